@@ -219,7 +219,7 @@ const problemOf = (flag, type, text) =>
 function readValue(name, text, { flags, problems }) {
   const { type, min } = /** @type {Flag & { type: keyof typeof READERS }} */ (flags[name]);
   const value = READERS[type].read(text);
-  // The next flag is taken for a value where this one has none.
+  // Commander would treat the next flag as the value of a flag without one.
   if (value === null || (text.startsWith('--') && Object.hasOwn(flags, text.slice(2))))
     problems.push(problemOf(name, type, text));
   else if (min !== undefined && Number(value) < min)

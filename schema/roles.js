@@ -53,7 +53,7 @@ export function roleStatements(keyspace, duty, { name, password }) {
   ];
 }
 
-/** Also one that was more before. */
+/** Also removes the superuser right that the role may have had. */
 const RESTRICTED = ' AND LOGIN = true AND SUPERUSER = false';
 
 /** @param {string} cql @returns {RoleStatement[]} one that may be shown as it is */

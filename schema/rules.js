@@ -29,10 +29,10 @@ export const BATCH_LIMITS = {
   mutationBytes: 16 * 1024 * 1024,
 };
 
-/** Where a partition is no longer comfortable: ingest warns and counts, and never refuses. */
+/** Size of a partition from which ingest warns and counts. It never refuses a message for it. */
 export const PARTITION_WARN = { bytes: 100e6, rows: 100_000 };
 
-/** Where a partition of a usual device must stay. */
+/** The largest partition of a usual device. */
 export const PARTITION_AIM = { bytes: 10e6, rows: 50_000 };
 
 /** ScyllaDB rejects a table whose TTL is more than 50 windows; repair and reads are best with 20 to 30. */
@@ -53,10 +53,10 @@ export const DEAD_LETTER_SHARDS = 16;
  */
 export const BIRTH_REPEAT_SHARE = 1 / 4;
 
-/** How long it is remembered, in days, that a day has to be packed once more. */
+/** Retention, in days, of the notes that a day has to be packed once more. */
 export const LATE_DAY_DAYS = 14;
 
-/** How long it is remembered, in days, which blocks are in Kafka. An hour that is completed later is sent whole. */
+/** Retention, in days, of the notes about blocks in Kafka. An hour that is completed later is sent whole. */
 export const STREAM_NOTE_DAYS = 14;
 
 /** Retention of baselines, in days. Processes read those of the present day and of the days next to it. */
@@ -197,7 +197,7 @@ export function partitionPerHour({ sensors, intervalMs, batchMs }) {
 }
 
 /**
- * The same of a device as a whole, in as many partitions as it is spread over.
+ * The size of a device as a whole, in all partitions of its hour.
  *
  * @param {{ sensors: number, intervalMs: number, batchMs: number }} device
  * @returns {{ rows: number, bytes: number, partitions: number }}

@@ -26,10 +26,10 @@ export const PACKED_BYTES = [
 /** Sensors whose hours one process can pack in addition to its ingest, at any rate. */
 export const PACKED_BY_ONE = 10_000;
 
-/** Where a group of `sensor` should stay: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
+/** The largest group of `sensor`: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
 export const ROWS_PER_GROUP = 62_500;
 
-/** LATEST_GROUPS goes no further. */
+/** The largest LATEST_GROUPS. */
 export const MOST_GROUPS = 65_536;
 
 /**

@@ -55,7 +55,7 @@ export function createMeter() {
     /** @param {number} samples pushed out of a full outbox */
     dropped: (samples) => add(dropped, samples),
 
-    /** How it goes: samples, samples/s, and the latencies of this period, or of the one before where it has just begun. */
+    /** The figures of a run: samples, samples/s, and latencies of this period, or of the previous one at its begin. */
     snapshot() {
       const now = Date.now();
       const latency = recent.read();
@@ -82,7 +82,7 @@ export function createMeter() {
       return { at: now, seconds, messages, samples, latency: before };
     },
 
-    /** All from the beginning. */
+    /** The figures of the whole run. */
     totals() {
       const seconds = (Date.now() - startedAt) / 1000;
       return { seconds, made, acknowledged, dropped, latency: total.read() };

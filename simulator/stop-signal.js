@@ -43,7 +43,7 @@ export function createStopSignal() {
     stopAfter(ms) {
       if (ms !== undefined && !controller.signal.aborted) cancelEnd = callAfter(ms, onEnd);
     },
-    /** Lets go of the process's signals. */
+    /** Removes the signal handlers of the process. */
     dispose() {
       cancelEnd();
       process.off('SIGINT', onSignal);

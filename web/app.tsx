@@ -19,7 +19,7 @@ import { createComparison, createPreferences } from './state/preferences.ts';
 import { createSession, fetchWithSession } from './state/session.ts';
 import { createThresholdMemory } from './state/thresholds.ts';
 
-/** The frame around every view, and the view that the address names. */
+/** The dashboard: the header, the notices, and the view that the address names. */
 function App({ views }: { views: Views }) {
   const { router, session, live } = useServices();
   const { path } = router.place.value;
@@ -57,7 +57,7 @@ function View({ path, views }: { path: string; views: Views }) {
 
 function Loaded({ view, views, ...parts }: Route & { views: Views }) {
   const Component = useView(views, view);
-  // Most views have no part in their address.
+  // Most views take no parameter from their address.
   const props = { device: '', sensor: '', ...parts };
   return Component ? <Component {...props} /> : <Loading />;
 }
@@ -140,7 +140,7 @@ const MODULES: Record<ViewName, () => Promise<ViewComponent>> = {
 
 type ViewName = Route['view'];
 
-/** Takes the parts of its address. */
+/** A view component. It receives the parameters of its address. */
 type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 
 /** The code of the problem that the API does not serve a module of this page: names of modules change with each version. */
@@ -189,7 +189,7 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
     /** Fetches the other views one after the other, so that the next click finds its view. */
     async loadOthers() {
       for (const name of Object.keys(MODULES) as ViewName[]) {
-        // Nobody waits for it. A click on its link loads it again, and shows the problem.
+        // An error is ignored here: a click on its link loads the module again, and shows the problem.
         await load(name).catch(() => {});
       }
     },
@@ -198,7 +198,7 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
 
 type Views = ReturnType<typeof createViews>;
 
-/** An address that names no view. */
+/** The view of an unknown address. */
 function NotFoundView() {
   const { router } = useServices();
   const { path } = router.place.value;

@@ -132,7 +132,7 @@ export function hueOf(type: string | null): number {
 /** Of the reader's machine, UTC, or one by its name in the IANA time zone database. */
 export type ZoneName = 'local' | 'utc' | `${string}/${string}`;
 
-/** In which times are written. */
+/** The zone in which times are written. */
 export interface Zone {
   name: ZoneName;
   /**

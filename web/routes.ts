@@ -251,7 +251,7 @@ export function createRouter({ window }: { window: Window }) {
     place,
     go,
     /**
-     * Goes where the focus has to come back from.
+     * Opens a page such that Back returns the focus to the opened cell.
      *
      * @param opened what is found again by this
      */

@@ -82,7 +82,7 @@ function namesOf(labels: Labels): [string, string] | null {
 export const stateText = (labels: Labels, value: number | null): string | null =>
   value === 0 || value === 1 ? (namesOf(labels)?.[value] ?? null) : null;
 
-/** What a shape of the chart has of a signal. */
+/** The part of a chart's shape that this file reads. */
 interface Signal {
   /** width of a bin; null: these are samples */
   stepMs: number | null;
@@ -117,7 +117,7 @@ export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labe
   return (value) => names?.[value] ?? String(value);
 }
 
-/** A stretch of time in one state. */
+/** A period of time in one state. */
 export interface Stretch {
   /** epoch ms */
   from: number;

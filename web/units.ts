@@ -4,7 +4,7 @@ import { stateText } from './states.ts';
 
 /** How values of a unit are written: `shown = value * factor + offset`. Durations are written in their largest units. */
 export interface Scale {
-  /** as people read it */
+  /** the unit as it is shown */
   unit: string;
   factor: number;
   offset: number;
@@ -12,7 +12,7 @@ export interface Scale {
   timeMs: number | null;
 }
 
-/** That people read in units of their choice. */
+/** Quantities with a choice of units. */
 export type Quantity = 'temperature' | 'pressure' | 'speed' | 'energy';
 
 /** The chosen unit of each quantity; none: as sent. */
@@ -82,7 +82,7 @@ const FEW = 1e-3;
 const MANY = 10_000;
 /** Longer durations, in ms, are written as such. */
 const LONG_MS = 3_600_000;
-/** From here on, a chart counts days and not hours. */
+/** From this length on, in ms, a chart counts days instead of hours. */
 const DAYS_FROM_MS = 2 * 86_400_000;
 
 const nameOf = (unit: string | null): string =>
@@ -213,7 +213,7 @@ export function readNumber(text: string | null): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** Of differences, such as a change per second: they have no offset. */
+/** The scale of differences, such as a change per second, which have no offset. */
 export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
 
 /** Digits of a limit in two units. Stored ones have more, so that they give the shown ones again. */

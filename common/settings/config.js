@@ -135,7 +135,7 @@ const secretsOf = (values) =>
  */
 
 /**
- * Where Parquet files go.
+ * The destination of Parquet files: a directory or a bucket.
  *
  * @typedef {{ directory: string } | S3Place} ParquetPlace `directory`: an absolute path
  */

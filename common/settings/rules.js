@@ -104,7 +104,7 @@ function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
 }
 
 /**
- * Rules for settings that are right alone and wrong together.
+ * Rules for settings that are valid alone and contradict each other.
  *
  * @param {Config} config
  * @returns {string[]} a sentence for each broken rule, which names the setting to change first

@@ -284,7 +284,7 @@ const LOGGING = {
     ),
 };
 
-/** The same by their headings. */
+/** The groups of settings by heading. */
 const GROUPS = {
   'The database': DATABASE,
   'The broker': BROKER,
@@ -298,7 +298,7 @@ const GROUPS = {
   Logging: LOGGING,
 };
 
-/** Text in, values out. */
+/** Parses the texts of all settings into values. */
 export const SCHEMA = z.object({
   ...DATABASE,
   ...BROKER,

@@ -6,7 +6,7 @@ const LINES_KEPT = 60;
 const LINES_SHOWN = 12;
 
 /**
- * Runs a program and shows how it goes: its title, the seconds, and what it said last.
+ * Runs a program and shows its progress: a title, the seconds, and its last line of output.
  *
  * @param {string} program
  * @param {string[]} args

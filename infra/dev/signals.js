@@ -34,7 +34,7 @@ export function listenForStop(line) {
 }
 
 /**
- * Where npm started us, its end is ours: killed, it passes no signal on, and we would go on unseen.
+ * If npm started this process, the process ends with npm: a killed npm passes no signal on.
  *
  * @param {() => void} onGone
  */

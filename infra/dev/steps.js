@@ -1,7 +1,7 @@
 /** @import { StatusLine } from '../../common/status-line.js' */
 
 /**
- * A short list of what has been done, with times; what is being done stands below it.
+ * A list of finished steps with their times; the current step stands below it.
  *
  * @param {StatusLine} line
  */

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Where a running node is, for the tool.
+ * The address of a running node, for nodetool.
  *
  * @typedef {object} Place
  * @property {string} java the program

@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.js';
 
 /** @import { AddressInfo } from 'node:net' */
 
-/** Where the engine listens. */
+/** The address and ports on which the engine listens. */
 export const HOST = '127.0.0.1';
 
 /**

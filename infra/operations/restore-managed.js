@@ -33,7 +33,7 @@ export async function byManager(given) {
       words: [...from, '--restore-schema'],
     }),
     ...nodes.flatMap((node) => restarted(node, nodes, service)),
-    // Where they are started again and again, they have found the schema meanwhile.
+    // If a supervisor restarts the processes, they have found the schema meanwhile.
     allStopped(keyspace),
     ...managed('the data', {
       cluster,

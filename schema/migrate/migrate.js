@@ -26,7 +26,7 @@ const RETAINED = {
 };
 
 /**
- * Brings the keyspace to the newest schema; does nothing when it is there already. Safe when several processes call
+ * Migrates the keyspace to the newest schema; does nothing if it has that schema. Safe when several processes call
  * it at once: one works, the others wait and find nothing left to do.
  *
  * @param {object} deps

@@ -88,7 +88,7 @@ const MIN_CUT = 64;
  */
 export function packBlock(bucket, pieces) {
   if (pieces.length === 0) throw new RangeError('a block without samples');
-  // One message is always in order.
+  // The samples of one message are always in order.
   return /** @type {Buffer} */ (packMessages(bucket, pieces, pieces.length));
 }
 

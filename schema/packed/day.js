@@ -20,7 +20,7 @@ const HOURS = 24;
 const BYTES_AN_HOUR = 6 * 8 + 4;
 
 /**
- * The statistics of an hour, and when the reading began that they come from.
+ * The statistics of an hour, and the time at which their read began.
  *
  * @typedef {object} DayHour
  * @property {number} hour epoch ms

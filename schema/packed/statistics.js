@@ -74,7 +74,7 @@ function compensated(values, factor) {
   for (const given of values) {
     const value = given * factor;
     const next = sum + value;
-    // The smaller one of the two lost digits.
+    // The smaller of the two numbers lost digits.
     lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
     sum = next;
   }

@@ -12,7 +12,7 @@ import { createLinks } from './links.js';
 /** Connections opened at once, and the pause before the next of them: brokers have a short queue for newcomers. */
 const CONNECTS = { atOnce: 20, pauseMs: 20 };
 
-/** How long the end waits for acknowledgements, and for each device behind a gateway to be said offline. */
+/** How long the end waits for acknowledgements, and for the `offline` of each device behind a gateway. */
 const FAREWELL_MS = { all: 5000, aDevice: 1 };
 
 /**

@@ -65,7 +65,7 @@ export class Pacer {
 }
 
 /**
- * Whose turn it is, and what was measured when, at a fixed rate of messages. The devices take turns; what a device sends is
+ * The turns of devices at a fixed rate of messages. The devices take turns; what a device sends is
  * what it measured, evenly, since its turn before:
  *
  *     message       0     1     2     3     4     5   ...        3 devices, 2 samples a message

@@ -54,8 +54,8 @@ export class Scheduler {
 }
 
 /**
- * When who measures. The devices share the interval out evenly, and the batch interval too, so that the load on
- * broker and database is flat:
+ * The schedule of measurements. The devices share the interval out evenly, and the batch interval too, so that the
+ * load on broker and database is flat:
  *
  *     measurement  0        1        2        3        4 ...
  *     device       0        1        2        0        1        3 devices

@@ -20,7 +20,7 @@ export class TroubleReporter {
     this.#reported = reason;
   }
 
-  /** All are connected. The next problem is reported again. */
+  /** Notes that all devices are connected, so that the next problem is reported again. */
   over() {
     this.#reported = '';
   }

@@ -4,7 +4,7 @@ import { createStatusLine } from '../../common/status-line.js';
 import { compareCommand } from './command.js';
 import { openStore } from './compare.js';
 
-// npm run compare
+// The command `npm run compare`.
 await runCommand(() =>
   compareCommand(process.argv.slice(2), {
     readSettings: () => readCommandSettings('database'),

@@ -41,7 +41,7 @@ async function openView(path) {
 }
 
 describe.each(VIEWS)('View: %s', (_, path) => {
-  test('requests: own host only, nothing that the policy forbids', async () => {
+  test('Dashboard view: requests: own host only, nothing that the policy forbids', async () => {
     /** @type {Set<string>} */
     const origins = new Set();
     dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
@@ -51,7 +51,7 @@ describe.each(VIEWS)('View: %s', (_, path) => {
     expect([...origins]).toEqual([dashboard.system.httpUrl]);
   });
 
-  test('reduced motion: nothing moves', async () => {
+  test('Dashboard view: reduced motion: nothing moves', async () => {
     dashboard.expectComplaints(/status of 404/);
     await dashboard.page.emulateMedia({ reducedMotion: 'reduce' });
     await dashboard.page.addInitScript(() => {
@@ -195,7 +195,7 @@ const REASONS = [
   ['another version', (route) => route.continue(), 'A file of this view cannot be loaded'],
 ];
 
-test.each(REASONS)('View: modules cannot be fetched, %s: why, then a retry', async (_, answer, title) => {
+test.each(REASONS)('View: modules not fetched, %s: the reason, then a retry', async (_, answer, title) => {
   const { page } = dashboard;
   const paths = ['**/assets/pipeline-*.js', '**/healthz'];
   await page.route('**/assets/pipeline-*.js', (route) => route.abort());

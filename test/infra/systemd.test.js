@@ -55,7 +55,7 @@ test('systemd unit: Alloy: collects its log by its name', () => {
 describe('Page of the systemd unit', () => {
   const page = readFileSync('docs/how-to/run-as-a-service.md', 'utf8');
 
-  test('a new version: it is built, migrated by the role of migrate, and started, in this order', () => {
+  test('Page of the systemd unit: a new version: it is built, migrated by the role of migrate, and started, in this order', () => {
     const migrate = 'CQL_USERNAME=millrace_migrate CQL_PASSWORD_FILE=secrets/migrate npm run -s migrate';
     expect(readFileSync('docs/how-to/secure-an-installation.md', 'utf8')).toContain(migrate);
     const [, section = ''] = page.split('\nFor a new version:\n');
@@ -72,13 +72,13 @@ describe('Page of the systemd unit', () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
-  test('sudo: no pattern, because the shell of the user expands it, who may not read the directory', () => {
+  test('Page of the systemd unit: sudo: no pattern, because the shell of the user expands it, who may not read the directory', () => {
     const commands = [...page.matchAll(/^ +\$ (sudo .*)$/gm)].map(([, command]) => command);
     expect(commands.length).toBeGreaterThan(5);
     for (const command of commands) expect(command).not.toMatch(/[*?]/);
   });
 
-  test('npm run migrate: the version of the schema', () => {
+  test('Page of the systemd unit: npm run migrate: the version of the schema', () => {
     const { length } = readdirSync('schema/migrations');
     expect(page).toContain(`The schema went from version 0 to ${length}.`);
   });

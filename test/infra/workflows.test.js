@@ -66,7 +66,7 @@ test('Dependabot: its directories: all exist', () => {
     expect([name, existsSync(`.${name.replace(/\*$/, '')}`)]).toEqual([name, true]);
 });
 
-test.each(FORMS)('issue form %s: names, labels and ids are there, each id once', async (file) => {
+test.each(FORMS)('Issue form %s: names, labels and ids: present, each id once', async (file) => {
   const { name, description, labels, body } = await readYaml(python, file);
   expect([name, description, labels]).toEqual([expect.any(String), expect.any(String), [expect.any(String)]]);
   const fields = body.filter((/** @type {any} */ { type }) => type !== 'markdown');

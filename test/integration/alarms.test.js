@@ -324,7 +324,7 @@ test('POST /alarms/{alarm_id}/shelve: the alarm clears meanwhile: it is delivere
   ]);
 });
 
-test('PUT and DELETE /alarm-rules/{rule_id}: the open alarm of the rule ends', async () => {
+test('PUT and DELETE /alarm-rules/{rule_id}: an alarm of the rule is open: it ends', async () => {
   const rule = {
     name: 'changing',
     scope: { device: 'freezer', sensor: 'fan' },

@@ -84,7 +84,7 @@ test.each([
   ]);
 });
 
-test('Births: an earlier one comes again after the newest: it changes nothing that the newest birth set', async () => {
+test('Births: an earlier one is delivered again after the newest: it changes nothing that the newest birth set', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   const attributesOf = (/** @type {string} */ word) => ({
     name: word,
@@ -129,7 +129,7 @@ test('Births: sensors registered by a message: the newest session describes them
   }
 });
 
-test('Births: two of one session: every process agrees with the database', async () => {
+test('Births: two of one session arrive: every process agrees with the database', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   await birth('twice', { session, name: 'B' });
   await birth('twice', { session, name: 'A' });

@@ -47,7 +47,7 @@ const settled = (promise) =>
 const rounds = (name) => Array.from({ length: ROUNDS }, (_, index) => `${name}-${index}`);
 
 describe('Credentials, two processes at once', () => {
-  test('issue and issue: one gets credential_exists, the stored secret and devices are of the other', async () => {
+  test("Credentials, two processes at once: issue and issue: one gets credential_exists, the other's secret and devices are stored", async () => {
     for (const account of rounds('issued')) {
       const answers = await Promise.all([
         settled(here().issue({ account, devices: ['here'] })),
@@ -61,7 +61,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('rotate and revoke: what is rotated while it is revoked is revoked', async () => {
+  test('Credentials, two processes at once: rotate and revoke: a credential rotated while it is revoked stays revoked', async () => {
     for (const account of rounds('revoked')) {
       await here().issue({ account });
       const [rotated, revoked] = await Promise.all([
@@ -74,7 +74,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('rotate and retire: the credential is revoked, and gateways lose the device', async () => {
+  test('Credentials, two processes at once: rotate and retire: the credential is revoked, and gateways lose the device', async () => {
     for (const device of rounds('retired')) {
       const gateway = `${device}-gateway`;
       await here().issue({ account: device });
@@ -92,7 +92,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('rotate with a row that was read before the device was retired: the credential stays revoked', async () => {
+  test('Credentials, two processes at once: rotate with a row that was read before the device was retired: the credential stays revoked', async () => {
     const { credentials } = /** @type {Store} */ (stores[1]);
     /** @type {Array<() => Promise<unknown>>} */
     const duringRead = [];
@@ -120,7 +120,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('retire and retire, two devices of a gateway: the gateway loses both', async () => {
+  test('Credentials, two processes at once: retire and retire, two devices of a gateway: the gateway loses both', async () => {
     for (const gateway of rounds('twice')) {
       const devices = [`${gateway} a`, `${gateway} b`];
       await here().issue({ account: gateway, devices: [...devices, 'other'] });
@@ -129,7 +129,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('rotate three times: each change has its own write timestamp, which closes connections', async () => {
+  test('Credentials, two processes at once: rotate three times: each change has its own write timestamp, which closes connections', async () => {
     await here().issue({ account: 'rotated' });
     const times = [(await find('rotated'))?.writtenAt];
     for (const index of [1, 0, 1]) {
@@ -153,7 +153,7 @@ describe('Credentials, a request is repeated after it was applied', () => {
     return createCredentialService({ store, clock: Date.now });
   }
 
-  test('issue, rotate and revoke: the returned secret is valid, and revoke reports success', async () => {
+  test('Credentials, repeated request: issue, rotate and revoke: the returned secret is valid, and revoke reports success', async () => {
     const service = createRepeatingService();
     for (const make of [() => service.issue({ account: 'again' }), () => service.rotate('again')]) {
       const { secret } = await make();
@@ -164,7 +164,7 @@ describe('Credentials, a request is repeated after it was applied', () => {
     await expect(service.revoke('again')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('retirement broke off: the next one completes it', async () => {
+  test('Credentials, repeated request: a retirement was interrupted: the next one completes it', async () => {
     await here().issue({ account: 'half' });
     await here().issue({ account: 'half-gateway', devices: ['half'] });
     await here().revoke('half');

@@ -97,7 +97,7 @@ const isAccepted = (client, topic) =>
 const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
 const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measurements`;
 
-test('Files for Mosquitto: readable by their owner only, with the accounts that are missing', () => {
+test('Files for Mosquitto: created: readable by their owner only; missing accounts are listed', () => {
   expect(written.code).toBe(0);
   for (const name of ['passwords', 'acl']) expect(statSync(join(files, name)).mode & 0o777).toBe(0o600);
   expect(written.output).toContain(`chown -R mosquitto: ${files}`);
@@ -177,7 +177,7 @@ test('Mosquitto: edge node: may publish for itself and for its devices', async (
   expect(await isAccepted(client, 'spBv1.0/plant/NCMD/edge')).toBe(false);
 });
 
-test('Mosquitto: a device receives its own topics, the installation all', async () => {
+test('Mosquitto: subscriptions: a device receives its own topics, the installation all', async () => {
   const [pump, plus, operator] = [await connect('pump'), await connect('+'), await connect('operator')];
   /** @type {string[]} */
   const received = [];

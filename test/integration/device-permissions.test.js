@@ -70,7 +70,7 @@ const isKnown = async (device) =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
 
 describe('MQTT sign-in', () => {
-  test('right secret: accepted; a wrong one and an unknown account get the same answer', async () => {
+  test('MQTT sign-in: right secret: accepted; a wrong one and an unknown account get the same answer', async () => {
     const secret = await credentials.issue('door');
     const revoked = await credentials.issue('revoked');
     await credentials.credentialService.revoke('revoked');
@@ -96,7 +96,7 @@ describe('MQTT sign-in', () => {
     expect(await readMetric(system, 'iot_broker_denied_total{action="sign_in"}')).toBe(wrong.length);
   });
 
-  test('installation: ten wrong passwords from its address in a minute: refused', async () => {
+  test('MQTT sign-in: installation: ten wrong passwords from its address in a minute: refused', async () => {
     const { password } = INSTALLATION;
     expect(await answerTo(password)).toBe(0);
     for (let i = 0; i < 10; i++) expect(await answerTo(`wrong ${i}`)).toBe(NOT_AUTHORIZED);
@@ -104,14 +104,14 @@ describe('MQTT sign-in', () => {
     await asInstallation();
   });
 
-  test('client id of another device: accepted, and the connection of that device stays', async () => {
+  test('MQTT sign-in: client id of another device: accepted, and the connection of that device stays', async () => {
     const first = await credentials.connectAs('first', { options: { clientId: 'same' } });
     await credentials.connectAs('second', { options: { clientId: 'same' } });
     expect(await isTaken(first, measurements('first'), sample())).toBe(true);
     expect(first.connected).toBe(true);
   });
 
-  test('an account has four connections: of one more the oldest is closed; the installation has no limit', async () => {
+  test('MQTT sign-in: an account has four connections: a fifth closes the oldest; the installation has no limit', async () => {
     const secret = await credentials.issue('crowd');
     const connect = () => credentials.connect('crowd', secret);
     const [oldest, ...others] = [await connect(), await connect(), await connect(), await connect()];
@@ -130,7 +130,7 @@ describe('MQTT sign-in', () => {
     }
   });
 
-  test('closed connections, and client ids that another connection took over: not counted', async () => {
+  test('MQTT sign-in: closed connections, and client ids that another connection took over: not counted', async () => {
     const secret = await credentials.issue('reconnecting');
     const connect = (clientId = '') =>
       credentials.connect('reconnecting', secret, clientId ? { clientId } : undefined);
@@ -146,7 +146,7 @@ describe('MQTT sign-in', () => {
     expect(await isTaken(steady, measurements('reconnecting'), sample())).toBe(true);
   });
 
-  test('500 subscribers without permission at once: others are not delayed', async () => {
+  test('MQTT sign-in: 500 subscribers without permission at once: others are not delayed', async () => {
     const device = await credentials.connectAs('steady');
     const attempts = Array.from({ length: 500 }, (_, i) =>
       credentials.connect(i % 2 ? 'steady' : `unknown-${i}`, 'wrong').then(
@@ -163,7 +163,7 @@ describe('MQTT sign-in', () => {
 });
 
 describe('MQTT publish, device', () => {
-  test('own topics by name and by id: stored', async () => {
+  test('MQTT publish: own topics by name and by id: stored', async () => {
     const device = await credentials.connectAs('pump');
     for (const topic of [
       measurements('pump'),
@@ -201,7 +201,7 @@ describe('MQTT publish, device', () => {
     },
   );
 
-  test('Publish for another device: QoS 0 closes the connection, QoS 2 is acknowledged and dropped', async () => {
+  test('MQTT publish: Publish for another device: QoS 0 closes the connection, QoS 2 is acknowledged and dropped', async () => {
     const [first, second] = [
       await credentials.connectAs('publisher 0'),
       await credentials.connectAs('publisher 2'),
@@ -214,7 +214,7 @@ describe('MQTT publish, device', () => {
     expect(await isKnown('victim')).toBe(false);
   });
 
-  test('Last will for another device: sign-in is refused', async () => {
+  test('MQTT publish: Last will for another device: sign-in is refused', async () => {
     const secret = await credentials.issue('dying');
     const will = (/** @type {string} */ device) => ({
       will: { topic: `iot/v1/${device}/status`, payload: Buffer.from('offline'), qos: 1, retain: true },
@@ -233,7 +233,7 @@ describe('MQTT publish, device', () => {
     expect(await isKnown('victim')).toBe(false);
   });
 
-  test('topics outside the contract: acknowledged and dropped', async () => {
+  test('MQTT publish: topics outside the contract: acknowledged and dropped', async () => {
     const device = await credentials.connectAs('chatty');
     for (const topic of ['elsewhere', 'iot/live/x', `iot/live/${VICTIM}`, 'spBv1.0/STATE/x']) {
       expect(await isTaken(device, topic, sample())).toBe(true);
@@ -254,7 +254,7 @@ test('MQTT gateway: own topics and those of its devices: it may publish and subs
   expect(await isKnown(idOf('sheep 3'))).toBe(false);
 });
 
-test('MQTT edge node: it publishes for its devices, and receives its own commands only', async () => {
+test('MQTT edge node: topics of its group: it publishes for its devices, and receives its own commands only', async () => {
   const edge = await credentials.connectAs('plant/edge-1');
   expect(await mayListen(edge, 'spBv1.0/plant/NCMD/edge-1')).toBe(true);
   expect(await mayListen(edge, 'spBv1.0/STATE/+')).toBe(true);
@@ -277,7 +277,7 @@ describe('MQTT filters', () => {
   /** @param {string} device @param {number} length */
   const ownFilters = (device, length) => Array.from({ length }, (_, index) => `iot/v1/${device}/${index}`);
 
-  test('a device has 32: after it unsubscribes it may have as many again', async () => {
+  test('MQTT filter: a device has 32: after it unsubscribes it may subscribe to 32 again', async () => {
     const device = await credentials.connectAs('eager');
     const filters = ownFilters('eager', 4000);
     expect(await granted(device, filters)).toBe(32);
@@ -288,20 +288,20 @@ describe('MQTT filters', () => {
     expect(await isTaken(device, measurements('eager'), sample())).toBe(true);
   });
 
-  test('refused filters: they count as well', async () => {
+  test('MQTT filter: refused filters: they count as well', async () => {
     const device = await credentials.connectAs('greedy');
     expect(await granted(device, ownFilters('victim', 4000))).toBe(0);
     expect(await granted(device, ['iot/v1/greedy/#'])).toBe(0);
   });
 
-  test('gateway: two more for each device of its list; the installation has 1,024', async () => {
+  test('MQTT filter: gateway: two more for each device of its list; the installation has 1,024', async () => {
     const devices = Array.from({ length: 40 }, (_, index) => `flock ${index}`);
     const gateway = await credentials.connectAs('shepherd', { devices });
     expect(await granted(gateway, ownFilters('flock 7', 200))).toBe(32 + 2 * 40);
     expect(await granted(await asInstallation(), ownFilters('anybody', 2000))).toBe(1024);
   });
 
-  test('filter with too many levels or characters: refused', async () => {
+  test('MQTT filter: filter with too many levels or characters: refused', async () => {
     const device = await credentials.connectAs('deep');
     expect(await granted(device, [`iot/v1/deep/${'x/'.repeat(90)}#`, `iot/v1/deep/${'x'.repeat(600)}`])).toBe(
       0,
@@ -309,7 +309,7 @@ describe('MQTT filters', () => {
     expect(await granted(device, ['iot/v1/deep/#'])).toBe(1);
   });
 
-  test('none is looked at where they come in more than 96 KiB: the connection is closed', async () => {
+  test('MQTT filter: a packet of more than 96 KiB: the connection is closed, and no filter is read', async () => {
     const device = await credentials.connectAs('endless');
     const closed = whenClosed(device);
     device.subscribe(ownFilters('endless', 10_000), () => {});
@@ -334,7 +334,7 @@ test('MQTT subscribe: live changes and other devices: only the installation may'
 });
 
 describe('MQTT connection ends', () => {
-  test('Device connection: another process rotates or revokes its credential: the connection ends', async () => {
+  test('MQTT connection: another process rotates or revokes its credential: the connection ends', async () => {
     const device = await credentials.connectAs('rotated');
     const other = await credentials.connectAs('unconcerned');
     expect(await isTaken(device, measurements('rotated'), sample())).toBe(true);
@@ -350,7 +350,7 @@ describe('MQTT connection ends', () => {
     expect(other.connected).toBe(true);
   });
 
-  test('when its device is retired: the credential is deleted as well', async () => {
+  test('MQTT connection: its device is retired: the connection ends, and the credential is deleted', async () => {
     const device = await credentials.connectAs('old');
     expect(await isTaken(device, measurements('old'), sample())).toBe(true);
     const closed = whenClosed(device);
@@ -363,7 +363,7 @@ describe('MQTT connection ends', () => {
     expect(await isKnown('old')).toBe(false);
   });
 
-  test('when a device of its list is retired: after that it may not publish for that device', async () => {
+  test('Gateway connection: a device of its list is retired: it may no longer publish for that device', async () => {
     const secret = await credentials.issue('list owner', ['sheep 7', idOf('sheep 8'), 'sheep 9']);
     const gateway = await credentials.connect('list owner', secret);
     expect(await isTaken(gateway, measurements('sheep 7'), sample())).toBe(true);
@@ -382,7 +382,7 @@ describe('MQTT connection ends', () => {
     }
   });
 
-  test('when a device with a credential never connected: it is retired as well, once', async () => {
+  test('Retirement: a device with a credential never connected: it is retired as well, once', async () => {
     await credentials.issue('never came');
     const path = `/devices/${encodeURIComponent('never came')}`;
     expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(204);

@@ -198,7 +198,7 @@ test('Payload: wrong births and statuses: dead letters', async () => {
   );
 });
 
-test('Payload: all of this came over one connection, and the system is well', async () => {
+test('Payload: after all hostile payloads: the connection is open, and the system is well', async () => {
   expect(context.closed()).toBe(0);
   expect((await fetch(`${context.system.httpUrl}/readyz`)).status).toBe(200);
 });

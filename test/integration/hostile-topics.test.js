@@ -13,7 +13,7 @@ const context = useOneDevice();
 /** @param {number} value @param {number} [ts] */
 const measurement = (value, ts = Date.now()) => JSON.stringify({ sensor_id: 't', ts, value });
 
-test('Unknown topics: acknowledged, dropped and counted; no client receives them', async () => {
+test('Message: unknown topic: acknowledged, dropped and counted; no client receives it', async () => {
   const listener = await mqtt.connectAsync(context.system.mqttUrl);
   /** @type {string[]} */
   const received = [];
@@ -76,7 +76,7 @@ test.each([
   expect(context.closed()).toBe(0);
 });
 
-test('Topic: a device with any other name: its measurement is stored', async () => {
+test('Topic: a device with any valid name: its measurement is stored', async () => {
   for (const device of ['x'.repeat(128), 'Öfen & Co', '$', '..', '%2F', '🌡', 'NULL', '__proto__']) {
     await context.client.publishAsync(`iot/v1/${device}/measurements`, measurement(3), { qos: 1 });
     const path = `/latest?device=${encodeURIComponent(device)}`;
@@ -84,7 +84,7 @@ test('Topic: a device with any other name: its measurement is stored', async () 
   }
 });
 
-test('Topic: retained measurements and births are stored, and retained for nobody', async () => {
+test('Retained message: measurements and births: stored, and not kept as retained', async () => {
   const ts = Date.now();
   await context.client.publishAsync('iot/v1/retained/birth', '{"name":"retained"}', { qos: 1, retain: true });
   await context.client.publishAsync('iot/v1/retained/measurements', measurement(5, ts), {
@@ -111,7 +111,7 @@ test('Topic: retained measurements and births are stored, and retained for nobod
   await late.endAsync(true);
 });
 
-test('Measurement: QoS 0: stored as well', async () => {
+test('Measurement: QoS 0: stored', async () => {
   await context.client.publishAsync('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
   await until(async () => (await context.system.get('/latest?device=qos-0')).items[0]?.value === 7);
 });
@@ -144,7 +144,7 @@ test('Connection: after all of these messages: it is still open', async () => {
   expect(context.client.connected).toBe(true);
 });
 
-test('Packet: a broken packet closes its own connection alone', async () => {
+test('Connection: a broken packet closes it: other connections stay open', async () => {
   // Without a keep-alive, the broker has no other reason to close the connection.
   const bad = await mqtt.connectAsync(context.system.mqttUrl, { reconnectPeriod: 0, keepalive: 0 });
   const closing = new Promise((resolve) => bad.once('close', () => resolve(true)));

@@ -19,7 +19,7 @@ writeFileSync(
 );
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test('Mapped topic behind an external broker: values and a retained description are stored, other topics stay there', async () => {
+test('Mapped topic: external broker: values and a retained description are stored; other topics are not subscribed', async () => {
   const client = await connectDevice();
   const config = {
     state_topic: 'homeassistant/sensor/bedroom/state',

@@ -77,7 +77,7 @@ const samplesOf = async (device, sensor) =>
 const isKnown = async (device) => (await system.fetch(`/devices/${device}`)).status === 200;
 
 describe('Mapped topic on the embedded broker', () => {
-  test('vectors of all presets: every value is stored with its time, and sensors have their units', async () => {
+  test('Mapped topic: vectors of all presets: every value is stored with its time, and sensors have their units', async () => {
     for (const { topic, payload } of VECTORS) await publish(installation, topic, payload);
     for (const { device = '', ts, values = {}, units = {}, describes } of VECTORS) {
       for (const [sensor, value] of Object.entries(values)) {
@@ -103,7 +103,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect((await system.get(`/dead-letters?from=${EVENING}`)).items).toEqual([]);
   });
 
-  test('account of a device: it may send for itself only', async () => {
+  test('Mapped topic: account of a device: it may send for itself only', async () => {
     const own = await credentials.connectAs('hall');
     await publish(own, 'zigbee2mqtt/hall', { temperature: 20 });
     expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
@@ -125,7 +125,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
   });
 
-  test('account of a gateway: it may send for the devices of its list', async () => {
+  test('Mapped topic: account of a gateway: it may send for the devices of its list', async () => {
     const gateway = await credentials.connectAs('gateway', { devices: ['porch', 'line'] });
     await publish(gateway, 'zigbee2mqtt/porch', { temperature: 3 });
     await publish(gateway, 'lines/1', { id: 'line', v: 4 });
@@ -135,7 +135,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await isKnown('another')).toBe(false);
   });
 
-  test('last will for another device: nothing is stored', async () => {
+  test('Mapped topic: last will for another device: nothing is stored', async () => {
     const will = {
       topic: 'zigbee2mqtt/carport',
       payload: Buffer.from('{"temperature":1}'),
@@ -150,7 +150,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await isKnown('carport')).toBe(false);
   });
 
-  test('bad payload: a dead letter with the path, and a replay by the mappings of now', async () => {
+  test('Mapped topic: bad payload: a dead letter with the path, and a replay by the current mappings', async () => {
     await publish(installation, 'lines/1', { id: 'press', v: 'high' });
     const query = `/dead-letters?from=${EVENING}&device=press`;
     const { items } = await system.get(query);
@@ -161,7 +161,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await response.json()).toMatchObject({ accepted: 0, refused: [{ code: 'not_numeric' }] });
   });
 
-  test('subscriber to mapped topics: it receives nothing, since such a topic may be a command', async () => {
+  test('Mapped topic: subscriber to mapped topics: it receives nothing, since such a topic may be a command', async () => {
     const follower = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
     await follower.subscribeAsync('#', { qos: 1 });
     /** @type {string[]} */
@@ -180,7 +180,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(received.filter((topic) => topic.startsWith('zigbee2mqtt'))).toEqual([]);
   });
 
-  test('unmatched topic: listed with a mapping', async () => {
+  test('Mapped topic: unmatched topic: listed with a mapping', async () => {
     await publish(installation, 'barn/7/climate', { temperature: 3 });
     expect((await system.get('/unmatched-topics')).items).toMatchObject([
       { topic: 'barn/7/climate', count: 1, mapping: expect.stringContaining('topic: barn/{device}/climate') },

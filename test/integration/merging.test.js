@@ -132,7 +132,7 @@ describe('Merging: two values for one instant: the one with the greater bytes is
     [-1, -2, -2],
     [0, 1e-300, 1e-300],
     [5e300, -5e-300, -5e-300],
-  ])('%d and %d: %d, in both orders, in one message and in two', async (a, b, winner) => {
+  ])('Merging: %d and %d: %d, in both orders, in one message and in two', async (a, b, winner) => {
     const ts = Date.now();
     const [first, second] = [
       { ts, value: a },
@@ -185,7 +185,7 @@ describe('Sensors of two devices: their samples are separate', () => {
   test.each([
     ['the same name', 'temperature'],
     ['the same UUID', '7c9e6679-7425-40de-944b-e07fc1f90ae7'],
-  ])('%s', async (title, sensor) => {
+  ])('Sensors of two devices: their samples are separate: %s', async (title, sensor) => {
     const [a, b] = [`${title}-a`.replaceAll(' ', '-'), `${title}-b`.replaceAll(' ', '-')];
     const ts = Date.now();
     await Promise.all([publish(a, [{ ts, value: 1 }], sensor), publish(b, [{ ts, value: 2 }], sensor)]);

@@ -131,7 +131,7 @@ describe('CONNECT', () => {
     }
   });
 
-  test('3.2.2.3: CONNACK announces the limits of the broker', async () => {
+  test('MQTT 5, 3.2.2.3: CONNACK announces the limits of the broker', async () => {
     const { connack } = await connect({ clientId: 'a' });
     expect(connack.properties).toEqual({
       receiveMaximum: 64,
@@ -162,7 +162,7 @@ describe('CONNECT', () => {
     await newer.settle();
   });
 
-  test('3.1.2.11.3: Receive Maximum 0: CONNACK 0x82, and the connection is closed', async () => {
+  test('MQTT 5, 3.1.2.11.3: Receive Maximum 0: CONNACK 0x82, and the connection is closed', async () => {
     const client = await open();
     // mqtt-packet generates no such packet.
     const bytes = bytesOf(connectPacket({ properties: { receiveMaximum: 7 } }));
@@ -172,7 +172,7 @@ describe('CONNECT', () => {
     await client.untilClosed();
   });
 
-  test('3.1.2.11.4: Maximum Packet Size 0: CONNACK 0x82, and the connection is closed', async () => {
+  test('MQTT 5, 3.1.2.11.4: Maximum Packet Size 0: CONNACK 0x82, and the connection is closed', async () => {
     const client = await open();
     const bytes = bytesOf(connectPacket({ properties: { maximumPacketSize: 7 } }));
     bytes[bytes.indexOf(Buffer.from([0x27, 0, 0, 0, 7])) + 4] = 0;
@@ -188,7 +188,7 @@ describe('CONNECT', () => {
     await client.untilClosed();
   });
 
-  test('2.2.2.2: a property is repeated, in any packet: the connection is closed', async () => {
+  test('MQTT 5, 2.2.2.2: a property is repeated, in any packet: the connection is closed', async () => {
     // An MQTT library generates lists of these only for user properties, so the bytes are made by hand.
     const repeated = Buffer.from([0x21, 0, 7, 0x21, 0, 8]);
     const body = Buffer.concat([
@@ -388,7 +388,7 @@ describe('PUBACK and PUBREC', () => {
     },
   );
 
-  test('4.3.3: QoS 2 is refused: the packet id is free at once', async () => {
+  test('MQTT 5, 4.3.3: QoS 2 is refused: the packet id is free at once', async () => {
     refuseWith('refused', 'malformed');
     const client = await connect();
     for (let count = 0; count < 70; count++) {
@@ -397,7 +397,7 @@ describe('PUBACK and PUBREC', () => {
     }
   });
 
-  test('3.4.2.2.2: a part of the message is refused: success with the reason, and others receive it', async () => {
+  test('MQTT 5, 3.4.2.2.2: a part of the message is refused: success with the reason, and others receive it', async () => {
     refuseWith('accepted', 'not_numeric');
     const reader = await subscriber(STATUS, { qos: 1 });
     const client = await connect();
@@ -413,7 +413,7 @@ describe('PUBACK and PUBREC', () => {
     await reader.take('publish');
   });
 
-  test('3.4.2.1: no topic of the contract: 0x90, with the topic that was probably meant', async () => {
+  test('MQTT 5, 3.4.2.1: no topic of the contract: 0x90, with the topic that was probably meant', async () => {
     refuseWith('unknown_topic');
     const client = await connect();
     client.send(publish({ topic: 'iot/v1/desk/measurement' }), publish({ topic: 'x', messageId: 2 }));
@@ -453,7 +453,7 @@ describe('PUBACK and PUBREC', () => {
     expect({ code: answer.reasonCode, properties: answer.properties }).toEqual({ code: 0x99 });
   });
 
-  test('3.1.1: the same refusals: an MQTT 3.1.1 client gets a plain PUBACK', async () => {
+  test('MQTT 5, 3.1.1: the same refusals: an MQTT 3.1.1 client gets a plain PUBACK', async () => {
     refuseWith('refused', 'malformed');
     const client = await open();
     client.sendBytes(Buffer.from('101000044d5154540402000000046f6c6431', 'hex').subarray(0, 18));
@@ -530,7 +530,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     expect((await client.take('publish')).properties.subscriptionIdentifier).toBe(268_435_455);
   });
 
-  test('3.8.2.1.2: subscription identifier 0: DISCONNECT 0x82', async () => {
+  test('MQTT 5, 3.8.2.1.2: subscription identifier 0: DISCONNECT 0x82', async () => {
     const client = await connect();
     const bytes = bytesOf(subscribe([{ topic: STATUS, qos: 0 }], { subscriptionIdentifier: 7 }));
     bytes[bytes.indexOf(Buffer.from([0x0b, 7])) + 1] = 0;
@@ -616,14 +616,14 @@ describe('Last will and DISCONNECT', () => {
     expect(reader.received).toHaveLength(wills);
   });
 
-  test('3.14.2.1: the broker stops: DISCONNECT 0x8B', async () => {
+  test('MQTT 5, 3.14.2.1: the broker stops: DISCONNECT 0x8B', async () => {
     const client = await connect();
     await stopBroker();
     expect((await client.take('disconnect')).reasonCode).toBe(0x8b);
     await client.untilClosed();
   });
 
-  test('3.2.2.3.6: a packet is larger than announced: DISCONNECT 0x95', async () => {
+  test('MQTT 5, 3.2.2.3.6: a packet is larger than announced: DISCONNECT 0x95', async () => {
     const client = await connect();
     client.sendBytes(Buffer.from([0x30, 0xff, 0xff, 0xff, 0x7f]));
     expect((await client.take('disconnect')).reasonCode).toBe(0x95);
@@ -646,7 +646,7 @@ describe('Hostile clients', () => {
     },
   );
 
-  test('mutated packets: each connection is served or closed, and others stay', async () => {
+  test('MQTT 5 broker: mutated packets: each connection is served or closed, and others stay', async () => {
     const seeds = [
       publish({
         properties: {

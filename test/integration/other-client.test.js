@@ -52,7 +52,7 @@ describe('Plain JSON of mosquitto_pub', () => {
     expect(await readBack('one')).toEqual({ temperature: [sample(ts, -3.25)] });
   });
 
-  test('an array with times in milliseconds and ISO 8601, with and without a zone: stored', async () => {
+  test('Plain JSON of mosquitto_pub: an array with times in milliseconds and ISO 8601, with and without a zone: stored', async () => {
     const ts = Date.now();
     const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
     await mosquittoPub('many', [
@@ -72,7 +72,7 @@ describe('Plain JSON of mosquitto_pub', () => {
     });
   });
 
-  test('no time: stored with the time of receipt', async () => {
+  test('Plain JSON of mosquitto_pub: no time: stored with the time of receipt', async () => {
     const before = Date.now();
     await mosquittoPub('untimed', { sensor_id: 't', value: 1 });
     const [found] = (await readBack('untimed'))['t'] ?? [];
@@ -83,7 +83,7 @@ describe('Plain JSON of mosquitto_pub', () => {
 
 // The examples of RFC 8428, section 5.1, with times of today.
 describe('SenML JSON of mosquitto_pub', () => {
-  test('RFC 8428, 5.1.1, single record without a time: stored with the time of receipt', async () => {
+  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.1, single record without a time: stored with the time of receipt', async () => {
     const before = Date.now();
     await mosquittoPub('rfc-1', [{ n: 'urn:dev:ow:10e2073a01080063', u: 'Cel', v: 23.1 }]);
     const found = await readBack('rfc-1');
@@ -92,7 +92,7 @@ describe('SenML JSON of mosquitto_pub', () => {
     expect(Date.parse(first?.ts ?? '')).toBeGreaterThanOrEqual(before);
   });
 
-  test('RFC 8428, 5.1.2, base fields and times before the base time: resolved and stored', async () => {
+  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.2, base fields and times before the base time: resolved and stored', async () => {
     const ms = Date.now();
     await mosquittoPub('rfc-2', [
       { bn: 'urn:dev:ow:10e2073a0108006:', bt: ms / 1000, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
@@ -110,7 +110,7 @@ describe('SenML JSON of mosquitto_pub', () => {
     });
   });
 
-  test('RFC 8428, 5.1.4, several types: numbers and booleans are stored, texts and data are counted', async () => {
+  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.4, several types: numbers and booleans are stored, texts and data are counted', async () => {
     const before = await readMetric(system, 'iot_ingest_skipped_total');
     await mosquittoPub('rfc-4', [
       { bn: 'urn:dev:ow:10e2073a01080063:', n: 'temp', u: 'Cel', v: 23.1 },
@@ -125,7 +125,7 @@ describe('SenML JSON of mosquitto_pub', () => {
     expect((await readMetric(system, 'iot_ingest_skipped_total')) - before).toBe(2);
   });
 
-  test('RFC 8428, 5.1.5, base name changes: each record has the right name', async () => {
+  test('SenML JSON of mosquitto_pub: RFC 8428, 5.1.5, base name changes: each record has the right name', async () => {
     const ms = Date.now();
     await mosquittoPub('rfc-5', [
       { bn: '2001:db8::2/', bt: ms / 1000, n: 'temperature', u: 'Cel', v: 25.2 },
@@ -141,7 +141,7 @@ describe('SenML JSON of mosquitto_pub', () => {
     });
   });
 
-  test('relative times and a base value: times count from the receipt, and the base value is added', async () => {
+  test('SenML JSON of mosquitto_pub: relative times and a base value: times count from the receipt, and the base value is added', async () => {
     const before = Date.now();
     await mosquittoPub('relative', [
       { bn: 'door', bv: 20, t: -60, v: 1.5 },

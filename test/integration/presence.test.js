@@ -90,7 +90,7 @@ describe('Presence: the message that arrived last decides', () => {
       ],
       false,
     ],
-  ])('%s', async (title, statuses, isOnline) => {
+  ])('Presence: %s', async (title, statuses, isOnline) => {
     const device = title.replaceAll(' ', '-');
     for (const [state, session] of statuses) {
       await status(device, /** @type {'online' | 'offline'} */ (state), Number(session));
@@ -98,7 +98,7 @@ describe('Presence: the message that arrived last decides', () => {
     expect((await read(device)).online).toBe(isOnline);
   });
 
-  test('a birth or a measurement after the last will: online', async () => {
+  test('Presence: a birth or a measurement after the last will: online', async () => {
     for (const prove of ['birth', 'measurements']) {
       await status(prove, 'online', old);
       await status(prove, 'offline', old);

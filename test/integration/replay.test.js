@@ -181,7 +181,7 @@ test('Replay: relative times: they count from the original receipt', async () =>
 });
 
 describe('Replay: the age counts from the replay', () => {
-  test('sample was in the future: stored once its time has come', async () => {
+  test('Replay: sample was in the future: stored once its time has come', async () => {
     await device.birth('early', { sensors: [{ sensor_id: 's' }] });
     await device.measure('early', [{ sensor_id: 's', ts: NOW + 600_000, value: 1 }]);
     const id = await onlyDeadLetter('early');
@@ -193,7 +193,7 @@ describe('Replay: the age counts from the replay', () => {
     expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
   });
 
-  test('sample has become too old: refused', async () => {
+  test('Replay: sample has become too old: refused', async () => {
     await device.birth('aged', { sensors: [{ sensor_id: 's' }] });
     const ts = NOW - 365 * DAY + 3_600_000;
     const payload = JSON.stringify({ sensor_id: 's', ts, value: 1 });

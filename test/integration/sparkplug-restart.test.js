@@ -32,7 +32,7 @@ async function listen({ mqttUrl }, filter) {
   return received;
 }
 
-test('Sparkplug: a restart: deaths survive, aliases need a birth; the host publishes that it comes and goes', async () => {
+test('Sparkplug: a restart: deaths survive, aliases need a birth; the host publishes its state at start and stop', async () => {
   let now = T0 + 2 * LATER;
   const clock = () => now;
   const first = await startTestSystem({ clock, settings: { MQTT_CLIENT_ID: 'host-7' } });

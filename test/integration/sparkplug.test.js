@@ -173,14 +173,14 @@ describe('Sparkplug: deaths', () => {
   /** @param {EdgeNode} node @returns {Promise<boolean[]>} the node and its device */
   const online = async ({ name, device }) => [(await read(name)).online, (await read(device)).online];
 
-  test('connection breaks: the node and its device are offline', async () => {
+  test('Sparkplug death: connection breaks: the node and its device are offline', async () => {
     const node = await connectBorn();
     expect(await online(node)).toEqual([true, true]);
     node.break();
     await until(async () => !(await online(node)).includes(true));
   });
 
-  test('death of another birth: nothing changes', async () => {
+  test('Sparkplug death: death of another birth: nothing changes', async () => {
     const node = await connectBorn();
     await node.publish('NDEATH', vector('ndeathBefore'));
     expect(await online(node)).toEqual([true, true]);
@@ -192,7 +192,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([false, false]);
   });
 
-  test('death of a device: it alone is offline, until its next birth', async () => {
+  test('Sparkplug death: death of a device: it alone is offline, until its next birth', async () => {
     const node = await connectBorn();
     await node.publish('DDEATH', vector('ddeath'));
     expect(await online(node)).toEqual([true, false]);
@@ -203,7 +203,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([true, false]);
   });
 
-  test('node is born on a new connection: its devices are offline until their birth', async () => {
+  test('Sparkplug death: node is born on a new connection: its devices are offline until their birth', async () => {
     const node = await connectBorn();
     await node.publish('NBIRTH', vector('nbirthNext'));
     expect(await online(node)).toEqual([true, false]);
@@ -211,7 +211,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([true, true]);
   });
 
-  test('data after a death: the device is there, a rebirth is requested, and the data is stored after it', async () => {
+  test('Sparkplug death: data after a death: the device is there, a rebirth is requested, and the data is stored after it', async () => {
     const node = await connectBorn();
     now += 1;
     await node.publish('NDEATH', vector('ndeath'));

@@ -44,7 +44,7 @@ const secondsOf = (device, sensors, hour) =>
     ),
   );
 
-test('Hour of a device: 64 sensors are in part 0, 65 are spread over two parts', async () => {
+test('Hour of a device: 64 or 65 sensors: in part 0, or spread over two parts', async () => {
   const hour = packed.newHour();
   await send('narrow', names(64), hour);
   expect(await rowsByPart('narrow')).toEqual(new Map([[0, 1]]));
@@ -87,7 +87,7 @@ test('Hour of a wide device: packed part by part, each sensor once', async () =>
   expect(packer.counts.samples).toBe(400);
 });
 
-test('Samples since an instant: rows that end before it are skipped, rows that reach into it are read', async () => {
+test('Samples since an instant: rows before and across it: the first are skipped, the second are read', async () => {
   const hour = packed.newHour();
   const sample = (/** @type {number} */ second) => ({ ts: hour + 1000 * second, value: second });
   // The messages overlap. The newest sample of the first one is after the beginning of the range.
@@ -109,7 +109,7 @@ test('Samples since an instant: rows that end before it are skipped, rows that r
   expect(await read(101, 'asc')).toEqual([]);
 });
 
-test('Samples since an instant of a wide device: found although part 0 has no rows', async () => {
+test('Samples since an instant: wide device without rows in part 0: found', async () => {
   const hour = packed.newHour();
   await send('wide-since', names(70), hour);
   await send('wide-since', names(70), hour + 60_000);

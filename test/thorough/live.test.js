@@ -200,7 +200,7 @@ test('Live changes on the wire: two sensors of a device: one message, with the i
   ]);
 });
 
-test('Live changes on the wire: nobody follows a device: nothing is published, until a reader of any process does', async () => {
+test('Live changes on the wire: no reader follows a device: nothing is published, until a reader of any process does', async () => {
   const client = await connectClient();
   /** @type {Set<number>} */
   const onWire = new Set();

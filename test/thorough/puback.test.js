@@ -179,5 +179,5 @@ describe('Process ends under load', () => {
   test('kill -9: the acknowledged samples are stored, the rest is sent again and stored once', () =>
     endUnderLoad('SIGKILL', null));
 
-  test('SIGTERM: the same, with exit code 0', () => endUnderLoad('SIGTERM', 0));
+  test('Process ends under load: SIGTERM: the same, with exit code 0', () => endUnderLoad('SIGTERM', 0));
 });

@@ -210,7 +210,7 @@ describe('npm run stream', () => {
     return { code, output };
   }
 
-  test('status before init, init twice, status: topics are missing, made, there', async () => {
+  test('npm run stream: status, init twice, status: topics are missing, then created, then present', async () => {
     const batches = topicName('made', 'batches');
     expect((await stream('made', 'status')).output).toContain(
       `✕ ${batches}: missing; npm run stream -- init`,
@@ -233,7 +233,7 @@ describe('npm run stream', () => {
     expect(output).toMatch(/^Waiting in \S+: \d+ of 67108864 bytes, for \d+\.\d s/m);
   });
 
-  test('replay: the blocks of a range come again, and only those', async () => {
+  test('npm run stream: replay: the blocks of a range come again, and only those', async () => {
     const hour = newHour();
     await send('replayed', samplesOf(hour, 3));
     await untilStreamed('replayed', 3);
@@ -245,7 +245,7 @@ describe('npm run stream', () => {
     expect(await streamed('replayed')).toHaveLength(before + 3);
   });
 
-  test('replay: an empty range: usage', async () => {
+  test('npm run stream: replay: an empty range: usage', async () => {
     const { code, output } = await stream(PREFIX, 'replay', '--from', '2026-01-02', '--to', '2026-01-01');
     expect(code).toBe(2);
     expect(output).toContain('--from is before --to');
@@ -279,7 +279,7 @@ test('sender: callers at once, records of one partition: Kafka has each record o
   expect(read).toEqual(values.flat());
 });
 
-test('KafkaSender: a topic is missing: the log names it and the command, and its record arrives once it is made', async () => {
+test('KafkaSender: a topic is missing: the log names it and the command, and its record arrives once the topic exists', async () => {
   const topic = 'out.missing.v1';
   /** @type {string[]} */
   const reasons = [];

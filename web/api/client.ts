@@ -44,11 +44,11 @@ const sensorPath = (device: string, sensor: string) =>
 
 /** The routes of the API that the dashboard reads. Every method may throw a Problem, or an AbortError by `signal`. */
 export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
-  // `requestOk` is for answers without a body: one that nobody reads keeps its connection.
+  // `requestOk` is for answers without a body: an unread body keeps its connection open.
   const { get, requestOk, read, request } = createRequests({ fetch });
 
   return {
-    /** Anybody may ask. */
+    /** Needs no token. */
     readiness: async (signal?: AbortSignal): Promise<Readiness> =>
       (await request('/readyz', signal, { base: '' })).json(),
 
@@ -78,7 +78,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     unwatched: (query: Query, signal?: AbortSignal): Promise<UnwatchedTime> =>
       get('/pipeline/unwatched', query, signal),
 
-    /** Takes it out of the fleet. */
+    /** Retires a device: removes it from the fleet. */
     async retire(device: string, signal?: AbortSignal): Promise<void> {
       await requestOk(`/devices/${segment(device)}`, signal, { method: 'DELETE' });
     },
@@ -280,7 +280,7 @@ export function createLimit(limit: number) {
 
 type Limit = ReturnType<typeof createLimit>;
 
-/** The client for a page of many charts: few of their readings are under way at once. */
+/** The client for a page of many charts: it runs few of their requests at once. */
 export const withLimit = (client: Client, limit: Limit): Client => ({
   ...client,
   series: (device, sensor, query, signal) =>

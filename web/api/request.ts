@@ -1,7 +1,7 @@
 /** Values that are null, undefined or empty are left out. */
 export type Query = Record<string, string | number | null | undefined>;
 
-/** `type`: of the answer; `body`: sent as JSON; `file`: sent as it is; `base`: of the path */
+/** `type`: of the answer; `body`: sent as JSON; `file`: sent unchanged; `base`: start of the path */
 type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   type?: string;
@@ -118,7 +118,7 @@ export function toProblem(error: unknown): Problem {
   return new Problem({ title: 'The dashboard failed', detail: String(error), status: 400 });
 }
 
-/** For `catch`: a missing thing is an answer, too. */
+/** For `catch`: turns a 404 into null, because "not found" is a valid answer. */
 export function nullIfMissing(error: unknown): null {
   if (toProblem(error).code === 'not_found') return null;
   throw error;
@@ -176,7 +176,7 @@ const WORDS: Record<string, ProblemWords> = {
   },
 };
 
-/** For requests that the address of this page made invalid. */
+/** Codes of requests that are invalid because of the address of this page. */
 const invalidAddress: (detail: string) => ProblemWords = (detail) => ({
   title: 'The address asks for something that the API does not accept',
   advice: detail,

@@ -2,7 +2,7 @@ import type { AlarmMessage, StatsEvent } from './types.ts';
 
 export type StreamStatus = 'connecting' | 'live' | 'reconnecting';
 
-/** What is followed; neither devices nor sensors: the whole fleet. */
+/** The subscription of a stream. Without devices and sensors it follows the whole fleet. */
 export interface Target {
   /** device ids */
   devices?: string[];
@@ -114,7 +114,7 @@ export function createStream({
       graceTimer = setTimeout(reportLost, GRACE_MS);
       open();
     },
-    /** Begins with a snapshot again. */
+    /** Reconnects, so that the stream begins with a snapshot again. */
     again() {
       if (address) open();
     },

@@ -20,16 +20,16 @@ export interface LatestItem {
   value: number | null;
   /** on the stream only: how far the value is from what is usual, in deviations; missing: not judged */
   sigmas?: number;
-  /** it was judged by its last hours, because nothing is learned yet */
+  /** judged by a provisional baseline of its last hours, because none is learned yet */
   provisional?: true;
   /** a text for people; on the page of its device only */
   label?: string | null;
 }
 
-/** What is usual; `provisional`: by the last hours. */
+/** The baseline of a sensor; `provisional`: from its last hours. */
 type Baseline = { mean: number; deviation: number; provisional: boolean };
 
-/** What is usual in the hour that begins at `ts`. */
+/** The baseline of the hour that begins at `ts`. */
 export type BaselineHour = Baseline & { ts: string };
 
 export type OutlierItem = LatestItem & {
@@ -40,7 +40,7 @@ export type OutlierItem = LatestItem & {
   age_ms: number;
 };
 
-/** The most unusual first; the counts are of all. */
+/** Outliers, the most unusual first; the counts cover all sensors. */
 export type OutlierPage = {
   items: OutlierItem[];
   sensors: number;
@@ -65,7 +65,7 @@ export interface OutlierGroup {
   worst: OutlierItem | null;
 }
 
-/** The one with the most unusual value first. */
+/** Groups, the one with the most unusual value first. */
 export type OutlierGroupPage = { items: OutlierGroup[]; groups: number };
 
 /** Of the process that answers. */
@@ -113,7 +113,7 @@ export interface UnwatchedTime {
   left_out_ms: number;
 }
 
-/** A text about an instant. */
+/** An annotation: a text about an instant. */
 export interface Annotation {
   /** timeuuid */
   id: string;
@@ -127,7 +127,7 @@ export interface Annotation {
 /** A site, a device or a sensor; what does not apply is null. */
 export interface SearchResult {
   kind: 'site' | 'device' | 'sensor';
-  /** its id where it has none */
+  /** its id if it has no name */
   name: string;
   device_id: string | null;
   sensor_id: string | null;
@@ -165,7 +165,7 @@ export interface Delta {
   sent_at: string;
 }
 
-/** What all processes do together, sent once a second. */
+/** Statistics of all processes together, sent once a second. */
 export interface Stats {
   samples_per_s: number;
   /** null while nothing is committed */
@@ -176,7 +176,7 @@ export interface Stats {
   window: number;
   /** and at most */
   window_limit: number;
-  /** requests that wait for a place */
+  /** requests that wait for a free slot */
   waiting: number;
   refused_per_s: number;
   /** that follow the stream */
@@ -185,7 +185,7 @@ export interface Stats {
 
 export type StatsThen = Stats & { ts: string };
 
-/** What a process reports of itself, once a second and without the database. */
+/** The health that a process reports once a second, without the database. */
 export interface ProcessHealth {
   client_id: string;
   role: 'all' | 'ingest' | 'http';
@@ -222,7 +222,7 @@ export interface ProcessInfo {
   broker: Check | null;
 }
 
-/** Which way those of settled messages have gone since the start: `received` is the sum of the others. */
+/** Measurements of settled messages since the start, by outcome: `received` is the sum of the others. */
 export interface Measurements {
   received: number;
   stored: number;
@@ -247,11 +247,11 @@ export interface Pipeline {
   ingest: { auto_register: boolean; mqtt: Mqtt | null };
 }
 
-/** From the database to Kafka. */
+/** The state of streaming out to Kafka. */
 export interface StreamOut {
   /** whether Kafka takes records */
   ok: boolean;
-  /** age of what waits longest for Kafka */
+  /** age of the oldest record that waits for Kafka */
   lag_ms: number;
   queue_bytes: number;
   queue_limit: number;

@@ -9,7 +9,7 @@ import './chart.css';
 import type { Problem } from '../api/request.ts';
 import type { Annotation } from '../api/types.ts';
 
-/** The annotations of the range as a list, and a way to add one. The chart above has the same as marks. */
+/** The annotations of the range as a list, and a button to add one. The chart above shows them as marks. */
 export function Annotations({
   annotations,
   missing,
@@ -26,7 +26,7 @@ export function Annotations({
   /** the annotations of this range were read */
   isKnown: boolean;
   problem: Problem | null;
-  /** that a new one is about */
+  /** the device that a new annotation is about */
   device: { id: string; name: string };
   /** epoch ms of a new one, unless the reader chooses another */
   at: number;
@@ -119,7 +119,7 @@ function Entry({
   );
 }
 
-/** Asks for the text, the instant, and what it is about. */
+/** The form of a new annotation: its text, its instant, and its device or the installation. */
 function AnnotateDialog({
   device,
   at,

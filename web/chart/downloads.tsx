@@ -8,7 +8,7 @@ const MARGIN = 16;
 const TITLE_HEIGHT = 28;
 const CAPTION_HEIGHT = 20;
 
-/** What one sees, to take along: the drawn points, the picture, and a link to this view. */
+/** Downloads of a chart: the drawn points, the picture, and a link to this view. */
 export function ChartDownloads({
   name,
   lines,
@@ -116,7 +116,7 @@ function rowsOf({ device, sensor, unit, shape }: NamedShape): string[] {
   );
 }
 
-/** Spreadsheets take a text for a formula that begins with one of these. */
+/** Spreadsheets treat a text that begins with one of these characters as a formula. */
 const FORMULA = /^[=+\-@\t]/;
 
 /** @returns as RFC 4180 writes it */

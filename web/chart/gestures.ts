@@ -2,20 +2,20 @@ import type { Range } from './shape.ts';
 import type { Bounds, Window } from './window.ts';
 import { lengthOf, pan, settle, zoom } from './window.ts';
 
-/** A pointer that moved less, in pixels, has only been set down. */
+/** A pointer that moves less than this, in pixels, is a click, not a drag. */
 const LEAST_DRAG = 5;
 /** After the last turn of a wheel, the window counts as chosen. */
 const WHEEL_PAUSE_MS = 300;
 const WHEEL_FACTOR = 0.0025;
-/** Some wheels count lines. */
+/** Pixels of a line, for wheels that report lines. */
 const LINE_PX = 16;
 
-/** What the gestures move. */
+/** The window that the gestures move, and the callbacks for its changes. */
 interface Hands {
   current: () => Window;
   bounds: () => Bounds;
   onWindow: (next: Window, isSettled: boolean) => void;
-  /** the stretch being drawn up, in pixels; of no width: none */
+  /** the range being selected, in pixels; width 0: none */
   onSelect: (left: number, width: number) => void;
 }
 
@@ -117,7 +117,7 @@ const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Ma
 export function windowUnderPointers(held: { x: number; ts: number }[], width: number, length: number): Range {
   const [first = { x: 0, ts: 0 }, second] = held;
   const apart = second ? (second.ts - first.ts) / (second.x - first.x) : 0;
-  // Fingers that cross would turn time round.
+  // Crossed fingers would reverse the direction of time.
   const msPerPixel = apart > 0 && Number.isFinite(apart) ? apart : length / width;
   const from = first.ts - first.x * msPerPixel;
   return { from, to: from + width * msPerPixel };

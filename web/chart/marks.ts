@@ -80,10 +80,10 @@ function markOf(text: string, when: string): HTMLElement {
   return item;
 }
 
-/** Thinner is not seen, in CSS pixels. */
+/** The smallest visible width, in CSS pixels. */
 const LEAST_WIDTH = 2;
 
-/** How much of the ground an alarm leaves visible. */
+/** Opacity of the band of an alarm, so that the background stays visible. */
 const OPACITY = { open: 0.28, cleared: 0.16 };
 
 /**

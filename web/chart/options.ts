@@ -16,7 +16,7 @@ import { loneEntries } from './shape.ts';
 
 /** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
 const DOT_SPACE = 10;
-/** Of a dot, in pixels. */
+/** Diameter of a dot, in pixels. */
 const DOT_SIZE = 4;
 /** A piece of line that is narrower than this gets dots, in pixels. */
 const LEAST_RUN = 3;
@@ -28,13 +28,13 @@ const LEAST_AXIS_WIDTH = 60;
 const DIGIT_WIDTH = 7;
 /** Half of the widest time: the last one is not cut at the edge of the chart. */
 const TIME_HALF = 32;
-/** Between two times, in pixels; they are about 60 wide. */
+/** Minimum distance between two time labels, in pixels; a label is about 60 wide. */
 export const TIME_SPACE = 84;
 
-/** The cursor reads what is no further away from it, in CSS pixels. */
+/** Largest distance at which the cursor reads a point, in CSS pixels. */
 export const REACH = 10;
 
-/** What the chart shows by now. */
+/** The data that the chart shows now. */
 interface Look {
   /** samples, not bins */
   isRaw: boolean;
@@ -51,7 +51,7 @@ export function chartOptions({
   onCursor,
   onPlot,
 }: {
-  /** its custom properties give the colors */
+  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
   /** charts with the same one move their cursors together */
@@ -265,7 +265,7 @@ export function createGutter() {
 
 export type Gutter = ReturnType<typeof createGutter>;
 
-/** For the values of an axis: a line at each, and no figure. */
+/** An axis with a grid line at each value, and no label. */
 export const blank = (_chart: unknown, ticks: number[]) => ticks.map(() => '');
 
 /**

@@ -72,7 +72,7 @@ function moveCursor(chart: uPlot, ts: number | null) {
 }
 
 /**
- * Does what a key asks for.
+ * Applies a key to the chart.
  *
  * @returns epoch ms to which the cursor is to go
  */
@@ -96,10 +96,10 @@ export function press(
   return asked.entry === undefined ? null : (picture.columns[0][asked.entry] ?? null);
 }
 
-/** So much of the window an arrow key with Shift moves it. */
+/** The share of the window by which Shift and an arrow key move it. */
 const PAN_PART = 0.25;
 
-/** What a key asks for. */
+/** The effect of a key. */
 interface Keyed {
   window?: Window;
   /** of the columns, to which the cursor goes */
@@ -216,7 +216,7 @@ export function useTimePlot({
   inWords,
   inputs,
 }: {
-  /** what it shows now */
+  /** the data that the plot shows now */
   shown: Shown & {
     bounds: Bounds;
     onReset: () => void;

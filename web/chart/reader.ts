@@ -6,7 +6,7 @@ import { keyOf } from '../state/live.ts';
 import type { Range, Shape } from './shape.ts';
 import { addBin, emptyShape, shapeOfBins, shapeOfSamples } from './shape.ts';
 
-/** Fewer samples than this are drawn each by itself. */
+/** Below this number of samples, each sample is drawn. */
 const FEW_SAMPLES = 2_000;
 /** The narrowest bins are a second wide. Where there are only a few of them, more samples are drawn by themselves. */
 const NARROWEST_BIN_MS = 1000;
@@ -64,7 +64,7 @@ export function areFew({ count, stepMs }: Shape): boolean {
   return stepMs === NARROWEST_BIN_MS && count.length <= FEW_BINS && samples <= MOST_SAMPLES;
 }
 
-/** So many samples may be read for one picture; of longer ranges, whole hours come from statistics. */
+/** The most samples read for one chart. Longer ranges use the statistics of whole hours. */
 const SAMPLES_READ = 200_000;
 const LONG_MS = 2 * 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -93,7 +93,7 @@ const MOST_LOOKS = 4;
 const REFRESH = { refreshMs: 60_000 };
 
 /**
- * All that there is of a sensor, roughly: from its first sample that is kept until now.
+ * The overview of a sensor: bins from its first stored sample until now.
  *
  * @param sensor null: not known yet
  * @returns null: not known yet, or nothing

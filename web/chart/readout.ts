@@ -17,7 +17,7 @@ export interface PointWords {
 }
 
 /**
- * The text of a point of a chart.
+ * Writes the text of a point of a chart.
  *
  * @param unit of the shape
  * @param states names of its states
@@ -199,7 +199,7 @@ export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Threshold
   high: high === null ? null : toShown(scale, high),
 });
 
-/** Fewer points may rise by chance. */
+/** The fewest points from which a signal can be a counter: fewer may rise by chance. */
 const LEAST_POINTS = 8;
 /** Restarts of a counter among its steps, at most. */
 const RESTARTS = 0.05;
@@ -228,7 +228,7 @@ export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   return rises > 1 && restarts <= RESTARTS * max.length;
 }
 
-/** Times that a rate may count by, the shortest first. */
+/** Units of time of a rate, the shortest first. */
 const PER: [unit: string, ms: number][] = [
   ['s', 1000],
   ['min', 60_000],

@@ -116,7 +116,7 @@ export function join(shape: Shape, tail: Shape): Shape {
 }
 
 /**
- * The same in wider bins.
+ * Combines the bins of a shape into wider bins.
  *
  * @param stepMs a multiple of its own
  */
@@ -157,9 +157,9 @@ export function addBin(wide: Shape, start: number, shape: Shape, at: number) {
   wide.count[last] = before + count;
 }
 
-/** So many intervals without a sample are a gap. */
+/** This number of intervals without a sample is a gap. */
 const GAP_INTERVALS = 3;
-/** The same, for sensors without a known interval. */
+/** The number of intervals of a gap, for sensors without a known interval. */
 const UNKNOWN_GAP_INTERVALS = 10;
 
 /** As uPlot takes them. */

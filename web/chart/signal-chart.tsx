@@ -57,7 +57,7 @@ export function SignalChart({
   thresholds?: Thresholds;
   /** charts with the same one move their cursors together */
   cursorKey?: string;
-  /** what else it draws */
+  /** further parts that it draws */
   plugins?: Plugin[];
   /** what stands in front of the unit */
   title?: ComponentChildren;
@@ -171,11 +171,11 @@ interface StateSignal {
   intervalMs: number | null;
 }
 
-/** Thinner is not seen, in CSS pixels. */
+/** The smallest visible width, in CSS pixels. */
 const LEAST_WIDTH = 2;
 /** The band lies in the middle of the plot, as high as this part of it. */
 const BAND = 0.6;
-/** The lowest and the highest state are as strong as this. */
+/** Opacity of the lowest and the highest state. */
 const STRENGTH = { low: 0.22, high: 0.9 };
 /** Room next to the name of a state in its band, in CSS pixels. */
 const PADDING = 6;
@@ -294,7 +294,7 @@ export function TimeChart(props: {
   thresholds?: Thresholds;
   /** charts with the same one move their cursors together */
   cursorKey?: string;
-  /** what else it draws, and how it differs */
+  /** further options of the plot */
   plugins?: uPlot.Plugin[];
   /** where the plot is; called after each drawing */
   onPlot?: (edges: Edges) => void;

@@ -10,18 +10,18 @@ import { coarsen, emptyShape, join, within } from './shape.ts';
 import type { Window } from './window.ts';
 import { lengthOf } from './window.ts';
 
-/** While a window is still being dragged, nothing is asked for. */
+/** Pause after the last move of a window before it is requested, in ms. */
 const PAUSE_MS = 120;
-/** After so long a wait is worth a word. */
+/** A wait longer than this is shown, in ms. */
 const SLOW_MS = 4_000;
 const WINDOWS_KEPT = 30;
 
 interface SeriesAnswer {
-  /** of the window before, until that of this one is there */
+  /** the shape of the previous window, until that of this one is read */
   shape: Shape;
   loading: boolean;
   slow: boolean;
-  /** why nothing new came; it is tried again where that may help */
+  /** why nothing new was read; temporary problems are retried */
   problem: Problem | null;
   reload: () => void;
 }
@@ -96,7 +96,7 @@ const NOTHING_YET: Omit<SeriesAnswer, 'reload'> = {
   problem: null,
 };
 
-/** The last few of many things, by name. */
+/** A small cache: the last used entries by name. */
 export function createRecent<T>(limit: number) {
   const kept: Map<string, T> = new Map();
   return {
@@ -113,7 +113,7 @@ export function createRecent<T>(limit: number) {
   };
 }
 
-/** Between two looks at what is new. Samples are few; new bins come no more often than a pixel's worth of time. */
+/** Interval of requests for new data, in ms. A request for new bins waits at least the time of a pixel. */
 const POLL_MS = { samples: 250, min: 1_000, max: 10_000 };
 /** Everything is read again after this time, which includes late samples. */
 const RELOAD_MS = 60_000;
@@ -180,7 +180,7 @@ export function openFeed({
     readAt = Date.now();
     const bins = daily ? await reader.days(range, signal) : await reader.bins(range, points, signal);
     const isRaw = areFew(bins);
-    // Samples in place of samples need no coarser picture on the way.
+    // If the chart already shows samples, it needs no bins while new samples are read.
     if (!isRaw || shape?.stepMs !== null) publish(bins);
     if (isRaw) publish(await reader.samples(range, signal));
   }

@@ -41,7 +41,7 @@ export function WindowBar({
   const [isOpen, setOpen] = useState(false);
   const form = useId();
   useEffect(() => {
-    /** The button that was pressed is gone: one goes on among the ranges. */
+    /** The pressed button is removed, so the focus moves to the ranges. */
     const next: HTMLElement | null | undefined =
       bar.current?.querySelector('input:checked') ?? bar.current?.querySelector('input');
     if (live && comesBack.current) next?.focus();

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { parseTime } from '../routes.ts';
 import { useServices } from '../state/hooks.ts';
 
-/** The stretch of time that a chart shows: half-open, epoch ms. A live one ends now and goes on; its length counts then. */
+/** The window of a chart: a half-open range in epoch ms. A live window ends now and moves with time. */
 export type Window = { live: boolean; from: number; to: number };
 
 export interface Bounds {
@@ -12,7 +12,7 @@ export interface Bounds {
   now: number;
 }
 
-/** Samples have whole milliseconds; less than this is a dot. */
+/** The shortest window, in ms: samples have whole milliseconds. */
 export const NARROWEST_MS = 50;
 /** One press of a key: a year is eight of them away from a minute, each still to be recognized from the one before. */
 const ZOOM_STEP = 4;
@@ -116,9 +116,9 @@ export const SPANS: RangeOption[] = [
 
 const DEFAULT_SPAN_MS = 300_000;
 
-/** Longer than anything is kept. */
+/** Longer than any retention. */
 const LONGEST_MS = 100 * UNITS_MS.y;
-/** An address has no earlier time. */
+/** The earliest time of an address. */
 const EARLIEST_MS = 0;
 
 /**
@@ -220,7 +220,7 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
       },
       /** @param ms ends now, and goes on */
       goLive: (ms: number) => settleOn(liveWindow(ms, clock.now())),
-      /** Back to what was live last. */
+      /** Returns to the last live window. */
       reset: () => settleOn(liveWindow(home.current, clock.now())),
     };
   }, [router, clock]);

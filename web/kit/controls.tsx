@@ -5,18 +5,18 @@ import { useServices } from '../state/hooks.ts';
 import './header.css';
 import type { LatestItem } from '../api/types.ts';
 
-/** One of a few: radio buttons that look like one control, so that arrow keys and screen readers work by themselves. */
+/** A choice of a few options: native radio buttons, so that arrow keys and screen readers work without code. */
 export function Choice<Value extends string>({
   legend,
   options,
   value,
   onChange,
 }: {
-  /** said, not shown */
+  /** read by screen readers, not shown */
   legend: string;
   /**
-   * `note`: goes with the label, and is only said where there is little room; `icon`: path of a drawing of 16 by 16,
-   *   shown in place of the label
+   * `note`: follows the label; on a small screen only screen readers read it; `icon`: path of a drawing of
+   *   16 by 16, shown in place of the label
    */
   options: readonly { value: Value; label: string; note?: string; title?: string; icon?: string }[];
   value: Value;
@@ -116,7 +116,7 @@ export async function copyText(text: string, button: HTMLElement | null): Promis
 }
 
 /**
- * The old way. A page without TLS has no clipboard, unless it is on loopback.
+ * The deprecated way to copy. A page without TLS has no clipboard, unless it is on loopback.
  *
  * @param button the field is put next to it: outside of an open dialog nothing can be selected
  */
@@ -142,7 +142,7 @@ export function Dialog({
 }: {
   /** the question */
   title: string;
-  /** it is being done: only the answer to that closes it */
+  /** the action runs: only its answer closes the dialog */
   busy?: boolean;
   /** for a form of several columns */
   wide?: boolean;
@@ -188,7 +188,7 @@ export function Dialog({
   );
 }
 
-/** Why a dialog could not do what was asked. */
+/** The problem of a failed action in a dialog. */
 export const DialogProblem = ({
   title,
   advice,
@@ -227,7 +227,7 @@ export const Cancel = ({
   </button>
 );
 
-/** Hands a file to the reader. */
+/** Downloads a file to the reader's machine. */
 export function saveFile(name: string, content: Blob) {
   const href = URL.createObjectURL(content);
   const link = document.createElement('a');
@@ -273,7 +273,7 @@ export function CompareButton({
   );
 }
 
-/** Leads to the comparison; not there as long as nothing is compared. */
+/** A link to the comparison, shown when at least one sensor is compared. */
 export function CompareLink({ isHere }: { isHere: boolean }) {
   const refs = useServices().comparison.refs.value;
   if (refs.length === 0 && !isHere) return null;

@@ -21,7 +21,7 @@ export const DeviceTitle = ({
   device: DeviceInfo | null;
   /** of the page */
   stale: Stale | null;
-  /** what can be done with it */
+  /** actions for the device */
   children?: ComponentChildren;
 }) => (
   <div class="title">
@@ -145,7 +145,7 @@ export const Online = ({
 );
 
 /**
- * That a device sends and is refused, on its own page.
+ * A notice on the page of a device whose messages are refused.
  *
  * @param props `online`: the device counts as online
  */
@@ -170,7 +170,7 @@ export function UnreadAlarms() {
 }
 
 /**
- * That a device has open alarms, with a link to them.
+ * A notice that a device has open alarms, with a link to them.
  *
  * @param props id
  */

@@ -28,7 +28,7 @@ export function Figure({
   second?: string;
   secondUnit?: string;
   tone?: 'warn' | undefined;
-  /** no newer figure comes */
+  /** the figure is no longer updated */
   isOld?: boolean;
   /** usually a sparkline */
   children?: ComponentChildren;
@@ -56,7 +56,7 @@ export function Figure({
 const WIDTH = 100;
 const HEIGHT = 24;
 const MARGIN = 2;
-/** No hole is shorter, in ms: devices send what they measured in batches. */
+/** The shortest gap, in ms: devices send their samples in batches. */
 const LEAST_HOLE_MS = 15_000;
 
 /** A small line without axes; it decorates the number next to it, so it is hidden from screen readers. */
@@ -135,7 +135,7 @@ type Point = { x: number; y: number };
 
 /** Neighbors that give the usual distance between points. */
 const AROUND = 4;
-/** So many times as far is a hole. */
+/** A distance of this many usual steps is a gap. */
 const MANY = 4;
 
 /**
@@ -189,7 +189,7 @@ export function Value({
   type?: string | null;
   /** values before it, which fix its prefix and the number of decimals */
   recent: { value: number }[];
-  /** at least, where others of its kind stand in the same column */
+  /** minimum number of decimals, so that values of a column align */
   decimals?: number;
 }) {
   const { preferences } = useServices();

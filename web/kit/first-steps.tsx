@@ -9,7 +9,7 @@ import './tables.css';
 import type { Problem } from '../api/request.ts';
 import type { Mqtt } from '../api/types.ts';
 
-/** What an empty system shows: how to send a first measurement to this installation. */
+/** The view of an empty system: how to send a first measurement to this installation. */
 export function FirstSteps() {
   const { client, session } = useServices();
   const { canLeave } = session.state.value;
@@ -166,7 +166,7 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 export const quote = (text: string): string =>
   PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** What the examples send. */
+/** The measurement that the examples send. */
 const EXAMPLE = { device: 'my-desk', measurement: { sensor_id: 'temperature', value: 21.5 } };
 
 const PAYLOAD = JSON.stringify(EXAMPLE.measurement);

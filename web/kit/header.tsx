@@ -25,7 +25,7 @@ const THEMES = [
   { value: 'dark', label: 'Dark', icon: MOON },
 ] as const;
 
-/** The dashboard's: name, the views, state of the connection, and what a reader may choose. */
+/** The header of the dashboard: name, views, state of the connection, and the reader's preferences. */
 export function Header() {
   const { router } = useServices();
   const { view } = routeOf(router.place.value.path);
@@ -83,14 +83,14 @@ export function HeaderBar({
   line,
   children,
 }: {
-  /** the one that is shown; none: nothing is shown as yet */
+  /** the view that is shown; none before the first view */
   view?: string;
   /** of the verdict */
   level?: Level;
   status?: ComponentChildren;
   /** below everything else */
   line?: ComponentChildren;
-  /** further choices */
+  /** further controls */
   children?: ComponentChildren;
 }) {
   const { preferences } = useServices();
@@ -147,7 +147,7 @@ const WORDS = {
   },
 };
 
-/** The state of the live connection; what is wrong comes first. */
+/** The state of the live connection, with problems first. */
 function Connection({ verdict }: { verdict: Verdict }) {
   const { live } = useServices();
   const status = live.status.value;
@@ -173,7 +173,7 @@ function Logo() {
 
 const DOOR = 'M9.5 4.5v-2h-7v11h7v-2M6 8h7.5M11 5.5 13.5 8 11 10.5';
 
-/** Ends the session; not there where there is none. */
+/** A button that ends the session; hidden without a session. */
 function SignOut() {
   const { session, preferences } = useServices();
   const { zone } = preferences.choice.value;

@@ -32,7 +32,7 @@ export function ListSwitch({ shown: given }: { shown?: 'changes' }) {
   );
 }
 
-/** A pause in typing after which a text counts as meant. */
+/** Pause in typing after which a text is applied, in ms. */
 const PAUSE_MS = 300;
 
 /**
@@ -164,7 +164,7 @@ export function Pager({
   /** rows on all pages, where that is known */
   total?: number;
   isFirst: boolean;
-  /** of this page; null when it was opened by its address */
+  /** number of this page; null if the page was opened by its address */
   number: number | null;
   /** the rows are in no order over the pages */
   isUnordered?: boolean;

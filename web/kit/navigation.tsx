@@ -67,7 +67,7 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
   );
 }
 
-/** A sign with how many alarms are open and not acknowledged; nothing where none is. */
+/** A badge with the number of open alarms that are not acknowledged; nothing if it is 0. */
 function OpenAlarms() {
   const open = useOpenAlarms();
   useAlarmNotifications(open);
@@ -84,7 +84,7 @@ function OpenAlarms() {
   );
 }
 
-/** A sign with how many came within the last hour; nothing where none did. */
+/** A badge with the number of dead letters of the last hour; nothing if it is 0. */
 function RecentDeadLetters() {
   const count = useRecentDeadLetters();
   if (!count) return null;
@@ -129,7 +129,7 @@ function useRecentDeadLetters(): number {
   return count;
 }
 
-/** The way back up: fleet, device. */
+/** Breadcrumbs: links to the fleet and the device. */
 export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[] }) => (
   <nav class="breadcrumbs" aria-label="Breadcrumb">
     <ol>

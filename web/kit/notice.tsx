@@ -13,7 +13,7 @@ export function Notice({
   children,
 }: {
   title: string;
-  /** it is all that the page has */
+  /** the notice is the only content of the page */
   isPage?: boolean;
   tone?: 'quiet' | 'warn' | 'good';
   children?: ComponentChildren;
@@ -27,7 +27,7 @@ export function Notice({
   );
 }
 
-/** Why there is no answer, what to do about it, and a way home. */
+/** A problem in place of content: its reason, advice, and a link to the fleet. */
 export function ProblemNotice({
   problem,
   onRetry,
@@ -55,7 +55,7 @@ export function ProblemNotice({
   );
 }
 
-/** The same in one line, above what was there before. */
+/** A problem in one line above the previous content. */
 export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: () => void }) => (
   <p class="slow problem-line" role="alert">
     <span>{problemText(problem)}</span>
@@ -65,7 +65,7 @@ export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: (
   </p>
 );
 
-/** Said when an answer takes its time. */
+/** A notice that an answer is slow. */
 export const SlowLine = () => (
   <p class="slow" role="status">
     The answer takes longer than usual. The page still waits for it.

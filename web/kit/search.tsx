@@ -89,7 +89,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
       setChosen((at + step + items.length) % items.length);
     }
     const result = items[at];
-    // What was typed since the last answer has other results.
+    // The results belong to an earlier text than the typed one.
     if (event.key === 'Enter' && result && answered === text.trim()) {
       event.preventDefault();
       open(result);

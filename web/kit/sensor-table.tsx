@@ -22,20 +22,20 @@ const SORT_VALUES: Record<string, (item: LatestItem) => string | number | null> 
   age: ({ ts }) => (ts === null ? null : -Date.parse(ts)),
 };
 export const SENSOR_COLUMNS = Object.keys(SORT_VALUES);
-/** The same for sensors of one device. */
+/** The sort value of each column, for sensors of one device. */
 export const COLUMNS_OF_DEVICE = SENSOR_COLUMNS.slice(1);
 
 /** Sensors and their newest values, one a row; sorted as they stood when the page came, so that rows keep their places while values change. */
 export function SensorTable(props: {
-  /** said, not shown */
+  /** read by screen readers, not shown */
   caption: string;
   /** null: not known yet */
   items: LatestItem[] | null;
   /** of the items, or of all pages that they are one of; by nothing: they stand as they came */
   sorting: Sorting;
-  /** another page is on its way */
+  /** another page is being read */
   busy?: boolean;
-  /** all of one device, which need not be said in each row */
+  /** all sensors belong to one device, which the rows then omit */
   ofDevice?: boolean;
   /** rows to keep room for until the items are there */
   expected?: number;
@@ -116,9 +116,9 @@ function SensorRow({
 }: {
   /** as the page gave it */
   item: LatestItem;
-  /** its device and site are said already */
+  /** the page already names its device and site */
   ofDevice?: boolean;
-  /** where a type or site leads */
+  /** the address for a type or site */
   filterHref?: (filter: { type?: string; site?: string }) => string;
 }) {
   const { live } = useServices();

@@ -85,7 +85,7 @@ export function SignIn() {
   );
 }
 
-/** The sign-in page asks this often. */
+/** Interval in which the sign-in page checks readiness, in ms. */
 const REFRESH = { refreshMs: 5000 };
 
 const UNREACHABLE: Verdict = {

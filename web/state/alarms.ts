@@ -143,9 +143,9 @@ export type ScopeUnit = { unit: string | null; isMixed: boolean };
 export const scopeKey = ({ device, sensor, type, site }: Scope): string =>
   JSON.stringify([device ?? '', sensor ?? '', type ?? '', site ?? '']);
 
-/** Sensors of a scope whose units are looked at. */
+/** Number of sensors of a scope whose units are read. */
 const MOST_READ = 200;
-/** Scopes that are looked up at once: a browser has six connections to a host, all tabs together. */
+/** Concurrent reads of scopes: a browser has six connections to a host, all tabs together. */
 const AT_ONCE = 3;
 
 /** @returns null: the scope has no sensors */

@@ -159,7 +159,7 @@ export const happenedAt = (newest: DeviceEvent[], ts: number): DeviceEvent['kind
     .reverse();
 
 const PAGE = 20;
-/** More of one range are no help in a picture. */
+/** The most events of one range: a chart cannot show more. */
 const MOST_IN_RANGE = 1000;
 /** New events are found by polling. */
 const REFRESH = { refreshMs: 4_000 };
@@ -179,7 +179,7 @@ export function useDeviceEvents(device: string) {
     async (signal) => {
       const page = (cursor: string | null) => client.events(device, { limit: PAGE, cursor }, signal);
       const news = await readNews(page, older?.items ?? []);
-      // Too many events came at once. The list restarts, rather than having a hole.
+      // Too many events came at once. The list restarts, rather than having a gap.
       setOlder((now) => now && (news.meets ? { ...now, items: mergeEvents(news.items, now.items) } : null));
       return news;
     },
@@ -212,7 +212,7 @@ export function useDeviceEvents(device: string) {
 }
 
 /**
- * The events of a stretch of time.
+ * The events of a range of time.
  *
  * @param device id
  * @param window epoch ms; a live one goes on
@@ -235,7 +235,7 @@ export function useEventsOf(
   return data;
 }
 
-/** As often as processes report that they watch. */
+/** Interval of requests, in ms: that of the heartbeats of processes. */
 const REFRESH_UNWATCHED = { refreshMs: 10_000 };
 
 /**

@@ -14,7 +14,7 @@ const REFRESH = { refreshMs: 10_000 };
  */
 export function useDevice(device: string) {
   const { client, live } = useServices();
-  // That it is not there is an answer too, and may change either way while one looks.
+  // A missing device is a valid state, which may change while the page is open.
   const answer = useQuery(
     device,
     async (signal) => ({ device: await client.device(device, signal).catch(nullIfMissing) }),
@@ -53,7 +53,7 @@ function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
   }));
 }
 
-/** So many sensors of a device are shown at first, and more at a time. */
+/** The number of sensors of a device shown at first, and added by each "more". */
 const STEP = 12;
 
 /**

@@ -80,7 +80,7 @@ export async function offlineDevices(
   return { devices, isWhole: cursor === null };
 }
 
-/** Figures of one moment. */
+/** The figures of the fleet at one moment. */
 export interface FleetState {
   faults: Faults;
   /** the API's own count, of the same time as the offline devices in `faults` */

@@ -17,7 +17,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   let isRead = false;
   /** The API's count of sensors. */
   let total = Number.POSITIVE_INFINITY;
-  /** Whether it had as many since it was last narrowed. */
+  /** Whether the store held that many sensors since it was last restricted. */
   let isComplete = false;
   /** The number of the snapshot that is coming in, or came in last. */
   let snapshot = 0;
@@ -62,7 +62,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /** Notes that a snapshot is complete: from then on, every sensor that was sent is judged. */
     noteRead() {
       isRead = true;
-      // One without sensors.
+      // A snapshot without sensors.
       if (!isComing) snapshot += 1;
       isComing = false;
       complete = { snapshot, counts: 0 };
@@ -165,7 +165,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       if (device) dirty = dirty.filter((sensor) => sensor.device !== device);
     },
 
-    /** Forgets all sensors: only these are wanted. */
+    /** Keeps only these sensors, and removes all others. */
     setFilter(next: FleetFilter) {
       wanted = next;
       total = Number.POSITIVE_INFINITY;
@@ -229,7 +229,7 @@ export interface FleetSensor {
   cellState: number;
   /** number of the newest snapshot when it was last sent */
   snapshot: number;
-  /** it is among those to be drawn */
+  /** the sensor is queued for drawing */
   dirty: boolean;
   /** its number on the wall; -1: none */
   cell: number;

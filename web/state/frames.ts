@@ -40,7 +40,7 @@ export function createChangeQueue(requestFrame: (run: () => void) => void) {
  * frame.
  */
 const BUDGET_MS = 2;
-/** Texts that may wait; who is further behind takes in all at once. */
+/** The most texts that may wait. With more, all are processed at once. */
 const MOST_WAITING = 200;
 
 /**
@@ -160,7 +160,7 @@ export function createScreenTimes({
     },
 
     /**
-     * Makes the figure of this second.
+     * Computes the latency of this second.
      *
      * @param now epoch ms
      */
@@ -176,7 +176,7 @@ export function createScreenTimes({
   };
 }
 
-/** What the dashboard knows of one sensor. */
+/** The recent values of one sensor. */
 interface Seen {
   item: LatestItem;
   /** values as they came, oldest first; `ts` in epoch ms */

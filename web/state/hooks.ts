@@ -13,9 +13,9 @@ import type { Comparison, Preferences } from './preferences.ts';
 import type { Session } from './session.ts';
 import type { ThresholdMemory } from './thresholds.ts';
 
-/** How far an import is. */
+/** The progress of an import. */
 export interface ImportRun {
-  /** nothing is stored */
+  /** a test run, which stores nothing */
   isTest: boolean;
   /** name of the device that was typed when the run began */
   device: string;
@@ -32,7 +32,7 @@ export interface ImportRun {
   problem: Problem | null;
 }
 
-/** An import goes on when its view is left, and the view shows it again. */
+/** The state of an import, which continues when its view is left. */
 interface Importing {
   file: File | null;
   /** as typed */

@@ -187,7 +187,7 @@ export type Live = ReturnType<typeof createLive>;
 /** `at`: epoch ms by the clock that the whole page shows */
 export type Moment = Stats & { at: number };
 
-/** The charts reach back so far. */
+/** The time span of the charts, in ms. */
 export const SPAN_MS = 300_000;
 
 /** Figures come once a second. Two moments this close are the same one. */
@@ -227,7 +227,7 @@ export function useRecentStats(): Moment[] {
     });
   }, [clock, live]);
 
-  // A connection that was lost leaves a hole, which the server fills.
+  // A lost connection leaves a gap, which the server fills.
   const isLost = status === 'reconnecting';
   useEffect(() => {
     if (isLost) return undefined;

@@ -62,17 +62,17 @@ export function describeCellState(cellState: number): string {
 
 /** Sensors and devices of the fleet that need attention. */
 export interface Faults {
-  /** those that stand out, the furthest first */
+  /** the outliers, the largest deviation first */
   far: FleetSensor[];
-  /** those that are silent while their device is there, the longest first */
+  /** silent sensors of devices that are online, the longest silence first */
   silent: FleetSensor[];
   /** devices, those with the most sensors first */
   offline: FleetDevice[];
   farCount: number;
   silentCount: number;
-  /** sensors with a value of which nothing is known yet */
+  /** sensors with a value but without a baseline */
   unjudged: number;
-  /** sensors that are judged by their last hours */
+  /** sensors judged by a provisional baseline */
   provisional: number;
   offlineSensors: number;
 }
@@ -80,7 +80,7 @@ export interface Faults {
 /** A sensor is silent after this time, or after several of its intervals if that is longer. */
 const SILENT_MS = 300_000;
 const SILENT_INTERVALS = 5;
-/** Entries of each list. */
+/** The most entries of each list. */
 const LISTED = 50;
 
 /**
@@ -150,11 +150,11 @@ export function listFaults({
 /** What the first judgment of a sensor needs. */
 export const TO_BE_JUDGED = 'that needs 30 values, and a minute of them';
 
-/** @param count of sensors that are judged by their last hours */
+/** @param count of sensors judged by a provisional baseline */
 export const provisionalText = (count: number): string =>
   `Provisional: ${formatCounted(count, 'sensor is', 'sensors are')} judged by the last hour or hours, until a day of history is learned.`;
 
-/** Said in place of an all-clear while no values come. */
+/** The text in place of an all-clear while no values arrive. */
 export const OLD_VALUES = 'The values are old. What stands out now is not known.';
 
 /** @returns what is known while no value is far off: an all-clear only for sensors that were judged */

@@ -41,7 +41,7 @@ export function createPreferences({
     choice.value = next;
   }
 
-  /** Takes what another tab stored. A choice that this tab could not store stays until then. */
+  /** Adopts the choices that another tab stored. A choice that this tab could not store stays until then. */
   function readAgain() {
     const texts = textsOf(storage);
     if (texts === known) return;
@@ -125,7 +125,7 @@ export function remember(storage: Storage, key: string, value: unknown) {
   try {
     storage.setItem(key, JSON.stringify(value));
   } catch {
-    // Nobody can do anything about it.
+    // A reader can do nothing about a full or forbidden storage.
   }
 }
 
@@ -146,7 +146,7 @@ export function createComparison({ storage }: { storage: Storage }) {
   return {
     refs,
     set,
-    /** Adds it, or takes it away again. */
+    /** Adds a sensor to the comparison, or removes it. */
     toggle(ref: string) {
       const now = refs.peek();
       if (now.includes(ref)) set(now.filter((each) => each !== ref));

@@ -40,9 +40,9 @@ export function useSensor(device: string, sensor: string) {
   return { ...answer, data, missing, item, recent: seen?.recent ?? [] };
 }
 
-/** Values that a sparkline wants. */
+/** The number of values of a sparkline. */
 const VALUES = 60;
-/** With so many, it is a line already. */
+/** With this number of values, a sparkline needs no request. */
 const ENOUGH = 3;
 /** Older values are left out, in ms. */
 const LATELY_MS = 3_600_000;
@@ -82,7 +82,7 @@ export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
         await fetchTail(item);
     }
 
-    // A row without a line is no trouble: the stream draws it in time.
+    // An error is ignored: the stream completes the line later.
     for (let line = 0; line < atOnce; line += 1) fetchInTurn().catch(() => {});
     return () => abort.abort();
   }, [client, live, items, atOnce]);
@@ -153,15 +153,15 @@ const HOUR_MS = 3_600_000;
 
 /** Of a sensor's newest value. */
 interface Deviation {
-  /** what is usual for it */
+  /** its baseline */
   mean: number;
-  /** around that, in the same unit */
+  /** the deviation around the mean, in the same unit */
   deviation: number;
   /** how far the value is above or (negative) below the mean */
   off: number;
   /** of its cell on the wall */
   cellState: number;
-  /** it is judged by its last hours */
+  /** judged by a provisional baseline */
   provisional: boolean;
 }
 

@@ -27,7 +27,7 @@ const UNKNOWN: SessionState = {
   endsAt: null,
 };
 
-/** Once it is over by the clock, the API must think so, too. In ms. */
+/** Delay from the end of a session to the request, in ms: the API's clock must have passed it too. */
 const AFTER_END_MS = 1000;
 
 /** The session of the reader by the API. Only the browser's cookie keeps it, and no script can read that. */

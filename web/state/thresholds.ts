@@ -77,7 +77,7 @@ const SENSORS_KEPT = 500;
 
 /** The lines that a reader drew, by sensor, remembered in this browser. */
 export function createThresholdMemory({ storage }: { storage: Storage }) {
-  /** @returns what another tab drew meanwhile is there, too */
+  /** @returns the stored lines, including those that another tab drew meanwhile */
   function read(): Map<string, Thresholds> {
     const kept = recall(storage, THRESHOLDS_KEY);
     return new Map(Array.isArray(kept) ? kept.filter(isEntry) : []);

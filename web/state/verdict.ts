@@ -34,7 +34,7 @@ export interface Facts {
 
 /** The server sends an event each second. A silence of this length is a lost connection, in ms. */
 const LOST_MS = 5_000;
-/** So is this one, even if the browser still holds the connection or opens its first. */
+/** A silence of this length, in ms, also counts as lost while the browser is still connecting. */
 const SILENT_MS = 10_000;
 /** Without progress for this time, nothing is stored, in ms. */
 const STANDSTILL_MS = 5_000;
@@ -147,7 +147,7 @@ function ofMessages(health: ProcessHealth[]): Problem[] {
   ];
 }
 
-/** Checks with a verdict of their own. */
+/** Checks that have their own verdict. */
 const JUDGED = ['database', 'broker', 'acknowledgements'];
 
 const ofOthers = (health: ProcessHealth[]): Problem[] =>

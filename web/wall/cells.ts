@@ -3,13 +3,13 @@ import { NO_VALUE, OFFLINE, SILENT } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import type { Palette, Scene, TrailPoint } from './painter.ts';
 
-/** A card shows its color at its left edge, so that its text is read as well on any. */
+/** Width of the color at the left edge of a card, which keeps its text legible on any color. */
 const EDGE = 5;
-/** Room next to its text, in px. */
+/** Space next to the text of a card, in px. */
 const MARGIN = 8;
-/** As wide, both names stand in one line, else one under the other. */
+/** From this width on, both names stand in one line. */
 const WIDE = 200;
-/** A line is drawn where it has so much room, in px. */
+/** The least space for a sparkline, in px. */
 const LEAST_LINE = { width: 28, height: 12 };
 
 /** Sizes and places in a card, in px from its top. */
@@ -183,7 +183,7 @@ export function shortened(
   return fitting > 1 ? cut(fitting) : '…';
 }
 
-/** In the color that is set. */
+/** Draws in the current color of the canvas. */
 type Draw = (context: CanvasRenderingContext2D, scene: Scene, cell: number, palette: Palette) => void;
 
 /** A shape needs only its place. */

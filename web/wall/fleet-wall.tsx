@@ -22,7 +22,7 @@ const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
 
 const drawLegend = (legendRef: { current: HTMLUListElement | null }) => <Legend legendRef={legendRef} />;
 
-/** The wall with all that explains it; a screen on a wall may have it alone. */
+/** The wall with its legend and lists; `?full` shows the wall alone. */
 export function FleetWall({
   info,
   fleetState,

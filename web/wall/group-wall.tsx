@@ -103,7 +103,7 @@ function countFitting(list: HTMLElement): number {
   return cut < 0 ? Number.POSITIVE_INFINITY : cut;
 }
 
-/** A value of before is not judged. */
+/** An old value is not judged. */
 function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
   const { router, preferences } = useServices();
   const { units } = preferences.choice.value;

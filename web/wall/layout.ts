@@ -26,12 +26,12 @@ type Block = { x: number; y: number; width: number };
 type Room = { width: number; height: number; isAll?: boolean };
 
 const SITE_GAP = 18;
-/** So much room a site's name and count want, in px. */
+/** Least width of a site, for its name and count, in px. */
 const LEAST_WIDTH = 120;
 /** Area of the smallest cell with its gaps, in square px, where the page continues below. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
-/** So many sites are tried in every arrangement. */
+/** Up to this number of sites, every arrangement is tried. */
 const FEW_SITES = 12;
 /** Cards show more than squares, so they may take more room where the page continues below. */
 const CARDS_MORE = 1.5;

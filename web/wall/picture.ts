@@ -329,7 +329,7 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
       const sensor = live.fleet.sensors.get(opened);
       if (!sensor) return;
       stop();
-      // Meanwhile one may have gone on.
+      // The reader may have moved the focus meanwhile.
       if (document.activeElement === element.current) onReturn(sensor);
     };
     const stop = live.watch(find);
@@ -339,7 +339,7 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
   return element;
 }
 
-/** What may be wrong with a sensor; in the address as `look`. */
+/** The kind of fault that a filter selects; in the address as `look`. */
 type Fault = 'far' | 'silent' | 'offline';
 
 const FAULTS: Record<Fault, Matcher> = {

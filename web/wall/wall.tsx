@@ -212,7 +212,7 @@ function Pointed({
   const { units: choices } = preferences.choice.value;
   const facts = { sensor, now, choices, isStale };
   const first = useRef({ sensor, words: '' });
-  // Said once for each cell: a value that changes each second would never let it end.
+  // Announced once for each cell: a value that changes each second would never let a screen reader finish.
   if (first.current.sensor !== sensor || !first.current.words)
     first.current = { sensor, words: inWords(facts) };
   return (
@@ -243,7 +243,7 @@ interface Facts {
   isStale: boolean;
 }
 
-/** Room that a card takes, in px. */
+/** Space of a card, in px. */
 const CARD = { width: 260, height: 96 };
 
 /** The card of the cell under the pointer or the keyboard's cursor. */
@@ -278,7 +278,7 @@ function inWords(facts: Facts): string {
   return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${judgementOf(facts)}`;
 }
 
-/** A value of before is not judged. */
+/** An old value is not judged. */
 const judgementOf = ({ sensor, isStale }: Facts) =>
   isStale
     ? 'Old: no values arrive'

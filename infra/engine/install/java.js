@@ -11,7 +11,7 @@ export const JAVA_MAJOR = 17;
 /** Time in which a Java prints its version, in ms, also on a machine that stalls. */
 const JAVA_ANSWERS_MS = 60_000;
 
-/** Where packages put a Java that is neither in JAVA_HOME nor on the PATH. */
+/** Folders in which packages install a Java that is neither in JAVA_HOME nor on the PATH. */
 const JAVA_FOLDERS = [
   '/usr/lib/jvm',
   '/Library/Java/JavaVirtualMachines',

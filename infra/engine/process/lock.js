@@ -35,7 +35,7 @@ function readHolder(dir) {
   try {
     return JSON.parse(readFileSync(lockFile(dir), 'utf8'));
   } catch {
-    return null; // Nobody was ever here, or a power cut left half a file: no process of ours can live.
+    return null; // No lock, or half a file after a power cut: no process of ours can be running.
   }
 }
 

@@ -4,7 +4,7 @@ import { quote } from './shell.js';
 /** @import { Flag } from '../../../common/flags.js' */
 /** @import { Given } from '../given.js' */
 
-/** Where packages put a node's settings. */
+/** The configuration file of a node, as packages install it. */
 const CONFIG = { scylla: '/etc/scylla/scylla.yaml', cassandra: '/etc/cassandra/cassandra.yaml' };
 
 /** @satisfies {Record<string, Flag>} */

@@ -1,6 +1,6 @@
 import { durationText } from '../../../common/durations.js';
 
-/** Between two looks at something that takes minutes, in s. */
+/** Interval of checks of a task that takes minutes, in s. */
 const LOOK_EVERY_S = 2;
 
 /**

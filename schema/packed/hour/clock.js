@@ -6,13 +6,13 @@
  *   tick to tick
  */
 
-/** Fine enough that 65,536 intervals are right to a hundredth of a millisecond. */
+/** The resolution of an interval: 65,536 intervals are exact to 0.01 ms. */
 const FRACTION = 2 ** 24;
 
 /** Years from the hour, and exact in a double. */
 export const MOST = 2 ** 53;
 
-/** Differences that the median is taken from. */
+/** The number of differences for the median. */
 const LOOKED_AT = 63;
 
 /**

@@ -30,7 +30,7 @@ export function columnOf(integers) {
   const tried = [column(integers, 1, [first])];
   if (integers.hi.length > 2) {
     const slope = minus(at(integers, 1), first);
-    // As if it had always gone on like this, so that the first two are foretold as well.
+    // Extrapolates backward, so that the first two numbers are predicted as well.
     tried.push(column(integers, 2, [minus(first, slope), slope]));
   }
   for (const other of tried) if (other.estimate < best.estimate) best = other;

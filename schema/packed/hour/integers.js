@@ -89,7 +89,7 @@ export function codesOf({ hi, lo }, order, start, slope = [0, 0]) {
 }
 
 /**
- * In place.
+ * Works in place.
  *
  * @param {Integers} integers
  * @param {Wide} start is added to each

@@ -26,7 +26,7 @@ export const pieces = ({ everyMs }) => ({
   },
 });
 
-/** How often it has been started. @type {Signal} */
+/** Number of starts of the machine. @type {Signal} */
 export const starts = {
   type: 'counter',
   unit: 'count',
@@ -63,7 +63,7 @@ export const energy = ({ rated, idle }) => ({
   },
 });
 
-/** How long it has run, in seconds. @type {Signal} */
+/** Running time of the machine, in seconds. @type {Signal} */
 export const runningTime = {
   type: 'running-time',
   unit: 's',

@@ -37,7 +37,7 @@ test('Rule form: opened from a chart: a link leads back to the chart', async () 
 
 const rows = () => dashboard.page.locator('.alarm-table tbody tr');
 
-test('Alarms: someone makes a rule from a chart, sees the backtest, gets the alarm and acknowledges it', async () => {
+test('Alarms: rule made from a chart: backtest, alarm and acknowledgement work', async () => {
   const { page } = dashboard;
   await dashboard.visit('/devices/freezer/sensors/temperature');
   await page.getByRole('link', { name: 'Set an alarm' }).click();

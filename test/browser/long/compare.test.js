@@ -25,7 +25,7 @@ async function compareTwo() {
 }
 
 describe('Compare', () => {
-  test('two sensors of two devices: in one chart, with figures; the address has their names', async () => {
+  test('Compare: two sensors of two devices: in one chart, with figures; the address has their names', async () => {
     await compareTwo();
     expect(new URL(dashboard.page.url()).search).toBe('?s=collar-1/ear&s=collar-3/ear');
     await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
@@ -34,7 +34,7 @@ describe('Compare', () => {
     await dashboard.lookAt('compare');
   });
 
-  test('stacked, own axes, last week: the address keeps them', async () => {
+  test('Compare: stacked, own axes, last week: the address keeps them', async () => {
     await compareTwo();
     await dashboard.page.getByText('Stacked', { exact: true }).click();
     await until(async () => (await charts().count()) === 2, { what: 'two charts' });
@@ -46,7 +46,7 @@ describe('Compare', () => {
     await dashboard.lookAt('compare-stacked');
   });
 
-  test('keys: the cursor walks, and its values are announced', async () => {
+  test('Compare: keys: the cursor walks, and its values are announced', async () => {
     await compareTwo();
     // Both sensors have their newest value and three statistics.
     const figures = async () => (await legend().textContent())?.match(/°C/g)?.length;
@@ -56,7 +56,7 @@ describe('Compare', () => {
     await dashboard.page.getByText(/ear of collar-1 .*ear of collar-3/).waitFor({ state: 'attached' });
   });
 
-  test('hide: the line leaves the chart, and its row stays', async () => {
+  test('Compare: hide: the line leaves the chart, and its row stays', async () => {
     await compareTwo();
     await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
     await dashboard.page.getByText('Stacked', { exact: true }).click();
@@ -102,7 +102,7 @@ describe('Compare', () => {
     await dashboard.lookAt('compare-states');
   });
 
-  test('a value of three days ago: the newest one, with its age, and marked as old', async () => {
+  test('Compare: a value of three days ago: the newest one, with its age, and marked as old', async () => {
     await dashboard.announce('probe', { sensors: [{ sensor_id: 'level', name: 'level', unit: 'm' }] });
     await dashboard.publish('probe', { sensor_id: 'level', ts: Date.now() - 3 * DAY_MS, value: 4 });
     await dashboard.visit('/compare?s=probe/level');
@@ -130,7 +130,7 @@ describe('Compare', () => {
     await until(async () => (await legend().locator('tbody tr').count()) === 2, { what: 'two sensors' });
   });
 
-  test('Compare: one of two sensors cannot be read: the problem stays, whatever the other one answers', async () => {
+  test('Compare: one of two sensors cannot be read: the problem stays, although the other is read', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
@@ -152,7 +152,7 @@ describe('Compare', () => {
     expect(await dashboard.page.getByText('Reading samples…').count()).toBe(0);
   });
 
-  test('the week before cannot be read: “Try again” reads it', async () => {
+  test('Compare: the week before cannot be read: “Try again” reads it', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
@@ -173,7 +173,7 @@ describe('Compare', () => {
     await dashboard.page.getByText('No samples in this range.').waitFor();
   });
 
-  test('a range without samples: a note that it is read, and then that it has none', async () => {
+  test('Compare: a range without samples: a note that it is read, and then that it has none', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -195,7 +195,7 @@ describe('Compare', () => {
     expect(await chart.locator('.chart-over').count()).toBe(0);
   });
 
-  test('a year: its days are those of the time zone', async () => {
+  test('Compare: a year: its days are those of the time zone', async () => {
     await dashboard.open({ timezoneId: 'Asia/Tokyo' });
     const inTokyo = dashboard.page.waitForRequest(/\/series\?.*utc_offset=540/);
     await dashboard.visit('/compare?s=collar-1/ear&range=1y');
@@ -203,7 +203,7 @@ describe('Compare', () => {
     await until(async () => (await legend().locator('tbody tr').count()) === 1, { what: 'the sensor' });
   });
 
-  test('remove: the sensor leaves the comparison', async () => {
+  test('Compare: remove: the sensor leaves the comparison', async () => {
     await compareTwo();
     await dashboard.page.getByRole('button', { name: 'Remove ear of collar-1' }).click();
     await until(async () => (await legend().locator('tbody tr').count()) === 1, { what: 'one sensor' });
@@ -213,7 +213,7 @@ describe('Compare', () => {
 });
 
 describe('Annotations', () => {
-  test('a text: a mark in the chart, reachable by keyboard, and a row; it can be removed', async () => {
+  test('Annotations: a text: a mark in the chart, reachable by keyboard, and a row; it can be removed', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();
     await dashboard.page.getByLabel('Text', { exact: true }).fill('Battery replaced');
@@ -256,7 +256,7 @@ describe('Annotations', () => {
     await dashboard.page.locator('.compare').getByText(text).waitFor();
   });
 
-  test('whole installation: shown with every device', async () => {
+  test('Annotations: whole installation: shown with every device', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();
     await dashboard.page.getByLabel('Text', { exact: true }).fill('Storm');
@@ -289,7 +289,7 @@ describe('Downloads', () => {
     expect((await readFile(await png.path())).subarray(1, 4).toString()).toBe('PNG');
   });
 
-  test('page of a device: the points of its charts as CSV', async () => {
+  test('Downloads: page of a device: the points of its charts as CSV', async () => {
     await publishNewSamples(dashboard);
     await dashboard.visit('/devices/collar-1');
     await until(async () => (await dashboard.paintedColors('.signal-chart canvas')) > 3, { what: 'a line' });
@@ -302,7 +302,7 @@ describe('Downloads', () => {
   });
 });
 
-test('Changes: sensors without history, and a device that came', async () => {
+test('Changes view: sensors without history, and a new device: both are listed', async () => {
   const status = JSON.stringify({ state: 'online', session: Date.now() });
   await dashboard.client.publishAsync('iot/v1/collar-4/status', status, { qos: 1 });
   await dashboard.visit('/');

@@ -27,7 +27,7 @@ const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasT
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
 describe('Dead letters', () => {
-  test('counts: by code, with meaning and advice', async () => {
+  test('Dead letters: counts: by code, with meaning and advice', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.getByText(/^[\d,]+ refusals$/).waitFor();
     const counts = dashboard.page.getByRole('table', { name: 'Refusals by code' });
@@ -46,7 +46,7 @@ describe('Dead letters', () => {
     await dashboard.page.locator('.navigation-count').waitFor();
   });
 
-  test('a new one: shown in the bars, and reachable by keyboard alone', async () => {
+  test('Dead letters: a new one: shown in the bars, and reachable by keyboard alone', async () => {
     await dashboard.visit('/dead-letters');
     const plot = dashboard.page.getByRole('img', { name: /^Refusals over time/ });
     const readout = dashboard.page.locator('.bars-readout');
@@ -71,7 +71,7 @@ describe('Dead letters', () => {
     await until(async () => (await rows().count()) > 9, { what: 'the dead letters of the day' });
   });
 
-  test('two weeks: bars of hours, and a table with links to their dead letters', async () => {
+  test('Dead letters: two weeks: bars of hours, and a table with links to their dead letters', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.getByText('14 d', { exact: true }).click();
     await dashboard.page.getByText('The same as a table').click();
@@ -85,7 +85,7 @@ describe('Dead letters', () => {
     await until(async () => (await rows().count()) === expected, { what: 'the same after a reload' });
   });
 
-  test('list: pages, and a filter by code', async () => {
+  test('Dead letters: list: pages, and a filter by code', async () => {
     await dashboard.visit('/dead-letters?range=14d');
     await until(async () => (await rows().count()) === 25, { what: 'a page' });
     const first = await textOf(rows().first());
@@ -99,7 +99,7 @@ describe('Dead letters', () => {
     await until(async () => (await rows().count()) === 1, { what: 'the dead letter of that code' });
   });
 
-  test('list: preview of the payload, and the field that breaks a rule', async () => {
+  test('Dead letters: list: preview of the payload, and the field that breaks a rule', async () => {
     await dashboard.visit('/dead-letters');
     const row = rowOf('furnace', 'bad_timestamp');
     await row.waitFor();
@@ -110,7 +110,7 @@ describe('Dead letters', () => {
     await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
   });
 
-  test('list: filter by device, with the code; the address keeps both', async () => {
+  test('Dead letters: list: filter by device, with the code; the address keeps both', async () => {
     await dashboard.visit('/dead-letters');
     await rows().first().waitFor();
     await dashboard.page.getByLabel('Device', { exact: true }).fill('mill');
@@ -133,7 +133,7 @@ describe('Dead letters', () => {
     await dashboard.page.getByRole('heading', { name: 'No dead letter matches' }).waitFor();
   });
 
-  test('both themes, and a phone: accessible', async () => {
+  test('Dead letters: both themes, and a phone: accessible', async () => {
     await dashboard.visit('/dead-letters');
     await rows().first().waitFor();
     await dashboard.page.getByText('of the last 24 hours').waitFor();
@@ -165,7 +165,7 @@ test('Header: links: every view, the open one marked, fits the narrowest phone w
 });
 
 describe('Dead letter', () => {
-  test('opened: by keyboard and by its address', async () => {
+  test('Dead letter: opened: by keyboard and by its address', async () => {
     await dashboard.visit('/dead-letters');
     await rowOf('furnace', 'bad_timestamp').getByRole('link').first().press('Enter');
     await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
@@ -184,7 +184,7 @@ describe('Dead letter', () => {
     await rows().first().waitFor();
   });
 
-  test('birth with a wrong sensor: counted as a sensor, its field is marked', async () => {
+  test('Dead letter: birth with a wrong sensor: counted as a sensor, its field is marked', async () => {
     await dashboard.announce('lathe', { sensors: [{ sensor_id: 'a' }, { sensor_id: 'b', unit: 7 }] });
     await dashboard.visit('/dead-letters?device=lathe');
     await rowOf('lathe', 'bad_id').getByRole('link').first().press('Enter');
@@ -199,7 +199,7 @@ describe('Dead letter', () => {
     await dashboard.expectAccessible();
   });
 
-  test('hostile payload: shown as text, nothing runs, nothing is hidden', async () => {
+  test('Dead letter: hostile payload: shown as text, nothing runs, nothing is hidden', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.evaluate(() => {
       window.alert = () => document.body.setAttribute('data-ran', 'true');
@@ -218,7 +218,7 @@ describe('Dead letter', () => {
   test.each([
     ['unknown_format', 'Payload as bytes, in hexadecimal', '0000  00 ff 13 37 41 42'],
     ['not_numeric', '', '{"n": "t", "v": "hot"}'],
-  ])('binary payload: readable: %s', async (code, label, text) => {
+  ])('Dead letter: binary payload: readable: %s', async (code, label, text) => {
     await dashboard.visit('/dead-letters');
     await rowOf('mill', code).getByRole('link').first().click();
     const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
@@ -226,14 +226,14 @@ describe('Dead letter', () => {
     expect(await textOf(shown)).toContain(text);
   });
 
-  test('a truncated payload: marked, with the reason why it cannot be replayed', async () => {
+  test('Dead letter: a truncated payload: marked, with the reason why it cannot be replayed', async () => {
     await dashboard.visit('/dead-letters');
     await rowOf('long', 'bad_id').getByRole('link').first().click();
     await dashboard.page.getByText('of its 68 KiB only the first 64 KiB were kept').waitFor();
     expect(await dashboard.page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
   });
 
-  test('expired: a message with a link to the fleet', async () => {
+  test('Dead letter: expired: a message with a link to the fleet', async () => {
     dashboard.expectComplaints(/status of 404/);
     await dashboard.visit('/dead-letters?id=3f2a1c00-c6a1-11f0-8000-0123456789ab');
     await dashboard.page.getByRole('heading', { name: 'Not found' }).waitFor();

@@ -59,7 +59,7 @@ async function connect(name) {
   return { die: () => client.endAsync(true) };
 }
 
-test('Device: its page: sensors, state and site', async () => {
+test('Device: page: it shows sensors, state and site', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   await dashboard.page.getByRole('heading', { name: 'hive-3', level: 1 }).waitFor();
@@ -70,7 +70,7 @@ test('Device: its page: sensors, state and site', async () => {
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
-test('Device: rows: recent values at once', async () => {
+test('Device: rows of sensors: they show recent values at once', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   const lines = dashboard.page.locator('table.sensors .sparkline-line');
@@ -108,7 +108,7 @@ describe('Signals', () => {
     );
   };
 
-  test('shared cursor: each value at that instant is shown, gaps stay gaps', async () => {
+  test('Device signals: shared cursor: each value at that instant is shown, gaps stay gaps', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     const now = await wordsOf('brood');
@@ -131,7 +131,7 @@ describe('Signals', () => {
     await words().first().getByText('Online now').waitFor();
   });
 
-  test('no process watched: the band is hatched, and the words do not claim a state', async () => {
+  test('Device signals: no process watched: the band is hatched, and the words do not claim a state', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     const legend = dashboard.page.locator('.signal-unwatched');
@@ -162,7 +162,7 @@ describe('Signals', () => {
     await legend.waitFor({ state: 'detached' });
   });
 
-  test('keyboard: moves and zooms all of them; the address keeps it', async () => {
+  test('Device signals: keyboard: moves and zooms all of them; the address keeps it', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     // The keys move from event to event: online 11 minutes ago, and offline 14 minutes ago.
@@ -190,7 +190,7 @@ describe('Signals', () => {
       .waitFor();
   });
 
-  test('live: they continue', async () => {
+  test('Device signals: live: they continue', async () => {
     await recorded.goOn(dashboard, 'hive-2');
     await dashboard.visit('/devices/hive-2?range=5m');
     await untilDrawn();
@@ -198,7 +198,7 @@ describe('Signals', () => {
     await until(async () => (await wordsOf('air')).includes('99.5'), { what: 'the value' });
   });
 
-  test('many sensors: the first ones until a search; invisible ones are not read', async () => {
+  test('Device signals: many sensors: the first ones until a search; invisible ones are not read', async () => {
     const sensors = Array.from({ length: 60 }, (_, index) => ({
       sensor_id: `probe-${index}`,
       type: 'depth',
@@ -278,7 +278,7 @@ test('Device: events: page by page', async () => {
 });
 
 describe('Retirement', () => {
-  test('keyboard alone: two questions, cancel, and a confirmation', async () => {
+  test('Retirement: keyboard alone: two questions, cancel, and a confirmation', async () => {
     await dashboard.announce('hive 7', { site: 'Orchard', sensors: [{ sensor_id: 'brood' }] });
     await dashboard.visit('/devices/hive%207');
     const { page } = dashboard;
@@ -324,7 +324,7 @@ describe('Retirement', () => {
     await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
   });
 
-  test('failure: the problem is shown, and a retry works', async () => {
+  test('Retirement: failure: the problem is shown, and a retry works', async () => {
     await dashboard.announce('hive-6', { sensors: [] });
     await dashboard.visit('/devices/hive-6');
     const unavailable = {

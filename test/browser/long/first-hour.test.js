@@ -34,7 +34,7 @@ const dashboard = useDashboard({
 
 const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands out' });
 
-test('First minutes: the wall has colors, the outlier is listed, and all of it is provisional', async () => {
+test('First minutes: wall: it has colors, lists the outlier, and marks both as provisional', async () => {
   await dashboard.visit('/');
   await standsOut()
     .getByText(`Provisional: ${ALL - 1} sensors are judged`)
@@ -48,7 +48,7 @@ test('First minutes: the wall has colors, the outlier is listed, and all of it i
   expect({ judged, provisional, outliers }).toEqual({ judged: ALL - 1, provisional: ALL - 1, outliers: 1 });
 });
 
-test('First minutes: a sensor: its last hours, or that they are too short', async () => {
+test('First minutes: page of a sensor: a baseline of its last hours, or a note that they are too short', async () => {
   await dashboard.open({ timezoneId: 'Asia/Kolkata' });
   const baseline = () => dashboard.page.locator('.baseline');
   // A silent sensor is not judged.

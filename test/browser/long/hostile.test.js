@@ -52,7 +52,7 @@ const setWrong = (wrongMs) =>
   }, wrongMs);
 
 describe('Wrong clock', () => {
-  test.each([HOUR, -HOUR])('%d ms: the chart is live and ages are right', async (wrongMs) => {
+  test.each([HOUR, -HOUR])('Browser clock: wrong by %d ms: live chart, right ages', async (wrongMs) => {
     await setWrong(wrongMs);
     await dashboard.visit('/devices/press-1/sensors/force?range=15m');
     const figures = dashboard.page.locator('.range-figures');
@@ -91,7 +91,7 @@ describe('Invalid address', () => {
     [`${SENSOR}?to=8640000000000000`, 'force'],
     ['/devices/press-1?range=999999999999y', 'press-1'],
     ['/dead-letters?at=275760-09-13', 'Dead letters'],
-  ])('%s: its view is shown', async (path, heading) => {
+  ])('Invalid address: %s: its view is shown', async (path, heading) => {
     await dashboard.visit(path);
     await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
     await dashboard.page.waitForLoadState('networkidle');
@@ -121,7 +121,7 @@ test('Samples: faster than the API answers: the table fills', async () => {
 });
 
 describe('Keyboard', () => {
-  test('next page: the focus stays', async () => {
+  test('Keyboard: next page: the focus stays', async () => {
     await dashboard.visit('/dead-letters');
     await button('Next').press('Enter');
     await until(() => new URL(dashboard.page.url()).searchParams.has('cursor'), { what: 'the second page' });
@@ -132,7 +132,7 @@ describe('Keyboard', () => {
     expect(await focused()).toBe('Next');
   });
 
-  test.each(['Escape', 'Enter'])('a dialog closed by %s: the focus returns', async (key) => {
+  test.each(['Escape', 'Enter'])('Keyboard: a dialog closed by %s: the focus returns', async (key) => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.locator('.row-link').first().press('Enter');
     // The refusal of a replay is the answer 422, because everything is refused again.
@@ -147,7 +147,7 @@ describe('Keyboard', () => {
     await until(async () => (await focused()).startsWith('Replay'), { what: 'the focus on the button' });
   });
 
-  test('retirement: the name as it is displayed confirms it', async () => {
+  test('Keyboard: retirement: the name as it is displayed confirms it', async () => {
     await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);
     await button('Retire…').click();
     await button('Continue').click();
@@ -157,7 +157,7 @@ describe('Keyboard', () => {
   });
 });
 
-test('View: an error: shown, and the other views stay reachable', async () => {
+test('View: error while it renders: shown, and the other views stay reachable', async () => {
   await dashboard.page.addInitScript(() => {
     Object.defineProperty(window, 'ResizeObserver', {
       value: class {

@@ -60,7 +60,7 @@ test('Import: a file of several pieces: tested, stored, and its bad line is name
   await page.getByRole('heading', { name: 'old-logger' }).waitFor();
 });
 
-test('Import: its view is left and opened again: the import went on, and its progress is shown', async () => {
+test('Import: view is left and opened again: the import continued, and its progress is shown', async () => {
   const { page, system } = dashboard;
   /** @type {() => void} */
   let release = () => {};

@@ -19,7 +19,7 @@ test.each([
 });
 
 describe('Appearance', () => {
-  test.each(/** @type {const} */ (['light', 'dark']))('theme of the system: %s', async (colorScheme) => {
+  test.each(/** @type {const} */ (['light', 'dark']))('Theme: system theme %s', async (colorScheme) => {
     await publishNewSamples(dashboard);
     await dashboard.page.emulateMedia({ colorScheme });
     await dashboard.visit('/');
@@ -33,7 +33,7 @@ describe('Appearance', () => {
     await dashboard.untilRows(SENSORS.length);
   });
 
-  test('a chosen theme: remembered', async () => {
+  test('Appearance: a chosen theme: remembered', async () => {
     await dashboard.page.emulateMedia({ colorScheme: 'light' });
     await dashboard.visit('/');
     await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
@@ -60,7 +60,7 @@ describe('Appearance', () => {
     },
   );
 
-  test.each([320, 360, 390, 430])('screen width %d: no overlap in the header', async (width) => {
+  test.each([320, 360, 390, 430])('Appearance: screen width %d: no overlap in the header', async (width) => {
     await dashboard.page.setViewportSize({ width, height: 844 });
     await dashboard.visit('/');
     await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();

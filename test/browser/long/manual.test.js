@@ -153,7 +153,7 @@ async function hasAnswer(page, { words, answer }) {
 }
 
 describe('Manual: a question: answered within two searches', () => {
-  test.each(QUESTIONS)('$question', async ({ searches, answer }) => {
+  test.each(QUESTIONS)('Manual: $question: found within two searches', async ({ searches, answer }) => {
     let isAnswered = false;
     for (const words of searches.slice(0, 2)) isAnswered ||= await findAnswer({ words, answer });
     expect(isAnswered).toBe(true);
@@ -165,7 +165,7 @@ async function untilReferenceHas(page, texts) {
   for (const text of texts) await page.locator('#reference', { hasText: text }).waitFor();
 }
 
-test('HTTP interface: every route is listed, and a request can be tried here', async () => {
+test('Manual: page of the HTTP interface: every route is listed, and a request can be tried', async () => {
   const { page, complaints, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs/http/`);
   const openApi = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
@@ -183,7 +183,7 @@ test('HTTP interface: every route is listed, and a request can be tried here', a
   await close();
 });
 
-test('MQTT interface: every topic is listed', async () => {
+test('Manual: page of the MQTT interface: every topic is listed', async () => {
   const { page, complaints, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs/mqtt/`);
   const asyncApi = await (await fetch(`${system.httpUrl}/asyncapi.json`)).json();

@@ -43,7 +43,7 @@ async function replay() {
   await question.getByRole('button', { name: 'Replay' }).press('Enter');
 }
 
-test('Bulk replay: counted and asked first, then each has its result', async () => {
+test('Bulk replay: several dead letters: counted and confirmed first, then each has its result', async () => {
   const ts = Date.now();
   const note = 'x'.repeat(20_000);
   for (let index = 0; index < 5; index++) {

@@ -22,7 +22,7 @@ async function openByKey(key) {
 }
 
 describe('Search', () => {
-  test('slash, a part of two names, Enter: the sensor opens, under its name', async () => {
+  test('Search: slash, a part of two names, Enter: the sensor opens, under its name', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);
     await openByKey('/');
@@ -34,7 +34,7 @@ describe('Search', () => {
     await dashboard.untilFocused(dashboard.page.locator('#main'));
   });
 
-  test('Ctrl K on another view: the API finds sites, devices and sensors', async () => {
+  test('Search: Ctrl K on another view: the API finds sites, devices and sensors', async () => {
     await dashboard.visit('/pipeline');
     await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
     await openByKey('Control+k');
@@ -75,7 +75,7 @@ describe('Search', () => {
     await dashboard.page.getByRole('heading', { level: 1, name: 'collar-3' }).waitFor();
   });
 
-  test('fleet page: a device without sensors: found by its name', async () => {
+  test('Search: fleet page: a device without sensors: found by its name', async () => {
     await dashboard.announce('weighbridge', { sensors: [] });
     await dashboard.visit('/');
     await dashboard.untilRows(25);
@@ -84,7 +84,7 @@ describe('Search', () => {
     await options().filter({ hasText: 'Device' }).filter({ hasText: 'weighbridge' }).waitFor();
   });
 
-  test('Esc: closes it, and the focus is where it was; a slash in a field is only a character', async () => {
+  test('Search: Esc: closes it, and the focus is where it was; a slash in a field is only a character', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);
     const button = dashboard.page.getByRole('button', { name: 'Search' });
@@ -102,7 +102,7 @@ describe('Search', () => {
 });
 
 describe('Range', () => {
-  test('dates: two fields choose the range; a wrong one has a reason', async () => {
+  test('Range: dates: two fields choose the range; a wrong one has a reason', async () => {
     await dashboard.open({ timezoneId: 'UTC' });
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Dates…' }).click();
@@ -122,7 +122,7 @@ describe('Range', () => {
     await dashboard.lookAt('range-form');
   });
 
-  test('dates: times before now and another time zone', async () => {
+  test('Range: dates: times before now and another time zone', async () => {
     await dashboard.open({ timezoneId: 'UTC' });
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Dates…' }).click();
@@ -143,7 +143,7 @@ describe('Range', () => {
     await dashboard.lookAt('range-before-now');
   });
 
-  test('relative times in the address: from before now is live, and to before now is fixed', async () => {
+  test('Range: relative times in the address: from before now is live, and to before now is fixed', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear?from=-1h');
     await dashboard.page.getByText('1 h', { exact: true }).waitFor();
     await dashboard.page

@@ -89,7 +89,7 @@ test.each([
 });
 
 describe('Zoom from a year to a minute and back', () => {
-  test('keyboard: live all the way, with finer bins', async () => {
+  test('Chart zoom: keyboard: live all the way, with finer bins', async () => {
     await publishNewest(dashboard, 'core');
     await open('core', '?range=1y');
     expect(await frame().getAttribute('data-kind')).toBe('bins');
@@ -104,7 +104,7 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.keyboard.press('0');
   });
 
-  test('dragging: zooms, Shift pans; Back undoes each step', async () => {
+  test('Chart zoom: dragging: zooms, Shift pans; Back undoes each step', async () => {
     await open('core', '?range=1y');
     await drag(0.2, 0.3);
     await until(() => fixedLength() > 30 * DAY && fixedLength() < 43 * DAY, { what: 'a tenth of a year' });
@@ -129,7 +129,7 @@ describe('Zoom from a year to a minute and back', () => {
     await until(async () => (await samplesSaid()) > 3_000, { what: 'the samples of the year' });
   });
 
-  test('wheel: with Ctrl zooms at the pointer, without it the page scrolls', async () => {
+  test('Chart zoom: wheel: with Ctrl zooms at the pointer, without it the page scrolls', async () => {
     await open('core', '?range=1y');
     const { at } = await plot();
     const [x, y] = at(0.5);
@@ -151,7 +151,7 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
   });
 
-  test('wheel on a live range: a round length', async () => {
+  test('Chart zoom: wheel on a live range: a round length', async () => {
     await open('core', '?range=5m');
     const [x, y] = (await plot()).at(0.5);
     await dashboard.page.mouse.move(Number(x), Number(y));
@@ -163,7 +163,7 @@ describe('Zoom from a year to a minute and back', () => {
     expect(query().get('range')).toBe('350s');
   });
 
-  test('touch: one finger pans, two zoom', async () => {
+  test('Chart zoom: touch: one finger pans, two zoom', async () => {
     await open('core', '?range=1d');
     const { at } = await plot();
     const debug = await dashboard.page.context().newCDPSession(dashboard.page);
@@ -189,7 +189,7 @@ describe('Zoom from a year to a minute and back', () => {
     await until(() => fixedLength() < 0.35 * DAY && fixedLength() > 0.15 * DAY, { what: 'a quarter of it' });
   });
 
-  test('overview: moves the window', async () => {
+  test('Chart zoom: overview: moves the window', async () => {
     await open('core', '?range=1d');
     const strip = dashboard.page.locator('.overview-strip');
     await strip.waitFor();
@@ -311,7 +311,7 @@ test.each([
 });
 
 describe('Thresholds', () => {
-  test('typed: drawn, counted, kept in the address and remembered for the sensor', async () => {
+  test('Thresholds: typed: drawn, counted, kept in the address and remembered for the sensor', async () => {
     const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
     await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
     await untilPainted();
@@ -353,7 +353,7 @@ describe('Thresholds', () => {
     await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
   });
 
-  test('shared address: drawn', async () => {
+  test('Thresholds: shared address: drawn', async () => {
     await open('core', '?range=1y&high=240');
     await dashboard.page.getByText(/\d+ of \d+ points above high/).waitFor();
     await until(async () => (await dashboard.page.getByLabel('High').inputValue()) === '240', {

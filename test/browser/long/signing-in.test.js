@@ -86,7 +86,7 @@ test('Sign-in: the API does not answer: the page shows that, until it does', asy
   await verdict().waitFor({ state: 'detached' });
 });
 
-test('Sign-out: nothing is shown until the next sign-in', async () => {
+test('Sign-out: page stays open: nothing is shown until the next sign-in', async () => {
   dashboard.expectComplaints(REFUSED);
   await dashboard.visit('/');
   await signIn(READER);
@@ -99,7 +99,7 @@ test('Sign-out: nothing is shown until the next sign-in', async () => {
   await heading('Sign in').waitFor();
 });
 
-test('Scope read: actions are disabled, with the reason', async () => {
+test('Session with scope read: actions: disabled, with the reason', async () => {
   await dashboard.visit('/devices/boiler');
   await signIn(READER);
   const retire = dashboard.page.getByRole('button', { name: 'Retire…' });
@@ -116,7 +116,7 @@ test('Scope read: actions are disabled, with the reason', async () => {
   await dashboard.page.getByText('Your token lacks the scope admin, which Replay needs.').waitFor();
 });
 
-test('Session ends: the open view asks for a token, and continues', async () => {
+test('Session: it ends: the open view asks for a token, and continues', async () => {
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
   await dashboard.page.goto(`${gate.url}/devices/boiler?sort=name`);

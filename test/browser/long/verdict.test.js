@@ -74,7 +74,7 @@ function expectComplaintsOfTheNetwork() {
 }
 
 describe('Verdict', () => {
-  test('database stopped: on every page, with the time and the messages that wait, until it is back', async () => {
+  test('Verdict: database stopped: on every page, with the time and the messages that wait, until it is back', async () => {
     await dashboard.visit('/');
     await dashboard.page.getByText('32 sensors').first().waitFor();
     await expectCalm();
@@ -113,7 +113,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('database stopped: all five views name it, whether they were open or open now', async () => {
+  test('Verdict: database stopped: all five views name it, whether they were open or open now', async () => {
     const views = ['/', '/devices/collar-4', '/devices/collar-4/sensors/ear', '/pipeline', '/dead-letters'];
     const opened = [];
     for (const path of views) {
@@ -156,7 +156,7 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('database stopped: alarms, changes and devices: each page has the time of its values, and no all-clear', async () => {
+  test('Verdict: database stopped: alarms, changes and devices: each page has the time of its values, and no all-clear', async () => {
     const views = ['/alarms', '/changes', '/?show=devices'];
     const opened = [];
     for (const path of views) {
@@ -184,7 +184,7 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('database stopped before a sensor page opens: the page shows it', async () => {
+  test('Verdict: database stopped before a sensor page opens: the page shows it', async () => {
     database.cut('silence');
     afterwards(() => database.open());
     await dashboard.visit('/devices/collar-2/sensors/ear');
@@ -195,7 +195,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('API stopped: the time since its last answer, until it is back', async () => {
+  test('Verdict: API stopped: the time since its last answer, until it answers', async () => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());
     await dashboard.page.goto(`${gate.url}/devices/collar-3`);
@@ -211,7 +211,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('broker stopped: what it means, until it is back', async () => {
+  test('Verdict: broker stopped: the page explains the effect, until the broker is back', async () => {
     const broker = await startMosquitto();
     afterwards(() => broker.remove());
     const system = await startTestSystem({
@@ -232,7 +232,7 @@ describe('Verdict', () => {
 });
 
 describe('Device', () => {
-  test('Device that sends and is refused: the refusal is on its page and next to the wall', async () => {
+  test('Device in the verdict: Device that sends and is refused: the refusal is on its page and next to the wall', async () => {
     await dashboard.announce('my-desk', { sensors: [{ sensor_id: 'ear', name: 'ear' }] });
     await dashboard.client.publishAsync('iot/v1/my-desk/status', 'offline', { qos: 1 });
     for (let message = 0; message < 6; message++) {
@@ -255,7 +255,7 @@ describe('Device', () => {
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 
-  test('offline: the newest value of its sensor is not "as usual"', async () => {
+  test('Device in the verdict: offline: the newest value of its sensor is not "as usual"', async () => {
     const now = Date.now();
     const samples = Array.from({ length: 90 }, (_, i) => ({
       sensor_id: 'ear',
@@ -276,7 +276,7 @@ describe('Device', () => {
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 
-  test('sensor silent for an hour: not "as usual"', async () => {
+  test('Device in the verdict: sensor silent for an hour: not "as usual"', async () => {
     await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
     await dashboard.visit('/devices/quiet-1/sensors/ear');
     await dashboard.page.getByText('Silent for 1 h').waitFor();

@@ -33,7 +33,7 @@ async function visitLarge(devices) {
 
 const tiles = (/** @type {string} */ name) => dashboard.page.getByRole('list', { name }).getByRole('link');
 
-test('Wall of a large fleet: sites, the worst first, with the way down to a device', async () => {
+test('Wall of a large fleet: first view: sites, the worst first, with links to their devices', async () => {
   await publishOutlier();
   await visitLarge(25_000);
   const [north = '', south = ''] = SITES;
@@ -54,7 +54,7 @@ test('Wall of a large fleet: sites, the worst first, with the way down to a devi
 /** A fleet in which nothing stands out. */
 const CALM = { items: [], sensors: 100_000, judged: 100_000, provisional: 1, outliers: 0 };
 
-test('Wall of a large fleet: an alarm is open: it is listed, and the all-clear is missing', async () => {
+test('Wall of a large fleet: an alarm is open: it is listed, and no all-clear is shown', async () => {
   const { device_id, sensors } = await dashboard.system.get('/devices/collar-2');
   const [{ sensor_id, name }] = sensors;
   const alarm = {
@@ -113,7 +113,7 @@ test('Wall of a large fleet: alarms or outliers are not read yet: no all-clear',
   await untilAllClear();
 });
 
-test('Wall of a large fleet: what stands out is of the whole fleet', async () => {
+test('Wall of a large fleet: list of outliers: from the whole fleet', async () => {
   await publishOutlier();
   await visitLarge(900);
   await tiles('Devices').first().getByText('collar-2').waitFor();

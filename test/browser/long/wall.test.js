@@ -69,7 +69,7 @@ const shapeOfCell = () =>
   });
 
 describe('Wall', () => {
-  test('cells: every sensor, by site and device', async () => {
+  test('Wall: cells: every sensor, by site and device', async () => {
     await visit();
     const sites = await dashboard.page.locator('.wall-site').allTextContents();
     expect(sites.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
@@ -80,7 +80,7 @@ describe('Wall', () => {
     ]);
   });
 
-  test('values over MQTT: shown without a reload; an outlier is listed with a link to its sensor', async () => {
+  test('Wall: values over MQTT: shown without a reload; an outlier is listed with a link to its sensor', async () => {
     await visit();
     await walkTo(/collar-1/);
     const start = Date.now();
@@ -97,7 +97,7 @@ describe('Wall', () => {
     await dashboard.page.locator('.baseline').getByText('Far above its usual').waitFor();
   });
 
-  test('keyboard alone: a sensor opens', async () => {
+  test('Wall: keyboard alone: a sensor opens', async () => {
     await visit();
     await wall().focus();
     await dashboard.page.keyboard.press('End');
@@ -117,7 +117,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
   });
 
-  test('back from a sensor: the cursor is on its cell, also after a reload', async () => {
+  test('Wall: back from a sensor: the cursor is on its cell, also after a reload', async () => {
     await visit();
     await walkTo(/ambient\s*collar-2/);
     await dashboard.page.keyboard.press('ArrowRight');
@@ -136,7 +136,7 @@ describe('Wall', () => {
     }
   });
 
-  test('pointer: the card of the cell; a click opens the sensor', async () => {
+  test('Wall: pointer: the card of the cell; a click opens the sensor', async () => {
     await visit();
     await wall().hover({ position: { x: 30, y: 50 } });
     await card().getByText('gone-1').waitFor();
@@ -144,7 +144,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
   });
 
-  test('silent, offline, no value yet: distinct by text and shape', async () => {
+  test('Wall: silent, offline, no value yet: distinct by text and shape', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -165,7 +165,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: 'gone-1', level: 1 }).waitFor();
   });
 
-  test('filters: they stand above the wall, which lays out only what matches', async () => {
+  test('Wall: filters: they stand above the wall, which lays out only what matches', async () => {
     for (const [query, count, site] of /** @type {const} */ ([
       ['name=lar-3&type=pulse', SENSORS.length / 2, 'North Meadow'],
       ['show=devices&state=offline', 1, 'Barn'],
@@ -197,7 +197,7 @@ describe('Wall', () => {
     });
   });
 
-  test('faults come first: before outliers, and on a phone before the wall', async () => {
+  test('Wall: faults come first: before outliers, and on a phone before the wall', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -218,7 +218,7 @@ describe('Wall', () => {
     await dashboard.expectAccessible();
   });
 
-  test('full screen: by a button, accessible', async () => {
+  test('Wall: full screen: by a button, accessible', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -235,7 +235,7 @@ describe('Wall', () => {
     ['full', 3840, 2160],
     ['full', 390, 844],
     ['kiosk', 3840, 2160],
-  ])('address with ?%s at %d x %d: the wall alone, nothing scrolls', async (query, width, height) => {
+  ])('Wall: address with ?%s at %d x %d: the wall alone, nothing scrolls', async (query, width, height) => {
     await dashboard.page.setViewportSize({ width, height });
     await visit(`/?${query}`);
     await until(async () => (await wall().boundingBox())?.height !== 0, { what: 'a wall' });

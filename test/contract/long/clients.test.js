@@ -102,7 +102,7 @@ function checkResult(result, device) {
   });
 }
 
-test('how-to page: names the versions that run here', () => {
+test('How-to page for clients: versions: those that this test runs', () => {
   const { dependencies, devDependencies } = JSON.parse(typescriptSource('package.json'));
   const packages = Object.entries({ ...dependencies, ...devDependencies });
   for (const [name, version] of packages) expect(HOW_TO).toContain(` ${name}@${version}`);
@@ -112,7 +112,7 @@ test('how-to page: names the versions that run here', () => {
 });
 
 describe('openapi-python-client', () => {
-  test('generated client: all functions import, and measurements are read as posted', async () => {
+  test('openapi-python-client: generated client: all functions import, and measurements are read as posted', async () => {
     const generated = await output('openapi-python-client', ...shownArguments('openapi-python-client'));
     // The generator knows no CBOR, no Parquet and no bodies of text. Everything else is in the client.
     expect(generated.match(/^WARNING .*|^Unsupported .*|^ERROR .*/gm)).toEqual([
@@ -143,7 +143,7 @@ describe('openapi-python-client', () => {
     expect(result.ndjson).toMatch(/^(\{"ts":"[^"]+","value":[\d.]+\}\n){4}$/);
   });
 
-  test('program of the how-to page: prints what the page shows', async () => {
+  test('openapi-python-client: program of the how-to page: prints what the page shows', async () => {
     writeFileSync(join(cwd, 'use.py'), shownProgram('python'));
     expect(await output('python', 'use.py')).toMatch(
       /^Accepted\(accepted=1\)\nts,value\n\S+Z,22\.2\n\n22\.2 22\.2\n$/,
@@ -166,7 +166,7 @@ describe('openapi-typescript', () => {
     });
   });
 
-  test('generated types: a misspelled name: the compiler refuses it, and nothing else', () => {
+  test('openapi-typescript: generated types: a misspelled name: the compiler refuses it, and nothing else', () => {
     const refused = [...report.matchAll(/^([\w.-]+)\((\d+),\d+\): error/gm)].map(
       ([, file, line]) => `${file}:${line}`,
     );
@@ -176,17 +176,17 @@ describe('openapi-typescript', () => {
     expect([...new Set(refused)].sort()).toEqual(wrong.sort());
   });
 
-  test('generated types: measurements are read as posted', async () => {
+  test('openapi-typescript: generated types: measurements are read as posted', async () => {
     const result = JSON.parse(await output('node', 'use-client.js'));
     checkResult(result, 'typescript');
     expect(result.missing).toBe('not_found');
   });
 
-  test('program of the how-to page: prints what the page shows', async () => {
+  test('openapi-typescript: program of the how-to page: prints what the page shows', async () => {
     expect(await output('node', 'use.js')).toMatch(/^\{ accepted: 1 \}\nts,value\n(\S+Z,22\.2\n)+\n22\.2\n$/);
   });
 
-  test('example of clients/typescript: the packages of this test, and the warmest hour of each device', async () => {
+  test('openapi-typescript: example of clients/typescript: the packages of this test, and the warmest hour of each device', async () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8'));
     const { dependencies: here, devDependencies: tools } = JSON.parse(typescriptSource('package.json'));
     expect({ dependencies, devDependencies }).toEqual({ dependencies: here, devDependencies: tools });

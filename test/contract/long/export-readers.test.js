@@ -124,7 +124,7 @@ test.each([
     '/devices/meter/sensors/power/measurements?format=parquet&',
     (/** @type {Row} */ [, sensor]) => sensor === 'power',
   ],
-])('Export of %s: the rows of these sensors in the range', async (address, isWanted) => {
+])('Export: %s: the rows of these sensors in the range', async (address, isWanted) => {
   const [from, to] = [BEGIN + 22 * HOUR_MS + 3003, BEGIN + 25 * HOUR_MS + 2002];
   const found = await read(await download(`${address}from=${from}&to=${to}`, 'parquet'));
   const wanted = stored.filter((row) => isWanted(row) && row[4] >= from && row[4] < to);

@@ -47,7 +47,7 @@ async function interpret(...args) {
   }
 }
 
-test('Python package: its tests pass', async () => {
+test('Python package: its own tests: they pass', async () => {
   const report = await interpret(
     '-m',
     'pytest',
@@ -61,7 +61,7 @@ test('Python package: its tests pass', async () => {
   expect(report).toMatch(/^10 passed/m);
 });
 
-test('notebook: every cell runs', async () => {
+test('Notebook: every cell: it runs', async () => {
   const program = `
 import nbformat, nbclient
 notebook = nbformat.read('notebooks/first-look.ipynb', 4)
@@ -72,7 +72,7 @@ print(len(outputs), sorted({output.output_type for output in outputs}))
   expect(await interpret('-c', program)).toBe("5 ['execute_result']\n");
 });
 
-test('how-to page: its program prints what the page shows', async () => {
+test('How-to page for Python: its program: the output that the page shows', async () => {
   const blocks = [...HOW_TO.matchAll(/^ *```python\n([\s\S]*?)^ *```$/gm)].map(([, block = '']) =>
     block.replaceAll(/^ {3}/gm, ''),
   );

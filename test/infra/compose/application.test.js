@@ -50,7 +50,7 @@ test.each(OURS)('Service %s: its settings: the application knows and accepts the
   settingsFrom(environment);
 });
 
-test('Settings that migrate stores: every process gets them from .env, or the default of the application', () => {
+test('Settings that migrate stores: every process: from .env, or the default of the application', () => {
   const stored = { LATEST_GROUPS: '128', BATCH_DAYS: '45', HISTORY_DAYS: '730' };
   for (const name of ['migrate', 'api', 'https']) {
     for (const setting of Object.keys(stored))

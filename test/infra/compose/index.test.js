@@ -25,22 +25,22 @@ beforeAll(async () => {
 afterAll(() => stack.remove());
 
 describe('Compose linters', () => {
-  test('compose file: valid by the schema of the Compose specification', async () => {
+  test('Compose linters: compose file: valid by the schema of the Compose specification', async () => {
     const args = ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml'];
     await run(stack.python.program('check-jsonschema'), args);
   });
 
-  test('Dockerfile: hadolint finds nothing', async () => {
+  test('Compose linters: Dockerfile: hadolint finds nothing', async () => {
     await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', 'Dockerfile']);
   });
 
-  test('scripts: shellcheck (Debian: apt-get install shellcheck) finds nothing', async () => {
+  test('Compose linters: scripts: shellcheck (Debian: apt-get install shellcheck) finds nothing', async () => {
     await run('shellcheck', SCRIPTS);
   });
 });
 
 describe('Compose, every service', () => {
-  test('ports: published on loopback; only those with TLS may have another address', () => {
+  test('Compose service: ports: published on loopback; only those with TLS may have another address', () => {
     const ports = stack.services.flatMap(([, service]) => service.ports ?? []);
     expect(ports).toHaveLength(8);
     for (const port of ports) {
@@ -49,7 +49,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('image: a full version', () => {
+  test('Compose service: image: a full version', () => {
     const images = stack.services.map(([, service]) => service.image);
     const bases = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+:\S+)/gm)];
     expect(bases).toHaveLength(1);
@@ -58,7 +58,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('limits: memory, processes and log; a health check unless it ends by itself', () => {
+  test('Compose service: limits: memory, processes and log; a health check unless it ends by itself', () => {
     for (const [name, service] of stack.services) {
       expect([name, service]).toEqual([
         name,
@@ -70,12 +70,12 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('restart: without a limit; a service that ends by itself: five attempts', () => {
+  test('Compose service: restart: without a limit; a service that ends by itself: five attempts', () => {
     for (const [name, { restart }] of stack.services)
       expect([name, restart]).toEqual([name, ONCE.includes(name) ? 'on-failure:5' : 'unless-stopped']);
   });
 
-  test('except the database: no capabilities, and a read-only file system', () => {
+  test('Compose service: except the database: no capabilities, and a read-only file system', () => {
     for (const [name, service] of stack.services) {
       if (name.startsWith('scylla')) continue;
       expect([name, service]).toEqual([
@@ -89,7 +89,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('dependencies: it waits until they are healthy, or have ended with success', () => {
+  test('Compose service: dependencies: it waits until they are healthy, or have ended with success', () => {
     const { services } = stack.compose;
     for (const [name, { depends_on: needs = {} }] of stack.services) {
       for (const [needed, { condition }] of Object.entries(/** @type {Record<string, any>} */ (needs))) {
@@ -105,7 +105,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('volumes: its own for its data; mounted files exist, read-only', () => {
+  test('Compose service: volumes: its own for its data; mounted files exist, read-only', () => {
     const mounts = stack.services.flatMap(([, service]) => service.volumes ?? []);
     const volumes = mounts.map((mount) => mount.split(':')[0]).filter((from) => /^\w/.test(from));
     // Debezium reads the files of its node.
@@ -120,7 +120,7 @@ describe('Compose, every service', () => {
 });
 
 describe('Compose secrets', () => {
-  test('environment: names their files, never contains a secret', () => {
+  test('Compose secrets: environment: names their files, never contains a secret', () => {
     for (const [name, { environment = {} }] of stack.services) {
       for (const [key, value] of Object.entries(environment)) {
         const secret = SETTINGS[key.replace(/_FILE$/, '')]?.secret ?? /PASSWORD|TOKEN|SECRET/.test(key);
@@ -133,7 +133,7 @@ describe('Compose secrets', () => {
     }
   });
 
-  test('arguments of programs: never a secret, because the process list shows them', () => {
+  test('Compose secrets: arguments of programs: never a secret, because the process list shows them', () => {
     for (const [name, { healthcheck, command, entrypoint }] of stack.services) {
       expect([name, JSON.stringify([healthcheck, command, entrypoint])]).toEqual([
         name,
@@ -142,7 +142,7 @@ describe('Compose secrets', () => {
     }
   });
 
-  test('mounts: every secret that the service reads; init.sh writes each', () => {
+  test('Compose secrets: mounts: every secret that the service reads; init.sh writes each', () => {
     for (const [, service] of stack.services) {
       const text = JSON.stringify([service.environment, service.healthcheck, service.command]);
       const read = [...text.matchAll(/\/run\/secrets\/(\w+)/g)].map((match) => match[1]);

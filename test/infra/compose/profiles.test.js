@@ -31,7 +31,7 @@ test('Compose: no profile: the services that a measurement needs', () => {
 describe('Profile cluster', () => {
   const nodes = ['scylla', 'scylla-2', 'scylla-3'];
 
-  test('nodes: two more, each in its own rack; one joins after the other', () => {
+  test('Compose profile cluster: nodes: two more, each in its own rack; one joins after the other', () => {
     expect(servicesOf('cluster')).toEqual(nodes.slice(1));
     const racks = nodes.map((name) => stack.compose.services[name].command);
     expect(racks).toEqual([['--rack=rack1'], ['--rack=rack2'], ['--rack=rack3']]);
@@ -44,7 +44,7 @@ describe('Profile cluster', () => {
     }
   });
 
-  test('roles and migrate: they wait for all nodes, because migrate counts them for the replicas', () => {
+  test('Compose profile cluster: roles and migrate: they wait for all nodes, because migrate counts them for the replicas', () => {
     const { depends_on: needs } = stack.compose.services.roles;
     expect(needs['scylla-3']).toEqual({ condition: 'service_healthy', required: false });
     expect(stack.compose.services.migrate.depends_on).toHaveProperty('roles');
@@ -52,7 +52,7 @@ describe('Profile cluster', () => {
 });
 
 describe('Profile tls', () => {
-  test('certificate: valid for every name that a client uses', () => {
+  test('Compose profile tls: certificate: valid for every name that a client uses', () => {
     expect(servicesOf('tls')).toEqual(['https']);
     const { subjectAltName } = new X509Certificate(readFileSync(join(stack.secrets, 'server.pem')));
     for (const name of ['localhost', 'mosquitto', 'cql', 'https'])
@@ -60,7 +60,7 @@ describe('Profile tls', () => {
     expect(subjectAltName).toContain('IP Address:127.0.0.1');
   });
 
-  test('ports of broker and nodes: those that the service https connects to', () => {
+  test('Compose profile tls: ports of broker and nodes: those that the service https connects to', () => {
     const { CQL_CONTACT_POINTS, MQTT_URL, HTTP_PORT } = stack.compose.services.https.environment;
     const [port] = CQL_CONTACT_POINTS.split(':').slice(-1);
     expect(stack.compose.services.scylla.entrypoint).toContain(`--native-transport-port-ssl=${port}`);
@@ -71,7 +71,7 @@ describe('Profile tls', () => {
 });
 
 describe('Profile kafka', () => {
-  test('console: it reads the Kafka of the profile, and only this machine reaches it', () => {
+  test('Compose profile kafka: console: it reads the Kafka of the profile, and only this machine reaches it', () => {
     expect(servicesOf('kafka')).toEqual(['kafka', 'kafka-console']);
     const { environment, networks, ports } = stack.compose.services['kafka-console'];
     const properties = readFileSync('infra/compose/kafka.properties', 'utf8');
@@ -87,7 +87,7 @@ describe('Profile kafka', () => {
 describe('Profile debezium', () => {
   const folder = 'infra/compose/debezium';
 
-  test('connector: it reads the files of the node, and its configuration names the services', () => {
+  test('Compose profile debezium: connector: it reads the files of the node, and its configuration names the services', () => {
     expect(servicesOf('debezium')).toEqual(['cassandra-cdc', 'debezium']);
     const { debezium, 'cassandra-cdc': node } = stack.compose.services;
     expect([debezium.image, debezium.volumes]).toEqual([node.image, node.volumes]);
@@ -103,7 +103,7 @@ describe('Profile debezium', () => {
     expect(readFileSync(`${folder}/driver.conf`, 'utf8')).toContain('"cassandra-cdc:9042"');
   });
 
-  test('image: hadolint finds nothing, and each file that the services name is copied into it', async () => {
+  test('Compose profile debezium: image: hadolint finds nothing, and each file that the services name is copied into it', async () => {
     const path = `${folder}/Dockerfile`;
     await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', path]);
     const dockerfile = readFileSync(path, 'utf8');
@@ -118,13 +118,13 @@ describe('Profile debezium', () => {
 });
 
 describe('Profile telegraf', () => {
-  test('service: it writes to the API with the token for ingest alone', () => {
+  test('Compose profile telegraf: service: it writes to the API with the token for ingest alone', () => {
     expect(servicesOf('telegraf')).toEqual(['telegraf']);
     const { environment } = stack.compose.services.telegraf;
     expect(environment.MILLRACE_TOKEN_FILE).toBe(stack.compose.services.api.environment.INGEST_TOKENS_FILE);
   });
 
-  test('configuration: the environment has each of its variables, by itself or by the script', () => {
+  test('Compose profile telegraf: configuration: the environment has each of its variables, by itself or by the script', () => {
     const { environment, volumes } = stack.compose.services.telegraf;
     const configuration = readFileSync('infra/compose/telegraf/telegraf.conf', 'utf8');
     const named = [...configuration.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
@@ -155,7 +155,7 @@ describe('Profile monitoring', () => {
     }
   });
 
-  test('addresses: each names a service, and the port where it listens', async () => {
+  test('Compose profile monitoring: addresses: each names a service, and the port where it listens', async () => {
     const files = ['prometheus.yml', 'datasources.yml', 'config.alloy'].map((name) =>
       readFileSync(`${MONITORING}/${name}`, 'utf8'),
     );

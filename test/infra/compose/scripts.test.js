@@ -160,7 +160,7 @@ describe('smoke.sh', () => {
     return ended.stdout;
   }
 
-  test('every service is healthy, or has ended with success: it goes on', async () => {
+  test('smoke.sh: every service is healthy, or has ended with success: it goes on', async () => {
     expect(await smokeWith(WELL)).toContain('A device publishes a measurement');
     expect(await smokeWith([...WELL, 'of-another-profile exited  1'])).toContain('A device publishes');
   });
@@ -175,7 +175,7 @@ describe('smoke.sh', () => {
     'migrate running  0',
     'simulator exited  0',
     'api', // The service has no container.
-  ])('state %p: it stops', async (state) => {
+  ])('smoke.sh: state %p: it stops', async (state) => {
     const [name, ...seen] = state.split(' ');
     const others = WELL.filter((line) => !line.startsWith(`${name} `));
     const output = await smokeWith(seen.length > 0 ? [...others, state] : others);
@@ -183,7 +183,7 @@ describe('smoke.sh', () => {
     expect(output).not.toContain('The commit log');
   });
 
-  test('a program is missing: the error names it, before anything starts', async () => {
+  test('smoke.sh: a program is missing: the error names it, before anything starts', async () => {
     const bare = mkdtempSync(join(directory, 'bare-'));
     for (const program of ['dirname', 'cat']) symlinkSync(`/usr/bin/${program}`, join(bare, program));
     const ended = run('/bin/sh', ['infra/compose/smoke.sh'], { env: { PATH: bare } });

@@ -84,7 +84,7 @@ describe('Kubernetes commands', () => {
     ['millrace-http', 'start:http'],
     ['millrace-roles', 'roles'],
     ['millrace-migrate', 'migrate'],
-  ])('%s: its command: that of npm run %s', (name, script) => {
+  ])('Kubernetes commands: %s: its command: that of npm run %s', (name, script) => {
     for (const { workload } of named(`^${name}$`)) {
       const { command } = containerOf(workload);
       expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
@@ -92,7 +92,7 @@ describe('Kubernetes commands', () => {
     }
   });
 
-  test('ingest process: its MQTT client id: the name of its pod; the drain job uses the same', () => {
+  test('Kubernetes commands: ingest process: its MQTT client id: the name of its pod; the drain job uses the same', () => {
     for (const entry of named('^millrace-(ingest|http|sparkplug)$'))
       expect(settings(entry).mqtt.clientId).toBe(`${entry.workload.metadata.name}-0`);
     for (const entry of named('^millrace-drain')) {

@@ -99,7 +99,7 @@ describe('Broker of Kubernetes: passwords cannot be hashed', () => {
     },
   );
 
-  test('while it runs: it keeps the old passwords, logs it, and loads the new ones later', async () => {
+  test('Broker of Kubernetes: passwords cannot be hashed while it runs: it keeps the old ones, logs it, and loads the new ones later', async () => {
     const broker = await brokerOf('mosquitto');
     breaks('exit 1');
     rmSync(brokenFile);

@@ -25,7 +25,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     certificates().find(({ spec }) => spec.secretName === secretName)?.spec.dnsNames ?? [];
   const ingest = () => find(resources(), 'StatefulSet/millrace-ingest');
 
-  test('every certificate: signed by an authority of the overlay', () => {
+  test('Kubernetes certificates: every certificate: signed by an authority of the overlay', () => {
     for (const { spec } of certificates()) {
       const { spec: issuer } = find(resources(), `Issuer/${spec.issuerRef.name}`);
       if (!issuer.ca) expect(spec.isCA).toBe(true);
@@ -33,7 +33,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('pods: they mount requested certificates, and HTTPS presents them', () => {
+  test('Kubernetes certificates: pods: they mount requested certificates, and HTTPS presents them', () => {
     for (const resource of resources().filter(podOf)) {
       const secrets = podOf(resource)?.spec.volumes.flatMap((/** @type {any} */ { secret }) => secret ?? []);
       for (const { secretName } of secrets) expect(namesIn(secretName)).not.toHaveLength(0);
@@ -44,7 +44,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('MQTT: the trusted certificate has the name that the process connects to', () => {
+  test('Kubernetes certificates: MQTT: the trusted certificate has the name that the process connects to', () => {
     const { MQTT_URL, MQTT_TLS_CA } = environmentOf(resources(), ingest());
     const { protocol, hostname } = new URL(String(MQTT_URL));
     if (!MQTT_TLS_CA) return;
@@ -57,7 +57,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     expect(namesIn(secret.name)).toContain(hostname);
   });
 
-  test('Prometheus: it verifies the name in the certificate', () => {
+  test('Kubernetes certificates: Prometheus: it verifies the name in the certificate', () => {
     for (const { spec } of resources().filter(({ kind }) => kind === 'ServiceMonitor')) {
       const [{ scheme = 'http', tlsConfig, path }] = spec.endpoints;
       expect(path).toBe('/metrics');
@@ -70,7 +70,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('passwords: unencrypted only in overlays with TLS_ELSEWHERE', () => {
+  test('Kubernetes certificates: passwords: unencrypted only in overlays with TLS_ELSEWHERE', () => {
     const { TLS_ELSEWHERE = 'false' } = find(resources(), 'ConfigMap/millrace-settings').data;
     expect(TLS_ELSEWHERE).toBe(/managed|tls/.test(build) ? 'false' : 'true');
   });

@@ -86,7 +86,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       podOf(item) ? [{ name: nameOf(item), labels: podOf(item)?.metadata.labels }] : [],
     );
 
-  test('namespace: millrace', () => {
+  test('Kubernetes build: namespace: millrace', () => {
     for (const item of resources())
       expect([nameOf(item), item.metadata.namespace ?? item.metadata.name]).toEqual([
         nameOf(item),
@@ -94,7 +94,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       ]);
   });
 
-  test('selectors: labels that pods have', () => {
+  test('Kubernetes build: selectors: labels that pods have', () => {
     const selectors = [
       ...ofKind('StatefulSet', 'Deployment').map((item) => [item, item.spec.selector.matchLabels]),
       ...ofKind('Service').map((item) => [item, item.spec.selector]),
@@ -108,7 +108,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
     }
   });
 
-  test('services: ports that their pods have', () => {
+  test('Kubernetes build: services: ports that their pods have', () => {
     for (const { spec } of ofKind('Service')) {
       const pod = resources().find(
         (item) => podOf(item) && carries(podOf(item)?.metadata.labels, spec.selector),
@@ -120,7 +120,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
     for (const { spec } of ofKind('StatefulSet')) find(resources(), `Service/${spec.serviceName}`);
   });
 
-  test('autoscaling: never removes an ingest process', () => {
+  test('Kubernetes build: autoscaling: never removes an ingest process', () => {
     const { spec } = find(resources(), 'HorizontalPodAutoscaler/millrace-ingest');
     expect(spec.behavior.scaleDown).toEqual({ selectPolicy: 'Disabled' });
     for (const { spec: scaled } of ofKind('HorizontalPodAutoscaler'))

@@ -83,7 +83,7 @@ describe.each(['docs/how-to/deploy-to-kubernetes.md', '.github/workflows/network
   (file) => {
     const text = readFileSync(file, 'utf8');
 
-    test('installation: uses install.sh, and applies no remote file itself', () => {
+    test('Page of the installation: operators: only install.sh applies remote files', () => {
       expect(text).toContain(`bash ${INSTALL}`);
       expect(text).not.toMatch(/kubectl .*https:/);
       expect(text).not.toContain('raw.githubusercontent.com');

@@ -38,7 +38,7 @@ const SCHEMA_OF = new Map(
   readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
 );
 
-test.each([...SCHEMA_OF])('Every %s: valid by the schema of its operator', async (kind, schema) => {
+test.each([...SCHEMA_OF])('Kubernetes: %s: valid by the schema of its operator', async (kind, schema) => {
   const files = [...builds.built].flatMap(([build, resources]) =>
     resources
       .filter((resource) => resource.kind === kind)
@@ -67,7 +67,7 @@ test('Scylla Manager: its ServiceMonitor: the job that the backup alert queries'
 });
 
 describe('ScyllaCluster', () => {
-  test('racks: one for each replica, each in a different zone', () => {
+  test('ScyllaCluster: racks: one for each replica, each in a different zone', () => {
     const zones = racks().map(({ placement }) => {
       const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
       return term.matchExpressions.find((/** @type {any} */ { key }) => key === 'topology.kubernetes.io/zone')
@@ -78,7 +78,7 @@ describe('ScyllaCluster', () => {
     expect(racks().map(({ members }) => members)).toEqual([1, 1, 1]);
   });
 
-  test('resources: requests equal limits, in whole processors, because otherwise nothing is pinned', () => {
+  test('ScyllaCluster: resources: requests equal limits, in whole processors, because otherwise nothing is pinned', () => {
     for (const { resources, agentResources } of racks()) {
       expect(resources.requests).toEqual(resources.limits);
       expect(agentResources.requests).toEqual(agentResources.limits);
@@ -86,7 +86,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('placement: the nodes that the NodeConfig prepares', () => {
+  test('ScyllaCluster: placement: the nodes that the NodeConfig prepares', () => {
     const { nodeSelector, tolerations } = find(scylla(), 'NodeConfig/millrace').spec.placement;
     const wanted = Object.entries(nodeSelector).map(([key, value]) => ({
       key,
@@ -100,7 +100,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('network: overlays connect to it, and its policy admits them', () => {
+  test('ScyllaCluster: network: overlays connect to it, and its policy admits them', () => {
     const { name, namespace } = cluster().metadata;
     for (const build of BUILDS.filter((name) => /overlays\/(scylladb|tls)$/.test(name))) {
       const { data } = find(builds.built.get(build) ?? [], 'ConfigMap/millrace-settings');
@@ -120,7 +120,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('configuration: with a superuser, and a separate one for its agent', () => {
+  test('ScyllaCluster: configuration: with a superuser, and a separate one for its agent', () => {
     for (const { scyllaConfig, scyllaAgentConfig } of racks()) {
       const { data, metadata } = find(builds.secrets, `ConfigMap/${scyllaConfig}`);
       expect(metadata.namespace).toBe(cluster().metadata.namespace);

@@ -72,18 +72,18 @@ const expressions = () => [
 ];
 
 describe('Prometheus', () => {
-  test('configuration and rules: accepted', async () => {
+  test('Prometheus: configuration and rules: accepted', async () => {
     const { stdout } = await run('promtool', ['check', 'config', `${HOME}/prometheus/prometheus.yml`]);
     expect(stdout).toContain('2 rule files found');
   });
 
-  test('alerts: they fire in their test cases, and not otherwise', async () => {
+  test('Prometheus: alerts: they fire in their test cases, and not otherwise', async () => {
     const { stdout } = await run('promtool', ['test', 'rules', `${HOME}/prometheus/tests/alerts.test.yml`]);
     expect(stdout).toContain('SUCCESS');
     // promtool computes for a minute on a quiet core, and shares it on a busy machine.
   }, 600_000);
 
-  test('alerts: each has a test case that fires, and one that does not', () => {
+  test('Prometheus: alerts: each has a test case that fires, and one that does not', () => {
     const tested = ruleTests.tests.flatMap(({ alert_rule_test }) =>
       alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
     );
@@ -96,7 +96,7 @@ describe('Prometheus', () => {
 describe('Alertmanager', () => {
   const file = `${HOME}/alertmanager/alertmanager.yml`;
 
-  test('configuration: accepted', async () => {
+  test('Alertmanager: configuration: accepted', async () => {
     const { stdout } = await run('amtool', ['check-config', file]);
     expect(stdout).toContain('SUCCESS');
   });
@@ -104,20 +104,20 @@ describe('Alertmanager', () => {
   test.each([
     ['critical', 'night'],
     ['warning', 'day'],
-  ])('severity %s: sent to the receiver %s', async (severity, receiver) => {
+  ])('Alertmanager: severity %s: sent to the receiver %s', async (severity, receiver) => {
     const args = ['config', 'routes', 'test', `--config.file=${file}`, `severity=${severity}`];
     expect((await run('amtool', args)).stdout.trim()).toBe(receiver);
   });
 });
 
 describe('Monitoring expressions', () => {
-  test('rules and dashboards: valid PromQL', () => {
+  test('Monitoring expressions: rules and dashboards: valid PromQL', () => {
     expect(expressions().flatMap((expr) => readPromql(expr).errors)).toEqual([]);
     expect(expressions().length).toBeGreaterThan(60);
     expect(readPromql('sum(rate(a[5m])').errors).not.toEqual([]);
   });
 
-  test('metrics: exposed by a process, or recorded by a rule', () => {
+  test('Monitoring expressions: metrics: exposed by a process, or recorded by a rule', () => {
     const known = series();
     const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
     for (const { templating } of dashboards()) {
@@ -129,13 +129,13 @@ describe('Monitoring expressions', () => {
     expect(named).toContain('iot_build_info');
   });
 
-  test('log rules: valid LogQL', () => {
+  test('Monitoring expressions: log rules: valid LogQL', () => {
     expect(logRules.flatMap(({ expr }) => logqlErrors(expr))).toEqual([]);
     expect(logRules.length).toBe(3);
     expect(logqlErrors('sum(count_over_time({a="b"}')).not.toEqual([]);
   });
 
-  test('metrics of the application: each is used, because an unused metric is not worth counting', () => {
+  test('Monitoring expressions: metrics of the application: each is used, because an unused metric is not worth counting', () => {
     const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
     const isUsed = (/** @type {string} */ name) =>
       named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
@@ -198,7 +198,7 @@ describe('Dashboards', () => {
     }
   });
 
-  test('dashboards of measurements: they name the data source and the folder that are provisioned', async () => {
+  test('Dashboards of measurements: sources: the data source and the folder that are provisioned', async () => {
     const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
     const provisioning = `${HOME}/grafana/measurements/provisioning`;
     const { datasources } = await readYaml(python, `${provisioning}/datasources/millrace-api.yml`);
@@ -215,7 +215,7 @@ describe('Dashboards', () => {
     expect(readFileSync('docs/how-to/use-grafana.md', 'utf8')).toContain(providers[0].options.path);
   });
 
-  test('panels: none covers another', () => {
+  test('Dashboards: panels: none covers another', () => {
     for (const { panels } of dashboards()) {
       const cells = panels.flatMap(
         (

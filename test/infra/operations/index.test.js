@@ -190,7 +190,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
 ]);
 
 describe.each(OPERATIONS)('Operations: %s --dry-run', (words, expected) => {
-  test('dry run: prints these commands in order, as a valid script without secrets', async () => {
+  test('Operation: --dry-run: prints its commands in order, as a valid script without secrets', async () => {
     const { env } = makeFakes(join(directory, 'printed'));
     const { code, out } = await operate([...words.split(/ +/), '--dry-run'], env);
     expect(code).toBe(0);
@@ -294,7 +294,7 @@ describe('Last backup', () => {
     [2 * HOUR_S, 0],
     [37 * HOUR_S, 1],
     ['', 1],
-  ])('of Medusa, %p s ago: exit code %p', async (ageS, code) => {
+  ])('Last backup: of Medusa, %p s ago: exit code %p', async (ageS, code) => {
     const { env } = makeFakes(join(directory, 'checked'), { backup: { ageS: /** @type {number} */ (ageS) } });
     const words = 'backup --engine cassandra --nodes a --location s3:bucket --check --from 2'.split(' ');
     expect(await operate(words, env)).toMatchObject({ code });
@@ -352,7 +352,7 @@ test.each([
   expect(fakes.called()).toEqual([]);
 });
 
-test('Scripts of reach: shellcheck finds nothing; --help prints their usage', async () => {
+test('Scripts that reach nodes: shellcheck and --help: no finding, and the usage', async () => {
   const folder = 'infra/operations/reach';
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

@@ -34,17 +34,17 @@ beforeAll(async () => {
 const moduleIn = (directory) => /** @type {Module} */ (modules.get(directory));
 
 describe.each(ALL)('Terraform: %s', (directory) => {
-  test('arguments: its providers have them, and none is read-only', () => {
+  test('Terraform module: arguments: its providers have them, and none is read-only', () => {
     const { resources, data } = moduleIn(directory);
     expect([...resources, ...data].flatMap((thing) => wrongArguments(thing, KNOWN))).toEqual([]);
   });
 
-  test('references: all exist', () => {
+  test('Terraform module: references: all exist', () => {
     expect(wrongReferences(moduleIn(directory), KNOWN)).toEqual([]);
     expect(wrongCalls(moduleIn(directory), modules)).toEqual([]);
   });
 
-  test('variables and outputs: each has a description, and each variable has a type', () => {
+  test('Terraform module: variables and outputs: each has a description, and each variable has a type', () => {
     const { variables, outputs } = moduleIn(directory);
     for (const [name, { type, description }] of Object.entries(variables))
       expect([name, type, description]).toEqual([name, expect.anything(), expect.any(String)]);
@@ -52,7 +52,7 @@ describe.each(ALL)('Terraform: %s', (directory) => {
       expect([name, description]).toEqual([name, expect.any(String)]);
   });
 
-  test('secrets: sensitive, without a default', () => {
+  test('Terraform module: secrets: sensitive, without a default', () => {
     const { variables, outputs } = moduleIn(directory);
     for (const [name, variable] of Object.entries(variables).filter(([name]) =>
       /password|token/.test(name),
@@ -65,7 +65,7 @@ describe.each(ALL)('Terraform: %s', (directory) => {
     }
   });
 
-  test('providers: each has a version', () => {
+  test('Terraform module: providers: each has a version', () => {
     const { settings, resources, data } = moduleIn(directory);
     const wanted = new Set(
       [...resources, ...data].map(({ type }) => type.replace('data.', '').split('_')[0]),
@@ -127,7 +127,7 @@ test('Terraform check: reference to nothing, also in brackets: found', () => {
 });
 
 describe('Terraform outputs', () => {
-  test.each([BOOTSTRAP, CLOUD])('settings of %s: names that the application reads', (directory) => {
+  test.each([BOOTSTRAP, CLOUD])('Terraform outputs: %s: names that the application reads', (directory) => {
     const names = Object.keys(moduleIn(directory).outputs['settings'].value).sort();
     expect(names).toEqual([
       'CQL_CONTACT_POINTS',
@@ -140,7 +140,7 @@ describe('Terraform outputs', () => {
     for (const name of names) expect(SETTINGS).toHaveProperty(name);
   });
 
-  test('secrets and files: those that the application reads from files', () => {
+  test('Terraform outputs: secrets and files: those that the application reads from files', () => {
     const secrets = moduleIn(CLOUD).outputs['secrets'].value;
     expect(Object.keys(secrets)).toEqual(['CQL_PASSWORD']);
     for (const name of Object.keys(secrets)) expect(SETTINGS[name]?.secret).toBe(true);

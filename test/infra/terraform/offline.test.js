@@ -68,7 +68,7 @@ async function localValue(expression, variables = EC2_VARIABLES) {
 }
 
 describe('Terraform on EC2', () => {
-  test('networks: one for nodes and one for the application in each zone; the outgoing one is separate', async () => {
+  test('Terraform on EC2: networks: one for nodes and one for the application in each zone; the outgoing one is separate', async () => {
     const networks = '[for zone in values(local.zones) : [zone.nodes, zone.application]]';
     expect(
       await localValue(`{ zones = ${networks}, outward = local.outward, first = local.first_zone }`),
@@ -83,7 +83,7 @@ describe('Terraform on EC2', () => {
     });
   });
 
-  test('client networks: every CQL port is open; nodes reach their time server', async () => {
+  test('Terraform on EC2: client networks: every CQL port is open; nodes reach their time server', async () => {
     expect(await localValue('local.ways_out["nodes ntp"]')).toEqual({
       group: 'nodes',
       port: 123,
@@ -109,7 +109,7 @@ describe('Terraform on EC2', () => {
     ['no network', { cidr_block: 'all of it' }, 'from /16 to /20'],
     ['no image', { ami: 'ubuntu' }, 'must be the id of an image'],
     ['backups deleted at once', { backup_versions_days: 0 }, 'must be 1 or more'],
-  ])('%s: refused', async (_, wrong, message) => {
+  ])('Terraform on EC2: %s: refused', async (_, wrong, message) => {
     const planned = await plan(EC2, { ...EC2_VARIABLES, ...wrong });
     expect(planned).toEqual({ code: 1, output: expect.stringContaining(message) });
   });
@@ -121,7 +121,7 @@ describe('Terraform for ScyllaDB Cloud', () => {
     ['a peering', { peerings: { application: PEERING } }],
     ['three zones', { availability_zone_ids: ['use1-az1', 'use1-az4', 'use1-az5'] }],
     ['public, from one network', { private: false, allowed_cidr_blocks: ['203.0.113.0/24'] }],
-  ])('%s: accepted', async (_, more) => {
+  ])('Terraform for ScyllaDB Cloud: %s: accepted', async (_, more) => {
     expect(await plan(CLOUD, { ...CLOUD_VARIABLES, ...more })).toMatchObject({ code: 0 });
   });
 
@@ -136,7 +136,7 @@ describe('Terraform for ScyllaDB Cloud', () => {
     ],
     ['another cloud', { cloud: 'AZURE' }, 'must be AWS or GCP'],
     ['backups kept too long', { backup_retention_days: 61 }, 'from 0 to 60'],
-  ])('%s: refused', async (_, wrong, message) => {
+  ])('Terraform for ScyllaDB Cloud: %s: refused', async (_, wrong, message) => {
     const planned = await plan(CLOUD, { ...CLOUD_VARIABLES, ...wrong });
     expect(planned).toEqual({ code: 1, output: expect.stringContaining(message) });
   });

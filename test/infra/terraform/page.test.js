@@ -114,7 +114,7 @@ test('Page of Terraform: nodes that Terraform added: it waits for them and clean
   expect(out).not.toContain('systemctl');
 });
 
-test('manager-agent.sh: shellcheck finds nothing; without arguments it fails with usage', async () => {
+test('manager-agent.sh: shellcheck, and no arguments: no finding, and the usage as an error', async () => {
   const script = 'infra/terraform/manager-agent.sh';
   expect(await run('shellcheck', [script], process.env)).toMatchObject({ out: '', code: 0 });
   expect(await run('sh', [script], process.env)).toMatchObject({ code: 2 });

@@ -83,7 +83,7 @@ test('Aliases: united-manufacturing-hub/benthos-umh#345: swapped while the host 
   await second.ended;
 });
 
-test('Aliases: eclipse-sparkplug/sparkplug#135: a mere restart of the host: what waited is stored after the rebirth', async () => {
+test('Aliases: eclipse-sparkplug/sparkplug#135: only the host restarts: waiting data is stored after the rebirth', async () => {
   const first = await start({ MQTT_CLIENT_ID: 'host' });
   const node = await listen('waiting');
   const birth = { seq: 0, metrics: [bdSeq(0), metric('temp', 1, 21)] };

@@ -84,7 +84,7 @@ describe('Each clause of MQTT 3.1.1, without a time', () => {
       [['answer'], []],
     ],
     ['MQTT-4.3.2-1: QoS 1 without cuts and one identifier: all values', 1, [[], [], []]],
-  ])('%s', async (title, qos, cuts) => {
+  ])('MQTT 3.1.1, without a time: %s', async (title, qos, cuts) => {
     const device = `clause-${title.slice(5, 12)}-${title.length}`;
     await sendAll(device, /** @type {1 | 2} */ (qos), /** @type {Cut[][]} */ (cuts), () => 1);
     expect(await valuesOf(device)).toEqual(cuts.map((_, index) => index));
@@ -101,13 +101,13 @@ describe('Each clause of MQTT 3.1.1, without a time', () => {
     expect(new Set(values)).toEqual(new Set([7]));
   });
 
-  test('QoS 1, the connection is cut after PUBLISH: each value at least once', async () => {
+  test('MQTT 3.1.1, without a time: QoS 1, the connection is cut after PUBLISH: each value at least once', async () => {
     const cuts = Array.from({ length: 20 }, () => /** @type {Cut[]} */ (['publish']));
     await sendAll('twice-qos1', 1, cuts, () => 1);
     expect(new Set(await valuesOf('twice-qos1'))).toEqual(new Set(cuts.keys()));
   });
 
-  test('A client that lost its state and begins with the identifiers again: new values', async () => {
+  test('MQTT 3.1.1, without a time: A client that lost its state and begins with the identifiers again: new values', async () => {
     const device = 'twice-reboot';
     await sendAll(
       device,

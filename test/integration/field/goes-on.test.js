@@ -79,7 +79,7 @@ describe.each([1, 2])(
   },
 );
 
-test('Messages over the limit in any chunks: each becomes one dead letter, and those between are stored', async () => {
+test('Messages over the size limit: in any chunks: each becomes one dead letter, and those between are stored', async () => {
   const device = 'on-many';
   const sent = [];
   for (let index = 0; index < 30; index++) {

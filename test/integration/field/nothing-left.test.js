@@ -85,7 +85,7 @@ const PAYLOADS = [
 ];
 
 describe('A message of measurements that is acknowledged: it leaves values, or a dead letter', () => {
-  test.each(numbered(PAYLOADS))('%s', async (_, index, payload, values, codes) => {
+  test.each(numbered(PAYLOADS))('Acknowledged measurements: %s', async (_, index, payload, values, codes) => {
     const device = `left-${index}`;
     await publish(`iot/v1/${device}/measurements`, payload);
     expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
@@ -186,7 +186,7 @@ const SPARKPLUG = [
 ];
 
 describe('A Sparkplug birth that is acknowledged: it leaves values, or a dead letter', () => {
-  test.each(numbered(SPARKPLUG))('%s', async (_, index, payload, values, codes) => {
+  test.each(numbered(SPARKPLUG))('Acknowledged birth: %s', async (_, index, payload, values, codes) => {
     await publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
     const device = `left/n${index}`;
     expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
@@ -209,21 +209,21 @@ describe('A post with a content coding', () => {
     ['x-gzip', gzipSync(body)],
     ['deflate', deflateSync(body)],
     ['br', brotliCompressSync(body)],
-  ])('tokenjam#365, thingsboard#6166: %s: it is stored', async (coding, bytes) => {
+  ])('Coded post: tokenjam#365, thingsboard#6166: %s: it is stored', async (coding, bytes) => {
     expect((await post(`coded-${coding}`, coding, bytes)).status).toBe(200);
     expect(await valuesOf(`coded-${coding}`)).toEqual({ t: 7 });
   });
 
-  test('a coding that is unknown: 415 names the others', async () => {
+  test('A post with a content coding: a coding that is unknown: 415 names the others', async () => {
     const response = await post('coded', 'zstd', body);
     expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'gzip, deflate, br']);
   });
 
-  test('a body that grows beyond the limit: 413', async () => {
+  test('A post with a content coding: a body that grows beyond the limit: 413', async () => {
     expect((await post('coded', 'gzip', gzipSync(Buffer.alloc(9_000_000, 0x20)))).status).toBe(413);
   });
 
-  test('a body that is not compressed: 400', async () => {
+  test('A post with a content coding: a body that is not compressed: 400', async () => {
     expect((await post('coded', 'gzip', body)).status).toBe(400);
   });
 });

@@ -159,7 +159,7 @@ test('Death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: an NDEA
   expect((await read('field/with-seq')).online).toBe(false);
 });
 
-test('One instant: united-manufacturing-hub/benthos-umh#416: a metric of Sparkplug twice in a payload: the later one is stored, in JSON the greater one', async () => {
+test('Equal timestamps: united-manufacturing-hub/benthos-umh#416: a Sparkplug metric twice in a payload: the later one is stored, in JSON the greater one', async () => {
   const ts = Date.now();
   const run = (/** @type {boolean} */ value) => ({ alias: 2, ts, value });
   await edge('twice', 'NBIRTH', {

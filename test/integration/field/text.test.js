@@ -50,7 +50,7 @@ const WRONG = [
 const numbered = WRONG.map(([title, path, payload], index) => [title, index, path, payload]);
 
 describe('A payload that is no UTF-8: refused as malformed, and nothing of it is stored', () => {
-  test.each(numbered)('%s', async (_, index, path, payload) => {
+  test.each(numbered)('Payload without UTF-8: %s: refused as malformed', async (_, index, path, payload) => {
     const device = `text-${index}`;
     // A status needs a registered device.
     if (path === 'status') await client.publishAsync(`iot/v1/${device}/birth`, '{"sensors":[]}', { qos: 1 });
@@ -63,7 +63,7 @@ describe('A payload that is no UTF-8: refused as malformed, and nothing of it is
   });
 });
 
-test('HTTP with a charset in the content type: its text is decoded', async () => {
+test('Post: charset in the content type: its text is decoded', async () => {
   const response = await system.fetch('/measurements?device=text-charset', {
     method: 'POST',
     headers: { 'content-type': 'application/json; charset=iso-8859-1' },
@@ -74,7 +74,7 @@ test('HTTP with a charset in the content type: its text is decoded', async () =>
   expect(sensors.map((/** @type {any} */ { name }) => name)).toEqual(['Küche']);
 });
 
-test('HTTP with a charset that nobody knows: 415', async () => {
+test('Post: unknown charset: 415', async () => {
   const response = await system.fetch('/measurements?device=text-charset', {
     method: 'POST',
     headers: { 'content-type': 'application/json; charset=klingon' },
@@ -83,7 +83,7 @@ test('HTTP with a charset that nobody knows: 415', async () => {
   expect(response.status).toBe(415);
 });
 
-test('A topic that is no UTF-8: refused, acknowledged, and the next message is stored', async () => {
+test('Topic: not UTF-8: refused and acknowledged, and the next message is stored', async () => {
   const clients = createTcpClients((cleanUp) => void cleanUps.push(cleanUp));
   const { socket, received } = await clients.open(system.mqttPort);
   const wrong = publishBytes('iot/v1/K?che/measurements', '{"t":1}', 7);

@@ -46,7 +46,7 @@ test('thingsboard#8195: 1,000 messages without a time in a burst: as many values
   expect(await valuesOf('burst')).toEqual(numbers(1000));
 });
 
-test('Two connections send values of one sensor without a time: as many values as acknowledgements', async () => {
+test('Values without a time: two connections send for one sensor: as many values as acknowledgements', async () => {
   const topic = 'iot/v1/two/measurements';
   await Promise.all(
     clients.flatMap((client, index) =>
@@ -61,7 +61,7 @@ describe('One message with several values of a sensor without a time', () => {
     ['first-array', 'the array of the first tutorial', [3, 1, 2].map((value) => ({ sensor_id: 't', value }))],
     ['senml-pack', 'magistrala#761: SenML without bt', [3, 1, 2].map((v) => ({ n: 't', v }))],
     ['maps', 'an array of maps', [3, 1, 2].map((t) => ({ t, x: 0 }))],
-  ])('%s: %s: each is stored, and counted as accepted', async (device, _, elements) => {
+  ])('Values without a time: %s: %s: each is stored and counted as accepted', async (device, _, elements) => {
     const { accepted } = await post(device, elements);
     expect(await valuesOf(device)).toEqual([3, 1, 2]);
     const others = (await system.get(`/devices/${device}`)).sensors.length > 1 ? 3 : 0;

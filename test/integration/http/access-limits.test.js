@@ -58,7 +58,7 @@ describe('Rate limit: requests from this machine', () => {
     return statuses.includes(429);
   }
 
-  test('trusted proxy without X-Forwarded-For: counted', async () => {
+  test('Rate limit: trusted proxy without X-Forwarded-For: counted', async () => {
     expect(await isCounted(system.httpUrl)).toBe(true);
   });
 
@@ -67,7 +67,7 @@ describe('Rate limit: requests from this machine', () => {
     ['no token is configured: not counted', {}, {}, false],
     ['a token is configured: counted', { API_TOKEN }, { authorization: `Bearer ${API_TOKEN}` }, true],
     ['forwarded for another client: counted', {}, { 'x-forwarded-for': '192.0.2.9' }, true],
-  ])('%s', async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
+  ])('Rate limit: %s', async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
     const other = await startTestSystem({
       settings: { HTTP_RATE_LIMIT: '1', CQL_KEYSPACE: system.config.cql.keyspace, ...settings },
     });

@@ -186,7 +186,7 @@ describe('Requests that change data', () => {
     },
   );
 
-  test('session from a page of this origin, token from anywhere: accepted', async () => {
+  test('Requests that change data: session from a page of this origin, token from anywhere: accepted', async () => {
     const cookie = await sessionOf(ADMIN);
     const { host } = new URL(system.httpUrl);
     /** @type {Record<string, string>[]} */
@@ -200,7 +200,7 @@ describe('Requests that change data', () => {
     }
   });
 
-  test('sign-in from a page of another origin: refused', async () => {
+  test('Requests that change data: sign-in from a page of another origin: refused', async () => {
     const answer = await signIn(ADMIN, { 'sec-fetch-site': 'cross-site' });
     expectProblem(answer, 403, 'forbidden');
     expect(answer.headers['set-cookie']).toBeUndefined();
@@ -213,7 +213,7 @@ describe('Wrong tokens', () => {
       headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': from },
     });
 
-  test('more than ten a minute from an address: 429; right tokens are still served', async () => {
+  test('Wrong tokens: more than ten a minute from an address: 429; right tokens are still served', async () => {
     const from = elsewhere();
     for (let count = 0; count < 10; count++) expectProblem(await sendToken(from), 401, 'unauthorized');
     for (let count = 0; count < 3; count++) {
@@ -231,7 +231,7 @@ describe('Wrong tokens', () => {
     expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
   });
 
-  test('at the sign-in: counted as well, separately', async () => {
+  test('Wrong tokens: at the sign-in: counted as well, separately', async () => {
     const from = { 'x-forwarded-for': elsewhere() };
     for (let count = 0; count < 10; count++)
       expectProblem(await signIn('wrong token', from), 401, 'unauthorized');

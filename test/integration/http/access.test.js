@@ -63,11 +63,11 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
   (route) => {
     const { scope } = route.operation;
 
-    test('description: names the scope', () => {
+    test('Access: description of a route: it names the scope', () => {
       expect(['open', 'read', 'ingest', 'admin']).toContain(scope);
     });
 
-    test('tokens: only those with its scope are allowed', async () => {
+    test('Access: tokens for a route: only those with its scope are allowed', async () => {
       if (scope === 'open') return;
       const isHead = route.path.endsWith('/stream');
       for (const [kind, token] of Object.entries(TOKENS)) {

@@ -54,7 +54,7 @@ describe('Invalid names', () => {
   const LONG = encodeURIComponent(`${'é'.repeat(64)}x`);
   const BAD = ['a%00b', '%0a', '%7f', '%c2%85', 'x'.repeat(129), LONG];
 
-  test.each(BAD)('%s', async (name) => {
+  test.each(BAD)('Invalid names: %s', async (name) => {
     for (const path of [
       `/devices/${name}`,
       `/devices/cow/sensors/${name}`,
@@ -74,7 +74,7 @@ describe('Invalid names', () => {
     }
   });
 
-  test('128 bytes: valid', async () => {
+  test('Invalid names: 128 bytes: valid', async () => {
     expectProblem(await ask(`/devices/${encodeURIComponent('é'.repeat(64))}`), 404, 'not_found');
   });
 });
@@ -101,7 +101,7 @@ describe('Invalid cursors', () => {
     '/dead-letters?limit=1',
   ];
 
-  test.each(LISTINGS)('of %s: refused by every other listing', async (path) => {
+  test.each(LISTINGS)('Invalid cursors: of %s: refused by every other listing', async (path) => {
     const cursor = await cursorOf(path);
     for (const other of LISTINGS) {
       const answer = await ask(`${other}&cursor=${cursor}`);
@@ -110,7 +110,7 @@ describe('Invalid cursors', () => {
     }
   });
 
-  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])('%j: refused', async (cursor) => {
+  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])('Invalid cursors: %j: refused', async (cursor) => {
     for (const path of LISTINGS) expectProblem(await ask(`${path}&cursor=${cursor}`), 400, 'bad_cursor');
   });
 });
@@ -118,12 +118,12 @@ describe('Invalid cursors', () => {
 describe('Ranges', () => {
   const RANGED = [RAW, SERIES, '/devices/cow/events', '/dead-letters', '/dead-letters/summary'];
 
-  test.each(RANGED)('%s: reversed: refused with the definition of a range', async (path) => {
+  test.each(RANGED)('Ranges: %s: reversed: refused with the definition of a range', async (path) => {
     const { detail } = expectProblem(await ask(`${path}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
     expect(detail).toMatch(/half-open/);
   });
 
-  test.each(RANGED)('%s: empty, before the first or after the last: nothing', async (path) => {
+  test.each(RANGED)('Ranges: %s: empty, before the first or after the last: nothing', async (path) => {
     const empty = [
       [TS + 1000, TS + 1000],
       [TS - 30 * DAY, TS - 20 * DAY],
@@ -138,7 +138,7 @@ describe('Ranges', () => {
     }
   });
 
-  test('a thousand years: everything', async () => {
+  test('Ranges: a thousand years: everything', async () => {
     const range = 'from=1500-01-01T00:00:00Z&to=2500-01-01T00:00:00Z';
     for (const order of ['asc', 'desc']) {
       const { items, next } = await system.get(`${RAW}?${range}&order=${order}`);

@@ -116,7 +116,7 @@ describe.each([
   ['ten thousand characters', 'A'.repeat(10_000)],
   ['JSON', '{"group":0}'],
 ])('Cursor: %s', (_, cursor) => {
-  test.each(['/latest', '/devices', raw('a')])('%s: refused', async (path) => {
+  test.each(['/latest', '/devices', raw('a')])('Cursor: on %s: refused', async (path) => {
     await expectRefused(path, cursor);
   });
 });

@@ -91,7 +91,7 @@ describe('Pages of dead letters', () => {
     expect(pages[0]).toHaveLength(Math.min(limit, all.length));
   });
 
-  test('range: half-open, to the millisecond, also over the edge of an hour', async () => {
+  test('Pages of dead letters: range: half-open, to the millisecond, also over the edge of an hour', async () => {
     for (const [from, to] of [
       [NOON, NOON + 1],
       [NOON - 1, NOON],
@@ -109,7 +109,7 @@ describe('Pages of dead letters', () => {
     }
   });
 
-  test('two weeks: few pages, each of a bounded number of partitions', async () => {
+  test('Pages of dead letters: two weeks: few pages, each of a bounded number of partitions', async () => {
     const before = await requestsOf('dead_letter_ids');
     const pages = await pagesOf(system, `/dead-letters?from=0&limit=1000`);
     expect(idsOf(pages.flat())).toEqual(idsOf(all));
@@ -117,13 +117,13 @@ describe('Pages of dead letters', () => {
     expect((await requestsOf('dead_letter_ids')) - before).toBeLessThanOrEqual(pages.length * 26 * 16);
   });
 
-  test('a day and the difference between clocks, from the last minute of an hour: one page', async () => {
+  test('Pages of dead letters: a day and the difference between clocks, from the last minute of an hour: one page', async () => {
     const from = NOON - 30 * HOUR - 55_000;
     const range = rangeQuery({ from, to: from + 24 * HOUR + 60_000 });
     expect((await system.get(`/dead-letters?${range}&limit=1000`)).next).toBe(null);
   });
 
-  test('new ones between two pages: left out, and no old one is lost', async () => {
+  test('Pages of dead letters: new ones between two pages: left out, and no old one is lost', async () => {
     const [wanted, range] = [idsOf(all), rangeQuery({ from: RANGE.from, to: NOON + 10 * HOUR })];
     const pages = await pagesOf(system, `/dead-letters?${range}&limit=30`, async (page) => {
       await writeBare(NOON + 9 * HOUR + page);
@@ -132,7 +132,7 @@ describe('Pages of dead letters', () => {
     all = await readAll();
   });
 
-  test('large payloads: a page has at most 8 MB', async () => {
+  test('Pages of dead letters: large payloads: a page has at most 8 MB', async () => {
     const start = NOON - 10 * HOUR;
     const large = Buffer.alloc(100_000, 0x20);
     for (let i = 0; i < 200; i++) await writeBare(start + i, large);
@@ -175,7 +175,7 @@ describe('Dead letters of a device or a code', () => {
     ['code=too_old', 30],
     ['device=d2&code=malformed', 4],
     ['device=nobody', 10],
-  ])('%s: exactly those, newest first, over pages of %i', async (query, limit) => {
+  ])('Dead letters: filter %s: exactly those, newest first, over pages of %i', async (query, limit) => {
     const wanted = new URLSearchParams(query);
     const database = await system.openDatabase();
     const { rows } = await database.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
@@ -193,7 +193,7 @@ describe('Dead letters of a device or a code', () => {
     for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
   });
 
-  test('more in one hour than one step reads: found, none twice', async () => {
+  test('Dead letters of a device or a code: more in one hour than one step reads: found, none twice', async () => {
     const start = NOON - 15 * HOUR;
     await someAtOnce(50, Array.from({ length: 6000 }), () => writeBare(start + 1));
     await store.deadLetters.write({
@@ -242,7 +242,7 @@ test('Dead letter: default range: the last day, with refusals and payload', asyn
 });
 
 describe('One dead letter', () => {
-  test('only counts stored: other members are null', async () => {
+  test('One dead letter: only counts stored: other members are null', async () => {
     await writeBare(NOON - 30 * HOUR);
     const range = rangeQuery({ from: NOON - 30 * HOUR, to: NOON - 29 * HOUR });
     const [{ id }] = (await system.get(`/dead-letters?${range}`)).items;
@@ -266,7 +266,7 @@ describe('One dead letter', () => {
     },
   );
 
-  test('query parameters: refused', async () => {
+  test('One dead letter: query parameters: refused', async () => {
     const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc?full=1');
     expectProblem(answer, 400, 'bad_parameter');
   });
@@ -293,7 +293,7 @@ describe('Summary of dead letters', () => {
     ['of a part of an hour', { from: NOON + 1, to: NOON + 30 * 60_000 }],
     ['over an edge', { from: NOON + 30 * 60_000, to: NOON + HOUR + 1 }],
     ['of nothing', { from: NOON + 2 * HOUR, to: NOON + 9 * HOUR }],
-  ])('%s: equals a count of all', async (_, range) => {
+  ])('Summary of dead letters: %s: equals a count of all', async (_, range) => {
     expect(await system.get(`/dead-letters/summary?${rangeQuery(range)}`)).toEqual({
       items: bruteForce(range),
       from: new Date(range.from).toISOString(),
@@ -301,7 +301,7 @@ describe('Summary of dead letters', () => {
     });
   });
 
-  test('too many for one answer: ends at an hour and returns it', async () => {
+  test('Summary of dead letters: too many for one answer: ends at an hour and returns it', async () => {
     const range = { from: RANGE.from, to: NOON + 9 * HOUR };
     const { hours, from } = await store.deadLetters.summary(range, { maxDeadLetters: 2 });
     expect(from).toBe(NOON + HOUR);
@@ -314,7 +314,7 @@ describe('Summary of dead letters', () => {
     expect(counts).toEqual(bruteForce(range));
   });
 
-  test('thousands in one hour: each counted once', async () => {
+  test('Summary of dead letters: thousands in one hour: each counted once', async () => {
     const start = NOON - 20 * HOUR;
     const instants = Array.from({ length: 3000 }, (_, i) => start + (i % 7));
     await someAtOnce(50, instants, (instant) => writeBare(instant));
@@ -338,11 +338,11 @@ describe('Dead letters: wrong requests', () => {
     [`/dead-letters?from=${NOON + 1}&to=${NOON}`, 'bad_range'],
     [`/dead-letters/summary?from=${NOON + 1}&to=${NOON}`, 'bad_range'],
     ['/dead-letters?cursor=AAAA', 'bad_cursor'],
-  ])('%s: %s', async (path, code) => {
+  ])('Dead letters: wrong requests: %s: %s', async (path, code) => {
     expectProblem(await send(system.httpUrl, `/api/v1${path}`), 400, code);
   });
 
-  test('cursor of another range: refused', async () => {
+  test('Dead letters: wrong requests: cursor of another range: refused', async () => {
     const { next } = await system.get(`/dead-letters?${rangeQuery()}&limit=1`);
     const other = withCursor(`/dead-letters?from=${NOON - 2 * HOUR}&to=${RANGE.to}&limit=1`, next);
     expectProblem(await send(system.httpUrl, `/api/v1${other}`), 400, 'bad_cursor');

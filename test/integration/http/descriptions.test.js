@@ -28,7 +28,7 @@ async function publishBirth(device, birth, session) {
   await client.end();
 }
 
-test('PUT of a new device: it and its sensors are registered, and take measurements', async () => {
+test('PUT description: new device: it and its sensors are registered, and accept measurements', async () => {
   const sensors = [
     { sensor_id: 't', type: 'temperature', unit: 'Cel', label: 'Under the lamp', interval_ms: 500 },
   ];
@@ -50,7 +50,7 @@ test('PUT of a new device: it and its sensors are registered, and take measureme
   expect((await system.get('/latest?type=temperature')).items).toMatchObject([{ device: 'desk' }]);
 });
 
-test('PUT again: members that it has change, the others stay; a new site has the device and its sensors', async () => {
+test('PUT description: sent again: given members change, others stay; the new site lists the device and its sensors', async () => {
   await ask('PUT', '/devices/moving', {
     site: 'old',
     label: 'A',
@@ -62,7 +62,7 @@ test('PUT again: members that it has change, the others stay; a new site has the
   expect((await system.get('/latest?site=old')).items).toEqual([]);
 });
 
-test('PATCH of a sensor: its type, unit, label and interval change, its name stays', async () => {
+test('PATCH description: of a sensor: its type, unit, label and interval change, its name stays', async () => {
   await ask('PUT', '/devices/patched', { sensors: [{ sensor_id: 't', name: 'Temperature', unit: 'K' }] });
   const { status, json } = await ask('PATCH', '/devices/patched/sensors/t', {
     type: 'temperature',
@@ -81,7 +81,7 @@ test('PATCH of a sensor: its type, unit, label and interval change, its name sta
   expect(await system.get('/devices/patched/sensors/t')).toMatchObject(described);
 });
 
-test('A birth: it overwrites what was described before it arrived, whatever its session is; labels stay', async () => {
+test('Description: a birth arrives later: it overwrites the description, whatever its session; labels stay', async () => {
   const sensors = [{ sensor_id: 't', unit: 'Cel', label: 'Left' }];
   const hourAgo = Date.now() - 3_600_000;
   await ask('PUT', '/devices/born', { site: 'described', label: 'Mine', sensors });
@@ -93,7 +93,7 @@ test('A birth: it overwrites what was described before it arrived, whatever its 
   expect(await system.get('/devices/born')).toMatchObject(born);
 });
 
-test('A birth with labels: they are stored', async () => {
+test('Description: a birth has labels: they are stored', async () => {
   await publishBirth('labelled', { label: 'Mine', sensors: [{ sensor_id: 't', label: 'Left' }] }, Date.now());
   expect(await system.get('/devices/labelled')).toMatchObject({
     label: 'Mine',
@@ -101,7 +101,7 @@ test('A birth with labels: they are stored', async () => {
   });
 });
 
-test('DELETE, then PUT: the device comes back without its old label', async () => {
+test('Description: DELETE, then PUT: the device comes back without its old label', async () => {
   await ask('PUT', '/devices/retired', { label: 'Old', sensors: [{ sensor_id: 't', label: 'Old' }] });
   expect((await ask('DELETE', '/devices/retired')).status).toBe(204);
   const { json } = await ask('PUT', '/devices/retired', { site: 'x', sensors: [{ sensor_id: 't' }] });
@@ -113,7 +113,7 @@ test('DELETE, then PUT: the device comes back without its old label', async () =
   });
 });
 
-test('PUT with wrong sensors: each is named with path and rule, the others are described', async () => {
+test('PUT description: wrong sensors: each is named with path and rule, the others are described', async () => {
   const sensors = [{ sensor_id: 'a' }, { sensor_id: 'b', unit: '' }, { sensor_id: 'c', label: 7 }];
   const { json } = await ask('PUT', '/devices/partly', { sensors });
   expect(json).toMatchObject({
@@ -144,7 +144,7 @@ test.each(
   expectProblem(await send(system.httpUrl, '/api/v1/devices/wrong'), 404, 'not_found');
 });
 
-test('PATCH: the problem names the path and the rule', async () => {
+test('PATCH description: wrong value: the problem names the path and the rule', async () => {
   const { json } = await ask('PATCH', '/devices/desk/sensors/t', { unit: 7 });
   expect(json.detail).toBe('unit: must be a text');
 });

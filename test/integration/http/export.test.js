@@ -66,7 +66,7 @@ describe('Export: hours in every stored form', () => {
   test.each([
     [NDJSON, 'ndjson', ofNdjson],
     [CSV, 'csv', ofCsv],
-  ])('%s: the whole range, in both orders', async (type, extension, read) => {
+  ])('Export: %s: the whole range, in both orders', async (type, extension, read) => {
     for (const order of ['asc', 'desc']) {
       const { status, headers, text } = await ask('mixed', type, `order=${order}`);
       expect(status).toBe(200);
@@ -83,7 +83,7 @@ describe('Export: hours in every stored form', () => {
     expect(read(text)).toEqual(expected.slice(7, 90));
   });
 
-  test.each(['gzip', 'br'])('Accept-Encoding %s: the same lines', async (encoding) => {
+  test.each(['gzip', 'br'])('Export: Accept-Encoding %s: the same lines', async (encoding) => {
     const plain = await ask('mixed', CSV, 'order=asc');
     const path = '/devices/mixed/sensors/s/measurements?order=asc';
     const headers = { accept: CSV, 'accept-encoding': encoding };
@@ -99,12 +99,12 @@ describe('Export: hours in every stored form', () => {
     ['text/csv; charset=utf-8', CSV],
     ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
     ['text/*', CSV],
-  ])('%s: %s', async (accept, type) => {
+  ])('Export: hours in every stored form: %s: %s', async (accept, type) => {
     const { headers } = await ask('mixed', accept);
     expect(headers['content-type']).toMatch(type);
   });
 
-  test('format in the address: replaces Accept', async () => {
+  test('Export: hours in every stored form: format in the address: replaces Accept', async () => {
     const html = 'text/html, application/xhtml+xml, */*;q=0.8';
     const csv = await ask('mixed', html, 'order=asc&format=csv');
     expect(csv.headers['content-type']).toBe(`${CSV}; charset=utf-8`);
@@ -117,7 +117,7 @@ describe('Export: hours in every stored form', () => {
     expectProblem(await ask('mixed', html, 'format=csv&limit=5'), 400, 'bad_parameter');
   });
 
-  test('unknown format, or paging parameters: a problem', async () => {
+  test('Export: hours in every stored form: unknown format, or paging parameters: a problem', async () => {
     expectProblem(await ask('mixed', 'application/xml'), 406, 'not_acceptable');
     for (const query of ['limit=5', 'cursor=abc']) {
       const answer = await ask('mixed', CSV, query);
@@ -128,7 +128,7 @@ describe('Export: hours in every stored form', () => {
     expectProblem(await ask('nobody', CSV), 404, 'not_found');
   });
 
-  test('empty range: a file without samples; HEAD reads nothing', async () => {
+  test('Export: hours in every stored form: empty range: a file without samples; HEAD reads nothing', async () => {
     expect((await ask('mixed', CSV, `to=${BEGIN}`)).text).toBe('ts,value\n');
     expect((await ask('mixed', NDJSON, `to=${BEGIN}`)).text).toBe('');
     const before = await historyReads();
@@ -182,7 +182,7 @@ describe('Export: nearly two million samples', () => {
     return response;
   }
 
-  test('client reads nothing, or disconnects: the query stops', async () => {
+  test('Export: nearly two million samples: client reads nothing, or disconnects: the query stops', async () => {
     const before = await historyReads();
     const response = await begin('order=asc');
     const stalled = (await settledReads()) - before;
@@ -204,7 +204,7 @@ describe('Export: nearly two million samples', () => {
     expect(bytes).toBeGreaterThan(50e6);
   });
 
-  test('error in the middle: the connection breaks, so the file is not taken as complete', async () => {
+  test('Export: nearly two million samples: error in the middle: the connection breaks, so the file is not taken as complete', async () => {
     const sensor = world.history.sensorOf('large', 's');
     const hour = FROM + (DAYS - 1) * DAY_MS + 5 * HOUR_MS;
     await world.history.dropPacked(sensor, hour);

@@ -48,7 +48,7 @@ async function metric(name) {
 }
 
 describe('Line protocol over HTTP: what is stored', () => {
-  test('InfluxDB 2: 204 after the commit, values of several devices', async () => {
+  test('Line protocol over HTTP: InfluxDB 2: 204 after the commit, values of several devices', async () => {
     const lines = `press,device=p1,line=3 temperature=21.5,running=true,count=7i,state="on" ${TS}000000\noven,host=o1 heat=4u ${TS}000000\n`;
     const answer = await write('/api/v2/write?org=o&bucket=b&precision=ns', lines);
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -68,7 +68,7 @@ describe('Line protocol over HTTP: what is stored', () => {
     ['db=x&rp=y&consistency=one', 'Basic', { authorization: `Basic ${btoa(`u:${TOKEN}`)}` }],
     ['db=x', 'Token', { authorization: `Token ${TOKEN}` }],
     ['db=x', 'Bearer', { authorization: `Bearer ${TOKEN}` }],
-  ])('InfluxDB 1, %s, token by %s: stored', async (query, by, headers) => {
+  ])('Line protocol over HTTP: InfluxDB 1, %s, token by %s: stored', async (query, by, headers) => {
     const token = by === 'p' ? `&p=${encodeURIComponent(TOKEN)}` : '';
     const answer = await write(
       `/write?precision=s&${query}${token}`,
@@ -87,13 +87,13 @@ describe('Line protocol over HTTP: what is stored', () => {
     },
   );
 
-  test('gzip: stored', async () => {
+  test('Line protocol over HTTP: gzip: stored', async () => {
     const headers = { authorization: `Token ${TOKEN}`, 'content-encoding': 'gzip' };
     expect((await write('/api/v2/write', gzipSync('m,device=zipped v=5'), headers)).status).toBe(204);
     expect(await latest('zipped')).toEqual({ 'm.v': 5 });
   });
 
-  test('texts: skipped and counted', async () => {
+  test('Line protocol over HTTP: texts: skipped and counted', async () => {
     const before = await metric('iot_ingest_skipped_total');
     expect((await write('/api/v2/write', 'm,device=texts a="x",b="y"')).status).toBe(204);
     expect(await metric('iot_ingest_skipped_total')).toBe(before + 2);
@@ -101,7 +101,7 @@ describe('Line protocol over HTTP: what is stored', () => {
 });
 
 describe('Line protocol over HTTP: what is refused', () => {
-  test('some lines: their numbers and rules; the good ones are stored', async () => {
+  test('Line protocol over HTTP: some lines: their numbers and rules; the good ones are stored', async () => {
     const counts = async () => [
       await metric('iot_ingest_lines_total{result="stored"}'),
       await metric('iot_ingest_lines_total{result="refused"}'),
@@ -132,7 +132,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     expect(await counts()).toEqual([stored + 2, refused + 4]);
   });
 
-  test('many lines: all numbers, and reasons of the first hundred', async () => {
+  test('Line protocol over HTTP: many lines: all numbers, and reasons of the first hundred', async () => {
     const { problem } = await write('/api/v2/write', 'nothing\n'.repeat(1000));
     expect([problem.accepted, problem.lines.length, problem.lines.at(-1), problem.refused.length]).toEqual([
       0, 1000, 1000, 100,
@@ -150,23 +150,23 @@ describe('Line protocol over HTTP: what is refused', () => {
       'unknown_format',
     ],
     ['no gzip', { 'content-encoding': 'gzip', authorization: `Token ${TOKEN}` }, 400, 'malformed'],
-  ])('%s: %s', async (_, headers, status, code) => {
+  ])('Line protocol over HTTP: %s: %s', async (_, headers, status, code) => {
     const answer = await write('/api/v2/write', 'm,device=never v=1', /** @type {any} */ (headers));
     expect([answer.status, answer.problem.code]).toEqual([status, code]);
   });
 
-  test('a token in the address: only where InfluxDB 1 has it', async () => {
+  test('Line protocol over HTTP: a token in the address: only where InfluxDB 1 has it', async () => {
     const query = `p=${encodeURIComponent(TOKEN)}`;
     expect((await write(`/api/v2/write?${query}`, 'm v=1', {})).status).toBe(401);
     expect((await write(`/api/v1/measurements?device=d&${query}`, '{}', {})).status).toBe(401);
   });
 
-  test('a precision that is not known: bad_parameter', async () => {
+  test('Line protocol over HTTP: a precision that is not known: bad_parameter', async () => {
     const { status, problem } = await write('/api/v2/write?precision=days', 'm v=1');
     expect([status, problem.code]).toEqual([400, 'bad_parameter']);
   });
 
-  test('more than MAX_MESSAGE_BYTES, plain and compressed: 413, so that Telegraf sends halves', async () => {
+  test('Line protocol over HTTP: more than MAX_MESSAGE_BYTES, plain and compressed: 413, so that Telegraf sends halves', async () => {
     const lines = 'm,device=large v=1\n'.repeat(10_000);
     expect((await write('/api/v2/write', lines)).status).toBe(413);
     const headers = { authorization: `Token ${TOKEN}`, 'content-encoding': 'gzip' };
@@ -176,12 +176,12 @@ describe('Line protocol over HTTP: what is refused', () => {
 });
 
 describe('Line protocol over HTTP: what clients ask first', () => {
-  test('ping: 204 with a version', async () => {
+  test('Line protocol over HTTP: ping: 204 with a version', async () => {
     const { status, headers } = await send(system.httpUrl, '/ping');
     expect([status, headers['x-influxdb-version']]).toEqual([204, expect.stringMatching(/^Millrace /)]);
   });
 
-  test('health: pass', async () => {
+  test('Line protocol over HTTP: health: pass', async () => {
     const { status, text } = await send(system.httpUrl, '/health');
     expect([status, JSON.parse(text)]).toMatchObject([200, { name: 'millrace', status: 'pass' }]);
   });

@@ -48,7 +48,7 @@ async function scrape() {
 const routes = (samples) =>
   new Set(samples.flatMap(({ labels }) => /route="([^"]*)"/.exec(labels)?.slice(1) ?? []));
 
-test('Metrics page: valid, with the names of docs/reference/metrics.md', async () => {
+test('Metrics page: content: valid, with the names of docs/reference/metrics.md', async () => {
   await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
   const names = new Set((await scrape()).map(({ name }) => name));
   for (const name of [

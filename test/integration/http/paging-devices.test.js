@@ -74,7 +74,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ 
   );
 });
 
-test('Device: members of the contract', async () => {
+test('GET /devices: each device: the members of the contract', async () => {
   const { items } = await system.get('/devices?limit=1');
   expect(items).toEqual([
     {

@@ -56,7 +56,7 @@ describe('Raw samples: hours in every stored form', () => {
     expected = await world.lay('mixed', hours);
   });
 
-  test.each([1, 7, 100, 1000])('limit %i, in both orders: each sample once', async (limit) => {
+  test.each([1, 7, 100, 1000])('Raw samples: limit %i, in both orders: each sample once', async (limit) => {
     for (const order of ORDERS) {
       const pages = await pagesOf(world.system, path('mixed', `order=${order}&limit=${limit}`));
       expectAll(pages, order, expected);
@@ -64,7 +64,7 @@ describe('Raw samples: hours in every stored form', () => {
     }
   });
 
-  test('any range: exactly its samples', async () => {
+  test('Raw samples: any range: exactly its samples', async () => {
     for (const { samples } of hours.filter((_, index) => index % 3 === 0)) {
       const [ts] = samples[Math.floor(samples.length / 2)] ?? [];
       if (ts === undefined) continue;

@@ -72,7 +72,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /latest $filter', ({ f
   const limits = new Set([1, expected.length / 2, expected.length - 1, expected.length, expected.length + 1]);
   const usable = [...limits].filter((limit) => limit >= 1 && Number.isInteger(limit));
 
-  test.each([...usable, 1000])('limit %i: each sensor once', async (limit) => {
+  test.each([...usable, 1000])('GET /latest: limit %i: each sensor once', async (limit) => {
     const pages = await pagesOf(system, `/latest?${new URLSearchParams({ ...filter, limit: `${limit}` })}`);
     for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
     expect(names(pages.flat())).toEqual(expected);

@@ -49,7 +49,7 @@ describe('Raw samples: 60 samples in three hours', () => {
   const timeOf = (/** @type {number} */ index) => Number(samples[index]?.[0]);
   beforeAll(() => measure('steady', samples));
 
-  test.each([1, 20, 30, 59, 60, 61, 1000])('limit %i, in both orders: each sample once', async (limit) => {
+  test.each([1, 20, 30, 59, 60, 61, 1000])('Raw samples: limit %i: each sample once', async (limit) => {
     const newestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}`));
     expect(read(newestFirst.flat())).toEqual(samples.toReversed());
     const oldestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}&order=asc`));
@@ -57,13 +57,13 @@ describe('Raw samples: 60 samples in three hours', () => {
     for (const page of [...newestFirst, ...oldestFirst]) expect(page.length).toBeLessThanOrEqual(limit);
   });
 
-  test('full last page: no empty page follows', async () => {
+  test('Raw samples: full last page: no empty page follows', async () => {
     const range = `from=${NOON}&to=${NOON + 3 * HOUR}`;
     const pages = await pagesOf(system, path('steady', `${range}&limit=20`));
     expect(pages.map(({ length }) => length)).toEqual([20, 20, 20]);
   });
 
-  test.each(['asc', 'desc'])('range, %s: half-open', async (order) => {
+  test.each(['asc', 'desc'])('Raw samples: range, %s: half-open', async (order) => {
     const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
     const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
       const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
@@ -82,14 +82,14 @@ describe('Raw samples: 60 samples in three hours', () => {
     ['before retention', NOON - 900 * DAY, NOON - 800 * DAY],
     ['before the first sample', NOON - 3 * DAY, NOON],
     ['of no length', NOON, NOON],
-  ])('range %s: empty', async (_, from, to) => {
+  ])('Raw samples: range %s: empty', async (_, from, to) => {
     for (const order of ['asc', 'desc']) {
       const pages = await pagesOf(system, path('steady', `from=${from}&to=${to}&order=${order}`));
       expect(pages.flat()).toEqual([]);
     }
   });
 
-  test.each(['asc', 'desc'])('range of a thousand years, %s: all samples, in few pages', async (order) => {
+  test.each(['asc', 'desc'])('Raw samples: a thousand years, %s: all samples in few pages', async (order) => {
     const query = `from=1526-01-01T00:00:00Z&to=2526-01-01T00:00:00Z&order=${order}&limit=1000`;
     const pages = await pagesOf(system, path('steady', query));
     expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);

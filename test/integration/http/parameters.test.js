@@ -31,11 +31,11 @@ describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('limit of %s', (p
     },
   );
 
-  test.each(['1', '1000', '007'])('%j: valid', async (limit) => {
+  test.each(['1', '1000', '007'])('Parameter limit: %j: valid', async (limit) => {
     expect((await ask(`${path}limit=${limit}`)).status).toBe(200);
   });
 
-  test('given twice: refused', async () => {
+  test('Parameter limit: given twice: refused', async () => {
     const { parameters } = expectProblem(await ask(`${path}limit=1&limit=1`), 400, 'bad_parameter');
     expect(parameters).toEqual([{ name: 'limit', reason: 'must be given once, as a text' }]);
   });
@@ -84,24 +84,24 @@ describe('Times', () => {
     ['ISO 8601 in UTC', iso],
     ['ISO 8601 without a zone', iso.slice(0, -1)],
     ['ISO 8601 with an offset', offset],
-  ])('%s: an exact instant', async (_, time) => {
+  ])('Time parameter: %s: an exact instant', async (_, time) => {
     const from = encodeURIComponent(time);
     expect((await system.get(`${RAW}?from=${from}`)).items).toEqual([{ ts: iso, value: 61 }]);
     expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);
   });
 
-  test.each(['-1h', '-15m', '-7d', '-3600000ms'])('%s: so long before now', async (time) => {
+  test.each(['-1h', '-15m', '-7d', '-3600000ms'])('Time parameter: %s: so long before now', async (time) => {
     expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
     expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
     expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
   });
 
-  test('now as the start: no samples; a relative range backwards: refused', async () => {
+  test('Time parameter: now as the start: no samples; a relative range backwards: refused', async () => {
     expect((await system.get(`${RAW}?from=now`)).items).toEqual([]);
     expectProblem(await ask(`${RAW}?from=-1h&to=-2h`), 400, 'bad_range');
   });
 
-  test('relative range: its cursor leads to the next page', async () => {
+  test('Time parameter: relative range: its cursor leads to the next page', async () => {
     const many = Array.from({ length: 3 }, (_, second) => ({ ts: TS - second * 1000, value: second }));
     const device = await connectDevice(system);
     await device.measure(
@@ -128,16 +128,16 @@ describe('Times', () => {
     '1e12',
     '12.5',
     '99999999999999999',
-  ])('%j is refused', async (time) => {
+  ])('Time parameter: %j: refused', async (time) => {
     expectProblem(await ask(`${RAW}?from=${encodeURIComponent(time)}`), 400, 'bad_parameter');
   });
 
-  test('plus of an offset decoded as a space: refused with advice', async () => {
+  test('Time parameter: plus of an offset decoded as a space: refused with advice', async () => {
     const { detail } = expectProblem(await ask(`${RAW}?from=${offset}`), 400, 'bad_parameter');
     expect(detail).toMatch(/%2B/);
   });
 
-  test('reversed range: refused; empty range: no samples', async () => {
+  test('Time parameter: reversed range: refused; empty range: no samples', async () => {
     expectProblem(await ask(`${RAW}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
     expect(await system.get(`${RAW}?from=${TS}&to=${TS}`)).toEqual({ items: [], next: null });
   });

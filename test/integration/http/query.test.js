@@ -139,14 +139,14 @@ describe('Query: columns', () => {
     }
   });
 
-  test('no step: one bin for the whole range', async () => {
+  test('Query: no step: one bin for the whole range', async () => {
     const { times, series } = await ask(`device=oven&from=${cut.from}&to=${cut.to}&aggregate=count,last`);
     const samples = (stored['oven'] ?? []).filter(([ts]) => ts >= cut.from && ts < cut.to);
     expect(times).toEqual([new Date(cut.from).toISOString()]);
     expect(series).toMatchObject([{ count: [samples.length], last: [samples.at(-1)?.[1]] }]);
   });
 
-  test('calendar of a time zone: days begin at its midnight', async () => {
+  test('Query: calendar of a time zone: days begin at its midnight', async () => {
     const range = { from: BEGIN, to: BEGIN + 52 * HOUR_MS };
     const { times, series } = await ask(
       `sensor=s&type=pressure&from=${range.from}&to=${range.to}&step=day&tz=Asia/Kolkata&aggregate=count,first`,
@@ -161,7 +161,7 @@ describe('Query: columns', () => {
     }
   });
 
-  test.each(['device', 'site', 'type'])('group=%s: all samples of the group', async (group) => {
+  test.each(['device', 'site', 'type'])('Query: group=%s: all samples of the group', async (group) => {
     const { series } = await ask(
       `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
     );
@@ -186,7 +186,7 @@ describe('Query: columns', () => {
     }
   });
 
-  test('fill=previous: repeats all but the count', async () => {
+  test('Query: fill=previous: repeats all but the count', async () => {
     const range = `from=${BEGIN}&to=${BEGIN + 5 * HOUR_MS}`;
     const { series } = await ask(`device=pump-1&${range}&step=1h&aggregate=max,count&fill=previous`);
     const [{ max, count }] = series;
@@ -198,12 +198,12 @@ describe('Query: columns', () => {
     expect(later.series[0].avg[0]).toBeNull();
   });
 
-  test('nothing selected, or an empty range: no series', async () => {
+  test('Query: nothing selected, or an empty range: no series', async () => {
     expect(await ask('site=Nowhere&step=1h&from=-2h')).toMatchObject({ series: [] });
     expect(await ask('device=oven&from=1990-01-01&to=1991-01-01&step=1h')).toEqual({ times: [], series: [] });
   });
 
-  test('relative times: from now back', async () => {
+  test('Query: relative times: from now back', async () => {
     const { times, series } = await ask('device=oven&from=-5d&to=now&step=1d&aggregate=count');
     expect(times.map(Date.parse)).toEqual([0, 1, 2, 3, 4].map((day) => BEGIN + day * DAY_MS));
     expect(series[0].count).toEqual([50, 0, 12, 0, 0]);
@@ -213,7 +213,7 @@ describe('Query: columns', () => {
 describe('Query: rows', () => {
   const range = `from=${BEGIN}&to=${BEGIN + 4 * HOUR_MS}&step=1h`;
 
-  test('CSV, NDJSON and format=rows: the same rows, without empty bins', async () => {
+  test('Query: CSV, NDJSON and format=rows: the same rows, without empty bins', async () => {
     const csv = await raw(`site=North&${range}&aggregate=count,max`, 'text/csv');
     expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(csv.headers['content-disposition']).toContain('query.csv');
@@ -278,7 +278,7 @@ describe('Query: rows', () => {
     expect(rows(previous.text)).toEqual([',0', `${max},20`, `${max},0`, `${max},0`]);
   });
 
-  test('HEAD: the headers of the file', async () => {
+  test('Query: HEAD: the headers of the file', async () => {
     const answer = await send(world.system.httpUrl, `/api/v1/query?${range}&format=csv`, { method: 'HEAD' });
     expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([
       200,
@@ -317,7 +317,7 @@ describe('Query: refusals', () => {
 });
 
 describe('Query: selection', () => {
-  test('a sensor has another name since its birth: found by both names, alone and with a site', async () => {
+  test('Query: a sensor has another name since its birth: found by both names, alone and with a site', async () => {
     const sensors = [{ sensor_id: 'air', name: 'Air temperature' }];
     await world.device.birth('garden', { site: 'Garden', sensors });
     for (const sensor of ['air', 'Air%20temperature']) {
@@ -327,7 +327,7 @@ describe('Query: selection', () => {
     }
   });
 
-  test('a device by its name and its id: its samples count once', async () => {
+  test('Query: a device by its name and its id: its samples count once', async () => {
     const rest = `from=${BEGIN}&to=${BEGIN + 52 * HOUR_MS}&group=device&aggregate=count,sum`;
     const found = await ask(`device=pump-1&${rest}`);
     expect(found.series).toMatchObject([{ sensors: 1, count: [stored['pump-1']?.length] }]);

@@ -69,7 +69,7 @@ async function register(word, more) {
   await device.measure(word, [{ sensor_id: 'a', ts: Date.now() - 1000, value: 1 }]);
 }
 
-test('Retirement: gone from pages and indexes; samples stay until they expire', async () => {
+test('Retirement: device with samples: gone from pages and indexes; samples stay until they expire', async () => {
   await register('gone');
   expect(await foundBy('gone')).toEqual(ALL);
   const { device_id: id } = await system.get('/devices/gone');

@@ -68,12 +68,12 @@ test.each(['/api/v1/devices/%zz', '/api/v1/devices/a%', '/api/v1/devices/%ff', '
   },
 );
 
-test('Malformed HTTP or too long headers: a problem document', async () => {
+test('HTTP: malformed request or too long headers: a problem document', async () => {
   const long = await send(system.httpUrl, `/api/v1/latest?type=${'x'.repeat(300_000)}`);
   expectProblem(long, 431, 'headers_too_large');
 });
 
-test('GET /openapi.json: served', async () => {
+test('GET /openapi.json: no token: served', async () => {
   const document = JSON.parse((await send(system.httpUrl, '/openapi.json')).text);
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: 'test' } });
   expect(document.paths['/api/v1/latest'].get).toMatchObject({ operationId: 'listLatest', security: [] });
@@ -106,7 +106,7 @@ describe('Accept', () => {
     ['/api/v1/stream', 'application/json'],
     ['/healthz', 'nonsense'],
     ['/metrics', 'application/json'],
-  ])('%s, Accept %s: 406', async (path, accept) => {
+  ])('Accept: %s, Accept %s: 406', async (path, accept) => {
     const { detail } = expectProblem(
       await send(system.httpUrl, path, { headers: { accept } }),
       406,

@@ -99,7 +99,7 @@ async function readPages(page) {
   return { pages, items, maxRows };
 }
 
-test('Rows read: a page of the whole fleet reads what it answers', async () => {
+test('Rows read: a page of the whole fleet: only the rows that it returns', async () => {
   const read = await readPages((after) => fleet.latestPage({ filter: {}, after, limit: 1000 }));
   expect(read).toMatchObject({ items: DEVICES * SENSORS_PER_DEVICE, maxRows: 1000 });
   expect(await readPages((after) => fleet.devicePage({ accept: null, after, limit: 100 }))).toMatchObject({

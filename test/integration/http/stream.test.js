@@ -92,7 +92,7 @@ function form(pair) {
   return new URLSearchParams({ sensor: pair }).toString();
 }
 
-test('Stream: items equal those of /latest; ids are unique', async () => {
+test('Stream: items: equal to those of /latest, with unique ids', async () => {
   const stream = await open('?sensor=b/s');
   const { data } = await stream.first('snapshot');
   expect(data).toEqual({ items: (await system.get('/latest?device=b')).items });

@@ -56,18 +56,18 @@ describe('Post: payloads of MQTT', () => {
     ['SenML CBOR', 'application/senml+cbor', CBOR, 1],
     ['JSON of no type', '', '{"sensor_id":"t","value":21.5}', 1],
     ['CBOR of no type', '', CBOR, 1],
-  ])('%s', async (name, type, payload, accepted) => {
+  ])('Post: payload of MQTT: %s', async (name, type, payload, accepted) => {
     const answer = await post(name, payload, type ? { 'content-type': type } : {});
     expect(resultOf(answer)).toEqual({ status: 200, accepted });
     expect(await latest(name, 't')).toBe(21.5);
   });
 
-  test('chunks without a length: stored', async () => {
+  test('Post: chunks without a length: stored', async () => {
     const parts = ['[{"sensor_id":"t",', '"value":1}', ']'].map((part) => Buffer.from(part));
     expect(resultOf(await post('chunked', parts))).toEqual({ status: 200, accepted: 1 });
   });
 
-  test('posted twice: stored once, and last_seen is set', async () => {
+  test('Post: sent twice: stored once, and last_seen is set', async () => {
     const payload = JSON.stringify([1, 2, 3].map((value) => ({ sensor_id: 't', ts: TS + value, value })));
     for (let times = 0; times < 2; times++) {
       expect(resultOf(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
@@ -120,12 +120,12 @@ describe('Post: whole message refused', () => {
     ['the content type __proto__', '{"sensor_id":"t","value":1}', '__proto__', 415, 'unknown_format'],
     ['bytes of no format', Buffer.from([0x1f, 0x8b]), '', 415, 'unknown_format'],
     ['too many samples', `[${'0,'.repeat(10_000)}0]`, 'application/json', 413, 'too_large'],
-  ])('%s', async (_, payload, type, status, code) => {
+  ])('Post: whole message refused: %s', async (_, payload, type, status, code) => {
     const answer = await post('bad', payload, type ? { 'content-type': type } : {});
     expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
   });
 
-  test('content coding that is not known: refused', async () => {
+  test('Post: whole message refused: content coding that is not known: refused', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'compress' };
     expectProblem(await post('bad', Buffer.from([0x1f, 0x8b]), headers), 415, 'unknown_format');
   });
@@ -137,7 +137,7 @@ describe('Post: whole message refused', () => {
     [`?device=${'x'.repeat(129)}`, 'bad_id'],
     ['?device=a&device=b', 'bad_parameter'],
     ['?device=a&sensor=b', 'bad_parameter'],
-  ])('query %j: refused', async (query, code) => {
+  ])('Post: whole message refused: query %j: refused', async (query, code) => {
     const answer = await send(system.httpUrl, `/api/v1/measurements${query}`, { method: 'POST', body: '{}' });
     expectProblem(answer, 400, code);
   });
@@ -150,7 +150,7 @@ describe('Post: whole message refused', () => {
     }
   });
 
-  test('afterwards: no device registered, and no dead letter', async () => {
+  test('Post: whole message refused: afterwards: no device registered, and no dead letter', async () => {
     expect((await system.fetch('/devices/bad')).status).toBe(404);
     expect(await readDeadLetters(database)).toEqual([]);
   });
@@ -159,7 +159,7 @@ describe('Post: whole message refused', () => {
 describe('MAX_MESSAGE_BYTES', () => {
   const measurement = JSON.stringify({ sensor_id: 't', value: 5 });
 
-  test('the largest body: stored', async () => {
+  test('MAX_MESSAGE_BYTES: the largest body: stored', async () => {
     expect(resultOf(await post('just-right', measurement.padEnd(100_000)))).toEqual({
       status: 200,
       accepted: 1,
@@ -170,7 +170,7 @@ describe('MAX_MESSAGE_BYTES', () => {
     expectProblem(await post('too-large', measurement.padEnd(100_001)), 413, 'too_large');
   });
 
-  test('chunks without a length, 10 MB: refused, and not buffered', async () => {
+  test('MAX_MESSAGE_BYTES: chunks without a length, 10 MB: refused, and not buffered', async () => {
     const chunk = Buffer.alloc(10_000, 0x20);
     expectProblem(await post('too-large', Array(1000).fill(chunk)), 413, 'too_large');
     expect((await system.fetch('/devices/too-large')).status).toBe(404);

@@ -110,7 +110,7 @@ async function storeTemperatures(device, now, values) {
   expect(response.status).toBe(200);
 }
 
-test('npm run alarms -- test: prints when a rule would have fired', async () => {
+test('npm run alarms -- test: a rule: prints when it would have fired', async () => {
   const now = Date.now();
   await storeTemperatures('freezer', now, [-18, -10, -9, -18, -18]);
   const time = (/** @type {number} */ minute) => new Date(now - (10 - minute) * 60_000).toISOString();

@@ -214,7 +214,7 @@ test.each([
   expect((await compare()).agree).toBe(true);
 });
 
-test('Compare: two values for each timestamp: the greater bytes are stored, and the other value is no difference', async () => {
+test('Compare: two values for each timestamp: the value with the greater bytes is stored, and the other is no difference', async () => {
   const path = join(directory, 'bits.ledger');
   const ledger = new Ledger({ path, onFailed: (error) => Promise.reject(error) });
   const ts = Date.now() - 60_000;

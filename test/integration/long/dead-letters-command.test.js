@@ -95,7 +95,7 @@ describe('npm run dead-letters: list, summary and show', () => {
     });
   });
 
-  test('list: the last day is shown, newest first', async () => {
+  test('npm run dead-letters: list: the last day is shown, newest first', async () => {
     const { code, lines } = await run('list');
     expect(code).toBe(0);
     const ids = (await system.all('/dead-letters')).map(({ id }) => id);
@@ -117,20 +117,20 @@ describe('npm run dead-letters: list, summary and show', () => {
     [['--device', 'first', '--code', 'not_numeric'], ['first']],
     [['--from', `${NOW - 2 * HOUR}`, '--to', `${NOW - HOUR}`], ['second']],
     [['--from', new Date(NOW - 2 * HOUR).toISOString(), '--to', '90m'], ['second']],
-  ])('list %j', async (args, devices) => {
+  ])('npm run dead-letters: list %j', async (args, devices) => {
     const { code, lines } = await run('list', ...args);
     expect(code).toBe(0);
     expect(lines.map((line) => line.split('  ')[2]?.split('/')[2])).toEqual(devices);
   });
 
-  test('list with a limit: it stops there, with a note', async () => {
+  test('npm run dead-letters: list with a limit: it stops there, with a note', async () => {
     const { lines } = await run('list', '--limit', '2');
     expect(lines).toHaveLength(3);
     expect(lines[2]).toContain('There are more');
     expect((await run('list', '--limit', '3')).lines).toHaveLength(3);
   });
 
-  test('summary: it counts the dead letters that list shows', async () => {
+  test('npm run dead-letters: summary: it counts the dead letters that list shows', async () => {
     const { code, lines } = await run('summary', '--from', '3d');
     expect(code).toBe(0);
     expect(lines.map((line) => line.replace(/^\S+Z/, 'hour'))).toEqual([
@@ -142,7 +142,7 @@ describe('npm run dead-letters: list, summary and show', () => {
     ]);
   });
 
-  test('show: the payload is printed with its refusals, and control characters are escaped', async () => {
+  test('npm run dead-letters: show: the payload is printed with its refusals, and control characters are escaped', async () => {
     const [, id] = String((await run('list', '--code', 'not_numeric')).lines[0]).split('  ');
     const { code, output, lines } = await run('show', String(id));
     expect(code).toBe(0);
@@ -157,12 +157,12 @@ describe('npm run dead-letters: list, summary and show', () => {
     expect(output).not.toContain('\u001b');
   });
 
-  test('show: CBOR is printed as JSON', async () => {
+  test('npm run dead-letters: show: CBOR is printed as JSON', async () => {
     const { lines } = await run('show', await deadLetterOf('cbor'));
     expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
   });
 
-  test('range without dead letters: a message', async () => {
+  test('npm run dead-letters: range without dead letters: a message', async () => {
     const range = ['--from', '30m', '--to', '29m'];
     expect((await run('list', ...range)).lines).toEqual(['Nothing was refused in this range.']);
     expect((await run('summary', ...range)).lines).toEqual(['Nothing was refused in this range.']);
@@ -171,7 +171,7 @@ describe('npm run dead-letters: list, summary and show', () => {
 });
 
 describe('npm run dead-letters: replay', () => {
-  test('one dead letter: refused before the fix, stored after it, also the second time', async () => {
+  test('npm run dead-letters: replay: one dead letter: refused before the fix, stored after it, also the second time', async () => {
     const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
     await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
     const id = await deadLetterOf('one');
@@ -190,7 +190,7 @@ describe('npm run dead-letters: replay', () => {
     expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
   });
 
-  test('a range: in order of arrival, so a birth comes first; the rest is reported', async () => {
+  test('npm run dead-letters: replay: a range: in order of arrival, so a birth comes first; the rest is reported', async () => {
     const received = NOW - 10 * HOUR;
     const birth = { session: received, sensors: [{ sensor_id: 's' }] };
     await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
@@ -230,7 +230,7 @@ describe('npm run dead-letters: replay', () => {
     expect(items).toHaveLength(300);
   });
 
-  test('an unknown id: a message', async () => {
+  test('npm run dead-letters: replay: an unknown id: a message', async () => {
     const id = '3f2a1c00-c6a1-11f0-8000-0123456789ab';
     const { code, lines } = await run('replay', id);
     expect({ code, first: lines[0] }).toEqual({

@@ -62,7 +62,7 @@ async function stored(device, sensor) {
 const time = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
 describe('Import over HTTP', () => {
-  test('CSV with a sample a row: original times, types and units; bad lines named', async () => {
+  test('Import over HTTP: CSV with a sample a row: original times, types and units; bad lines named', async () => {
     const csv = [
       'Time;Device;Sensor;Value;Unit;Type',
       `${time(BEGIN)};old;temp;21.5;Cel;temperature`,
@@ -107,7 +107,7 @@ describe('Import over HTTP', () => {
     );
   });
 
-  test('CSV with a column for each sensor: empty cells are skipped', async () => {
+  test('Import over HTTP: CSV with a column for each sensor: empty cells are skipped', async () => {
     const csv = `timestamp,a,b\n${time(BEGIN)},1,2\n${time(BEGIN + 60_000)},,3\n`;
     expect((await send('text/csv', csv)).answer).toMatchObject({ code: 'bad_file' });
     expect((await send('text/csv', csv, 'device=wide')).answer).toMatchObject({
@@ -122,7 +122,7 @@ describe('Import over HTTP', () => {
     ]);
   });
 
-  test('NDJSON of both forms; lines that are no objects: the others are stored', async () => {
+  test('Import over HTTP: NDJSON of both forms; lines that are no objects: the others are stored', async () => {
     const lines = [
       JSON.stringify({ ts: BEGIN, device: 'nd', sensor: 'x', value: 1.25 }),
       JSON.stringify({ time: time(BEGIN + 1), device: 'nd', x: 2, y: 3 }),
@@ -145,7 +145,7 @@ describe('Import over HTTP', () => {
     expect(await stored('nd', 'y')).toEqual([[BEGIN + 1, 3]]);
   });
 
-  test('a column site: a new device gets that of its first row, and is found by it; a known one keeps its own', async () => {
+  test('Import over HTTP: a column site: a new device gets that of its first row, and is found by it; a known one keeps its own', async () => {
     const long = `ts,device,sensor,value,site\n${BEGIN},at-a,s,1,Hall A\n${BEGIN},at-b,s,1,Hall B\n${BEGIN + 1},at-a,s,2,Hall C\n`;
     const dry = await send('text/csv', long, 'dry_run=true');
     expect(dry.answer.first.map((/** @type {any} */ { site }) => site)).toEqual([
@@ -168,7 +168,7 @@ describe('Import over HTTP', () => {
     expect(items.map((/** @type {any} */ { name }) => name).sort()).toEqual(['s', 't']);
   });
 
-  test('dry run: shows the first samples, and stores and registers nothing', async () => {
+  test('Import over HTTP: dry run: shows the first samples, and stores and registers nothing', async () => {
     const csv = `ts,device,sensor,value\n${BEGIN},ghost,s,1\n${BEGIN + 1},ghost,s,nothing\n`;
     const { answer } = await send('text/csv', csv, 'dry_run=true');
     expect(answer).toMatchObject({ rows: 2, samples: 1, refused: 1 });
@@ -187,7 +187,7 @@ describe('Import over HTTP', () => {
     expect((await world.system.fetch('/devices/ghost')).status).toBe(404);
   });
 
-  test('hours in every stored form: samples and statistics are those of the union, greater values win', async () => {
+  test('Import over HTTP: hours in every stored form: samples and statistics are those of the union, greater values win', async () => {
     const hours = /** @type {const} */ ([
       'packed',
       'packed, then late',
@@ -247,7 +247,7 @@ describe('Import over HTTP', () => {
     );
   });
 
-  test('a compressed body: refused, and the answer names the accepted coding', async () => {
+  test('Import over HTTP: a compressed body: refused, and the answer names the accepted coding', async () => {
     const response = await world.system.fetch('/import?device=zipped', {
       method: 'POST',
       headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
@@ -257,7 +257,7 @@ describe('Import over HTTP', () => {
     expect(await response.json()).toMatchObject({ code: 'unknown_format' });
   });
 
-  test('wrong type, no time column, no Parquet: a problem that names it', async () => {
+  test('Import over HTTP: wrong type, no time column, no Parquet: a problem that names it', async () => {
     expect(await send('application/xml', '<a/>')).toMatchObject({
       status: 415,
       answer: { code: 'unknown_format' },

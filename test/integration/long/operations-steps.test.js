@@ -20,7 +20,7 @@ afterAll(() => dropKeyspace(config.cql));
 
 const expectStopped = () => startCommand('infra/operations/steps/expect-stopped.js', settings).ended;
 
-test('Plan: a process with a fresh heartbeat ends it; an old or missing one does not', async () => {
+test('Plan: heartbeat of a process: a fresh one ends the plan; an old or missing one does not', async () => {
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
   await migrateDatabase(config);
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });

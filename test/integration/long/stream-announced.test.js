@@ -165,7 +165,7 @@ test('alarms: an episode opens, is acknowledged and clears: a record of each, ke
   ]);
 });
 
-test('a process commits and is gone: the completion sends its event, dead letter and alarm once', async () => {
+test('Streaming out: a process is killed after a commit: the completion sends its event, dead letter and alarm once', async () => {
   const hour = newHour();
   const session = clock.now;
   await publish(mute, 'gone', { birth: { session, sensors: [{ sensor_id: 's' }] } });
@@ -193,7 +193,7 @@ test('a process commits and is gone: the completion sends its event, dead letter
   expect((await recordsOf('events')).filter(({ device_id }) => device_id === id)).toEqual([]);
 });
 
-test('npm run stream -- replay: the events of a range come again', async () => {
+test('npm run stream -- replay: range with events: they are sent again', async () => {
   const hour = newHour();
   const session = clock.now;
   await publish(system(), 'again', { birth: { session, sensors: [{ sensor_id: 's' }] } });

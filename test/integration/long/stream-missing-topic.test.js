@@ -99,7 +99,7 @@ async function giveBirth(device) {
 
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
-test('streaming out: Kafka refuses the records of a topic, which is missing then: the others and their watermarks go on, and it gets its own when it is made', async () => {
+test('streaming out: a topic is missing: the other topics and their watermarks continue, and it gets its records when it is created', async () => {
   await remove('events');
   await make('events', { 'max.message.bytes': '20' });
   const hour = newHour();
@@ -163,7 +163,7 @@ test('streaming out: the topic of batches is missing: events go on, its backlog 
   expect(times.size).toBe(from);
 });
 
-test('streaming out: the topic of watermarks is missing: batches go on, and the watermark comes when it is made', async () => {
+test('streaming out: the topic of watermarks is missing: batches continue, and the watermark is sent when the topic exists', async () => {
   await remove('watermarks');
   const hour = newHour();
   await send('unmarked', samplesOf(hour, 3));

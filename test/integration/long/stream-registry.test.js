@@ -58,7 +58,7 @@ test('schema registry: it is away: measurements are acknowledged, nothing is sen
   expect(output).toContain('does not answer: connect ECONNREFUSED');
 });
 
-test('schema registry: it comes back: what waited is sent with the ids of its schemas, watermarks too', async () => {
+test('schema registry: it comes back: waiting records and watermarks are sent with the ids of its schemas', async () => {
   registry = await startTestRegistry({ port });
   const [record] = await until(
     async () => {

@@ -160,7 +160,7 @@ test('TLS: the certificate file changes: it is used without a restart, unless it
   await until(async () => (await metric(refused)) === 0, { what: 'the end of the refusal' });
 });
 
-test('TLS: a client never completes the handshake: the server stops all the same', async () => {
+test('TLS: a client never completes the handshake: the server stops nevertheless', async () => {
   const other = await startTestSystem({ settings: { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: own.key } });
   const socket = connectTcp(Number(new URL(other.httpUrl).port), '127.0.0.1');
   socket.on('error', () => {});

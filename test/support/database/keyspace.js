@@ -19,10 +19,10 @@ export const KEYSPACES = 'TEST_KEYSPACES';
  */
 const OPTIONS = { prepare: false, readTimeout: 60_000, fetchSize: 10_000 };
 
-/** Those of this test file, by name. @type {Map<string, ClaimedKeyspace>} */
+/** The keyspaces of this test file, by name. @type {Map<string, ClaimedKeyspace>} */
 const claimed = new Map();
 
-/** What describes the tables of a keyspace. */
+/** The system tables that describe a keyspace. */
 const DESCRIPTIONS = ['keyspaces', 'tables', 'columns', 'dropped_columns', 'indexes', 'views'];
 
 /** @param {Config['cql']} cql whose keyspace is dropped, if it exists */

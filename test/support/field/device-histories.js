@@ -25,7 +25,7 @@ class SimulatedDevice {
   sent = [];
   unit = '';
   isUp = false;
-  /** Whether what arrived last shows that it is online. */
+  /** Whether the message that arrived last shows that the device is online. */
   isCertain = false;
   #session = 0;
 

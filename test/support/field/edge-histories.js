@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 
 /** A node with the state of its way to Millrace. `late`: a last will that the broker has not published yet. */
 class Way {
-  /** What an external broker keeps while Millrace is away. @type {Packet[]} */
+  /** The messages that an external broker keeps while Millrace is away. @type {Packet[]} */
   queue = [];
   /** The last messages of QoS 1, which may come again. @type {Packet[]} */
   last = [];

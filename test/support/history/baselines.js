@@ -12,7 +12,7 @@ import { ALONE } from './packing.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { TestSystem } from '../system/index.js' */
 
-/** The same mean and deviation at every hour. @param {number} mean @param {number} deviation */
+/** A baseline with one mean and deviation for every hour. @param {number} mean @param {number} deviation */
 export const flatProfile = (mean, deviation) =>
   Float32Array.from({ length: 48 }, (_, index) => (index % 2 === 0 ? mean : deviation));
 

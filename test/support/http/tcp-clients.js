@@ -41,7 +41,7 @@ export function createTcpClients(afterwards) {
   /** @param {number} count @param {number} port @param {string} [from] */
   async function flood(count, port, from) {
     const all = [];
-    // They connect one after the other, so that their order is known.
+    // The clients connect one after the other, so that their order is known.
     for (let i = 0; i < count; i++) all.push(await open(port, from));
     return all;
   }

@@ -3,7 +3,7 @@ import { createRandom } from '../../../simulator/random.js';
 import { readLines } from './line-points.js';
 import { readLinesSlowly } from './line-reference.js';
 
-/** Characters that mean something. */
+/** Characters with a meaning in line protocol. */
 const MARKS = [...' ,="\\\n\r\t#-.e_E_i_u_t_f_T_F_0159x☺', '\u0000', '\\"', '\\\\', '""', '\r\n', ' 5', '="'];
 
 /** @param {() => number} random */

@@ -19,7 +19,7 @@ const OF_ROLES = /^\s*LIST\s/i;
 const OF_THE_SERVER = /\b(FROM|INTO|UPDATE)\s+system(_\w+)?\./i;
 const LIGHTWEIGHT_TRANSACTION = /\bIF\s+(NOT\s+EXISTS|EXISTS|\w+\s*=)/i;
 
-/** Only `migrate` changes the schema. It sends each statement as text. @param {SentRecord} record */
+/** Only `migrate` changes the schema. `migrate` sends each statement as text. @param {SentRecord} record */
 const migrates = ({ application, statements: [cql = ''] }) =>
   application === 'millrace-migrate' && (DDL.test(cql) || OF_THE_SERVER.test(cql));
 

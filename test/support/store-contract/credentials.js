@@ -43,11 +43,11 @@ export function describeCredentials(storeOf) {
   }
 
   describe('Credential store: find', () => {
-    test('never written: null', async () => {
+    test('Credential store: find: never written: null', async () => {
       expect(await find(credentialOf())).toBeNull();
     });
 
-    test('written: the same credential with a writtenAt, its list without duplicates in byte order', async () => {
+    test('Credential store: find: written: the same credential with a writtenAt, its list without duplicates in byte order', async () => {
       const credential = await add({ devices: ['b', 'a', 'ä', 'a', 'B', '\u{10000}', '\uffff'] });
       expect(await find(credential)).toEqual({
         ...credential,
@@ -56,12 +56,12 @@ export function describeCredentials(storeOf) {
       });
     });
 
-    test('revoked: the row, with an empty hash', async () => {
+    test('Credential store: find: revoked: the row, with an empty hash', async () => {
       const credential = await add({ hash: '' });
       expect(await find(credential)).toMatchObject({ ...credential, devices: [] });
     });
 
-    test('the caller changes the result: the store does not change', async () => {
+    test('Credential store: find: the caller changes the result: the store does not change', async () => {
       const credential = await add({ devices: ['a'] });
       (await find(credential))?.devices.push('b');
       credential.devices.push('c');
@@ -70,19 +70,19 @@ export function describeCredentials(storeOf) {
   });
 
   describe('Credential store: replace', () => {
-    test('a credential exists already: false, and it stays', async () => {
+    test('Credential store: replace: a credential exists already: false, and it stays', async () => {
       const credential = await add();
       expect(await storeOf().replace({ ...credential, account: 'other', changedAt: 2 }, null)).toBe(false);
       expect(await find(credential)).toMatchObject(credential);
     });
 
-    test('no credential to replace: false, and none is created', async () => {
+    test('Credential store: replace: no credential to replace: false, and none is created', async () => {
       const credential = credentialOf();
       expect(await storeOf().replace(credential, { changedAt: 1 })).toBe(false);
       expect(await find(credential)).toBeNull();
     });
 
-    test('unchanged since it was read: all members change, and writtenAt grows', async () => {
+    test('Credential store: replace: unchanged since it was read: all members change, and writtenAt grows', async () => {
       const before = await find(await add({ devices: ['a'] }));
       if (!before) throw new Error('not found');
       const { writtenAt, ...credential } = before;
@@ -93,7 +93,7 @@ export function describeCredentials(storeOf) {
       expect(Number(after?.writtenAt)).toBeGreaterThan(writtenAt);
     });
 
-    test('changed since it was read: false, and the change stays', async () => {
+    test('Credential store: replace: changed since it was read: false, and the change stays', async () => {
       const before = await add();
       const first = { ...before, hash: 'first', changedAt: before.changedAt + 1 };
       const second = { ...before, hash: 'second', changedAt: before.changedAt + 2 };
@@ -102,7 +102,7 @@ export function describeCredentials(storeOf) {
       expect(await find(before)).toMatchObject(first);
     });
 
-    test('several concurrent calls after the same reading: one succeeds', async () => {
+    test('Credential store: replace: several concurrent calls after the same reading: one succeeds', async () => {
       const before = await add();
       const applied = await Promise.all(
         [1, 2, 3, 4].map((more) =>
@@ -115,7 +115,7 @@ export function describeCredentials(storeOf) {
   });
 
   describe('Credential store: page', () => {
-    test.each([1, 3, 1000])('limit %i: each valid credential once, no revoked one', async (limit) => {
+    test.each([1, 3, 1000])('Credential store: limit %i: each valid credential once', async (limit) => {
       const good = await Promise.all(Array.from({ length: 9 }, () => add()));
       const revoked = await Promise.all(Array.from({ length: 3 }, () => add({ hash: '' })));
       const ids = await listed(limit);

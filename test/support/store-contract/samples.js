@@ -207,7 +207,7 @@ export function describeSamples(subject) {
       expect(await store.packed.readStatistics(key, nextYear, nextYear + DAY_MS)).toEqual([]);
     });
 
-    test('Store: a day is copied: read instead of its rows, until a mark is newer than what it was made from', async () => {
+    test('Store: a day is copied: the copy is read instead of its rows, until a mark is newer than its source', async () => {
       const key = { device: newId(), sensor: newId() };
       const [first, last] = [DAY, DAY + 23 * HOUR_MS];
       const week = () => store.packed.readStatistics(key, DAY - 3 * DAY_MS, DAY + 3 * DAY_MS);

@@ -14,14 +14,14 @@ const CONFIG = inRoot('infra/compose/telegraf/telegraf.conf');
 const PLUGINS = 'custom,inputs.modbus,inputs.opcua,outputs.influxdb_v2';
 const onStatus = () => {};
 
-/** A program of somebody else's that a test starts, kills and starts again. */
+/** A third-party program that a test starts, kills and starts again. */
 export class Program {
   #command;
   #args;
   #env;
   /** @type {import('node:child_process').ChildProcess | null} */
   #child = null;
-  /** All that it has written. */
+  /** The whole output of the program. */
   output = '';
 
   /** @param {string} command @param {string[]} args @param {Record<string, string>} [env] */

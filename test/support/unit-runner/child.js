@@ -13,7 +13,7 @@ import { restoreGlobals } from './globals.js';
 /** A test file, and the set-up files of its project. @typedef {{ path: string, setUp: string[], timeout: number, pattern: string, seed: number }} FileOrder */
 
 /**
- * What a test file came to. `errors` happened outside a test.
+ * The outcome of a test file. `errors` happened outside a test.
  *
  * @typedef {{ tests: Circus.TestResult[], errors: string[], start: number, end: number }} FileAnswer
  */

@@ -65,7 +65,7 @@ export class Dashboard {
   /** @type {OpenPage} */
   opened = /** @type {any} */ (null);
 
-  /** What the pages of this test may report. @type {RegExp[]} */
+  /** Errors that the pages of this test may report. @type {RegExp[]} */
   #expected = [];
 
   get page() {
@@ -175,7 +175,7 @@ export class Dashboard {
    */
   async #withoutMotion(work) {
     await this.page.emulateMedia({ reducedMotion: 'reduce' });
-    // What moves already goes on to its end.
+    // A running animation continues to its end.
     await this.page.evaluate(() =>
       Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => {}),
     );

@@ -56,7 +56,7 @@ async function ask(client, times) {
   await until(() => client.received().split('well').length === times + 1);
 }
 
-test('HTTP connections: a flood of idle connections shuts out its own address alone; a connection with a request under way stays', async () => {
+test('HTTP connections: a flood of idle connections: only its own address is shut out; a connection with an open request stays', async () => {
   const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 50 } });
   const reader = await tcpClients.open(port, '127.0.0.2');
   reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');

@@ -48,7 +48,7 @@ test('HTTP pipelining: 100 streams in one piece: none stays open after the conne
   client.socket.destroy();
 });
 
-test('HTTP pipelining: exports behind a stream, in one piece, take no place from those who come later', async () => {
+test('HTTP pipelining: exports behind a stream, in one piece: they occupy no slot of later clients', async () => {
   const path = '/api/v1/measurements?device=exporter';
   const body = JSON.stringify({ sensor_id: 't', ts: Date.now() - 1000, value: 1 });
   await send(system.httpUrl, path, {

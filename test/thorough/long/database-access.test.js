@@ -84,12 +84,12 @@ function passwordFlags() {
 }
 
 describe('CQL with TLS', () => {
-  test('right authority and host: the client connects', async () => {
+  test('CQL with TLS: right authority and host: the client connects', async () => {
     const { rows } = await (await open(superuser)).execute('SELECT release_version FROM system.local');
     expect(rows).toHaveLength(1);
   });
 
-  test('no client certificate where the cluster demands one: refused, and the error names the setting', async () => {
+  test('CQL with TLS: no client certificate where the cluster demands one: refused, and the error names the setting', async () => {
     const { CQL_TLS_CERT, CQL_TLS_KEY, ...anonymous } = superuser;
     await expect(connect(cqlOf(anonymous))).rejects.toMatchObject({
       message: expect.stringContaining('CQL_TLS_CERT'),
@@ -104,7 +104,7 @@ describe('CQL with TLS', () => {
     });
   });
 
-  test('host that the certificate does not name: refused, even if the environment disables verification', async () => {
+  test('CQL with TLS: host that the certificate does not name: refused, even if the environment disables verification', async () => {
     const port = Number(engine.contactPoint.split(':')[1]);
     const proxy = createServer((socket) => {
       socket.on('error', () => {});
@@ -125,7 +125,7 @@ describe('CQL with TLS', () => {
     expect(code).toBe(78);
   });
 
-  test('certificate for a host name: accepted only if that name is a contact point', async () => {
+  test('CQL with TLS: certificate for a host name: accepted only if that name is a contact point', async () => {
     const socket = connectTls({
       host: '127.0.0.1',
       port: Number(engine.contactPoint.split(':')[1]),
@@ -144,14 +144,14 @@ describe('CQL with TLS', () => {
     expect(identityError('other.example:9142')).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   });
 
-  test('client without TLS, database with TLS only: no connection', async () => {
+  test('CQL with TLS: client without TLS, database with TLS only: no connection', async () => {
     const { CQL_TLS_CA: _ca, CQL_TLS_CERT: _cert, CQL_TLS_KEY: _key, ...open } = superuser;
     await expect(connect(cqlOf(open))).rejects.toMatchObject({ code: 'database_away' });
   });
 });
 
 describe('Roles', () => {
-  test('--dry-run: prints the statements without a password, and changes nothing', async () => {
+  test('Roles: --dry-run: prints the statements without a password, and changes nothing', async () => {
     const { code, output } = await makeRoles(['--dry-run', ...passwordFlags()]);
     expect(code).toBe(0);
     expect(output).toContain(
@@ -162,7 +162,7 @@ describe('Roles', () => {
     await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
   });
 
-  test('a role equals CQL_USERNAME: refused', async () => {
+  test('Roles: a role equals CQL_USERNAME: refused', async () => {
     const own = await makeRoles(['--serve-role', 'cassandra', ...passwordFlags()]);
     expect(own).toMatchObject({ code: 2, output: expect.stringContaining('cassandra is CQL_USERNAME') });
   });

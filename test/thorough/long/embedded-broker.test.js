@@ -41,7 +41,7 @@ const sample = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's',
 describe('Embedded broker, MQTT_AUTH is on', () => {
   const settings = { MQTT_AUTH: 'true', MQTT_USERNAME: 'devices', MQTT_PASSWORD: 'right' };
 
-  test('right name and password: accepted, everything else is refused', async () => {
+  test('Embedded broker, MQTT_AUTH is on: right name and password: accepted, everything else is refused', async () => {
     const { mqttUrl } = await startSystem(settings);
     await connect(mqttUrl, { username: 'devices', password: 'right' });
     const wrong = [{ username: 'devices', password: 'wrong' }, { username: 'other', password: 'right' }, {}];
@@ -55,7 +55,7 @@ describe('Embedded broker, MQTT_AUTH is on', () => {
 });
 
 describe('Embedded broker, other clients', () => {
-  test('contract topics: received at once; later subscribers receive the retained status, and no measurements', async () => {
+  test('Embedded broker: contract topics: received at once; later subscribers receive the retained status, and no measurements', async () => {
     const { mqttUrl } = await startSystem();
     const { client } = await connect(mqttUrl);
     const early = await connect(mqttUrl);
@@ -71,7 +71,7 @@ describe('Embedded broker, other clients', () => {
     expect(late.received).toEqual([{ topic: 'iot/v1/d/status', payload: 'online', retain: true }]);
   });
 
-  test('topics outside the contract: acknowledged, and not forwarded', async () => {
+  test('Embedded broker: topics outside the contract: acknowledged, and not forwarded', async () => {
     const { mqttUrl } = await startSystem();
     const watcher = await connect(mqttUrl);
     await watcher.client.subscribeAsync('#', { qos: 1 });
@@ -92,7 +92,7 @@ describe('Embedded broker, other clients', () => {
     ]);
   });
 
-  test('messages while a client is away: not delivered, because CONNACK reports no session', async () => {
+  test('Embedded broker: messages while a client is away: not delivered, because CONNACK reports no session', async () => {
     const { mqttUrl } = await startSystem();
     const persistent = { clientId: 'away', clean: false, resubscribe: false };
     const away = await connect(mqttUrl, persistent);
@@ -115,7 +115,7 @@ describe('Embedded broker, other clients', () => {
     expect(received).toEqual([3]);
   });
 
-  test('retained statuses: only accepted and small ones are kept', async () => {
+  test('Embedded broker: retained statuses: only accepted and small ones are kept', async () => {
     const system = await startSystem({ AUTO_REGISTER: 'false' });
     const { client } = await connect(system.mqttUrl);
     const retain = /** @type {const} */ ({ qos: 1, retain: true });
@@ -143,7 +143,7 @@ describe('Embedded broker, other clients', () => {
     ]);
   });
 
-  test('message with QoS 0 right before DISCONNECT: forwarded', async () => {
+  test('Embedded broker: message with QoS 0 right before DISCONNECT: forwarded', async () => {
     const { mqttPort, mqttUrl } = await startSystem();
     const watcher = await connect(mqttUrl);
     await watcher.client.subscribeAsync('iot/v1/#');
@@ -156,7 +156,7 @@ describe('Embedded broker, other clients', () => {
     expect(watcher.received[0]).toMatchObject({ topic: 'iot/v1/d/measurements', payload: sample(1) });
   });
 
-  test('connection breaks: its will is stored and forwarded', async () => {
+  test('Embedded broker: connection breaks: its will is stored and forwarded', async () => {
     const system = await startSystem();
     const watcher = await connect(system.mqttUrl);
     await watcher.client.subscribeAsync('iot/v1/d/status', { qos: 1 });
@@ -267,7 +267,7 @@ describe('Start, port is taken', () => {
   test.each([
     ['MQTT_PORT', 'mqtt'],
     ['HTTP_PORT', 'http'],
-  ])('%s: one clear sentence that names the setting, and an exit code of its own', async (name, which) => {
+  ])('Start: the port of %s is taken: an error names it, with its own exit code', async (name, which) => {
     const { code, output } = await startOnTakenPort((taken) => ({
       [name]: taken[/** @type {'mqtt' | 'http'} */ (which)],
     }));

@@ -15,7 +15,7 @@ describe('Start, setting differs from the database', () => {
     ['LATEST_GROUPS', '8'],
     ['BATCH_DAYS', '40'],
     ['HISTORY_DAYS', '400'],
-  ])('%s: the process ends, and the error names the setting', async (name, value) => {
+  ])('Start: %s differs from the database: the process ends, and the error names it', async (name, value) => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const { code, output } = await migrations.run('api/index.js', { ...settings, [name]: value });
@@ -24,7 +24,7 @@ describe('Start, setting differs from the database', () => {
     expect(output).toContain(`${name} is ${value} here and `);
   });
 
-  test('npm run migrate: it changes the retention, also of the tables, and never the groups', async () => {
+  test('Start, setting differs from the database: npm run migrate: it changes the retention, also of the tables, and never the groups', async () => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const changed = { ...settings, BATCH_DAYS: '90', HISTORY_DAYS: '400' };
@@ -57,14 +57,14 @@ describe('Start, setting differs from the database', () => {
 });
 
 describe('Start, schema is unusable', () => {
-  test('no schema: the error names the command', async () => {
+  test('Start, schema is unusable: no schema: the error names the command', async () => {
     const { code, output } = await migrations.run('api/index.js', migrations.fresh());
     expect(code).toBe(73);
     expect(output.trim().split('\n')).toHaveLength(1);
     expect(output).toContain('npm run migrate');
   });
 
-  test('keyspace without tables, older version, newer version: the error names the action', async () => {
+  test('Start, schema is unusable: keyspace without tables, older version, newer version: the error names the action', async () => {
     const settings = migrations.fresh();
     const { CQL_KEYSPACE: keyspace } = settings;
     await migrations.execute(
@@ -112,7 +112,7 @@ describe('Start, database is unreachable', () => {
     },
   );
 
-  test('wrong password: one clear sentence; the right one is accepted', async () => {
+  test('Start, database is unreachable: wrong password: one clear sentence; the right one is accepted', async () => {
     const engine = await startTestEngine({ auth: true });
     try {
       const settings = {
@@ -138,7 +138,7 @@ describe('Start, database is unreachable', () => {
     }
   });
 
-  test('connect() fails: nothing stays open, and the process ends by itself', async () => {
+  test('Start, database is unreachable: connect() fails: nothing stays open, and the process ends by itself', async () => {
     const script = `
       import { connect } from '../api/store/connect.js';
       import { readSettings } from '../common/settings/index.js';

@@ -176,7 +176,7 @@ test('POST /alarm-rules/test: the client disconnects: reading ends, and another 
   expect(reads).toEqual({ begun: 1, ended: 1 });
 });
 
-test('Backtest: the signal comes while many stretches without samples are read: no further stretch is read', async () => {
+test('Backtest: aborted while many periods without samples are read: no further period is read', async () => {
   await heat([1]);
   const stopping = new AbortController();
   let stretches = 0;

@@ -73,7 +73,7 @@ async function reportOpening(deliveries) {
   await until(() => rows.size === 0);
 }
 
-test('Deliveries: the alarm was written in spite of an error, so it is never sent: the next look sends it', async () => {
+test('Deliveries: the write of an alarm fails but was applied, so nothing is sent: the next round sends it', async () => {
   /** @type {string[]} */
   const sent = [];
   const deliveries = startDeliveries(
@@ -121,7 +121,7 @@ test('Deliveries: another process reports a withdrawal while this one sends the 
   ]);
 });
 
-test('Deliveries: the process dies between a stale report and the look behind it: the row stays, so a successor sends what is true', async () => {
+test('Deliveries: the process dies between a stale report and the check after it: the row stays, so a successor sends the current state', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   let stored = ALARM;
   let isAway = false;
@@ -168,7 +168,7 @@ const rowOf = (id, rest) => ({
   ...rest,
 });
 
-test('Deliveries: more are due than a receiver that hangs takes at once: the end does not wait for the others', async () => {
+test('Deliveries: more are due than a hanging receiver accepts at once: the end of an alarm does not wait for the others', async () => {
   let release = () => {};
   /** @type {Promise<void>} */
   const released = new Promise((resolve) => {
@@ -224,7 +224,7 @@ test.each([
   },
 );
 
-test('Shelving: it ends while a change of its alarm is being stored: the change does not wait for the end of before', async () => {
+test('Shelving: it ends while a change of its alarm is being stored: the change does not wait for the earlier end', async () => {
   const shelved = { ...ALARM, cleared: 60_000, shelvedUntil: now + 1_000_000 };
   const stored = { ...shelved, shelvedUntil: now - 1 };
   /** @type {string[]} */
@@ -256,7 +256,7 @@ test('Deliveries: a delivery cannot be stored: it is not pending, because its ch
   await deliveries.stop();
 });
 
-test('Deliveries: no process ran for two days: the next one sends what is left, or gives it up', async () => {
+test('Deliveries: no process ran for two days: the next process sends the rest, or gives up', async () => {
   let isAway = true;
   /** @type {string[]} */
   const sent = [];

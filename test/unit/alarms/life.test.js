@@ -43,7 +43,7 @@ test('Alarm: the value stays between the limit and clear: it is open, and one me
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
-test('Alarm: a sample of before the rule breaches: nothing opens', async () => {
+test('Alarm: a sample from before the rule exceeds the limit: no alarm opens', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await heat(20, NOW - 2 * HOUR_MS);
@@ -159,7 +159,7 @@ test('Shelving: the alarm clears, and the shelving ends after 30 days: the chang
   }
 });
 
-test('Shelving: the alarm changes while the receiver still answers the report of before: the change waits for the end', async () => {
+test('Shelving: the alarm changes while the receiver still answers the earlier report: the change waits for the end of the shelving', async () => {
   const receiver = await startReceiver();
   try {
     receiver.become('holds');
@@ -295,7 +295,7 @@ const untilLeased = (leases = 1) =>
     return results.every(({ rows }) => rows.length === leases);
   });
 
-test('Alarm: its process restarts while another holds the lease: the next value that clears ends it', async () => {
+test('Alarm: its process restarts while another holds the lease: the next clearing value ends the alarm', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await untilLeased();
@@ -314,7 +314,7 @@ test('Alarm: its process restarts while another holds the lease: the next value 
   }
 });
 
-test('Alarm: its process watches it: the takeover of each minute does not read it again', async () => {
+test('Alarm: its own process evaluates it: the takeover of each minute does not read it again', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await heat(20);

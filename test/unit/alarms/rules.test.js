@@ -18,7 +18,7 @@ const DEFINITION = {
   condition: { kind: 'above', limit: 5 },
 };
 
-test('POST /alarm-rules: its past takes long to evaluate: the answer does not wait', async () => {
+test('POST /alarm-rules: the evaluation of past samples takes long: the answer does not wait', async () => {
   /** @type {string[]} */
   const begun = [];
   const app = express();

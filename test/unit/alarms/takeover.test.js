@@ -69,7 +69,7 @@ test('AbsenceWatch: the takeover of open episodes fails: the next round does it 
   await watch.stop();
 });
 
-test('AbsenceWatch: the lease of one group cannot be taken: the other group is looked at', async () => {
+test('AbsenceWatch: the lease of one group cannot be taken: the other group is checked', async () => {
   let takeovers = 0;
   const watch = watchOf({
     leases: {
@@ -260,7 +260,7 @@ const recoveryOf = (scheduler, store, rest = {}) =>
     }),
   );
 
-test('Recovery: a device has more sensors than evaluations may wait: each is evaluated, over the whole range', async () => {
+test('Recovery: a device has more sensors than the queue of evaluations holds: each is evaluated, over the whole range', async () => {
   const sensors = 60_000;
   let evaluations = 0;
   const scheduler = schedulerOf(async () => {
@@ -280,7 +280,7 @@ test('Recovery: a device has more sensors than evaluations may wait: each is eva
   await scheduler.stop(0);
 });
 
-test('Recovery: the database is away after more waited than may: the next round evaluates what could not wait', async () => {
+test('Recovery: the queue of evaluations was full and the database is away: the next round evaluates the rest', async () => {
   const scheduler = await overflowing();
   let looks = 0;
   let hasWritten = false;
@@ -302,7 +302,7 @@ test('Recovery: the database is away after more waited than may: the next round 
   expect(looks).toBe(2);
 });
 
-test('Recovery: it ends before it evaluated what could not wait: its progress stays for a successor', async () => {
+test('Recovery: the process ends before it evaluated the rest: its progress stays for a successor', async () => {
   const scheduler = await overflowing();
   let isRemoved = false;
   const recovery = recoveryOf(scheduler, {

@@ -29,7 +29,7 @@ test.each([
 });
 
 describe('Errors: the table', () => {
-  test('codes: each is used', () => {
+  test('Table of errors: codes: each is used', () => {
     const sources = ['api', 'common', 'infra', 'schema', 'simulator']
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
@@ -40,28 +40,28 @@ describe('Errors: the table', () => {
     expect(table.map(([code]) => code).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
   });
 
-  test('codes and titles: identifiers for programs, and titles of one line', () => {
+  test('Table of errors: codes and titles: identifiers for programs, and titles of one line', () => {
     for (const [code, { title }] of table) {
       expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
       expect(title).toMatch(/^[A-Z].*[^.\s]$/);
     }
   });
 
-  test('statuses: only for errors that clients see', () => {
+  test('Table of errors: statuses: only for errors that clients see', () => {
     for (const [, { kind, status, exit }] of table) {
       if (kind === 'stop') expect(status).toBeUndefined();
       else expect([status !== undefined && status >= 400 && status <= 599, exit]).toEqual([true, undefined]);
     }
   });
 
-  test('exit codes: each is unique, and neither a shell nor a signal uses it', () => {
+  test('Table of errors: exit codes: each is unique, and neither a shell nor a signal uses it', () => {
     const exits = table.flatMap(([, { exit }]) => exit ?? []);
     expect(new Set(exits).size).toBe(exits.length);
     expect(exits).toHaveLength(rowsOf('stop').length);
     expect(exits.filter((exit) => exit < 0 || exit > 125)).toEqual([]);
   });
 
-  test('refusals of the contract: all are in it', () => {
+  test('Table of errors: refusals of the contract: all are in it', () => {
     expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
       'malformed',
       'unknown_format',
@@ -81,7 +81,7 @@ describe('Errors: the table', () => {
 });
 
 describe('Errors: an error of the table', () => {
-  test('members: code, message, cause and details', () => {
+  test('Error: members: code, message, cause and details', () => {
     const cause = new Error('ECONNREFUSED');
     const error = new MillraceError('unavailable', 'Try again in a minute', {
       cause,
@@ -100,7 +100,7 @@ describe('Errors: an error of the table', () => {
     expect(new MillraceError('not_found').message).toBe(ERRORS.not_found.title);
   });
 
-  test('code without a status: 500, exit code 70; client error in a command: exit code 1', () => {
+  test('Error: code without a status: 500, exit code 70; client error in a command: exit code 1', () => {
     expect(new MillraceError('disk_full').status).toBe(500);
     expect(new MillraceError('disk_full').exitCode).toBe(70);
     expect(new MillraceError('not_found').exitCode).toBe(1);

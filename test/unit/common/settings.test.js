@@ -38,7 +38,7 @@ function problemsOf(environment, options = NONE) {
   }
 }
 
-test('Settings: none: everything is on loopback, with the defaults of the contract', () => {
+test('Settings: none is set: everything is on loopback, with the defaults of the contract', () => {
   expect(readSettings({}, NONE)).toMatchObject({
     cql: {
       contactPoints: null,
@@ -112,7 +112,7 @@ describe('Settings: devices register by themselves', () => {
       },
       false,
     ],
-  ])('with %p: %p', (environment, expected) => {
+  ])('Settings: devices register by themselves: with %p: %p', (environment, expected) => {
     expect(readSettings(environment, NONE).ingest.autoRegister).toBe(expected);
   });
 });
@@ -158,7 +158,7 @@ describe('Settings: a wrong value', () => {
       'minio:9000',
       'must be http://host/path or https://host/path, without user and password',
     ],
-  ])('%s=%s', (name, value, message) => {
+  ])('Settings: a wrong value: %s=%s', (name, value, message) => {
     expect(problemsOf({ [name]: value })).toEqual([`${name} ${message}`]);
   });
 
@@ -168,13 +168,13 @@ describe('Settings: a wrong value', () => {
     'mqtt://broker.example:99999',
     'mqtt://user:password@broker.example',
     'mqtt://broker.example/path',
-  ])('MQTT_URL=%s', (MQTT_URL) => {
+  ])('Settings: a wrong value: MQTT_URL=%s', (MQTT_URL) => {
     expect(problemsOf({ MQTT_URL })).toEqual([
       'MQTT_URL must be mqtt://host:port or mqtts://host:port, without user, password and path',
     ]);
   });
 
-  test('missing certificate: refused', () => {
+  test('Settings: a wrong value: missing certificate: refused', () => {
     expect(problemsOf({ CQL_TLS_CA: join(folder, 'no.pem') })).toEqual([
       expect.stringMatching(/^CQL_TLS_CA cannot be read: ENOENT/),
     ]);
@@ -204,7 +204,7 @@ describe('Settings: STREAM_PARQUET', () => {
       { STREAM_PARQUET: 's3://lake/', STREAM_S3_ENDPOINT: 'https://minio.example:9000//', ...key },
       { ...ofAmazon, prefix: '', endpoint: 'https://minio.example:9000' },
     ],
-  ])('%p: its place', (environment, place) => {
+  ])('Settings: STREAM_PARQUET: %p: its place', (environment, place) => {
     expect(readSettings(environment, { envFile: '' }).stream.parquet).toEqual(place);
   });
 });
@@ -286,7 +286,7 @@ describe('Settings: wrong combinations', () => {
         'CQL_CONTACT_POINTS must be set when ROLE is http',
       ],
     ],
-  ])('%p', (environment, problems) => {
+  ])('Settings: wrong combinations: %p', (environment, problems) => {
     expect(problemsOf(environment)).toEqual(problems);
   });
 
@@ -297,7 +297,7 @@ describe('Settings: wrong combinations', () => {
       { MQTT_HOST: '::', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'a password of 16 or more' },
       'MQTT',
     ],
-  ])('listeners beyond loopback: only with TLS: %p', (own, protocol) => {
+  ])('Settings: wrong combinations: listeners beyond loopback: only with TLS: %p', (own, protocol) => {
     /** @type {Record<string, string>} */
     const environment = {
       ...own,
@@ -313,7 +313,7 @@ describe('Settings: wrong combinations', () => {
     expect(problemsOf({ ...environment, ...tls })).toEqual([]);
   });
 
-  test('client certificate for the database: it needs a key, and the database an authority', () => {
+  test('Settings: wrong combinations: client certificate for the database: it needs a key, and the database an authority', () => {
     const pem = file('shown.pem', 'PEM');
     const [CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA] = [pem, pem, pem];
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_CA })).toEqual([
@@ -328,7 +328,7 @@ describe('Settings: wrong combinations', () => {
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA })).toEqual([]);
   });
 
-  test('secrets that can be guessed where others can try: refused', () => {
+  test('Settings: wrong combinations: secrets that can be guessed where others can try: refused', () => {
     const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
     const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
     /** @type {Record<string, string>[]} */
@@ -353,7 +353,7 @@ describe('Settings: wrong combinations', () => {
     expect(problemsOf({ ...broker, MQTT_URL: 'mqtts://broker', MQTT_PASSWORD: short })).toEqual([]);
   });
 
-  test('one token in two scopes: refused', () => {
+  test('Settings: wrong combinations: one token in two scopes: refused', () => {
     const both = (/** @type {string} */ one, /** @type {string} */ other) =>
       `${one} must not hold a token that is in ${other}: each token has one scope`;
     expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,a', INGEST_TOKENS: 'c, b' })).toEqual([
@@ -372,7 +372,7 @@ describe('Settings: wrong combinations', () => {
     ],
     ['CQL_CONTACT_POINTS', '127.0.0.1,[2001:db8::1]', 'CQL_TLS_CA must be set'],
     ['MQTT_URL', 'mqtt://192.0.2.1:1883', 'MQTT_URL must be mqtts:// when MQTT_PASSWORD is sent to a broker'],
-  ])('an unencrypted password to %s=%s: refused', (name, value, message) => {
+  ])('Settings: wrong combinations: an unencrypted password to %s=%s: refused', (name, value, message) => {
     const far = { [name]: value, [`${name.slice(0, name.indexOf('_'))}_USERNAME`]: 'u' };
     const environment = { ...far, [`${name.slice(0, name.indexOf('_'))}_PASSWORD`]: 'p' };
     expect(problemsOf(environment)).toEqual([expect.stringContaining(message)]);
@@ -387,12 +387,12 @@ describe('Settings: wrong combinations', () => {
     ['CQL_CONTACT_POINTS', '127.0.0.1,localhost:9042,[::1]:9042,[::1]'],
     ['MQTT_URL', 'mqtt://[::1]:1883'],
     ['MQTT_URL', 'mqtt://localhost'],
-  ])('a password on loopback: %s=%s: accepted', (name, value) => {
+  ])('Settings: wrong combinations: a password on loopback: %s=%s: accepted', (name, value) => {
     const signIn = { CQL_USERNAME: 'u', CQL_PASSWORD: 'p', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
     expect(problemsOf({ ...signIn, [name]: value })).toEqual([]);
   });
 
-  test('a certificate or a key alone: refused', () => {
+  test('Settings: wrong combinations: a certificate or a key alone: refused', () => {
     const pem = file('half.pem', 'PEM');
     expect(problemsOf({ HTTP_TLS_CERT: pem, MQTT_TLS_KEY: pem })).toEqual([
       'MQTT_TLS_CERT must be set when MQTT_TLS_KEY is set',
@@ -400,14 +400,14 @@ describe('Settings: wrong combinations', () => {
     ]);
   });
 
-  test('a certificate for a connection without TLS: refused, because the connection would be open', () => {
+  test('Settings: wrong combinations: a certificate for a connection without TLS: refused, because the connection would be open', () => {
     const MQTT_TLS_CA = file('ca.pem', 'PEM');
     const expected = ['MQTT_URL must be mqtts:// when MQTT_TLS_CA is set'];
     expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtt://broker.example' })).toEqual(expected);
     expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtts://broker.example' })).toEqual([]);
   });
 
-  test('several problems: all are reported at once, except for values that could not be read', () => {
+  test('Settings: wrong combinations: several problems: all are reported at once, except for values that could not be read', () => {
     expect(
       problemsOf({
         ROLE: 'ingest',
@@ -426,12 +426,12 @@ describe('Settings: wrong combinations', () => {
 });
 
 describe('Settings: secrets in files', () => {
-  test('content: read without the line break at the end', () => {
+  test('Settings: secrets in files: content: read without the line break at the end', () => {
     const API_TOKEN_FILE = file('token', ' to ken \n');
     expect(readSettings({ API_TOKEN_FILE }, NONE).http.apiToken).toBe(' to ken ');
   });
 
-  test('missing or empty file: reported with the name of the setting', () => {
+  test('Settings: secrets in files: missing or empty file: reported with the name of the setting', () => {
     const CQL_PASSWORD_FILE = join(folder, 'nowhere');
     const API_TOKEN_FILE = file('empty', '\n');
     expect(problemsOf({ CQL_PASSWORD_FILE, API_TOKEN_FILE })).toEqual([
@@ -447,7 +447,7 @@ describe('Settings: secrets in files', () => {
     ]);
   });
 
-  test('secret settings: all that others must not see', () => {
+  test('Settings: secrets in files: secret settings: all that others must not see', () => {
     const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
     expect(secrets.map(([name]) => name)).toEqual([
       'CQL_PASSWORD',
@@ -466,26 +466,26 @@ describe('Settings: secrets in files', () => {
 });
 
 describe('Settings: .env', () => {
-  test('a setting that is not in the environment: read from it', () => {
+  test('Settings: .env: a setting that is not in the environment: read from it', () => {
     const envFile = file('both.env', 'HTTP_PORT=1\nMQTT_PORT=2\n');
     const config = readSettings({ HTTP_PORT: '3' }, { envFile });
     expect([config.http.port, config.mqtt.port]).toEqual([3, 2]);
   });
 
-  test('an empty value in the environment: it overrides .env', () => {
+  test('Settings: .env: an empty value in the environment: it overrides .env', () => {
     const envFile = file('silenced.env', 'HTTP_PORT=1\n');
     expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);
   });
 
-  test('unreadable file: reported', () => {
+  test('Settings: .env: unreadable file: reported', () => {
     expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
   });
 });
 
 describe('Settings: .env.example', () => {
-  test('content: the output of npm run docs:reference', () => expect(EXAMPLE).toBe(envExample()));
+  test('.env.example: content: that of npm run docs:reference', () => expect(EXAMPLE).toBe(envExample()));
 
-  test('settings: all with their defaults, in order', () => {
+  test('Settings: .env.example: settings: all with their defaults, in order', () => {
     const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => [
       name,
       value,
@@ -493,7 +493,7 @@ describe('Settings: .env.example', () => {
     expect(listed).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
   });
 
-  test('without the # characters: the defaults', () => {
+  test('Settings: .env.example: without the # characters: the defaults', () => {
     const envFile = file('example.env', EXAMPLE.replaceAll(/^#([A-Z_]+=)/gm, '$1'));
     expect(readSettings({}, { envFile })).toEqual(readSettings({}, NONE));
   });
@@ -502,7 +502,7 @@ describe('Settings: .env.example', () => {
 describe('Settings: docs/reference/settings.md', () => {
   const page = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
 
-  test('content: the output of npm run docs:reference', () => expect(page).toBe(settingsPage()));
+  test('Settings page: content: that of npm run docs:reference', () => expect(page).toBe(settingsPage()));
 
   test('Settings page: every setting: its values and its meaning', () => {
     for (const setting of Object.values(SETTINGS))

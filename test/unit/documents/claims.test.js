@@ -19,7 +19,7 @@ describe('LATEST_GROUPS: the documents name the sensors for its default', () => 
   const groups = Number(SETTINGS['LATEST_GROUPS']?.fallback);
   const sensors = 160_000;
 
-  test('code: this number of sensors needs the default, one more needs more', () => {
+  test('LATEST_GROUPS: code: this number of sensors needs the default, one more needs more', () => {
     expect([groupsFor(sensors), groupsFor(sensors + 1)]).toEqual([groups, 2 * groups]);
   });
 
@@ -40,7 +40,7 @@ describe('Node.js: the oldest supported version', () => {
   const engines = JSON.parse(read('package.json')).engines.node;
   const oldest = engines.replace('>=', '');
 
-  test('package.json: a major and a minor version', () => {
+  test('Node.js: the oldest supported version: package.json: a major and a minor version', () => {
     expect(engines).toMatch(/^>=\d+\.\d+$/);
   });
 
@@ -48,7 +48,7 @@ describe('Node.js: the oldest supported version', () => {
     ['README.md', `You need Node.js ${oldest} or newer`],
     ['docs/how-to/deploy-with-compose.md', `(Node.js ${oldest} or newer`],
     ['CONTRIBUTING.md', `Node.js ${oldest}`],
-  ])('%s: the same version', (file, claim) => {
+  ])('Node.js: the oldest supported version: %s: the same version', (file, claim) => {
     expect(read(file)).toContain(claim);
   });
 
@@ -65,7 +65,7 @@ describe('Node.js: the oldest supported version', () => {
     );
   });
 
-  test('the version that runs this test: accepted', () => {
+  test('Node.js: the oldest supported version: the version that runs this test: accepted', () => {
     expect(() => checkNode()).not.toThrow();
   });
 });
@@ -73,12 +73,12 @@ describe('Node.js: the oldest supported version', () => {
 describe('Version: package.json and the other files', () => {
   const { version } = JSON.parse(read('package.json'));
 
-  test('package-lock.json: the same', () => {
+  test('Version of package.json: package-lock.json: the same', () => {
     const lock = JSON.parse(read('package-lock.json'));
     expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
   });
 
-  test('CHANGELOG.md: the newest release is this version, with its date', () => {
+  test('Version of package.json: CHANGELOG.md: the newest release is this version, with its date', () => {
     const [, newest] = /## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d/.exec(read('CHANGELOG.md')) ?? [];
     expect(newest).toBe(version);
   });
@@ -91,12 +91,12 @@ describe('Version: package.json and the other files', () => {
     'infra/kubernetes/jobs/migrate/job.yaml',
     'infra/kubernetes/jobs/roles/job.yaml',
     'infra/kubernetes/jobs/drain/job.yaml',
-  ])('%s: the image has this tag', (file) => {
+  ])('Version of package.json: %s: the image has this tag', (file) => {
     const tags = [...read(file).matchAll(/(?:millrace:|newTag: )(\d[\d.]*\d)/g)].map(([, tag]) => tag);
     expect([...new Set(tags)]).toEqual([version]);
   });
 
-  test('.nvmrc: the major version of the image', () => {
+  test('Version of package.json: .nvmrc: the major version of the image', () => {
     const major = read('.nvmrc').trim();
     expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${major}.`);
   });
@@ -108,7 +108,7 @@ describe('docs/decisions: the records and their index', () => {
   const index = readFileSync(new URL('README.md', folder), 'utf8');
   const listed = [...index.matchAll(/^\| \[(\d{4})\]\((\S+)\) \| (.+) \| (.+) \| (\S+) \|$/gm)];
 
-  test('index: lists every record, with ascending numbers', () => {
+  test('docs/decisions: index: lists every record, with ascending numbers', () => {
     expect(listed.map(([, , file]) => file)).toEqual(files.sort());
     expect(listed.map(([, number]) => Number(number))).toEqual(files.map((_, position) => position + 1));
   });
@@ -125,7 +125,7 @@ describe('docs/decisions: the records and their index', () => {
     },
   );
 
-  test.each(['README.md', ...files])('%s: every link leads to a file', (file) => {
+  test.each(['README.md', ...files])('docs/decisions: %s: every link leads to a file', (file) => {
     const text = readFileSync(new URL(file, folder), 'utf8');
     const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => String(link));
     expect(links.filter((link) => !existsSync(new URL(link, folder)))).toEqual([]);
@@ -148,7 +148,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   });
   afterAll(() => app?.stop());
 
-  test('every problem: those that the page lists, and no others', async () => {
+  test('docs/reference/errors.md: every problem: those that the page lists, and no others', async () => {
     for (const path of ['/nothing', '/api/v1/caller']) {
       const problem = JSON.parse((await app.send(path)).text);
       expect(Object.keys(problem).sort()).toEqual([...members].sort());
@@ -159,14 +159,14 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   test.each([
     ['bad_parameter', '/api/v1/session?unknown=1', {}],
     ['forbidden', '/api/v1/caller', { authorization: `Bearer ${TOKENS.ingestTokens[0]}` }],
-  ])('%s: those of its lines as well', async (code, path, headers) => {
+  ])('docs/reference/errors.md: %s: those of its lines as well', async (code, path, headers) => {
     const problem = JSON.parse((await app.send(path, { headers })).text);
     expect(problem.code).toBe(code);
     const own = more.flatMap(([of, member]) => (of === code ? member : []));
     expect(Object.keys(problem).sort()).toEqual([...members, ...own].sort());
   });
 
-  test('the page and the contract: the same members', () => {
+  test('docs/reference/errors.md: the page and the contract: the same members', () => {
     for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
       const { shape } = /** @type {ZodObject} */ (PROBLEMS[code]);
       const own = more.flatMap(([of, member]) => (of === code ? member : []));

@@ -26,7 +26,7 @@ test('Sparkplug: random histories: no value has another name, and none is lost w
   expect(Math.min(totals.stored, totals.refused)).toBeGreaterThan(HISTORIES);
 }, 86_400_000);
 
-test('Own topics: random histories: what arrived last decides whether a device is online, and describes it', async () => {
+test('Topics of Millrace: random histories: the message that arrived last decides the state and description of a device', async () => {
   const tables = await readMemoryTables();
   for (let done = 0; done < HISTORIES; done += NODES) {
     const seed = SEED + done;

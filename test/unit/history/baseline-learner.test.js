@@ -52,7 +52,7 @@ function createBaselines() {
   return new Baselines(context, { store: path.store, everyMs: 60_000, provisionalMs: 60_000 });
 }
 
-test('Learner: first look: learns today; after six: tomorrow, once', async () => {
+test('Learner: first round: learns today; after six: tomorrow, once', async () => {
   await writeHours('device', DAY, 3);
   path.clock.now = DAY + HOUR_MS;
   const { learnDue, counts, lag } = learner();
@@ -151,7 +151,7 @@ function sigmasOf(baselines, key, measured) {
   return judged.sigmas;
 }
 
-test('Baselines: two processes: the same judgment, by what is stored', async () => {
+test('Baselines: two processes: the same judgment, from the stored baselines', async () => {
   await writeHours('device', DAY, 28);
   path.clock.now = DAY;
   const { key } = keysOf('device', 's');

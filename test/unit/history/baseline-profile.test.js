@@ -45,7 +45,7 @@ const isWeekend = (/** @type {number} */ ts) => [0, 6].includes(new Date(ts).get
 const daily = (/** @type {number} */ ts) => 20 + 10 * Math.sin((2 * Math.PI * hourOf(ts)) / 24);
 
 describe('Baseline profile', () => {
-  test('daily rhythm: each hour has its own mean, and noon at night is far off', () => {
+  test('Baseline profile: daily rhythm: each hour has its own mean, and noon at night is far off', () => {
     const usual = learned(hoursOf((ts) => daily(ts) + 0.3 * noise(ts / HOUR_MS)));
     for (const hour of [0, 6, 12, 18]) {
       expect(usual.at(hour).mean).toBeCloseTo(daily(DAY + hour * HOUR_MS), 0);
@@ -54,7 +54,7 @@ describe('Baseline profile', () => {
     expect(usual.sigmas(18, daily(DAY + 6 * HOUR_MS))).toBeGreaterThan(10);
   });
 
-  test('weekly rhythm: weekends differ from working days', () => {
+  test('Baseline profile: weekly rhythm: weekends differ from working days', () => {
     const weekly = (/** @type {number} */ ts) => (isWeekend(ts) ? 0 : 100) + noise(ts / HOUR_MS);
     expect(learned(hoursOf(weekly)).at(12).mean).toBeCloseTo(100, -1);
     const saturday = DAY + 5 * DAY_MS;
@@ -63,24 +63,24 @@ describe('Baseline profile', () => {
     expect(usual.sigmas(12, 100)).toBeGreaterThan(20);
   });
 
-  test('three days: no hours of the week yet, hours of the day', () => {
+  test('Baseline profile: three days: no hours of the week yet, hours of the day', () => {
     const usual = learned(hoursOf(daily, { days: 3 }));
     expect(usual.at(6).mean).toBeCloseTo(30, 1);
     expect(usual.at(18).mean).toBeCloseTo(10, 1);
   });
 
-  test('one day: one mean for all hours, and its rhythm is no outlier', () => {
+  test('Baseline profile: one day: one mean for all hours, and its rhythm is no outlier', () => {
     const usual = learned(hoursOf(daily, { days: 1 }));
     expect(usual.at(3)).toEqual(usual.at(15));
     expect(Math.abs(usual.sigmas(6, 30))).toBeLessThan(4.5);
   });
 
-  test('less than a day: nothing is known', () => {
+  test('Baseline profile: less than a day: nothing is known', () => {
     expect(learnProfile(hoursOf(daily, { days: 23 / 24 }), DAY)).toBeNull();
     expect(learnProfile([], DAY)).toBeNull();
   });
 
-  test('constant: equal values are usual, a change is far off', () => {
+  test('Baseline profile: constant: equal values are usual, a change is far off', () => {
     for (const value of [20, -0.1]) {
       const usual = learned(hoursOf(() => value, { spread: 0 }));
       expect(usual.sigmas(5, value)).toBe(0);
@@ -93,31 +93,31 @@ describe('Baseline profile', () => {
     expect(sigmas).toEqual([0, MOST_SIGMAS, -MOST_SIGMAS]);
   });
 
-  test('two states within each hour: both are usual', () => {
+  test('Baseline profile: two states within each hour: both are usual', () => {
     const usual = learned(hoursOf(() => 0.5, { spread: 0.5, count: 3600 }));
     expect(usual.sigmas(5, 0)).toBe(-2);
     expect(usual.sigmas(5, 1)).toBe(2);
   });
 
-  test('a rare change: not constant', () => {
+  test('Baseline profile: a rare change: not constant', () => {
     const usual = learned(hoursOf((ts) => ((ts / HOUR_MS) % 50 === 0 ? 1 : 0), { spread: 0 }));
     expect(usual.at(5).deviation).toBeGreaterThan(0);
   });
 
-  test('drift: the newest values are usual', () => {
+  test('Baseline profile: drift: the newest values are usual', () => {
     const drift = (/** @type {number} */ ts) => 50 + (ts - START) / DAY_MS + noise(ts / HOUR_MS);
     const usual = learned(hoursOf(drift));
     expect(Math.abs(usual.sigmas(12, drift(DAY + 12 * HOUR_MS)))).toBeLessThan(2.2);
   });
 
-  test('a step: far off while it is new, usual when it lasts for more than a day', () => {
+  test('Baseline profile: a step: far off while it is new, usual when it lasts for more than a day', () => {
     const step = (/** @type {number} */ hours) => (/** @type {number} */ ts) =>
       (ts >= DAY - hours * HOUR_MS ? 60 : 50) + noise(ts / HOUR_MS);
     expect(learned(hoursOf(step(12))).sigmas(12, 60)).toBeGreaterThan(4.5);
     expect(Math.abs(learned(hoursOf(step(30))).sigmas(12, 60))).toBeLessThan(2.2);
   });
 
-  test('faults in the history: they change nothing', () => {
+  test('Baseline profile: faults in the history: they change nothing', () => {
     const calm = (/** @type {number} */ ts) => 38 + 0.2 * noise(ts / HOUR_MS);
     const faulty = (/** @type {number} */ ts) => ((ts / HOUR_MS) % 11 === 0 ? 9999 : calm(ts));
     const [a, b] = [learned(hoursOf(calm)).at(12), learned(hoursOf(faulty)).at(12)];
@@ -126,14 +126,14 @@ describe('Baseline profile', () => {
     expect(learned(hoursOf(faulty)).sigmas(12, 9999)).toBe(MOST_SIGMAS);
   });
 
-  test('gaps and hours that are not packed: those that are there count', () => {
+  test('Baseline profile: gaps and hours that are not packed: those that are there count', () => {
     const rows = hoursOf((ts) => (noise(ts) > 0 ? daily(ts) : null));
     const open = { hour: DAY, statistics: null };
     expect(learned([...rows, /** @type {any} */ (open)]).at(6).mean).toBeCloseTo(30, 0);
     expect(learned([...rows].reverse()).at(6)).toEqual(learned(rows).at(6));
   });
 
-  test('values beyond single floats: nothing is known', () => {
+  test('Baseline profile: values beyond single floats: nothing is known', () => {
     const profile = learnProfile(
       hoursOf(() => 1e300),
       DAY,
@@ -147,14 +147,14 @@ describe('Baseline profile', () => {
     ).toBeNull();
   });
 
-  test('one sample an hour: the spread between hours alone', () => {
+  test('Baseline profile: one sample an hour: the spread between hours alone', () => {
     const usual = learned(hoursOf((ts) => 10 + noise(ts / HOUR_MS), { spread: 0, count: 1 }));
     expect(usual.at(12).deviation).toBeGreaterThan(0.3);
     expect(usual.at(12).deviation).toBeLessThan(2);
   });
 });
 
-test('Reach: grows with the count of samples, up to 2', () => {
+test('Expected extreme: more samples: it grows, up to 2 deviations', () => {
   const reaches = [2, 3, 4, 8, 16, 30, 60, 3600, 1e9].map(reachOf);
   expect([...reaches].sort((a, b) => a - b)).toEqual(reaches);
   expect(reaches[0]).toBe(0.564);

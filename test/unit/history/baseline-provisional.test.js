@@ -67,7 +67,7 @@ const samplesUntil = (count, stepMs, end = NOW) =>
 
 const UNKNOWN = { sigmas: undefined, provisional: undefined };
 
-test('Provisional: a sensor of the last minutes: judged after the first look, and marked', async () => {
+test('Provisional baseline: a sensor of the last minutes: judged after the first round, and marked', async () => {
   await path.send('new', samplesUntil(300, 1000));
   const { baselines, judge, changes, metrics } = createProcess();
   expect(judge('new', 21)).toEqual(UNKNOWN);
@@ -82,7 +82,7 @@ test('Provisional: a sensor of the last minutes: judged after the first look, an
   expect(readSeries(await metrics.registry.metrics(), 'iot_baseline_provisional_sensors')).toBe(1);
 });
 
-test('Provisional: a restart, and a second process: the same baseline after one look', async () => {
+test('Provisional baseline: a restart, and a second process: the same baseline after one round', async () => {
   await path.send('device', samplesUntil(300, 1000));
   const processes = [createProcess(), createProcess()];
   const answers = [];
@@ -95,7 +95,7 @@ test('Provisional: a restart, and a second process: the same baseline after one 
   expect(answers[0]?.provisional).toBe(true);
 });
 
-test('Provisional: few samples: not judged, and read again when there may be enough', async () => {
+test('Provisional baseline: few samples: not judged, and read again when there may be enough', async () => {
   await path.send('young', samplesUntil(20, 1000));
   const { baselines, judge, reads } = createProcess();
   judge('young', 21);
@@ -110,7 +110,7 @@ test('Provisional: few samples: not judged, and read again when there may be eno
   expect(judge('young', 21).provisional).toBe(true);
 });
 
-test('Provisional: a slow sensor: judged by as many hours as it needs; a fast one of the device by the last one', async () => {
+test('Provisional baseline: a slow and a fast sensor of a device: as many hours as each needs', async () => {
   await path.send('slow', samplesUntil(40, 10 * MINUTE_MS), { sensor: 'slow' });
   const risen = samplesUntil(600, 5000).map(({ ts }) => ({ ts, value: 50 }));
   await path.send('slow', risen, { sensor: 'fast' });
@@ -130,7 +130,7 @@ test('Provisional: a slow sensor: judged by as many hours as it needs; a fast on
   expect(reads()).toBeGreaterThan(before);
 });
 
-test('Provisional: no earlier samples: earlier hours are not read', async () => {
+test('Provisional baseline: no earlier samples: earlier hours are not read', async () => {
   await path.send('new', samplesUntil(10, 1000));
   const { baselines, judge, reads } = createProcess();
   judge('new', 21);
@@ -139,7 +139,7 @@ test('Provisional: no earlier samples: earlier hours are not read', async () => 
   expect(reads()).toBe(3);
 });
 
-test('Provisional: a busy hour of many rows: read in part, from all of the hour', async () => {
+test('Provisional baseline: an hour of many rows: a sample of its rows is read, from all of the hour', async () => {
   const all = samplesUntil(3600, 1000, HOUR + HOUR_MS - 1000);
   path.clock.now = HOUR + HOUR_MS - 1;
   // A drift over the whole hour, one row a message of two samples.
@@ -158,7 +158,7 @@ test('Provisional: a busy hour of many rows: read in part, from all of the hour'
   expect(reads()).toBeLessThan(20);
 });
 
-test('Provisional: a device of many sensors, in several parts: all of them', async () => {
+test('Provisional baseline: a device of many sensors, in several parts: all are judged', async () => {
   const names = Array.from({ length: 70 }, (_, index) => `s-${index}`);
   const { device, group } = path.keyOf('wide');
   const series = names.map((name) => {
@@ -178,7 +178,7 @@ test('Provisional: a device of many sensors, in several parts: all of them', asy
   expect(judged).toEqual(names);
 });
 
-test('Provisional: a learned baseline comes: it replaces the provisional one', async () => {
+test('Provisional baseline: a learned baseline exists: it replaces the provisional one', async () => {
   await path.send('device', samplesUntil(300, 1000));
   const { baselines, judge, changes, metrics } = createProcess();
   judge('device', 21);
@@ -202,7 +202,7 @@ test('Provisional: a learned baseline comes: it replaces the provisional one', a
   expect(readSeries(await metrics.registry.metrics(), 'iot_baseline_provisional_sensors')).toBe(0);
 });
 
-test('Provisional: nobody follows a sensor any more: it is forgotten, and not read', async () => {
+test('Provisional baseline: no reader follows a sensor any more: it is forgotten, and not read', async () => {
   await path.send('device', samplesUntil(3000, 1000));
   const { baselines, judge, reads, metrics } = createProcess();
   judge('device', 21);
@@ -219,7 +219,7 @@ test('Provisional: nobody follows a sensor any more: it is forgotten, and not re
   expect(reads()).toBe(before);
 });
 
-test('Provisional: the read of a device fails for good: the other devices are read', async () => {
+test('Provisional baseline: the read of a device fails each time: the other devices are read', async () => {
   await path.send('good', samplesUntil(300, 1000));
   const { baselines, judge } = createProcess();
   const { newest } = path.store.samples;

@@ -27,7 +27,7 @@ function learned(samples) {
 }
 
 describe('Provisional baseline', () => {
-  test('noise: median and deviation of it', () => {
+  test('Provisional baseline: noise: median and deviation of it', () => {
     const baseline = learned(signal(600, (index) => 20 + noise(index)));
     expect(baseline.mean).toBeCloseTo(20, 0);
     expect(baseline.deviation).toBeGreaterThan(0.2);
@@ -35,7 +35,7 @@ describe('Provisional baseline', () => {
     expect([baseline.from, baseline.to]).toEqual([NOON, NOON + 599 * SECOND]);
   });
 
-  test('samples in any order: the same baseline', () => {
+  test('Provisional baseline: samples in any order: the same baseline', () => {
     const { times, values } = signal(300, (index) => index + 10 * noise(index));
     const turned = { times: times.toReversed(), values: values.toReversed() };
     expect(learnRecent(turned)).toEqual(learnRecent({ times, values }));
@@ -46,7 +46,7 @@ describe('Provisional baseline', () => {
     ['as many as needed', LEAST_SAMPLES, 10_000, true],
     ['many within too short a time', 500, (LEAST_SPAN_MS - 1) / 499, false],
     ['no sample', 0, 1, false],
-  ])('few samples: %s: judged: %#', (_, count, stepMs, isJudged) => {
+  ])('Provisional baseline: few samples: %s: judged: %#', (_, count, stepMs, isJudged) => {
     const times = Array.from({ length: count }, (_, index) => NOON + index * stepMs);
     expect(learnRecent({ times, values: times.map(() => 7) }) !== null).toBe(isJudged);
   });
@@ -55,13 +55,13 @@ describe('Provisional baseline', () => {
     ['at the begin', (/** @type {number} */ index) => index < 110],
     ['at the end', (/** @type {number} */ index) => index >= 490],
     ['here and there', (/** @type {number} */ index) => index % 6 === 0],
-  ])('outliers %s, from the first minute: they stand out, and do not become usual', (_, isWild) => {
+  ])('Provisional baseline: outliers %s, from the first minute: they stand out', (_, isWild) => {
     const baseline = learned(signal(600, (index) => (isWild(index) ? 90 : 20 + noise(index))));
     expect(Math.abs(sigmasOf(baseline, 20))).toBeLessThan(1.4);
     expect(sigmasOf(baseline, 90)).toBeGreaterThan(4.5);
   });
 
-  test('a step: it stands out, and is usual once it is a large part of the window', () => {
+  test('Provisional baseline: a step: it stands out, and is usual once it is a large part of the window', () => {
     const stepAt = (/** @type {number} */ at) =>
       learned(signal(600, (index) => (index < at ? 20 : 40) + noise(index)));
     expect(sigmasOf(stepAt(600), 40)).toBeGreaterThan(4.5);
@@ -74,19 +74,19 @@ describe('Provisional baseline', () => {
     [20.5, 20.6, 0.5],
     [-1013, -1030, -1.7],
     [0, 0.001, 99],
-  ])('a constant of %p: the value itself is usual; %p: %p sigmas', (constant, other, sigmas) => {
+  ])('Baseline of a constant %p: the value itself: usual; %p: %p sigmas', (constant, other, sigmas) => {
     const baseline = learned(signal(100, () => constant));
     expect(sigmasOf(baseline, constant)).toBe(0);
     expect(sigmasOf(baseline, other)).toBe(sigmas);
   });
 
-  test('a constant that was rounded otherwise now and then: the next step of it does not stand out', () => {
+  test('Provisional baseline: a constant that was rounded otherwise now and then: the next step of it does not stand out', () => {
     const baseline = learned(signal(600, (index) => (index % 30 === 0 ? 20.1 : 20)));
     expect(sigmasOf(baseline, 20.2)).toBeLessThan(4.5);
     expect(sigmasOf(baseline, 25)).toBeGreaterThan(4.5);
   });
 
-  test.each([0.3, 0.5, 0.7])('two states, the second one for %p of the time: both are usual', (share) => {
+  test.each([0.3, 0.5, 0.7])('Baseline: two states, the second for %p of the time: both usual', (share) => {
     for (const size of [0, 1]) {
       const samples = signal(600, (index) => (index % 10 < 10 * share ? 100 : 0) + size * noise(index));
       const baseline = learned(samples);
@@ -94,17 +94,17 @@ describe('Provisional baseline', () => {
     }
   });
 
-  test('two states, the second one rarely: it stands out', () => {
+  test('Provisional baseline: two states, the second one rarely: it stands out', () => {
     const baseline = learned(signal(600, (index) => Number(index % 50 === 0)));
     expect([sigmasOf(baseline, 0), Math.sign(sigmasOf(baseline, 1) - 4.5)]).toEqual([0, 1]);
   });
 
-  test('a drift: its next values stay usual for as long as they wait for the next look', () => {
+  test('Provisional baseline: a drift: its next values stay usual until the next round', () => {
     const baseline = learned(signal(600, (index) => index / 10));
     expect(sigmasOf(baseline, 90)).toBeLessThan(2);
   });
 
-  test('numbers beyond a single float: nothing is usual', () => {
+  test('Provisional baseline: numbers beyond a single float: nothing is usual', () => {
     expect(learnRecent(signal(100, () => 1e300))).toBeNull();
   });
 });

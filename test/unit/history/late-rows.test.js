@@ -262,7 +262,7 @@ function createArrivals(around = (write) => write()) {
   return { notes, counted, device: /** @type {any} */ (device), other: /** @type {any} */ (other) };
 }
 
-test('Late arrival: a message has a late hour and one of now: the note has the late hour alone', async () => {
+test('Late arrival: a message has a late hour and a current one: the note has the late hour alone', async () => {
   path.clock.now = CLOSING;
   await path.send('device', [...samplesOf(HOUR, 2), ...samplesOf(CLOSING, 2)]);
   expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);

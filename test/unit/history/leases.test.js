@@ -69,7 +69,7 @@ test('Lease: work takes longer than a lease lasts: it is renewed, and ends with 
   expect(renew).not.toHaveBeenCalled();
 });
 
-test('Lease: its process cannot renew it: after a minute another takes the group, and keeps it', async () => {
+test('Lease: its process cannot renew it: after a minute another process takes the group, and keeps it', async () => {
   const { work, end } = endless();
   const renew = async () => {
     throw new Error('away');

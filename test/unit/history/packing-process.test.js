@@ -79,7 +79,7 @@ function createHanging() {
   };
 }
 
-test('Packing: pause between two looks: half of the setting, and at random up to as much again', async () => {
+test('Packing: pause between two rounds: half of the setting, and at random up to as much again', async () => {
   const random = jest.spyOn(Math, 'random').mockReturnValue(0);
   const read = jest.fn(path.store.packProgress.read);
   const { packing } = createProcess({
@@ -145,7 +145,7 @@ test('Packing: process ends, and the database does not answer a step: the end co
   await stopping;
 });
 
-test('Packing: process ends during a look: no other look follows it', async () => {
+test('Packing: process ends during a round: no other round follows', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   /** @type {() => void} */
   let release = () => {};
@@ -192,7 +192,7 @@ test('Packing: process ends while a step waits for the database: that is no fail
   expect(linesOf(FAILED)).toEqual([]);
 });
 
-test('Packing: a look ends with packing far behind: a warning has the hours, rounded, and the days of batches', async () => {
+test('Packing: a round ends with packing far behind: a warning has the hours, rounded, and the days of batches', async () => {
   // Each group is held by another process, so nothing is packed.
   const packLeases = { ...path.store.packLeases, take: async () => false };
   const { packing, linesOf, metric } = createProcess({ packLeases });
@@ -220,7 +220,7 @@ test('Packing: devices of an hour take 2 s to list: the histogram has the second
   expect(await metric('iot_pack_seconds_sum')).toBe(2 * GROUPS);
 });
 
-test('Packing: ingest is under pressure: hours are packed all the same', async () => {
+test('Packing: ingest is under pressure: hours are packed nevertheless', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   const { packing, linesOf, metric } = createProcess({}, { isPressed: true });
   await packing.packDue();
@@ -320,7 +320,7 @@ test('Packer: several hours are due, and one fails: the lag is that of the hours
   expect(packer.behind.behindMs()).toBe(4 * HOUR_MS);
 });
 
-test('Packer: hours are packed, and their notes are not: the next look packs what was noted', async () => {
+test('Packer: hours are packed, but noted days are not: the next round packs the noted days', async () => {
   const { writeNoticed, read } = path.store.packProgress;
   let failures = 1;
   const packProgress = {

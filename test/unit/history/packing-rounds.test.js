@@ -52,7 +52,7 @@ test('Packing: process runs: each closed hour is packed without a call', async (
   await until(async () => (await packed()) === HOUR + 2 * HOUR_MS, { what: 'the second hour' });
 });
 
-test('Packing: process ends before its first look: nothing is packed', async () => {
+test('Packing: process ends before its first round: nothing is packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   let looks = 0;

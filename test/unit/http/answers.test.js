@@ -33,7 +33,7 @@ describe('Answer within the contract', () => {
         ...problem({ status: 405, title: 'Method Not Allowed', code: 'method_not_allowed' }),
       },
     ],
-  ])('%s', (_, answer) => expect(objection(answer)).toBeNull());
+  ])('Answer within the contract: %s', (_, answer) => expect(objection(answer)).toBeNull());
 });
 
 describe('Answer outside the contract', () => {
@@ -52,5 +52,5 @@ describe('Answer outside the contract', () => {
     ],
     ['an answer to a method that is not served', { method: 'DELETE' }, 'no problem document'],
     ['an answer where nothing is', { path: '/api/v1/nothing' }, 'no problem document'],
-  ])('%s', (_, answer, text) => expect(objection(answer)).toContain(text));
+  ])('Answer outside the contract: %s', (_, answer, text) => expect(objection(answer)).toContain(text));
 });

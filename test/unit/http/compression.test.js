@@ -85,7 +85,7 @@ describe('Compression', () => {
     ['gzip', 'gzip', gunzipSync],
     ['gzip, deflate, br', 'br', brotliDecompressSync],
     ['gzip;q=1.0, br;q=0', 'gzip', gunzipSync],
-  ])('Accept-Encoding %s: %s, the same content', async (accepted, encoding, decompress) => {
+  ])('Compression: Accept-Encoding %s: %s, the same content', async (accepted, encoding, decompress) => {
     const plain = await get('/api/v1/latest');
     const { headers, body } = await get('/api/v1/latest', accepted);
     expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
@@ -110,11 +110,11 @@ describe('Compression', () => {
     },
   );
 
-  test('problem document: compressed too', async () => {
+  test('Compression: problem document: compressed too', async () => {
     expect((await get('/api/v1/problem', 'gzip')).headers['content-encoding']).toBe('gzip');
   });
 
-  test('HEAD: no body, no encoding', async () => {
+  test('Compression: HEAD: no body, no encoding', async () => {
     const response = await open('/api/v1/latest', 'br', 'HEAD');
     expect([response.statusCode, response.headers['content-encoding']]).toEqual([200, undefined]);
     response.resume();
@@ -143,7 +143,7 @@ describe('Compression', () => {
     },
   );
 
-  test('stream: a reader disconnects: its encoder ends', async () => {
+  test('Compression: stream: a reader disconnects: its encoder ends', async () => {
     closed.length = 0;
     const response = await open('/api/v1/stream', 'br');
     await once(response, 'data');
@@ -156,7 +156,7 @@ describe('Compression', () => {
     ['csv', 'gzip'],
     ['csv', 'br'],
     ['ndjson', 'gzip'],
-  ])('export as %s, %s: lines arrive before its end', async (path, encoding) => {
+  ])('Compression: export as %s, %s: lines arrive before its end', async (path, encoding) => {
     const response = await open(`/api/v1/${path}`, encoding);
     expect(response.headers['content-encoding']).toBe(encoding);
     const [first] = await once(response, 'data');
@@ -173,13 +173,13 @@ describe('Compression of the documents', () => {
   });
   afterAll(() => http?.stop());
 
-  test.each(['/openapi.json', '/asyncapi.json'])('%s: compressed', async (path) => {
+  test.each(['/openapi.json', '/asyncapi.json'])('Compression: document %s: compressed', async (path) => {
     const response = await fetch(http.url + path, { headers: { 'accept-encoding': 'br' } });
     expect(response.headers.get('content-encoding')).toBe('br');
     expect(await response.json()).toMatchObject({ info: { title: expect.any(String) } });
   });
 
-  test('/healthz: small: not compressed', async () => {
+  test('Compression of the documents: /healthz: small: not compressed', async () => {
     const response = await fetch(`${http.url}/healthz`, { headers: { 'accept-encoding': 'br' } });
     expect(response.headers.get('content-encoding')).toBeNull();
   });

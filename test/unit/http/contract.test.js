@@ -46,7 +46,7 @@ test.each(
 });
 
 describe.each(operations)('%s', (route, operation) => {
-  test('description: has summary, body and answers', () => {
+  test('OpenAPI operation: description: has summary, body and answers', () => {
     expect(operation.summary).toMatch(/^[A-Z].{8,}[^.]$/);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
     for (const parameter of operation.parameters) expect(parameter.description).toMatch(/^[A-Z].*\.$/s);
@@ -54,7 +54,7 @@ describe.each(operations)('%s', (route, operation) => {
     expect(operation.responses['500']).toBeDefined();
   });
 
-  test('query parameters: equal those of the handler', () => {
+  test('OpenAPI operation: query parameters: equal those of the handler', () => {
     const { operation: described } = ROUTES.find(({ method, path }) => `${method} ${path}` === route) ?? {};
     const query = operation.parameters.filter((/** @type {any} */ one) => one.in === 'query');
     expect(query.map((/** @type {any} */ one) => one.name)).toEqual(Object.keys(described?.query ?? {}));

@@ -61,13 +61,13 @@ describe('Cursor: another listing: refused', () => {
     ['another order', ['measurements', 'device-1', 'sensor-1', 'asc', 0, null]],
     ['another range', ['measurements', 'device-1', 'sensor-1', 'desc', 1, null]],
     ['nothing', []],
-  ])('%s', (_, scope) => {
+  ])('Cursor: another listing, %s: refused', (_, scope) => {
     expect(refusalOf(CURSOR, { scope: JSON.stringify(scope) }).message).toMatch(
       /^The cursor belongs to another request, or was changed: start again without a cursor/,
     );
   });
 
-  test('scope and body split at another character: refused', () => {
+  test('Cursor: scope and body split at another character: refused', () => {
     const body = JSON.stringify([NOW + DAY_MS, PLACE]);
     const mac = Buffer.from(CURSOR, 'base64url').subarray(0, 16);
     const moved = Buffer.concat([mac, Buffer.from(body.slice(1))]).toString('base64url');
@@ -76,7 +76,7 @@ describe('Cursor: another listing: refused', () => {
 });
 
 describe('Cursor: changed: refused', () => {
-  test('each bit: refused', () => {
+  test('Cursor: each bit: refused', () => {
     const bytes = Buffer.from(CURSOR, 'base64url');
     for (let bit = 0; bit < 8 * bytes.length; bit++) {
       const changed = Buffer.from(bytes);
@@ -85,13 +85,13 @@ describe('Cursor: changed: refused', () => {
     }
   });
 
-  test('truncated to any length: refused', () => {
+  test('Cursor: truncated to any length: refused', () => {
     for (let length = 0; length < CURSOR.length; length++) {
       expect(refusalOf(CURSOR.slice(0, length)).code).toBe('bad_cursor');
     }
   });
 
-  test('no body, with a correct signature: refused', () => {
+  test('Cursor: no body, with a correct signature: refused', () => {
     expect(refusalOf(forge('')).code).toBe('bad_cursor');
   });
 
@@ -103,13 +103,13 @@ describe('Cursor: changed: refused', () => {
     ['twice', CURSOR + CURSOR],
     ['no base64 at all', '{"group":0}'],
     ['empty', ''],
-  ])('%s', (_, cursor) => {
+  ])('Cursor: changed, %s: refused', (_, cursor) => {
     // Only where the bytes have one spelling as well, the two are the same text.
     if (cursor === CURSOR) throw new Error('the same cursor');
     expect(refusalOf(cursor).code).toBe('bad_cursor');
   });
 
-  test('the spare bits of its last character: refused', () => {
+  test('Cursor: the spare bits of its last character: refused', () => {
     // Six bits of a character, of which the last byte leaves two or four unused.
     const place = ['x', 'xy', 'xyz'].find(
       (text) => Buffer.from(CURSORS.seal(SCOPE, text), 'base64url').length % 3,
@@ -135,14 +135,14 @@ describe('Cursor: age: valid for one day', () => {
     [DAY_MS, true],
     [DAY_MS + 1, false],
     [30 * DAY_MS, false],
-  ])('after %i ms: %p', (age, isValid) => {
+  ])('Cursor: after %i ms: %p', (age, isValid) => {
     const later = cursorsOf({ now: NOW + age });
     if (isValid) expect(later.open(SCOPE, CURSOR)).toEqual(PLACE);
     else
       expect(refusalOf(CURSOR, { cursors: later }).message).toMatch(/^The cursor has expired: start again/);
   });
 
-  test('an expired cursor of another listing: its age is not mentioned', () => {
+  test('Cursor: an expired cursor of another listing: its age is not mentioned', () => {
     const later = cursorsOf({ now: NOW + 2 * DAY_MS });
     expect(refusalOf(CURSOR, { cursors: later, scope: 'other' }).message).toMatch(/another request/);
   });

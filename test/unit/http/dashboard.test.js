@@ -53,14 +53,14 @@ test('Page: its files: each exists, and has its compressed forms', async () => {
   }
 });
 
-test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Page %s: the dashboard', async (path) => {
+test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Path %s: the dashboard', async (path) => {
   const response = await fetch(base + path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(await response.text()).toBe(page);
 });
 
-test('Policy: only own files and the inline script of the page run', async () => {
+test('Content security policy: scripts: only own files and the inline script of the page run', async () => {
   const policy = (await fetch(base)).headers.get('content-security-policy') ?? '';
   const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
   const hash = createHash('sha256').update(script).digest('base64');
@@ -77,7 +77,7 @@ test('Policy: only own files and the inline script of the page run', async () =>
 test.each([
   ['/', 'no-cache'],
   ['/mark.svg', 'public, max-age=86400'],
-])('%s: 304 while unchanged', async (path, caching) => {
+])('File %s: 304 while unchanged', async (path, caching) => {
   const response = await fetch(base + path);
   expect(response.headers.get('cache-control')).toBe(caching);
   const etag = response.headers.get('etag') ?? '';
@@ -122,7 +122,7 @@ test.each([
   expect([response.status, await response.text()]).toEqual([404, 'left to others']);
 });
 
-test('Path /favicon.ico: redirects to the icon', async () => {
+test('Path /favicon.ico: GET: a redirect to the icon', async () => {
   const response = await fetch(`${base}/favicon.ico`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toMatch(/^image\/svg\+xml/);

@@ -43,7 +43,7 @@ describe('Host: not exactly one valid host: 400', () => {
     ['a target with user information', ['GET http://evil@localhost/healthz HTTP/1.1', 'Host: localhost']],
     ['a target without a host', ['GET http:///healthz HTTP/1.1', 'Host: localhost']],
     ['a target of another scheme', ['GET ftp://localhost/healthz HTTP/1.1', 'Host: localhost']],
-  ])('%s', async (_, lines) => {
+  ])('Host: %s: 400', async (_, lines) => {
     expect(await answerTo(loopback, lines)).toEqual([400, 'bad_request']);
     expect(await answerTo(open, lines)).toEqual([400, 'bad_request']);
   });
@@ -78,7 +78,7 @@ describe('Host guard: loopback: only loopback names are served', () => {
     expect((await loopback.sendLines(['GET /healthz HTTP/1.1', `Host: ${host}`])).status).toBe(status);
   });
 
-  test('HTTP/1.0 without a header: refused', async () => {
+  test('Host guard, loopback: HTTP/1.0 without a header: refused', async () => {
     expect(await answerTo(loopback, ['GET /healthz HTTP/1.0'])).toEqual([421, 'wrong_host']);
   });
 });
@@ -100,7 +100,7 @@ describe('Host guard: loopback behind a proxy that keeps the host of the client'
     ['with tokens: served', { ...TOKENS, trustProxy: 1 }, 200],
     ['without tokens: refused', { trustProxy: 1 }, 421],
     ['with tokens, without TRUST_PROXY: refused', TOKENS, 421],
-  ])('%s', async (_, settings, status) => {
+  ])('Host guard, loopback behind a proxy: %s', async (_, settings, status) => {
     const app = await startHttpApp({ settings });
     try {
       expect((await app.sendLines(LINES)).status).toBe(status);

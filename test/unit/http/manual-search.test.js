@@ -61,7 +61,7 @@ test.each(['message refused', 'scale ingest', 'alarm', 'node', 'credentials', 'h
   },
 );
 
-test('Term of a search: a plural also finds the singular and other words for it', () => {
+test('Search term: a plural: it also finds the singular and synonyms', () => {
   expect(termsOf('Alarms')).toEqual(['alarms', 'alarm', 'alert']);
   expect(termsOf('constructor')).toEqual(['constructor']);
 });

@@ -33,7 +33,7 @@ const FLEET = [
 ];
 const ALL = { type: undefined, site: undefined };
 
-test('Ranking: the most unusual first, of all that match', async () => {
+test('Ranking of outliers: all that match: the most unusual first', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const all = await ranking.sensors(ALL);
   expect(all.outliers.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'pulse']);
@@ -43,7 +43,7 @@ test('Ranking: the most unusual first, of all that match', async () => {
   expect((await ranking.sensors({ type: 'pulse', site: 'South' })).outliers).toEqual([]);
 });
 
-test('Ranking: groups by their worst sensor; those that are not judged last', async () => {
+test('Ranking of outliers: groups: by their worst sensor; those without a judgment last', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const sites = await ranking.groups('site', ALL);
   expect(sites.map(({ site, sensors, judged, outliers }) => [site, sensors, judged, outliers])).toEqual([
@@ -88,7 +88,7 @@ test('Ranking: a value changes after it was ranked: answers within 2 s still hav
   expect(await ask()).toEqual([ranked, ranked]);
 });
 
-test('Outlier: its baseline, and the age of its value', () => {
+test('Outlier: members: its baseline, and the age of its value', () => {
   const baselines = /** @type {any} */ ({ at: () => ({ mean: 0, deviation: 0.5 }) });
   const judged = /** @type {any} */ (item('hot', 6));
   const deps = { baselines, clock: () => NOON + 1500 };

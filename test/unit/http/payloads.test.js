@@ -198,7 +198,7 @@ const KINDS_OF_PAYLOAD = {
 };
 
 describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, wrap, wrong }) => {
-  test('valid by the schema: ingest accepts it', () => {
+  test('AsyncAPI payload: valid by the schema: ingest accepts it', () => {
     fc.assert(
       fc.property(good, (one) => {
         expect([schema.safeParse(wrap(one)).error, isTaken(read, wrap(one))]).toEqual([undefined, true]);
@@ -206,7 +206,7 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
     );
   });
 
-  test.each(wrong)('wrong %s: neither the schema nor ingest accepts it', (field, values) => {
+  test.each(wrong)('AsyncAPI: wrong %s: neither the schema nor ingest accepts it', (field, values) => {
     fc.assert(
       fc.property(good, values, (one, value) => {
         const broken = wrap({ ...one, [field]: value });
@@ -264,7 +264,7 @@ test('AsyncAPI: stats of processes: match their schema', () => {
   expect(parseSnapshot(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });
 
-test('Payloads: what readers follow: described as it is sent', async () => {
+test('AsyncAPI: announcements of what readers follow: described as they are sent', async () => {
   /** @type {string[]} */
   const sent = [];
   const announcer = new Announcer({ devices: () => ['+'], send: (payload) => void sent.push(payload) });

@@ -181,7 +181,7 @@ test.each([
   ['', null],
   ['1,5', null],
   [true, null],
-])('value %p: %p', (raw, value) => {
+])('Import: value %p: %p', (raw, value) => {
   expect(readValue(raw)).toBe(value);
 });
 
@@ -194,6 +194,6 @@ test.each([
   [1.5, null],
   ['21.11.2026', null],
   [null, null],
-])('time %p: %p', (raw, time) => {
+])('Import: time %p: %p', (raw, time) => {
   expect(readTime(raw)).toBe(time);
 });

@@ -106,7 +106,7 @@ test('Dead letter: process ends while the database is away: it is not written wi
   expect(await failed).toMatchObject({ code: 'unavailable' });
 });
 
-test('Dead letter: messages of the hour before are delivered between new ones: the quota of the hour goes on', async () => {
+test('Dead letter: messages of the hour before are delivered between new ones: the quota of the current hour stays', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
   for (let index = 0; index < QUOTA + 1; index++)

@@ -61,7 +61,7 @@ async function deadLetters() {
 }
 
 describe('Messages of a device in the same ms, without a time: all values are stored', () => {
-  test('MQTT', async () => {
+  test('Messages of a device in one ms without a time: over MQTT: all values are stored', async () => {
     await start();
     for (const value of [1, 2, 3]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
     await pipeline.measure('other', [{ sensor_id: 's', value: 4 }]);
@@ -73,7 +73,7 @@ describe('Messages of a device in the same ms, without a time: all values are st
     expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
   });
 
-  test('SenML with times that count from the receipt', async () => {
+  test('Messages of a device in one ms: SenML with times that count from the receipt: all values are stored', async () => {
     await start();
     for (const v of [1, 2]) await pipeline.measure('d', [{ n: 's', v, t: -5 }]);
     expect(await pipeline.samples('d', 's', NOW - 5000)).toEqual([
@@ -82,13 +82,13 @@ describe('Messages of a device in the same ms, without a time: all values are st
     ]);
   });
 
-  test('a mapped topic', async () => {
+  test('Messages of a device in one ms without a time: on a mapped topic: all values are stored', async () => {
     await start();
     for (const value of ['1', '2.5', '3']) await pipeline.accept('farm/d/s', value);
     expect((await pipeline.samples('d', 's', NOW)).map(([, value]) => value)).toEqual([1, 2.5, 3]);
   });
 
-  test('HTTP, JSON and line protocol', async () => {
+  test('Messages of a device in one ms without a time: over HTTP, as JSON and line protocol: all values are stored', async () => {
     await start();
     for (const value of [1, 2]) await pipeline.submit('d', [{ sensor_id: 'm.s', value }]);
     for (const value of [3, 4]) await submitLines(`m,device=d s=${value}\nm,device=e s=${value}\n`);
@@ -97,7 +97,7 @@ describe('Messages of a device in the same ms, without a time: all values are st
   });
 });
 
-test('Messages of a device in the same ms, with times: nothing is moved', async () => {
+test('Messages of a device in one ms: with times: they keep their times', async () => {
   await start();
   for (const value of [1, 2]) await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value }]);
   await pipeline.measure('d', [{ sensor_id: 't', value: 3 }]);
@@ -129,7 +129,7 @@ test.each([
   ['an array', [1, 2, 3].map((value) => ({ sensor_id: 's', value }))],
   ['SenML', [1, 2, 3].map((v) => ({ n: 's', v }))],
   ['maps of sensors', [1, 2, 3].map((value) => ({ temp: value }))],
-])('One message as %s with values of a sensor without a time: each has its instant', async (_, elements) => {
+])('One message as %s: values of a sensor without a time: each gets its own instant', async (_, elements) => {
   await start();
   await pipeline.measure('d', elements);
   expect(await pipeline.submit('d', elements)).toEqual({ accepted: 3, refused: [] });
@@ -138,7 +138,7 @@ test.each([
   expect(values).toEqual([1, 2, 3, 1, 2, 3]);
 });
 
-test('One sensor by name and by id in one message without a time: each value has its instant', async () => {
+test('One message: one sensor by name and by id, without a time: each value gets its own instant', async () => {
   await start();
   const id = identifySensor(String(identifyDevice('d')?.id), 's')?.id;
   await pipeline.measure('d', [
@@ -150,13 +150,13 @@ test('One sensor by name and by id in one message without a time: each value has
   expect(values.sort()).toEqual([1, 2, 3]);
 });
 
-test('Line protocol with several lines of a sensor without a time: each value has its instant', async () => {
+test('Line protocol: several lines of a sensor without a time: each value gets its own instant', async () => {
   await start();
   await submitLines('m,device=d s=1\nm,device=d s=2\nm,device=d s=3\n');
   expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3]);
 });
 
-test('A refused element between values without a time: a replay stores it at the instant that it had', async () => {
+test('Values without a time: one between them is refused: a replay stores it at its reserved instant', async () => {
   await start({ RELATIVE_TIMES: 'false' });
   await pipeline.measure('d', [
     { sensor_id: 's', value: 1 },
@@ -173,7 +173,7 @@ test('A refused element between values without a time: a replay stores it at the
   ]);
 });
 
-test('A process that starts while the newest samples are ahead of the clock: no instant is given again', () => {
+test('Values without a time: a process starts while the newest samples are ahead of the clock: no instant is reused', () => {
   const device = blankDevice({ ...DEVICE, group: 0, retiredAt: null });
   const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, 's'));
   const known = {
@@ -194,7 +194,7 @@ const message = fc.record({
   again: fc.boolean(),
 });
 
-test('Values without a time in any messages and redeliveries: one instant each, in order of arrival', () => {
+test('Values without a time: any messages and redeliveries: one instant each, in order of arrival', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 60 }), (messages) => {
       const times = new ReceiptTimes({ maxAheadMs: 300_000 });
@@ -245,7 +245,7 @@ test('ReceiptTimes: the clock is set back: the times follow it', () => {
   }
 });
 
-test('Values without a time of a device that is not in memory: the database answers late: their instants follow the order of arrival', async () => {
+test('Values without a time: device not in memory, late answer of the database: their instants follow the order of arrival', async () => {
   const turns = fc.infiniteStream(fc.nat(6));
   let devices = 0;
   /** @type {() => Promise<void>} */
@@ -278,7 +278,7 @@ test('Values without a time of a device that is not in memory: the database answ
 /** More microtasks than it takes to look a device up. */
 const LOOK_UP_TICKS = 150;
 
-test('Values without a time of a device that is not in memory: a message arrives in any microtask of the look-up: it gets the later instant', async () => {
+test('Values without a time: device not in memory, a message arrives in any microtask of its read: it gets the later instant', async () => {
   const before = await start();
   const devices = Array.from({ length: LOOK_UP_TICKS }, (_, ticks) => `looked-up-${ticks}`);
   for (const device of devices) await before.measure(device, [{ sensor_id: 's', ts: NOW - 1000, value: 0 }]);

@@ -11,7 +11,7 @@ const messageOn = (topic, payload = '1', receivedAt = START) => ({
 });
 
 describe('Unmatched topics', () => {
-  test('several messages: counted by topic, the newest first, with the newest payload', () => {
+  test('Unmatched topics: several messages: counted by topic, the newest first, with the newest payload', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     topics.note(messageOn('a', 'first', START + 1));
     topics.note(messageOn('b', 'other', START + 2));
@@ -23,7 +23,7 @@ describe('Unmatched topics', () => {
     ]);
   });
 
-  test('more topics than it keeps: the least recently seen goes first', () => {
+  test('Unmatched topics: more topics than it keeps: the least recently seen goes first', () => {
     const topics = new UnmatchedTopics({ clock: () => START, maxTopics: 3 });
     for (const topic of ['a', 'b', 'c', 'a', 'd']) topics.note(messageOn(topic));
     expect(topics.list().map(({ topic, count }) => [topic, count])).toEqual([
@@ -33,7 +33,7 @@ describe('Unmatched topics', () => {
     ]);
   });
 
-  test('large payload: the first 2 KiB, in memory of their own', () => {
+  test('Unmatched topics: large payload: the first 2 KiB, in memory of their own', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     const large = Buffer.alloc(1_000_000, 'x');
     topics.note(messageOn('a', large));
@@ -42,13 +42,13 @@ describe('Unmatched topics', () => {
     expect(kept?.payload.buffer.byteLength).toBe(2048);
   });
 
-  test('small payload: it keeps no pool of Node.js alive', () => {
+  test('Unmatched topics: small payload: it keeps no pool of Node.js alive', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     topics.note(messageOn('a', 'x'));
     expect(topics.list()[0]?.payload.buffer.byteLength).toBe(1);
   });
 
-  test('long topic: its first characters, with a mark', () => {
+  test('Unmatched topics: long topic: its first characters, with a mark', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     topics.note(messageOn('t'.repeat(60_000)));
     topics.note(messageOn('t'.repeat(50_000)));

@@ -72,13 +72,13 @@ describe('Home Assistant: announcements', () => {
     });
   });
 
-  test('further values: announced once', () => {
+  test('Home Assistant: further values: announced once', () => {
     homeAssistant.announce(ITEM, TOPIC);
     homeAssistant.announce({ ...ITEM, value: 2 }, TOPIC);
     expect(sent).toEqual([{ topic: 'homeassistant/sensor/d/s/config', name: 'value', retain: true }]);
   });
 
-  test('two devices with one sensor id: each is announced once', () => {
+  test('Home Assistant: two devices with one sensor id: each is announced once', () => {
     const other = { ...ITEM, device_id: 'e', device: 'shelf' };
     for (const item of [ITEM, other, ITEM, other]) homeAssistant.announce(item, TOPIC);
     expect(sent.map(({ topic }) => topic)).toEqual([
@@ -87,14 +87,14 @@ describe('Home Assistant: announcements', () => {
     ]);
   });
 
-  test('a changed attribute: announced again', () => {
+  test('Home Assistant: a changed attribute: announced again', () => {
     homeAssistant.announce(ITEM, TOPIC);
     homeAssistant.announce({ ...ITEM, name: 'warmth' }, TOPIC);
     homeAssistant.announce({ ...ITEM, name: 'warmth', unit: 'Cel' }, TOPIC);
     expect(sent.map(({ name }) => name)).toEqual(['value', 'warmth', 'warmth']);
   });
 
-  test('a dropped message: announced with the next value, once', () => {
+  test('Home Assistant: a dropped message: announced with the next value, once', () => {
     isTaken = false;
     homeAssistant.announce(ITEM, TOPIC);
     isTaken = true;
@@ -103,7 +103,7 @@ describe('Home Assistant: announcements', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('the broker may have forgotten: all are announced again', () => {
+  test('Home Assistant: the broker may have forgotten: all are announced again', () => {
     homeAssistant.announce(ITEM, TOPIC);
     homeAssistant.forget();
     homeAssistant.announce(ITEM, TOPIC);

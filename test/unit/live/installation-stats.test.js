@@ -148,7 +148,7 @@ describe('Installation stats: each second', () => {
     expect(published.at(-1)).toEqual(['own', { ...own, health: WELL }]);
   });
 
-  test('history: the last five minutes', async () => {
+  test('Installation statistics: history: the last five minutes', async () => {
     expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
     now = 500;
     receive('a', signsOf(5));

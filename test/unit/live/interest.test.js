@@ -20,7 +20,7 @@ beforeEach(() => {
 const announcement = (devices) => Buffer.from(JSON.stringify({ devices }));
 
 describe('Interest', () => {
-  test('a new connection: every device counts as followed until all readers had time to announce themselves', () => {
+  test('Interest: a new connection: every device counts as followed until all readers had time to announce themselves', () => {
     expect(interest.has('a')).toBe(false);
     interest.begin();
     now += LEASE_MS - 1;
@@ -29,7 +29,7 @@ describe('Interest', () => {
     expect(interest.has('a')).toBe(false);
   });
 
-  test('any announcements of any readers: a device is followed while one of the newest announcements has it', () => {
+  test('Interest: any announcements of any readers: a device is followed while one of the newest announcements has it', () => {
     const devices = fc.subarray(['a', 'b', EVERY_DEVICE]);
     const step = fc.record({ reader: fc.constantFrom('r1', 'r2'), devices, pause: fc.nat(LEASE_MS) });
     fc.assert(
@@ -53,7 +53,7 @@ describe('Interest', () => {
     );
   });
 
-  test('a device that nobody followed is announced: reported once, the same announcement again is no news', () => {
+  test('Interest: a device that nobody followed is announced: reported once, the same announcement again is no news', () => {
     interest.receive('r1', announcement(['a']));
     interest.receive('r1', announcement(['a']));
     expect(news).toBe(1);
@@ -69,12 +69,12 @@ describe('Interest', () => {
     ['no list', Buffer.from('{"devices":"a"}')],
     ['a number', Buffer.from('{"devices":[1]}')],
     ['too many devices', announcement(Array.from({ length: 1001 }, (_, index) => String(index)))],
-  ])('an announcement of another program, %s: ignored', (_, payload) => {
+  ])('Interest: an announcement of another program, %s: ignored', (_, payload) => {
     expect(interest.receive('r1', payload)).toBe(false);
     expect(interest.has('a')).toBe(false);
   });
 
-  test('more readers than any installation has: the first thousand count, also when they announce again', () => {
+  test('Interest: more readers than any installation has: the first thousand count, also when they announce again', () => {
     for (let reader = 0; reader < 1000; reader++) interest.receive(`r${reader}`, announcement([]));
     expect(interest.receive('one more', announcement(['a']))).toBe(false);
     expect(interest.receive('r7', announcement(['a']))).toBe(true);
@@ -109,7 +109,7 @@ describe('Announcer', () => {
     other.stop();
   }
 
-  test('several changes in one turn: announced once, then again and again until nobody follows anything', async () => {
+  test('Announcer: several changes in one turn: announced once, then again and again until nobody follows anything', async () => {
     devices = ['a', 'b'];
     announcer.change();
     announcer.change();
@@ -131,7 +131,7 @@ describe('Announcer', () => {
   test.each([
     ['all devices', ['a', EVERY_DEVICE]],
     ['more devices than an announcement holds', Array.from({ length: 1001 }, (_, index) => `d${index}`)],
-  ])('readers follow %s: announced as every device', async (_, followed) => {
+  ])('Announcer: readers follow %s: announced as every device', async (_, followed) => {
     devices = followed;
     announcer.change();
     await until(() => sent.length > 0);

@@ -32,7 +32,7 @@ describe('Logger: a secret', () => {
       'deep inside',
       (/** @type {any} */ logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said'),
     ],
-  ])('%s: not written', (_, log) => {
+  ])('Logger: a secret: %s: not written', (_, log) => {
     const { logger, lines, read } = listen({ secrets });
     log(logger);
     expect(read()).toHaveLength(1);
@@ -40,7 +40,7 @@ describe('Logger: a secret', () => {
     expect(lines[0]).toContain('[secret]');
   });
 
-  test('Secret of digits: hidden in texts and as a number; longer numbers, level and time stay, and the line is JSON', () => {
+  test('Logger: a secret: Secret of digits: hidden in texts and as a number; longer numbers, level and time stay, and the line is JSON', () => {
     const { logger, read } = listen({ secrets: ['30', '12', String(new Date().getFullYear())] });
     logger.info({ code: 12, port: 1201, took: '123 ms', at: 'host:12' }, 'the PIN 12 is refused');
     const { level, time, code, port, took, at, msg } = read()[0];
@@ -55,7 +55,7 @@ describe('Logger: a secret', () => {
     expect(Date.parse(time)).not.toBeNaN();
   });
 
-  test('unknown to the settings: hidden by its name', () => {
+  test('Logger: a secret: unknown to the settings: hidden by its name', () => {
     const { logger, read } = listen();
     logger.info({ password: 'of a device', headers: { authorization: 'Bearer abc', host: 'h' } }, 'said');
     expect(read()[0]).toMatchObject({
@@ -65,7 +65,7 @@ describe('Logger: a secret', () => {
   });
 });
 
-test('Logger: no control character is written, and all of them can be read', () => {
+test('Logger: control characters: no control character is written, and all of them can be read', () => {
   const { logger, lines, read } = listen();
   // All of C0 and C1 with DEL, the separators of lines and paragraphs, and what turns the direction of writing.
   const codes = [
@@ -98,14 +98,14 @@ describe('Logger: repeated lines', () => {
     expect(read()).toHaveLength(12);
   });
 
-  test('without details: summed up as well', () => {
+  test('Logger: repeated lines: without details: summed up as well', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 12; i++) logger.info('again');
     jest.advanceTimersByTime(EVERY_MS);
     expect(read()[10]).toMatchObject({ msg: 'again', unsaid: 2 });
   });
 
-  test('many: other lines still appear, and debug lines are not limited', () => {
+  test('Logger: repeated lines: many: other lines still appear, and debug lines are not limited', () => {
     const { logger, read } = listen({ level: 'debug' });
     for (let i = 0; i < 30; i++) logger.warn('again');
     logger.warn('other');
@@ -120,7 +120,7 @@ describe('Logger: repeated lines', () => {
     expect(read()).toHaveLength(25);
   });
 
-  test('many different texts: only a few hundred are remembered', () => {
+  test('Logger: repeated lines: many different texts: only a few hundred are remembered', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
     expect(read().length).toBeLessThan(600);

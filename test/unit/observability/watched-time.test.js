@@ -85,7 +85,7 @@ describe('Watched time', () => {
       ])
     ).rows;
 
-  test('heartbeats of ten minutes: one row', async () => {
+  test('Watched time: heartbeats of ten minutes: one row', async () => {
     await beat(setup.start('a'), 0, 590);
     expect(await rows()).toEqual([
       expect.objectContaining({ watched_from: new Date(START), watched_until: new Date(START + 590_000) }),
@@ -93,7 +93,7 @@ describe('Watched time', () => {
     expect(await unwatched(600)).toEqual([]);
   });
 
-  test('no record yet: no unwatched time, and no start of the record', async () => {
+  test('Watched time: no record yet: no unwatched time, and no start of the record', async () => {
     expect(await setup.read({ from: START - DAY_MS, to: START })).toEqual({
       since: null,
       spans: [],
@@ -101,7 +101,7 @@ describe('Watched time', () => {
     });
   });
 
-  test('the time before the record: not reported, because older versions may have watched', async () => {
+  test('Watched time: the time before the record: not reported, because older versions may have watched', async () => {
     setup.world.now = START;
     await beat(setup.start('a'), 0, 10);
     setup.world.now += 60_000;
@@ -112,19 +112,19 @@ describe('Watched time', () => {
     });
   });
 
-  test('killed and started again: unwatched from the last heartbeat to the first', async () => {
+  test('Watched time: killed and started again: unwatched from the last heartbeat to the first', async () => {
     await beat(setup.start('a'), 0, 50);
     await beat(setup.start('a'), 120, 150);
     expect(await unwatched(150)).toEqual(['50-120']);
   });
 
-  test('restart of less than two heartbeats: no break', async () => {
+  test('Watched time: restart of less than two heartbeats: no break', async () => {
     await beat(setup.start('a'), 0, 50);
     await beat(setup.start('a'), 69, 99);
     expect(await unwatched(100)).toEqual([]);
   });
 
-  test('database is away: the span ends before the outage, and another begins after it', async () => {
+  test('Watched time: database is away: the span ends before the outage, and another begins after it', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     setup.world.isAway = true;
@@ -136,7 +136,7 @@ describe('Watched time', () => {
     expect(await unwatched(150)).toEqual(['50-120']);
   });
 
-  test('a missed heartbeat: no break', async () => {
+  test('Watched time: a missed heartbeat: no break', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     await beat(watched, 71, 91);
@@ -144,7 +144,7 @@ describe('Watched time', () => {
     expect(await unwatched(91)).toEqual([]);
   });
 
-  test('process does not watch: nothing is written', async () => {
+  test('Watched time: process does not watch: nothing is written', async () => {
     let watches = true;
     const watched = setup.start('a', () => watches);
     await beat(watched, 0, 20);
@@ -155,14 +155,14 @@ describe('Watched time', () => {
     expect(await unwatched(100)).toEqual(['20-90']);
   });
 
-  test('two processes: unwatched is only what both missed', async () => {
+  test('Watched time: two processes: unwatched is only what both missed', async () => {
     await beat(setup.start('a'), 0, 100);
     await beat(setup.start('b'), 60, 200);
     await beat(setup.start('a'), 300, 320);
     expect(await unwatched(320)).toEqual(['200-300']);
   });
 
-  test('no process watches now: unwatched until now, in a range that ends later', async () => {
+  test('Watched time: no process watches now: unwatched until now, in a range that ends later', async () => {
     await beat(setup.start('a'), 0, 50);
     setup.world.now = START + 70_000;
     expect(await unwatched(3600)).toEqual([]);
@@ -170,7 +170,7 @@ describe('Watched time', () => {
     expect(await unwatched(3600)).toEqual(['50-80']);
   });
 
-  test('clock is set back: another span begins, and the older one keeps its length', async () => {
+  test('Watched time: clock is set back: another span begins, and the older one keeps its length', async () => {
     const watched = setup.start('a');
     await beat(watched, 100, 200);
     await beat(watched, 55, 95);
@@ -179,14 +179,14 @@ describe('Watched time', () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  test('clock is set ahead: the time in between is unwatched', async () => {
+  test('Watched time: clock is set ahead: the time in between is unwatched', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     await beat(watched, 350, 400);
     expect(await unwatched(400)).toEqual(['50-350']);
   });
 
-  test('midnight: the row ends there and another begins, without a break', async () => {
+  test('Watched time: midnight: the row ends there and another begins, without a break', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 595);
     expect(await rows()).toHaveLength(1);
@@ -203,13 +203,13 @@ describe('Watched time', () => {
     expect(await unwatched(645, 601)).toEqual([]);
   });
 
-  test('break over midnight: one span', async () => {
+  test('Watched time: break over midnight: one span', async () => {
     await beat(setup.start('a'), 0, 550);
     await beat(setup.start('a'), 700, 710);
     expect(await unwatched(710)).toEqual(['550-700']);
   });
 
-  test('more breaks than an answer holds: the longest remain, in order', async () => {
+  test('Watched time: more breaks than an answer holds: the longest remain, in order', async () => {
     const lengths = Array.from(
       { length: 2 * MAX_UNWATCHED_SPANS + 500 },
       (_, index) => 30 + ((index * 7919) % 2503),
@@ -322,7 +322,7 @@ async function live(all) {
 }
 
 describe('Unwatched time: random starts, kills and outages', () => {
-  test('random starts and kills: all time that no process watched, up to a heartbeat at each edge', async () => {
+  test('Unwatched time: random starts and kills: all time that no process watched, up to a heartbeat at each edge', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(histories, { minLength: 1, maxLength: 3 }), async (all) => {
         const { read, end } = await live(all);
@@ -345,7 +345,7 @@ describe('Unwatched time: random starts, kills and outages', () => {
     );
   });
 
-  test('a part of the range: the same spans, cut to it', async () => {
+  test('Unwatched time: a part of the range: the same spans, cut to it', async () => {
     const edge = fc.integer({ min: -60_000, max: 1_200_000 });
     await fc.assert(
       fc.asyncProperty(

@@ -57,13 +57,13 @@ describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
     },
   );
 
-  test('compaction: only whole windows expire', () => {
+  test('Migrations: compaction: only whole windows expire', () => {
     const expiring = statements(30, server).filter((statement) => statement.includes('default_time_to_live'));
     expect(expiring.length).toBeGreaterThan(0);
     for (const statement of expiring) expect(statement).toContain('TimeWindowCompactionStrategy');
   });
 
-  test('deletions: a table that the store deletes from keeps them for ten days or more', () => {
+  test('Migrations: deletions: a table that the store deletes from keeps them for ten days or more', () => {
     expect([...withDeletions]).toEqual(expect.arrayContaining(['annotation', 'alarm_delivery', 'device']));
     const all = statements(365, server);
     for (const table of withDeletions) {
@@ -78,7 +78,7 @@ describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
     }
   });
 
-  test('features: none that one of the servers does badly', () => {
+  test('Migrations: features: none that one of the servers does badly', () => {
     for (const statement of statements(30, server)) {
       expect(statement).not.toMatch(
         /\bcounter\b|CREATE\s+(CUSTOM\s+)?INDEX|MATERIALIZED\s+VIEW|ALLOW\s+FILTERING/i,

@@ -27,32 +27,32 @@ import {
 const DAY_S = DAY_MS / 1000;
 
 describe('Rules: windows of time-window compaction', () => {
-  test('7 days in windows of an hour are 168 windows: ScyllaDB rejects the table', () => {
+  test('Compaction windows: 7 days in windows of an hour are 168 windows: ScyllaDB rejects the table', () => {
     expect(() => checkWindow({ ttlSeconds: 7 * DAY_S, windowDays: 1 / 24 })).toThrow(
       /168 windows.*50 is the most/,
     );
   });
 
-  test('30 days in windows of a day: allowed', () => {
+  test('Compaction windows: 30 days in windows of a day: allowed', () => {
     expect(() => checkWindow({ ttlSeconds: 30 * DAY_S, windowDays: 1 })).not.toThrow();
     expect(windowFor(30)).toEqual({ ttlSeconds: 2_592_000, windowDays: 1 });
   });
 
-  test('exactly 50 windows: allowed; a second more: not', () => {
+  test('Compaction windows: exactly 50 windows: allowed; a second more: not', () => {
     expect(() => checkWindow({ ttlSeconds: 50 * DAY_S, windowDays: 1 })).not.toThrow();
     expect(() => checkWindow({ ttlSeconds: 50 * DAY_S + 1, windowDays: 1 })).toThrow(RangeError);
   });
 
-  test('20 years: the longest retention, and the longest setting', () => {
+  test('Compaction windows: 20 years: the longest retention, and the longest setting', () => {
     expect(windowFor(7300).ttlSeconds).toBe(MAX_TTL_SECONDS);
     expect(() => windowFor(7301)).toThrow(/20 years/);
   });
 
-  test.each([0, -1, Number.NaN])('a TTL of %p s: refused', (ttlSeconds) => {
+  test.each([0, -1, Number.NaN])('Compaction windows: a TTL of %p s: refused', (ttlSeconds) => {
     expect(() => checkWindow({ ttlSeconds, windowDays: 1 })).toThrow(RangeError);
   });
 
-  test.each([0, Number.NaN])('a window of %p days: refused', (windowDays) => {
+  test.each([0, Number.NaN])('Compaction windows: a window of %p days: refused', (windowDays) => {
     expect(() => checkWindow({ ttlSeconds: DAY_S, windowDays })).toThrow(RangeError);
   });
 
@@ -69,7 +69,7 @@ describe('Rules: windows of time-window compaction', () => {
     return { days, ttlSeconds, windowDays, windows: ttlSeconds / DAY_S / windowDays };
   });
 
-  test('every retention that can be set: allowed, and nothing is lost', () => {
+  test('Compaction windows: every retention that can be set: allowed, and nothing is lost', () => {
     const wrong = windows.filter(
       (one) =>
         one.windows > TWCS_MAX_WINDOWS ||
@@ -79,12 +79,12 @@ describe('Rules: windows of time-window compaction', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('40 days or more: 20 to 30 windows; less: fewer, with a window of one or two days', () => {
+  test('Compaction windows: 40 days or more: 20 to 30 windows; less: fewer, with a window of one or two days', () => {
     const outside = windows.filter(({ windows: count }) => count < 20 || count > 30).map(({ days }) => days);
     expect(outside).toEqual(retentions.filter((days) => days < 20 || (days > 30 && days < 40)));
   });
 
-  test('dead letters: allowed as well', () => {
+  test('Compaction windows: dead letters: allowed as well', () => {
     expect(windowFor(DEAD_LETTER_DAYS)).toEqual({ ttlSeconds: 1_209_600, windowDays: 1 });
   });
 });
@@ -100,7 +100,7 @@ describe('Rules: the bucket is the hour in UTC', () => {
     ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
     ['1969-12-31T23:59:59.999Z', '1969-12-31T23:00:00.000Z'],
     ['1969-12-31T23:00:00.000Z', '1969-12-31T23:00:00.000Z'],
-  ])('%s: in the hour of %s', (time, hour) => {
+  ])('Bucket: %s: in the hour of %s', (time, hour) => {
     expect(new Date(bucketOf(Date.parse(time))).toISOString()).toBe(hour);
   });
 });
@@ -133,30 +133,30 @@ describe('Rules: an hour of a device', () => {
       hour(500, 60_000, 60_000),
       { rows: 60, bytes: 60 * row(63, 1) },
     ],
-  ])('%s: within the aim', (_, weight, expected) => {
+  ])('Hour of a device: %s: within the aim', (_, weight, expected) => {
     expect(weight).toEqual(expected);
     expect(weight.rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
     expect(weight.bytes).toBeLessThanOrEqual(PARTITION_AIM.bytes);
   });
 
-  test('a kilohertz of one sensor: beyond the aim however it is batched, and no warning', () => {
+  test('Hour of a device: a kilohertz of one sensor: beyond the aim however it is batched, and no warning', () => {
     const { rows, bytes } = hour(1, 1, 10_000);
     expect(bytes).toBeGreaterThan(PARTITION_AIM.bytes);
     expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
     expect(rows).toBeLessThan(PARTITION_AIM.rows);
   });
 
-  test('a device with all the sensors it may have, a message a second: no warning', () => {
+  test('Hour of a device: a device with all the sensors it may have, a message a second: no warning', () => {
     const { rows, bytes } = hour(MAX_SENSORS_PER_DEVICE, 1000, 1000);
     expect(rows).toBeLessThan(PARTITION_WARN.rows);
     expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
   });
 
-  test('a device that measures once a minute: sends once a minute, however short the batch', () => {
+  test('Hour of a device: a device that measures once a minute: sends once a minute, however short the batch', () => {
     expect(hour(1, 60_000, 1000)).toEqual({ rows: 60, bytes: 60 * row(1, 1) });
   });
 
-  test('a batch of two hours: an hour gets its half', () => {
+  test('Hour of a device: a batch of two hours: an hour gets its half', () => {
     expect(hour(1, 1000, 2 * HOUR_MS)).toEqual(hour(1, 1000, HOUR_MS));
     expect(hour(1, 1000, HOUR_MS).rows).toBe(2);
   });
@@ -166,16 +166,16 @@ describe('Rules: batches', () => {
   // Two uuids of clustering key and two cells of 8 bytes, each with flags and a timestamp of its own.
   const LATEST_ROW_BYTES = 2 * 17 + 2 * (8 + 8 + 4) + 10;
 
-  test('a group commit of latest: allowed, even with more than one mutation', () => {
+  test('Batches: a group commit of latest: allowed, even with more than one mutation', () => {
     expect(MAX_STATEMENTS_PER_BATCH).toBeLessThanOrEqual(BATCH_LIMITS.statements);
     expect(MAX_STATEMENTS_PER_BATCH * LATEST_ROW_BYTES).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
   });
 
-  test('the largest block: far below what one mutation may weigh', () => {
+  test('Batches: the largest block: far below what one mutation may weigh', () => {
     expect(MAX_BLOCK_BYTES).toBeLessThan(BATCH_LIMITS.mutationBytes / 256);
   });
 
-  test('the largest message, however it is spread over sensors: a request that the servers take', () => {
+  test('Batches: the largest message, however it is spread over sensors: a request that the servers take', () => {
     for (let samples = 1; samples <= MAX_SAMPLES_PER_MESSAGE; samples *= 2) {
       const { rows, bytes } = messageWeight({ sensors: MAX_SAMPLES_PER_MESSAGE / samples, samples });
       expect(rows).toBeLessThanOrEqual(BATCH_LIMITS.statements);
@@ -192,7 +192,7 @@ describe('Rules: months', () => {
     ['2028-02-29T12:00:00.000Z', '2028-02-01', '2028-03-01'],
     ['2026-12-31T23:59:59.999Z', '2026-12-01', '2027-01-01'],
     ['1969-12-31T23:59:59.999Z', '1969-12-01', '1970-01-01'],
-  ])('%s: its UTC month begins %s, the next one %s', (text, month, next) => {
+  ])('Months: %s: its UTC month begins %s, the next one %s', (text, month, next) => {
     expect(monthOf(Date.parse(text))).toBe(Date.parse(month));
     expect(nextMonthOf(Date.parse(text))).toBe(Date.parse(next));
   });

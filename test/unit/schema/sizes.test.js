@@ -40,14 +40,14 @@ test.each([
 describe('Sizes: a thousand sensors at 1 Hz', () => {
   const thousand = fleet(1000, 1000);
 
-  test('rate: 1,000 samples in 100 / 60 messages each second', () => {
+  test('Sizes: a thousand sensors at 1 Hz: rate: 1,000 samples in 100 / 60 messages each second', () => {
     const { samples, messages, packedHours } = ratesOf(thousand);
     expect(samples).toBe(1000);
     expect(messages).toBeCloseTo(100 / 60);
     expect(packedHours).toBeCloseTo(1000 / 3600, 6);
   });
 
-  test('rows: one for each minute and device in message, and one for each hour and sensor in history', () => {
+  test('Sizes: a thousand sensors at 1 Hz: rows: one for each minute and device in message, and one for each hour and sensor in history', () => {
     const { message, history, history_stat, sensor, latest, device } = tablesOf(thousand);
     expect(message).toEqual({
       rows: 100 * 30 * 24 * 60,

@@ -58,7 +58,7 @@ function run(text, batches) {
   return { episodes, samples: [...new Map(pulse)].sort(([a], [b]) => a - b) };
 }
 
-test('Episodes: as many as wanted for each sensor, of other lengths, and none after them', () => {
+test('Episodes: number for each sensor: as many as requested, of different lengths, and none after them', () => {
   const { episodes, samples } = run('episodes=3', 60);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   expect(pulse.map(({ start, end }) => [(start - NOW) / 1000, (Number(end) - NOW) / 1000])).toEqual([

@@ -76,13 +76,13 @@ describe('Faults: late=1', () => {
     [0, 1],
     [0.34, 2],
     [ALMOST_1, 3],
-  ])('%p is drawn: each batch goes out after %i newer ones', (drawn, newer) => {
+  ])('Faults: late=1: %p is drawn: each batch goes out after %i newer ones', (drawn, newer) => {
     const faults = faultsOf('late=1', drawn);
     const sent = [0, 1, 2, 3, 4].map((batch) => batchesIn(faults.next([series(batch)])));
     expect(sent).toEqual([0, 1, 2, 3, 4].map((batch) => (batch < newer ? [] : [batch - newer])));
   });
 
-  test('the run ends: the batches that are left go out in the order in which they were measured', () => {
+  test('Faults: late=1: the run ends: the batches that are left go out in the order in which they were measured', () => {
     const faults = faultsOf('late=1', ALMOST_1);
     for (const batch of [0, 1, 2]) faults.next([series(batch)]);
     expect(batchesIn(faults.rest())).toEqual([0, 1, 2]);
@@ -121,7 +121,7 @@ describe('Faults: poison=1', () => {
     },
   );
 
-  test('sensors have no sample, one, and two: the poison names the second at the time of its first', () => {
+  test('Faults: poison=1: sensors have no sample, one, and two: the poison names the second at the time of its first', () => {
     const batch = [
       { name: 'none', samples: [] },
       { name: 'one', samples: [{ ts: NOW + 1, value: 1 }] },
@@ -130,7 +130,7 @@ describe('Faults: poison=1', () => {
     expect(faultsOf('poison=1', 0).next(batch)[1]?.payload).toBe(POISON[0]?.make('one', NOW + 1));
   });
 
-  test('no sensor has a sample: nothing goes out', () => {
+  test('Faults: poison=1: no sensor has a sample: nothing goes out', () => {
     expect(faultsOf('poison=1', 0).next([series(0, 0)])).toEqual([]);
   });
 });
@@ -156,7 +156,7 @@ test('Poison: of an unknown format: bytes that begin no UTF-8 and no CBOR array'
 });
 
 describe('Fault rates', () => {
-  test('the preset tsbs: the shares of the benchmark, and nothing else', () => {
+  test('Fault rates: the preset tsbs: the shares of the benchmark, and nothing else', () => {
     expect(parseFaults('tsbs')).toEqual({
       missing: 0.1,
       gap: 0.01,
@@ -174,7 +174,7 @@ describe('Fault rates', () => {
     expect(Object.values(parseFaults('poison=1')).reduce((sum, rate) => sum + rate)).toBe(1);
   });
 
-  test('several problems: all are named in order; a preset takes no value', () => {
+  test('Fault rates: several problems: all are named in order; a preset takes no value', () => {
     expect(() => parseFaults('lost=1,late=2,tsbs=0.1')).toThrow(
       /^--faults does not know "lost"\n--faults late is from 0 to 1\n--faults does not know "tsbs"\nThere are: tsbs missing=/,
     );

@@ -49,7 +49,7 @@ const key = ({ name, ts }) => `${name} ${ts}`;
 const sorted = (samples) => samples.map(key).sort();
 
 describe('Faults: effects and rates', () => {
-  test('no fault: unchanged', () => {
+  test('Faults: no fault: unchanged', () => {
     expect(ALL).toHaveLength(BATCHES * SAMPLES * 2);
     expect(sent('missing=0,poison=0')).toHaveLength(BATCHES);
   });
@@ -57,7 +57,7 @@ describe('Faults: effects and rates', () => {
   test.each([
     ['missing', 0.1],
     ['gap', 0.2],
-  ])('%s', (fault, rate) => {
+  ])('Faults: %s', (fault, rate) => {
     const left = samplesOf(sent(`${fault}=${rate}`));
     const share = 1 - left.length / ALL.length;
     expect(share).toBeGreaterThan(rate / 2);
@@ -66,18 +66,18 @@ describe('Faults: effects and rates', () => {
     expect(left.every((sample) => known.has(key(sample)))).toBe(true);
   });
 
-  test('gap: whole batches are missing', () => {
+  test('Faults: gap: whole batches are missing', () => {
     const counts = sent('gap=0.2').map(({ series }) => samplesOf([{ series, payload: '' }]).length);
     expect(new Set(counts)).toEqual(new Set([SAMPLES * 2]));
   });
 
-  test('zero: the value is 0', () => {
+  test('Faults: zero: the value is 0', () => {
     const zeros = samplesOf(sent('zero=0.2')).filter(({ value }) => value === 0).length / ALL.length;
     expect(zeros).toBeGreaterThan(0.1);
     expect(zeros).toBeLessThan(0.4);
   });
 
-  test('late: after newer ones, and never lost', () => {
+  test('Faults: late: after newer ones, and never lost', () => {
     const samples = samplesOf(sent('late=0.1'));
     expect(sorted(samples)).toEqual(sorted(ALL));
     const begins = sent('late=0.1').map(({ series }) => Number(series[0]?.samples[0]?.ts));
@@ -89,7 +89,7 @@ describe('Faults: effects and rates', () => {
     expect(Math.max(...farthest)).toBeLessThanOrEqual(3 * SAMPLES * 1000);
   });
 
-  test('disorder: within a message and across, and nothing lost', () => {
+  test('Faults: disorder: within a message and across, and nothing lost', () => {
     const messages = sent('disorder=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const falls = (/** @type {number[]} */ times) => times.some((ts, i) => ts < Number(times[i - 1]));
@@ -98,7 +98,7 @@ describe('Faults: effects and rates', () => {
     expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
   });
 
-  test('duplicate: the very same payload again', () => {
+  test('Faults: duplicate: the very same payload again', () => {
     const messages = sent('duplicate=0.1');
     const again = messages.filter(({ payload }, i) => payload === messages[i - 1]?.payload).length;
     expect(again).toBe(messages.length - BATCHES);
@@ -106,7 +106,7 @@ describe('Faults: effects and rates', () => {
     expect(again).toBeLessThan(BATCHES / 5);
   });
 
-  test('skew: one offset for all that a device sends, within four minutes', () => {
+  test('Faults: skew: one offset for all that a device sends, within four minutes', () => {
     const [first] = ALL;
     const offsets = Array.from({ length: 40 }, (_, seed) => {
       const samples = samplesOf(sent('skew=0.5', seed));
@@ -122,7 +122,7 @@ describe('Faults: effects and rates', () => {
     expect(Math.max(...skewed.map(Math.abs))).toBeLessThanOrEqual(240_000);
   });
 
-  test('poison: next to good messages or in them: none of it is expected', () => {
+  test('Faults: poison: next to good messages or in them: none of it is expected', () => {
     const messages = sent('poison=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const separate = messages.filter(({ series }) => series.length === 0).length;
@@ -139,7 +139,7 @@ test('Faults: the same seed: the same faults, byte by byte; another seed: others
   expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
 });
 
-test('any fault: a message has its expected result', () => {
+test('Faults: any fault: a message has its expected result', () => {
   for (const { payload, series } of sent('tsbs,duplicate=0.1,skew=1')) {
     const said = resolveSenml(JSON.parse(String(payload))).map(({ name, ts, value }) => ({
       name,
@@ -183,7 +183,7 @@ test('Poison: one bad element in a batch: all others are accepted', () => {
 });
 
 describe('Faults: rates', () => {
-  test('one by one, from a preset, or both: read', () => {
+  test('Fault rates: one by one, from a preset, or both: read', () => {
     expect(parseFaults('late=0.05,poison=1e-3')).toMatchObject({ late: 0.05, poison: 0.001, missing: 0 });
     expect(parseFaults('tsbs')).toMatchObject({ missing: 0.1, gap: 0.01, late: 0.05, zero: 0.1, poison: 0 });
     expect(parseFaults('tsbs,late=0')).toMatchObject({ missing: 0.1, late: 0 });
@@ -199,7 +199,7 @@ describe('Faults: rates', () => {
     'lost=0.1',
     'constructor=1',
     'toString',
-  ])('"%s": refused', (text) => {
+  ])('Fault rates: "%s": refused', (text) => {
     expect(() => parseFaults(text)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

@@ -29,13 +29,13 @@ const SIGNALS = [
 ];
 
 describe.each(SIGNALS)('Signal $name', ({ signal }) => {
-  test('the same seed: the same values; another seed: others', () => {
+  test('Signal: the same seed: the same values; another seed: others', () => {
     const hourly = (/** @type {number} */ seed) => readings(signal, seed, 3_600_000, 300);
     expect(hourly(7)).toEqual(hourly(7));
     expect(hourly(8)).not.toEqual(hourly(7));
   });
 
-  test.each([10, 1000, 60_000, 3_600_000])('read every %i ms: within its range', (intervalMs) => {
+  test.each([10, 1000, 60_000, 3_600_000])('Signal: read every %i ms: within its range', (intervalMs) => {
     const [low, high] = signal.range;
     for (let seed = 1; seed <= 3; seed += 1) {
       const values = readings(signal, seed, intervalMs, 1500);
@@ -45,7 +45,7 @@ describe.each(SIGNALS)('Signal $name', ({ signal }) => {
     }
   });
 
-  test('values: they change, and have at most the digits of an instrument', () => {
+  test('Signal: values: they change, and have at most the digits of an instrument', () => {
     const values = readings(signal, 3, 3_600_000, 500);
     expect(new Set(values).size).toBeGreaterThan(signal.type === 'switch' ? 1 : 3);
     const total = ['energy', 'running-time'].includes(signal.type);

@@ -26,7 +26,7 @@ describe('Connection: the database cannot read its accounts: it is away', () => 
     'Cannot achieve consistency level for cl LOCAL_ONE. Requires 1, alive 0',
     'Operation timed out for system.roles - received only 0 responses from 1 CL=LOCAL_ONE.',
     'Could not verify password',
-  ])('%s', (message) => {
+  ])('Connection: the database cannot read its accounts, %s: it is away', (message) => {
     expect(explained(message)).toMatchObject({
       code: 'database_away',
       message: expect.stringContaining(message),
@@ -47,7 +47,7 @@ describe('Connection: the database refuses the account: the settings are wrong',
     'Username and/or password are incorrect',
     'u is not permitted to log in',
     'Authentication provider not set',
-  ])('%s', (message) => {
+  ])('Connection: the database refuses the account, %s: the settings are wrong', (message) => {
     expect(explained(message)).toMatchObject({
       code: 'bad_settings',
       message: expect.stringContaining(message),

@@ -25,7 +25,7 @@ async function statementsOn(server) {
   return sent;
 }
 
-test('scans go past the cache of ScyllaDB: the last words of a statement, behind all conditions', async () => {
+test('Scans: ScyllaDB: BYPASS CACHE comes last, behind all conditions', async () => {
   const sent = await statementsOn('scylla');
   expect(sent).toHaveLength(3);
   for (const cql of sent) expect(cql).toMatch(/^SELECT .* WHERE [^;]* \?( LIMIT \?)? BYPASS CACHE$/);

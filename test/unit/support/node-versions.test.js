@@ -4,7 +4,7 @@ import { chooseVersion, defaultVersions, matches } from '../../nodes/versions.js
 const ENGINES = '>=20.12';
 
 describe('Versions of Node.js to test: no version named', () => {
-  test('unit tests: the oldest of package.json and the newest of .nvmrc', () => {
+  test('Versions of Node.js to test: unit tests: the oldest of package.json and the newest of .nvmrc', () => {
     expect(defaultVersions({ engines: ENGINES, newest: '24\n' })).toEqual(['20.12.0', '24']);
   });
 
@@ -12,7 +12,7 @@ describe('Versions of Node.js to test: no version named', () => {
     ['>=20.12', '24', ['20.12.0', '22', '24']],
     ['>=20', '22', ['20.0.0', '22']],
     ['>=21.3', '26', ['21.3.0', '22', '24', '26']],
-  ])('all tests: %s to %s: also the even majors between', (engines, newest, versions) => {
+  ])('Node.js versions: all tests, %s to %s: also the even majors between', (engines, newest, versions) => {
     expect(defaultVersions({ engines, newest, between: true })).toEqual(versions);
   });
 });
@@ -29,11 +29,11 @@ describe('Versions of Node.js to test: choice among those that exist', () => {
     ['2', '20.12.0', 'other numbers that begin with the same digit: not those'],
     ['24.1', '24.0.0', 'newer than all: the newest'],
     ['25', '24.0.0', 'a prerelease alone: the newest release'],
-  ])('%s: %s: %s', (wanted, version) => {
+  ])('Versions of Node.js to test: %s: %s: %s', (wanted, version) => {
     expect(chooseVersion(wanted, available, ENGINES)).toBe(version);
   });
 
-  test('none accepted: null', () => {
+  test('Versions of Node.js to test: none accepted: null', () => {
     expect(chooseVersion('20', ['18.20.0', '20.11.1'], ENGINES)).toBeNull();
   });
 });

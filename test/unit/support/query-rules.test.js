@@ -55,7 +55,7 @@ describe('Query rules: allowed', () => {
       { ...GOOD, intended: 'LOCAL_ONE', consistency: LOCAL_ONE },
     ],
     ['whatever a test asks', { ...GOOD, application: 'test', prepared: false }],
-  ])('%s: no violation', (_, record) => {
+  ])('Query rules: %s: no violation', (_, record) => {
     expect(violations([record])).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe('Query rules: statements of the sources', () => {
     const LOCK = "UPDATE t SET owner = 'me' WHERE a = ?";
     throw new Error('SELECTED nothing');`;
 
-  test('statement with constants: found whole', () => {
+  test('Query rules: statement with constants: found whole', () => {
     expect(statementsIn(SOURCE)).toEqual([
       'SELECT a FROM t WHERE b = ? LIMIT ?',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: where a function puts a word in
@@ -97,7 +97,7 @@ describe('Query rules: statements of the sources', () => {
     ]);
   });
 
-  test('statements of the store: those of all its tables', () => {
+  test('Query rules: statements of the store: those of all its tables', () => {
     const tables = statementsOf(['api/store']).map(({ cql }) => /(?:FROM|INTO|UPDATE) (\w+)/.exec(cql)?.[1]);
     expect(tables).toEqual(expect.arrayContaining(['latest', 'device', 'message', 'history', 'dead_letter']));
     expect(tables.length).toBeGreaterThan(40);
@@ -105,13 +105,13 @@ describe('Query rules: statements of the sources', () => {
 
   const written = statementsOf(['api/store']);
 
-  test('never sent: named with their file', () => {
+  test('Query rules: never sent: named with their file', () => {
     const [first, ...others] = written;
     const sent = others.map(({ cql }) => ({ ...GOOD, statements: [cql.replaceAll(/\$\{\w+\}/g, 'type')] }));
     expect(unsent(sent, written)).toEqual([`${first?.file}: ${first?.cql}`]);
   });
 
-  test('text with values: reported, because statements must not contain values', () => {
+  test('Query rules: text with values: reported, because statements must not contain values', () => {
     const record = { ...GOOD, statements: ["SELECT device_id FROM sensor_by_type WHERE type = 'x'"] };
     expect(unwritten([record, DDL], written)).toEqual(record.statements);
   });
@@ -125,13 +125,13 @@ describe('Query rules: a run', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('without records: not complete', async () => {
+  test('Query rules: without records: not complete', async () => {
     const { problems } = await checkQueryRules(folder, { complete: true });
     expect(problems.length).toBe(statementsOf(['api/store']).length);
     expect((await checkQueryRules(folder, { complete: false })).problems).toEqual([]);
   });
 
-  test('several processes: each records each kind of request once', async () => {
+  test('Query rules: several processes: each records each kind of request once', async () => {
     const program = `
       import { channel } from 'node:diagnostics_channel';
       import { SENT_REQUESTS } from './api/store/query-rule-tracker.js';

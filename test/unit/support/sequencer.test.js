@@ -29,6 +29,6 @@ test('Order of test files: no earlier run: the slowest of the table first, then 
   ]);
 });
 
-test('Order of test files: the table names only files that exist', () => {
+test('Order of test files: the table of durations: it names only files that exist', () => {
   expect(Object.keys(SECONDS).filter((file) => !existsSync(join('test', file)))).toEqual([]);
 });

@@ -240,7 +240,7 @@ function layOut({ history, begins, length, width, binWidth }) {
 }
 
 describe('Every stored sample lies under a mark, for any history, range and width', () => {
-  test('chart of a sensor', () => {
+  test('Chart of a sensor: any history, range and width: every stored sample lies under a mark', () => {
     fc.assert(
       fc.property(anyPicture, (picture) => {
         const { window, step } = layOut(picture);
@@ -267,7 +267,7 @@ describe('Every stored sample lies under a mark, for any history, range and widt
     );
   });
 
-  test('comparison of two sensors', () => {
+  test('Comparison of two sensors: any history, range and width: every stored sample lies under a mark', () => {
     fc.assert(
       fc.property(anyPicture, anyHistory, (picture, other) => {
         const { window, step } = layOut(picture);

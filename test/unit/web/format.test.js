@@ -34,16 +34,16 @@ describe('Numbers', () => {
     [0, '0'],
     [4e12, '4.00e+12'],
     [-2e-7, '−2.00e−7'],
-  ])('%d: %s', (value, text) => expect(formatNumber(value)).toBe(text));
+  ])('Numbers: %d: %s', (value, text) => expect(formatNumber(value)).toBe(text));
 
-  test('unknown: a dash', () => {
+  test('Numbers: unknown: a dash', () => {
     expect(formatNumber(null)).toBe(NOTHING);
     expect(formatNumber(undefined)).toBe(NOTHING);
     expect(formatMs(null)).toBe(NOTHING);
     expect(formatRate(undefined)).toBe(NOTHING);
   });
 
-  test('a changing value: the decimals of earlier values', () => {
+  test('Numbers: a changing value: the decimals of earlier values', () => {
     const decimals = decimalsFor([21.37, 21.4, 22]);
     expect([21.37, 21.4, 22].map((value) => formatNumber(value, decimals))).toEqual([
       '21.37',
@@ -60,7 +60,7 @@ describe('Numbers', () => {
     expect(formatNumber(-10, 0)).toBe('−10');
   });
 
-  test('a change: with its sign, and without one if it is rounded to zero', () => {
+  test('Numbers: a change: with its sign, and without one if it is rounded to zero', () => {
     expect(formatChange(0.3, 1)).toBe('+0.3');
     expect(formatChange(-0.3, 1)).toBe('−0.3');
     expect(formatChange(0.04, 1)).toBe('0.0');
@@ -69,12 +69,12 @@ describe('Numbers', () => {
     expect(formatChange(2e-5, 4)).toBe('+2.00e−5');
   });
 
-  test('close values: enough decimals to separate them', () => {
+  test('Numbers: close values: enough decimals to separate them', () => {
     expect(decimalsFor([52.50043, 52.50489])).toBe(5);
     expect(decimalsFor([72, 75, 81])).toBe(0);
   });
 
-  test('rates and times to commit: a fixed number of decimals', () => {
+  test('Numbers: rates and times to commit: a fixed number of decimals', () => {
     expect(formatRate(4210.4)).toBe('4,210');
     expect(formatRate(2.44)).toBe('2.4');
     expect(formatMs(2.44)).toBe('2.4');
@@ -99,16 +99,16 @@ describe('Times', () => {
     [3 * 3_600_000, '3 h'],
     [5 * 86_400_000, '5 d'],
     [-120_000, 'in 2 min'],
-  ])('an age of %d ms: %s', (ms, text) => expect(formatAge(ms)).toBe(text));
+  ])('Times: an age of %d ms: %s', (ms, text) => expect(formatAge(ms)).toBe(text));
 
-  test('zone UTC: text', () => {
+  test('Times: zone UTC: text', () => {
     const ts = Date.UTC(2026, 10, 21, 14, 3, 21, 250);
     expect(formatTimeMs(ts, UTC)).toBe('14:03:21.250');
     expect(formatDateTime(ts, UTC)).toBe('2026-11-21 14:03:21');
     expect(formatZone(UTC, ts)).toBe('UTC');
   });
 
-  test('local zone: text', () => {
+  test('Times: local zone: text', () => {
     const local = new Date(2026, 10, 21, 14, 3, 21, 250);
     expect(formatTimeMs(local.getTime(), LOCAL)).toBe('14:03:21.250');
     expect(formatZone(LOCAL, local.getTime())).toMatch(/^UTC([+−]\d{1,2}(:\d\d)?)?$/);
@@ -158,7 +158,7 @@ describe('Named time zones', () => {
     ]);
   });
 
-  test('summer time of Berlin: the offset changes at 01:00 UTC', () => {
+  test('Named time zones: summer time of Berlin: the offset changes at 01:00 UTC', () => {
     const change = Date.UTC(2026, 2, 29, 1);
     const berlin = createZone('Europe/Berlin');
     expect(formatField(change - 1000, berlin)).toBe('2026-03-29T01:59:59');
@@ -166,7 +166,7 @@ describe('Named time zones', () => {
     expect(parseField('2026-03-29T03:00:00', berlin)).toBe(change);
   });
 
-  test('a time on the other side of a clock change than the head of its column: its own offset', () => {
+  test('Named time zones: a time on the other side of a clock change than the head of its column: its own offset', () => {
     const change = Date.UTC(2026, 9, 25, 1);
     const berlin = createZone('Europe/Berlin');
     const other = (/** @type {number} */ ts) => otherZone(berlin, ts, change + 1000);
@@ -174,7 +174,7 @@ describe('Named time zones', () => {
     expect(otherZone(UTC, change - 1000, change)).toBeNull();
   });
 
-  test('a text that names no zone: refused', () => {
+  test('Named time zones: a text that names no zone: refused', () => {
     expect(['Mars/Phobos', 'utc', '', null, '<b>/'].map(isNamedZone)).toEqual([
       false,
       false,

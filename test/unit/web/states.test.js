@@ -49,20 +49,20 @@ describe('States: names', () => {
 });
 
 describe('States: found in a signal', () => {
-  test('only 0 and 1 without a unit: states, by name or as numbers', () => {
+  test('States: found in a signal: only 0 and 1 without a unit: states, by name or as numbers', () => {
     expect(statesOf(samples([0, 1, 1]), labels('door'))?.(1)).toBe('open');
     expect(statesOf(samples([0, 1, 1]), labels('x'))?.(1)).toBe('1');
     expect(statesOf(bins([[0, 0.5, 1]]), labels('x', null, '/'))).not.toBeNull();
   });
 
-  test('small whole numbers: states only by the type', () => {
+  test('States: found in a signal: small whole numbers: states only by the type', () => {
     expect(statesOf(samples([0, 3, 1]), labels('x', 'mode'))?.(3)).toBe('3');
     expect(statesOf(samples([0, 3, 1]), labels('x', 'count'))).toBeNull();
     expect(statesOf(samples([0, 3.5, 1]), labels('x', 'mode'))).toBeNull();
     expect(statesOf(samples([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), labels('x', 'mode'))).toBeNull();
   });
 
-  test('a unit, or nothing measured: no states', () => {
+  test('States: found in a signal: a unit, or nothing measured: no states', () => {
     expect(statesOf(samples([0, 1]), labels('door', null, '%'))).toBeNull();
     expect(statesOf(samples([]), labels('door'))).toBeNull();
   });
@@ -78,7 +78,7 @@ describe('States: bands', () => {
       share,
     ]);
 
-  test('samples: each holds until the next, equal ones are one band', () => {
+  test('States: bands: samples: each holds until the next, equal ones are one band', () => {
     expect(bands(samples([0, 0, 1, 0]), 10)).toEqual([
       [0, 20, 0, 1],
       [20, 30, 1, 1],
@@ -86,7 +86,7 @@ describe('States: bands', () => {
     ]);
   });
 
-  test('a gap: no band', () => {
+  test('States: bands: a gap: no band', () => {
     const shape = shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 1, 1, 1, 1] }, RANGE);
     expect(bands(shape, 10)).toEqual([
       [0, 20, 1, 1],
@@ -94,7 +94,7 @@ describe('States: bands', () => {
     ]);
   });
 
-  test('bins: of two states with the share of the higher one', () => {
+  test('States: bands: bins: of two states with the share of the higher one', () => {
     expect(
       bands(
         bins([
@@ -110,7 +110,7 @@ describe('States: bands', () => {
   });
 });
 
-test('States: shares and changes', () => {
+test('States: bands of a range: their shares and the number of changes', () => {
   expect(sharesOf(samples([0, 1, 1, 1]))).toEqual([
     { value: 0, share: 0.25 },
     { value: 1, share: 0.75 },

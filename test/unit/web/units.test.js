@@ -53,13 +53,13 @@ describe('Prefixes', () => {
     ]),
   )('a unit without prefixes: %d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
 
-  test('several values: one prefix, by the largest', () => {
+  test('Unit prefixes: several values: one prefix, by the largest', () => {
     const scale = scaleFor('J', [1, 25_000, 3_000_000]);
     expect(scale.unit).toBe('MJ');
     expect(toShown(scale, 25_000)).toBeCloseTo(0.025, 12);
   });
 
-  test('no value, or none that is finite: the unit as sent', () => {
+  test('Unit prefixes: no value, or none that is finite: the unit as sent', () => {
     expect(scaleFor('J', []).unit).toBe('J');
     expect(scaleFor('J', [Number.POSITIVE_INFINITY]).unit).toBe('J');
     expect(writeValue(null, 'J')).toEqual({ number: NOTHING, unit: 'J' });
@@ -86,7 +86,7 @@ describe('Durations', () => {
     expect([null, Number.NaN].map((value) => shownText(scale, value))).toEqual([NOTHING, NOTHING]);
   });
 
-  test('a chart: whole numbers of hours or days on its axis', () => {
+  test('Durations: a chart: whole numbers of hours or days on its axis', () => {
     expect(scaleFor('s', [7200, 90_000])).toMatchObject({ unit: 'h', factor: 1 / 3600 });
     expect(scaleFor('s', [7200, 14_798_068])).toMatchObject({ unit: 'd', factor: 1 / 86_400 });
   });
@@ -110,7 +110,7 @@ describe('Chosen units', () => {
     ]),
   )('%d %s by %j: %s', (value, unit, choices, text) => expect(written(value, unit, choices)).toBe(text));
 
-  test('quantity of a unit: the one that has it, with or without a prefix', () => {
+  test('Chosen units: quantity of a unit: the one that has it, with or without a prefix', () => {
     expect(['Cel', 'kPa', 'MPa', 'Wh', 'GJ', 'km/h'].map(quantityOf)).toEqual([
       'temperature',
       'pressure',
@@ -123,7 +123,7 @@ describe('Chosen units', () => {
     expect(unitsOf('temperature')).toEqual(['°C', '°F', 'K']);
   });
 
-  test('a limit: typed in the chosen unit without a prefix, and the same after both ways', () => {
+  test('Chosen units: a limit: typed in the chosen unit without a prefix, and the same after both ways', () => {
     const scale = limitScale('Cel', { temperature: '°F' });
     expect(toSent(scale, 99.5)).toBe(37.5);
     expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
@@ -133,7 +133,7 @@ describe('Chosen units', () => {
   });
 });
 
-test('Value of a sensor: a state as its word, a number with the unit of choice', () => {
+test('Value of a sensor: state or number: the word of the state, or the number in the chosen unit', () => {
   const gate = { name: 'gate', type: 'boolean', unit: null };
   expect(sensorValueText({ ...gate, value: 1 }, {})).toBe('open');
   const ear = { name: 'ear', type: 'temperature', unit: 'Cel' };
@@ -141,7 +141,7 @@ test('Value of a sensor: a state as its word, a number with the unit of choice',
   expect(sensorValueText({ ...ear, value: null }, {})).toBe(`${NOTHING} °C`);
 });
 
-test('Values with earlier ones: the same prefix and decimals as these', () => {
+test('Values: earlier values are shown: the same prefix and decimals', () => {
   const recent = [9500, 12_345, 12_340];
   expect(writeValue(9500, 'W', { recent })).toEqual({ number: '9.50', unit: 'kW' });
   expect(writeValue(21, 'Cel', { recent: [21, 21.5], decimals: 2 })).toEqual({ number: '21.00', unit: '°C' });

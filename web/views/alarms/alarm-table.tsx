@@ -19,7 +19,7 @@ export function AlarmTable({
 }: {
   alarms: Alarm[];
   mayAct: boolean;
-  /** asks before it does */
+  /** opens the dialog of an action */
   onAct: (act: Act, alarms: Alarm[]) => void;
 }) {
   const { router } = useServices();
@@ -151,7 +151,7 @@ export function AlarmTable({
 const hrefOf = ({ device_id, sensor_id, device, sensor }: Alarm) =>
   sensorHref(device_id, sensor_id, { device, sensor });
 
-/** Of a peak. */
+/** Significant digits of a peak. */
 const DIGITS = 6;
 
 /** @returns in the unit of choice, if the unit is known */
@@ -244,7 +244,7 @@ const SPANS = {
   [7 * 24 * HOUR_MS]: 'a week',
 };
 
-/** What is done with alarms. */
+/** An action on alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
 /** Acknowledges or shelves alarms, with a name and a comment. The browser remembers the name. */

@@ -8,10 +8,10 @@ import { limitText } from '../../units.ts';
 const WIDTH = 1000;
 const ROW = 14;
 
-/** Thinner is not seen. */
+/** The smallest visible width. */
 const LEAST_WIDTH = 2;
 
-/** Sensors that are drawn. */
+/** The most sensors that are drawn. */
 const MOST_ROWS = 12;
 
 const HOUR_MS = 3_600_000;
@@ -31,7 +31,7 @@ export function BacktestStrip({
   result: Backtest;
   /** the rule has changed since, and its test is not answered */
   isOld: boolean;
-  /** in which limits are typed */
+  /** the scale in which limits are typed */
   scale: Scale;
   onLimit: (limit: number) => void;
 }) {

@@ -19,7 +19,7 @@ import {
 } from '../../units.ts';
 import { BacktestStrip } from './backtest.tsx';
 
-/** The backtest waits until nobody types, in ms. */
+/** Pause in typing before a backtest, in ms. */
 const REST_MS = 500;
 
 /** The form of a rule, and when it would have fired. */
@@ -49,7 +49,7 @@ export function RuleForm({
   const [busy, setBusy] = useState(false);
   const { sent, sentScope } = useUnit(typed);
   const wanted = ruleOf(typed, scale, rule);
-  // The backtest needs neither, so it does not wait for a name.
+  // The backtest needs neither name nor text, so it does not wait for them.
   const tested = ruleOf({ ...typed, name: 'test', text: '' }, scale, rule);
   const question = tested && JSON.stringify(tested);
 
@@ -135,7 +135,7 @@ export function RuleForm({
   const suffix = [scale.unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
   const inUnit = suffix && `, ${suffix}`;
   const limit = (name: LimitField, label: string, more?: object) => number(name, `${label}${inUnit}`, more);
-  // The form reads no values while somebody types.
+  // The form requests no values during typing.
   const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
   const known = isKnown && kind !== 'absent' && kind !== 'rate' ? `${id}-known` : undefined;
   return (

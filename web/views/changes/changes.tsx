@@ -231,10 +231,10 @@ function Devices({
   );
 }
 
-/** Which ones are looked at where not all are. */
+/** Describes which sensors and devices were checked if some were not. */
 const ORDERS = { sensor: 'the most unusual now first', device: 'those that are offline first' };
 
-/** How many were looked at: a part may have no change where the rest has some. */
+/** States the number of checked sensors, because unchecked ones may have changes. */
 const PartRead = ({ read, total, what }: { read: number; total: number; what: keyof typeof ORDERS }) =>
   total > read ? (
     <>
@@ -245,7 +245,7 @@ const PartRead = ({ read, total, what }: { read: number; total: number; what: ke
   );
 
 const HOUR_MS = 3_600_000;
-/** The usual range comes from so many hours before the last one. */
+/** The number of hours before the last one that give the usual range. */
 const HOURS_BEFORE = 5;
 /** Bins of five minutes, and one more at the edge. */
 const POINTS = 12 * (HOURS_BEFORE + 1) + 1;
@@ -266,7 +266,7 @@ const AT_ONCE = 3;
 interface SensorChange {
   /** how often the value left its range or returned */
   crossings: number;
-  /** the newest bin is out of it */
+  /** the newest bin is outside the usual range */
   isOut: boolean;
   /** epoch ms of the last crossing */
   at: number;

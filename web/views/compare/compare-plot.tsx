@@ -79,7 +79,7 @@ export function ComparePlot(props: {
   inWords: (ts: number) => string;
   /** charts with the same one move their cursors together */
   cursorKey: string;
-  /** what else it draws */
+  /** further parts that it draws */
   plugins?: uPlot.Plugin[];
   /** id of the text that explains its use */
   describedBy?: string;
@@ -130,7 +130,7 @@ export function compareOptions({
   lines,
   onCursor,
 }: {
-  /** its custom properties give the colors */
+  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
   cursorKey: string;

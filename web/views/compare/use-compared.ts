@@ -18,7 +18,7 @@ import type { Scale } from '../../units.ts';
 
 /** A sensor of the address. */
 export interface Compared {
-  /** as the address has it */
+  /** its reference in the address */
   ref: string;
   name: string;
   /** its name, or its id */
@@ -68,7 +68,7 @@ export function ghostWindow({ live, from, to }: Window): Window {
   return { live: false, from: Math.floor(end - (to - from) - step), to: Math.ceil(end) };
 }
 
-/** Readings that are under way at once: a browser has six connections to a host, all tabs together. */
+/** Concurrent requests: a browser has six connections to a host, all tabs together. */
 const AT_ONCE = 3;
 
 /**
@@ -91,7 +91,7 @@ export function useShapes(
   const careful = useMemo(() => withLimit(client, createLimit(AT_ONCE)), [client]);
   const keys = useMemo(() => sensors.map(keyOf), [sensors]);
   const { live: isLive, from, to } = window;
-  // Names the sensors and the range that the effect reads.
+  // The key of the effect: its sensors and range.
   const name = [...keys, isLive ? to - from : `${from}/${to}`].join(' ');
 
   useEffect(() => {
@@ -213,7 +213,7 @@ export function alignLines(lines: Line[]): Drawn {
 export const scaleOf = (unit: string | null, index: number, isOwn: boolean): string =>
   isOwn ? `own ${index}` : `unit ${unit ?? ''}`;
 
-/** So many axes have room for figures, one at each side. */
+/** The number of axes with labels: one at each side. */
 const AXES = 2;
 
 /** @returns the axes with figures; `hue` of one that has only one sensor */

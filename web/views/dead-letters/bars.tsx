@@ -16,7 +16,7 @@ import type { Bin, Span } from './counts.ts';
 const HEIGHT = 100;
 /** Share of its room that a bar takes. */
 const FILLED = 0.8;
-/** A bar with anything in it is seen, however high the others are. */
+/** Minimum height of a bar that is not empty. */
 const LEAST = 1.5;
 
 /** Refusals over time, by code. One bar can be chosen: by pointer, or by arrow keys and Enter. */

@@ -11,7 +11,7 @@ import type { Collected, Replayed } from './replay.tsx';
 import { collect, countRefused, isStored, MOST_AT_ONCE, replayAll, sumReplays } from './replay.tsx';
 import { escapeLine } from './text.ts';
 
-/** Results that are listed. */
+/** The most results that are listed. */
 const MOST_LISTED = 100;
 
 /**

@@ -6,7 +6,7 @@ import { escapeLine } from './text.ts';
 interface RefusalCode {
   /** the words of docs/reference/errors.md; a test compares */
   title: string;
-  /** what to do */
+  /** the advice */
   advice: string;
   /** classes of dead-letters.css: a hue and, for the second code of a hue, `light` */
   className: string;

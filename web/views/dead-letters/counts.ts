@@ -112,7 +112,7 @@ interface Counts {
   span: Span;
   /** epoch ms back to which all is counted */
   reached: number;
-  /** why it does not go on */
+  /** the problem that stopped the count */
   problem: Problem | null;
 }
 
@@ -141,7 +141,7 @@ export function useCounts(range: (typeof RANGES)[number]) {
         const reached = Date.parse(answer.from);
         const isFirst = reached < known.reached;
         show({ hours: takeIn(known.hours, answer, end), ...(isFirst && { reached }), problem: null });
-        // An answer that does not come further would be asked for for ever.
+        // An answer without progress would be requested forever.
         if (reached >= (end ?? Number.POSITIVE_INFINITY)) return;
         end = reached;
       }

@@ -38,7 +38,7 @@ export function DeadLetterList({
   const cursor = place.query.get('cursor');
   const code = place.query.get('code');
   const device = place.query.get('device');
-  // A cursor is good for the very range that it was given for, and that of "the last day" moves on.
+  // A cursor is valid only for the range of its request, and "the last day" moves with time.
   const from = cursor ? place.query.get('since') : new Date((bin ?? span).from).toISOString();
   const to = bin && new Date(bin.to).toISOString();
   const filter = { from, to, device, code };

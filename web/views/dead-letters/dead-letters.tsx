@@ -129,7 +129,7 @@ const Totals = ({
   /** of the range */
   words: string;
   isKnown: boolean;
-  /** to when it is counted back, while that goes on */
+  /** the time back to which dead letters are counted so far; null: the count is complete */
   reached: string | null;
 }) => (
   <p class="totals" role="status">

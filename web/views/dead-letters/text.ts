@@ -6,11 +6,11 @@ const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Shows a text of strangers as what it is: whatever would not be seen is written as an escape of JSON. */
+/** Escapes the invisible characters of an untrusted text as in JSON. */
 export const escapeUnseen = (text: string): string =>
   text.replace(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The same for what stands on one line. */
+/** Escapes an untrusted text for one line. */
 export const escapeLine = (text: string) => escapeUnseen(text).replaceAll('\n', '\\n');
 
 export const bytesOf = (base64: string): Uint8Array =>

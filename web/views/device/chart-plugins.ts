@@ -107,7 +107,7 @@ export interface Band {
 
 type Painter = (chart: UPlot, band: Band) => void;
 
-/** Thinner is not seen, in CSS pixels. */
+/** The smallest visible width, in CSS pixels. */
 const LEAST_WIDTH = 2;
 
 /** Between two slanted lines, in CSS pixels. */
@@ -164,7 +164,7 @@ export function paintBand(
     const left = place(from);
     const right = Math.max(place(Math.min(to, knownTo)), left + LEAST_WIDTH * ratio);
     if (from >= knownTo) continue;
-    // Whatever is drawn there is a guess.
+    // The state in hatched time is a guess.
     ctx.clearRect(left, bbox.top, right - left, bbox.height);
     hatchUnknown(left, right);
   }

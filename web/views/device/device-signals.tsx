@@ -30,11 +30,11 @@ import type { Presented } from '../../chart/readout.ts';
 import type { Window } from '../../chart/window.ts';
 import type { Stale } from '../../state/verdict.ts';
 
-/** Readings of charts that are under way at once: a browser has six connections to a host, all tabs together. */
+/** Concurrent requests of charts: a browser has six connections to a host, all tabs together. */
 const AT_ONCE = 3;
 const HINT = 'device-signals-hint';
 
-/** The sensors of a device, and what became of it, on one axis of time with one cursor. */
+/** The signals and events of a device on one axis of time with one cursor. */
 export function DeviceSignals({
   device,
   items,
@@ -133,7 +133,7 @@ function SignalRow(props: {
   cursor: ReadonlySignal<number | null>;
   describedBy: string;
   gutter: Gutter;
-  /** takes what is drawn, by id of the sensor */
+  /** receives the drawn signals, by id of the sensor */
   shapes: Map<string, NamedShape>;
 }) {
   const { item } = props;
@@ -283,7 +283,7 @@ function Reading({
   );
 }
 
-/** A screen more above and below, so that one seldom sees it come. */
+/** A screen more above and below, so that charts are drawn before they come into sight. */
 const MARGIN = '100% 0px';
 
 /** @returns whether it is in sight, or nearly */

@@ -23,7 +23,7 @@ import type { DeviceInfo, LatestItem } from '../../api/types.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 
 /**
- * One device: whether it is there, its sensors live and over time, and what became of it.
+ * The page of a device: its state, its sensors live and over time, and its events.
  *
  * @param props id or name
  */

@@ -121,7 +121,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
   const { sites } = vocabulary.words.value;
-  // Of a list that is read as a whole, any part of a name is found.
+  // A list that is read as a whole finds any part of a name.
   const isHeld = areHeld(fleet && deviceCount(fleet));
   const set = useCallback(
     (name: string, value: string) => {
@@ -214,11 +214,11 @@ function DeviceTable({
   /** null: not known yet */
   items: DeviceItem[] | null;
   sorting: Sorting;
-  /** another page is on its way */
+  /** another page is being read */
   busy: boolean;
   /** rows to keep room for until the items are there */
   expected: number;
-  /** where a site leads */
+  /** the address for a site */
   siteHref: (site: string) => string;
 }) {
   const isStale = useStale() !== null;
@@ -259,7 +259,7 @@ const DeviceRow = ({
   siteHref,
 }: {
   device: DeviceItem;
-  /** what it sent and was refused */
+  /** its refused measurements */
   refusals: RefusedDevice | null;
   /** no values come: its state is the last known one */
   isOld: boolean;

@@ -45,10 +45,10 @@ export function FleetView() {
   );
 }
 
-/** The sparklines reach back so far, in ms: one minute at first, growing to five. */
+/** The time span of the sparklines, in ms: one minute at first, growing to five. */
 const SPAN = { min: 60_000, max: 300_000 };
 
-/** Figures come once a second: so long without is a hole. */
+/** Figures come once a second: this time without a figure is a gap. */
 const HOLE_MS = 5_000;
 
 /** Epoch ms. */

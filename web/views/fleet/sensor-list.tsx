@@ -73,12 +73,12 @@ export function SensorList() {
   );
 }
 
-/** The rows are seen when so much of the list is, in px. */
+/** The visible height of the list from which its rows count as seen, in px. */
 const HEAD_PX = 120;
 
 const isFiltered = (query: URLSearchParams) => FILTERS.some((name) => query.has(name));
 
-/** The table, or why there is none. */
+/** The table of sensors, or the reason why it is empty. */
 function Rows({
   items,
   isPaged,

@@ -38,7 +38,7 @@ interface Figure {
   label: string;
   value: string;
   unit?: string;
-  /** what it means */
+  /** the meaning of the figure, as a tooltip */
   title?: string;
   tone?: 'warn' | undefined;
 }
@@ -53,7 +53,7 @@ const SIGNS: Record<StageName, string> = {
   readers: 'M3 5h18v11H3ZM9 20h6M12 16v4M6 13l3.500-4 3 2.500L17 8',
 };
 
-/** One stage of the way, and the pipe to the next. */
+/** One stage of the data path, and the connection to the next. */
 const Stage = ({
   name,
   title,
@@ -64,12 +64,12 @@ const Stage = ({
 }: {
   name: StageName;
   title: string;
-  /** what is said of it when nothing is wrong */
+  /** its text while nothing is wrong */
   fine: string;
   figures: Figure[];
-  /** seconds in which what flows moves on; null: nothing flows */
+  /** seconds in which a mark moves to the next; null: nothing flows */
   flow: number | null;
-  /** the worst that is wrong here */
+  /** the most severe finding of the stage */
   finding: Finding | undefined;
 }) => (
   <li class="stage" data-tone={finding?.tone} data-stage={name}>

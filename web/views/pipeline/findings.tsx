@@ -9,9 +9,9 @@ export type StageName = 'devices' | 'broker' | 'ingest' | 'database' | 'stream' 
 
 /** A problem on the data path, with advice. */
 export interface Finding {
-  /** where it is */
+  /** the stage of the problem */
   stage: StageName;
-  /** `bad`: something stands still */
+  /** `bad`: a part of the path has stopped */
   tone: 'bad' | 'warn';
   /** a few words, for the stage */
   short: string;
@@ -28,7 +28,7 @@ export function findingsOf({
   stats,
   now,
 }: {
-  /** what was known last */
+  /** the last known state */
   pipeline: Pipeline | null;
   /** why nothing newer is known */
   problem: Problem | null;
@@ -229,7 +229,7 @@ export const Findings = ({ findings }: { findings: Finding[] }) => (
   </ul>
 );
 
-/** The page leads with this: what is wrong, or that all is well. */
+/** The first line of the pipeline page: the verdict, or the most severe finding. */
 export function VerdictLead({
   verdict,
   findings,
@@ -260,7 +260,7 @@ export function VerdictLead({
   );
 }
 
-/** The line that the pipeline page leads with. */
+/** The text of the first line of the pipeline page. */
 export function leadOf({
   verdict: { level, headline },
   findings,

@@ -25,7 +25,7 @@ const REQUESTS: StripLine[] = [
   { name: 'window', read: (moment) => moment.window },
 ];
 
-/** The data path, drawn as it runs; what is wrong on it; and its last five minutes. */
+/** The pipeline view: the data path with its current rate, findings, and the last five minutes. */
 export function PipelineView() {
   const { clock, live, preferences } = useServices();
   const { zone } = preferences.choice.value;

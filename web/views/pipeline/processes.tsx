@@ -111,7 +111,7 @@ const WAYS: Array<[key: keyof Measurements, label: string, title: string]> = [
   ['skipped', 'Skipped', 'Texts, nulls and other values that are not stored by rule'],
 ];
 
-/** Which way all measurements have gone. */
+/** Measurements by outcome. */
 export const Accounts = ({ measurements }: { measurements: Measurements }) => (
   <dl class="accounts">
     {WAYS.map(([key, label, title]) => (
@@ -190,7 +190,7 @@ function Packing({ packedUntil, now }: { packedUntil: string; now: number }) {
 export const PACK_DELAY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** Packing that is further back than this deserves a look; nothing is lost, only long charts are slower to read. */
+/** Packing that is further behind than this is marked: nothing is lost, but long charts are slower. */
 export const BEHIND_MS = 6 * HOUR_MS;
 
 /**

@@ -95,7 +95,7 @@ function stripOptions({
   lines,
   onPoint,
 }: {
-  /** its custom properties give the colors */
+  /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
   lines: number;

@@ -113,7 +113,7 @@ function Downloads({
   );
 }
 
-/** So many of the newest values show how precise the sensor is. */
+/** The number of newest values that give the precision of a sensor. */
 const TYPICAL = 100;
 
 /** Statistics of all samples of the range shown. */

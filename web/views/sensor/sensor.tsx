@@ -190,10 +190,10 @@ function useEdges(): [Edges | null, (next: Edges) => void] {
   return [edges, onPlot];
 }
 
-/** So much of the window is after the sample that it was moved to. */
+/** The share of the window after the sample that it was moved to. */
 const ROOM = 0.1;
 
-/** Stands over an empty chart: why it is empty, and where there is something to see. */
+/** The text over an empty chart: why it is empty, and a link to the newest sample. */
 function QuietRange({
   loading,
   newest,

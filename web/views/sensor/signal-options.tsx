@@ -112,7 +112,7 @@ export function ThresholdForm({
 
   function clear() {
     onChange({ low: null, high: null });
-    // The button goes: one goes on where one would draw others.
+    // The pressed button is removed, so the focus moves to the field of a new line.
     form.current?.querySelector('input')?.focus();
   }
 

@@ -168,7 +168,7 @@ test('External broker: members of the share group and dropped messages: counted'
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
 });
 
-test('Embedded broker: not a member of the share group', async () => {
+test('Metrics: embedded broker: not counted as a member of the share group', async () => {
   const { system: embedded } = await startSystem();
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());

@@ -187,7 +187,7 @@ test.each([
   expect((await metrics.oversized.get()).values[0]?.value).toBe(1);
 });
 
-test('MQTT CONNECT: the largest last will is accepted, more than 96 KiB closes the connection', async () => {
+test('MQTT CONNECT: size of the last will: the largest is accepted, more than 96 KiB closes the connection', async () => {
   const { port } = await startBroker();
   const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });

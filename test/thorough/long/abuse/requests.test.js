@@ -69,7 +69,7 @@ test.each([
   await until(async () => (await readMetric(impatient, 'iot_ingest_submitted_bytes')) === 0);
 });
 
-test('Registration: made-up devices register up to AUTO_REGISTER_MAX, over MQTT and HTTP together', async () => {
+test('Registration: made-up devices register: at most AUTO_REGISTER_MAX, over MQTT and HTTP together', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
   const measurement = JSON.stringify({ sensor_id: 't', ts: Date.now(), value: 1 });
@@ -95,7 +95,7 @@ test('Registration: made-up devices register up to AUTO_REGISTER_MAX, over MQTT 
   expect((await system.get('/devices/made-up-0')).sensors).toHaveLength(1);
 });
 
-test('DNS rebinding: a page of somewhere else, whose name was made to point here, gets no stream and posts nothing', async () => {
+test('DNS rebinding: a foreign page whose name points to this host: it gets no stream and posts nothing', async () => {
   const headers = { host: 'rebound.example:8080', origin: 'http://rebound.example:8080' };
   for (const [method, path] of [
     ['GET', '/api/v1/stream'],

@@ -32,7 +32,7 @@ test('Sign-in: after ten wrong passwords in a minute the right one is refused as
   expect(await signIn(MQTT.password, THERE)).toBe(true);
 });
 
-test('Sign-in: a minute after the first wrong password: the right one is accepted again, however many came meanwhile', async () => {
+test('Sign-in: a minute after the first wrong password: the right one is accepted again, however many failed meanwhile', async () => {
   let now = 0;
   const { signIn } = start({ failedLogins: new FailedLogins({ clock: () => now }) });
   now = 1;
@@ -50,7 +50,7 @@ test('Sign-in: wrong passwords of devices: no failed logins of the installation'
   expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
 
-test('Permissions of an account: calculated once for each credential', async () => {
+test('Permissions of an account: several requests: calculated once for each credential', async () => {
   const { id } = /** @type {Identity} */ (identifyDevice('gateway'));
   const credential = {
     deviceId: id,
@@ -75,7 +75,7 @@ test('Permissions of an account: calculated once for each credential', async () 
 });
 
 describe('Sign-in: MQTT_AUTH is off', () => {
-  test('any client: it may do everything, and the database is not asked', async () => {
+  test('Sign-in: MQTT_AUTH is off: any client: it may do everything, and the database is not asked', async () => {
     const { accounts } = start({
       mqtt: { auth: false, username: MQTT.username, password: MQTT.password },
       store: { find: () => Promise.reject(new Error('looked up')), writeTimes: async () => new Map() },
@@ -94,7 +94,7 @@ describe('Sign-in: the account of the installation', () => {
     ['no password', { username: 'installation', password: undefined }],
     ['an empty password', { username: 'installation', password: '' }],
     ['an empty name', { username: '', password: 'secret' }],
-  ])('%s is set: nobody signs in as the installation', async (_, settings) => {
+  ])('Installation account: %s is set: nobody signs in as the installation', async (_, settings) => {
     const { accounts } = start({ mqtt: { auth: true, ...settings } });
     for (const name of ['installation', '', undefined]) {
       for (const password of ['', 'secret', undefined]) {
@@ -104,7 +104,7 @@ describe('Sign-in: the account of the installation', () => {
     }
   });
 
-  test('Installation account: its name and password: all permissions; a wrong name with its password: nobody', async () => {
+  test('Installation account: its name and password: all permissions; a wrong name with its password: refused', async () => {
     const { accounts } = start();
     const password = Buffer.from(MQTT.password);
     expect(await accounts.signIn('installation', password)).toMatchObject({
@@ -132,7 +132,7 @@ test('Sign-in: the installation, with its password, more than ten times: no fail
 });
 
 describe('Sign-in: a device', () => {
-  test('Device sign-in: the secret of the device: its account; any other secret: nobody', async () => {
+  test('Device sign-in: the secret of the device: its account; any other secret: refused', async () => {
     const { store, deviceId } = await storeWith({ account: 'pump' });
     const { accounts } = start({ store });
     expect(await accounts.signIn('pump', Buffer.from('secret'), HERE)).toMatchObject({
@@ -146,7 +146,7 @@ describe('Sign-in: a device', () => {
     }
   });
 
-  test('an account by name: not by its id, though that is the same device; and the other way round', async () => {
+  test('Device sign-in: an account by name: not by its id, though that is the same device; and the other way round', async () => {
     const byName = await storeWith({ account: 'pump' });
     expect(
       await start({ store: byName.store }).accounts.signIn(byName.deviceId, Buffer.from('secret')),
@@ -155,7 +155,7 @@ describe('Sign-in: a device', () => {
     expect(await start({ store: byId.store }).accounts.signIn('pump', Buffer.from('secret'))).toBeNull();
   });
 
-  test('revoked, unknown, or no device at all: nobody', async () => {
+  test('Device sign-in: revoked, unknown, or no device at all: refused', async () => {
     const { store } = await storeWith({ account: 'pump', hash: '' });
     const { accounts } = start({ store });
     for (const name of ['pump', 'valve', '', 'x'.repeat(1000)]) {
@@ -165,7 +165,7 @@ describe('Sign-in: a device', () => {
     }
   });
 
-  test('Device sign-in: the client has gone: nobody, and no request to the database', async () => {
+  test('Device sign-in: the client has disconnected: no account, and no request to the database', async () => {
     let finds = 0;
     const find = async () => {
       finds++;
@@ -180,7 +180,7 @@ describe('Sign-in: a device', () => {
     expect(finds).toBe(1);
   });
 
-  test('500 at once: 64 are looked up, and the installation signs in meanwhile', async () => {
+  test('Device sign-in: 500 at once: 64 are looked up, and the installation signs in meanwhile', async () => {
     /** @type {Array<() => void>} */
     const answers = [];
     /** @type {() => Promise<null>} */
@@ -202,7 +202,7 @@ describe('Sign-in: a device', () => {
   });
 });
 
-test('Recheck: accounts whose credential changed or is gone are outdated; the installation never is', async () => {
+test('Recheck of accounts: credential changed or deleted: outdated; the installation never is', async () => {
   const store = await createMemoryCredentials();
   const signedIn = [];
   for (const account of ['same', 'rotated', 'revoked', 'gone']) {

@@ -31,7 +31,7 @@ async function start() {
 const names = (count) => Array.from({ length: count }, (_, at) => `device ${at}`);
 
 describe('Issue a credential', () => {
-  test('a new account: its secret is shown once and only its hash is kept', async () => {
+  test('Issue a credential: a new account: its secret is shown once and only its hash is kept', async () => {
     const { credentialService, find, notified } = await start();
     const { secret, credential } = await credentialService.issue({
       account: 'pump',
@@ -46,7 +46,7 @@ describe('Issue a credential', () => {
     expect(notified).toEqual([]);
   });
 
-  test('1,000 further devices: issued; 1,001: refused, and nothing is written', async () => {
+  test('Issue a credential: 1,000 further devices: issued; 1,001: refused, and nothing is written', async () => {
     const { credentialService, find } = await start();
     await credentialService.issue({ account: 'gateway', devices: names(1000) });
     expect((await find('gateway'))?.devices).toHaveLength(1000);
@@ -62,13 +62,13 @@ describe('Issue a credential', () => {
     ['a name of 129 bytes', { account: 'x'.repeat(129) }, 'bad_id'],
     ['a device without a name', { account: 'pump', devices: ['a', ''] }, 'bad_id'],
     ['the name of the installation', { account: 'installation' }, 'credential_exists'],
-  ])('%s: refused', async (_, wanted, code) => {
+  ])('Issue a credential: %s: refused', async (_, wanted, code) => {
     const { credentialService, find } = await start();
     await expect(credentialService.issue(wanted)).rejects.toMatchObject({ code });
     expect(await find('pump')).toBeNull();
   });
 
-  test('the account has one, by its name or its id: refused, and its secret stays', async () => {
+  test('Issue a credential: the account has one, by its name or its id: refused, and its secret stays', async () => {
     const { credentialService, find } = await start();
     const { secret } = await credentialService.issue({ account: 'pump' });
     for (const account of ['pump', idOf('pump')]) {
@@ -77,7 +77,7 @@ describe('Issue a credential', () => {
     expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(true);
   });
 
-  test('the account was revoked: it gets a new one, with its new list', async () => {
+  test('Issue a credential: the account was revoked: it gets a new one, with its new list', async () => {
     const { credentialService, find } = await start();
     await credentialService.issue({ account: 'pump', devices: ['a'] });
     await credentialService.revoke('pump');
@@ -87,7 +87,7 @@ describe('Issue a credential', () => {
 });
 
 describe('Rotate and revoke a credential', () => {
-  test('rotate: another secret, the same list, connections are closed at once', async () => {
+  test('Rotate and revoke a credential: rotate: another secret, the same list, connections are closed at once', async () => {
     const { credentialService, find, notified } = await start();
     const first = await credentialService.issue({ account: 'pump', devices: ['a'] });
     const second = await credentialService.rotate(idOf('pump'));
@@ -97,7 +97,7 @@ describe('Rotate and revoke a credential', () => {
     expect(notified).toEqual([idOf('pump')]);
   });
 
-  test('revoke: no secret is right any more, connections are closed at once', async () => {
+  test('Rotate and revoke a credential: revoke: no secret is right any more, connections are closed at once', async () => {
     const { credentialService, find, notified } = await start();
     const { secret } = await credentialService.issue({ account: 'pump' });
     await credentialService.revoke('pump');
@@ -105,7 +105,7 @@ describe('Rotate and revoke a credential', () => {
     expect(notified).toEqual([idOf('pump')]);
   });
 
-  test('no credential, or one that was revoked: not found, and nothing is written', async () => {
+  test('Rotate and revoke a credential: no credential, or one that was revoked: not found, and nothing is written', async () => {
     const { credentialService, find, notified } = await start();
     await credentialService.issue({ account: 'revoked' });
     await credentialService.revoke('revoked');
@@ -119,7 +119,7 @@ describe('Rotate and revoke a credential', () => {
     expect(notified).toEqual([]);
   });
 
-  test('no id: refused', async () => {
+  test('Rotate and revoke a credential: no id: refused', async () => {
     const { credentialService } = await start();
     await expect(credentialService.rotate('')).rejects.toMatchObject({ code: 'bad_id' });
     await expect(credentialService.revoke('')).rejects.toMatchObject({ code: 'bad_id' });
@@ -127,7 +127,7 @@ describe('Rotate and revoke a credential', () => {
 });
 
 describe('Forget a device', () => {
-  test('its own account and its place on lists of gateways, by name or id: gone; all others stay', async () => {
+  test('Forget a device: its own account and its place on lists of gateways, by name or id: gone; all others stay', async () => {
     const { credentialService, find, notified } = await start();
     await credentialService.issue({ account: 'sheep' });
     await credentialService.issue({ account: 'by name', devices: ['goat', 'sheep'] });
@@ -146,7 +146,7 @@ describe('Forget a device', () => {
     ['its own account alone', true, { account: 'sheep' }],
     ['a gateway alone', true, { account: 'gateway', devices: ['sheep'] }],
     ['nobody', false, { account: 'gateway', devices: ['goat'] }],
-  ])('%s could speak for it: %p', async (_, expected, wanted) => {
+  ])('Forget a device: %s could speak for it: %p', async (_, expected, wanted) => {
     const { credentialService } = await start();
     await credentialService.issue(wanted);
     expect(await credentialService.forget(identify('sheep'))).toBe(expected);
@@ -231,7 +231,7 @@ test('Issue and rotate: the driver repeats a request that was applied: the retur
   expect(await isSecret(secret, String((await store.find(identify('pump').bytes))?.hash))).toBe(true);
 });
 
-test('List credentials: all that are good, across pages', async () => {
+test('List credentials: several pages: all valid credentials', async () => {
   const store = await createMemoryCredentials();
   const small = { ...store, page: (/** @type {any} */ page) => store.page({ ...page, limit: 2 }) };
   const credentialService = createCredentialService({ store: small, clock: () => NOW });

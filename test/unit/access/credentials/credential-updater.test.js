@@ -39,7 +39,7 @@ async function start({ clock = () => NOW, replaces = (replace) => replace() } = 
 }
 
 describe('Change of a credential: times', () => {
-  test('a new one: issued and changed now', async () => {
+  test('Change of a credential: a new one: issued and changed now', async () => {
     const { change, memory } = await start();
     expect(await change(DEVICE, () => wanted())).toEqual({ ...wanted(), issuedAt: NOW, changedAt: NOW });
     expect(await memory.find(DEVICE)).toMatchObject({ issuedAt: NOW, changedAt: NOW, hash: 'first' });
@@ -49,7 +49,7 @@ describe('Change of a credential: times', () => {
     ['goes on', NOW + 5, NOW + 5],
     ['stands still', NOW, NOW + 1],
     ['went back', NOW - 1000, NOW + 1],
-  ])('the clock %s: changed later than before, issued as before', async (_, later, changedAt) => {
+  ])('Changed credential: the clock %s: changed later, issued as before', async (_, later, changedAt) => {
     let now = NOW;
     const { change } = await start({ clock: () => now });
     await change(DEVICE, () => wanted());
@@ -66,7 +66,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     ['rotated', { hash: 'second' }],
     ['revoked', { hash: '' }],
     ['of another list', { devices: ['a'] }],
-  ])('one that was good is %s: called once, with its device', async (_, other) => {
+  ])('Change of a credential: one that was good is %s: called once, with its device', async (_, other) => {
     const { change, notified } = await start();
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
@@ -74,14 +74,14 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('onChange: a credential that was revoked before: no call', async () => {
+  test('Change of a credential: onChange: a credential that was revoked before: no call', async () => {
     const { change, notified } = await start();
     await change(DEVICE, () => wanted({ hash: '' }));
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
   });
 
-  test('nothing changes: not called, nothing written', async () => {
+  test('Change of a credential: nothing changes: not called, nothing written', async () => {
     const { change, notified, calls } = await start();
     await change(DEVICE, () => wanted());
     calls.length = 0;
@@ -91,7 +91,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([]);
   });
 
-  test('onChange: the answer to the revocation was lost, and a read finds it: a call', async () => {
+  test('Change of a credential: onChange: the answer to the revocation was lost, and a read finds it: a call', async () => {
     // The driver repeats the request: the second time it is not applied, since the first one was.
     const { change, notified } = await start({
       replaces: async (replace, count) => (await replace()) && count !== 2,
@@ -101,7 +101,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('onChange runs: the change ends after it', async () => {
+  test('Change of a credential: onChange runs: the change ends after it', async () => {
     let isClosed = false;
     const memory = await createMemoryCredentials();
     const onChange = async () => {
@@ -141,7 +141,7 @@ describe('Change of a credential: another process changes it meanwhile', () => {
   });
 });
 
-test('Change of a credential: several at once in this process: one after the other, none is tried in vain', async () => {
+test('Change of a credential: several at once in this process: one after the other, without a lost attempt', async () => {
   const { change, memory, calls } = await start();
   await change(DEVICE, () => wanted({ hash: '' }));
   calls.length = 0;

@@ -29,7 +29,7 @@ describe('Permissions: a device of a mapped topic', () => {
     [device('+', '#'), [idOf('+'), idOf('#')], ['+', '#', 'pump']],
     [EDGE, ['plant/edge'], ['plant', 'edge', 'plant/edge/any']],
     [installationAccount('operator'), ['pump', 'any', '+'], []],
-  ])('%#: it may send for %j, and not for %j', (account, own, others) => {
+  ])('Permissions on a mapped topic: %#: may send for %j, not for %j', (account, own, others) => {
     for (const name of own) expect([name, canSendFor(account, name)]).toEqual([name, true]);
     for (const name of others) expect([name, canSendFor(account, name)]).toEqual([name, false]);
   });
@@ -49,7 +49,7 @@ describe('Permissions: a device may publish', () => {
     [EDGE, `iot/v1/${idOf('plant/edge')}/measurements`],
     [device('a+b'), `iot/v1/${idOf('a+b')}/measurements`],
     [device('gateway', 'plant/edge'), 'spBv1.0/plant/NDEATH/edge'],
-  ])('%#: %p', (account, topic) => {
+  ])('Permissions: a device may publish: %#: %p', (account, topic) => {
     expect(canPublish(account, parseTopic(topic))).toBe(true);
   });
 });
@@ -90,7 +90,7 @@ describe('Permissions: a device may not publish', () => {
     [device('gateway', '+', '#', ''), 'iot/v1/+/measurements'],
     [device('gateway', '+', '#', ''), 'iot/v1//measurements'],
     [device(`iot/v1/pump`), 'iot/v1/pump/measurements'],
-  ])('%#: %p', (account, topic) => {
+  ])('Permissions: a device may not publish: %#: %p', (account, topic) => {
     expect(canPublish(account, parseTopic(topic))).toBe(false);
   });
 });
@@ -108,7 +108,7 @@ describe('Permissions: a device may subscribe', () => {
     [EDGE, 'spBv1.0/plant/DCMD/edge/#'],
     [PUMP, 'spBv1.0/STATE/+'],
     [PUMP, 'spBv1.0/STATE/millrace-1'],
-  ])('%#: %p', (account, filter) => {
+  ])('Permissions: a device may subscribe: %#: %p', (account, filter) => {
     expect(canSubscribe(account, filter)).toBe(true);
   });
 });
@@ -146,7 +146,7 @@ describe('Permissions: a device may not subscribe', () => {
     [EDGE, 'other/spBv1.0/plant/NCMD/edge'],
     [EDGE, 'spBv1.0/plant/DCMD/edge/x/y'],
     [device('undefined/undefined'), '#'],
-  ])('%#: %p', (account, filter) => {
+  ])('Permissions: a device may not subscribe: %#: %p', (account, filter) => {
     expect(canSubscribe(account, filter)).toBe(false);
   });
 });

@@ -9,7 +9,7 @@ test('Secret: new: 32 random bytes, without characters that a shell or a URL mus
   for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
 });
 
-test('Secret: a hash is right for its secret alone, and different each time', async () => {
+test('Secret: hashed twice: a hash is right for its secret alone, and the two differ', async () => {
   const [one, other] = [await hashSecret('secret'), await hashSecret('secret')];
   expect(one).toMatch(/^\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);
   expect(one).not.toBe(other);

@@ -22,11 +22,11 @@ describe('Credentials arguments: accepted', () => {
     ['rotate a b --file f', { command: 'rotate', accounts: ['a', 'b'], file: 'f' }],
     ['revoke a b', { command: 'revoke', accounts: ['a', 'b'] }],
     ['mosquitto --out d', { command: 'mosquitto', out: 'd' }],
-  ])('%s', (line, expected) => {
+  ])('Credentials arguments: accepted: %s', (line, expected) => {
     expect(readArguments(line.split(' '))).toEqual({ ...NONE, ...expected });
   });
 
-  test('--devices with an empty name: kept, so that the service refuses it', () => {
+  test('Credentials arguments: accepted: --devices with an empty name: kept, so that the service refuses it', () => {
     expect(readArguments(['issue', 'a', '--devices', '']).devices).toEqual(['']);
   });
 });
@@ -46,12 +46,12 @@ describe('Credentials arguments: refused', () => {
     ['revoke a --file f', '--file'],
     ['list --file f', '--file'],
     ['issue a --devices', '--devices'],
-  ])('%j: %p', (line, words) => {
+  ])('Credentials arguments: refused: %j: %p', (line, words) => {
     const { code, message } = refusalOf(...line.split(' ').filter(Boolean));
     expect({ code, message }).toEqual({ code: 'usage', message: expect.stringContaining(words) });
   });
 
-  test('mosquitto without --out: the error names the help of that command', () => {
+  test('Credentials arguments: refused: mosquitto without --out: the error names the help of that command', () => {
     expect(refusalOf('mosquitto').message).toBe(
       'error: mosquitto takes --out DIR\n`npm run credentials -- mosquitto --help` lists what it takes.',
     );
@@ -59,7 +59,7 @@ describe('Credentials arguments: refused', () => {
 });
 
 describe('Credentials arguments: --help', () => {
-  test('of the group: every command with what it takes', () => {
+  test('Credentials arguments: --help: of the group: every command with what it takes', () => {
     const { code, message } = refusalOf('--help');
     expect(code).toBe('help');
     expect(message).toBe(`Usage: npm run credentials -- COMMAND [flags]

@@ -85,7 +85,7 @@ const secretsOf = (lines) => new Map(lines.map((line) => /** @type {[string, str
 const isValid = async (account, secret) => isSecret(String(secret), (await find(account))?.hash ?? null);
 
 describe('Credentials command: connection', () => {
-  test('settings of the database: they reach the store, and it is closed at the end', async () => {
+  test('Credentials command: settings of the database: they reach the store, and it is closed at the end', async () => {
     const { options, closed, error } = await run(['list']);
     expect(error).toBeNull();
     expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });
@@ -93,20 +93,20 @@ describe('Credentials command: connection', () => {
     expect(closed).toBe(1);
   });
 
-  test('the command fails: the store is closed all the same', async () => {
+  test('Credentials command: the command fails: the store is closed nevertheless', async () => {
     const { closed, error } = await run(['revoke', 'absent']);
     expect(error).toMatchObject({ code: 'failed' });
     expect(closed).toBe(1);
   });
 
-  test('wrong arguments: refused before the database is asked', async () => {
+  test('Credentials command: wrong arguments: refused before the database is asked', async () => {
     const { options, error } = await run(['issue']);
     expect([options, error.code]).toEqual([null, 'usage']);
   });
 });
 
 describe('Credentials command: issue', () => {
-  test('several accounts: a line for each with a valid secret, and one note that it is shown once', async () => {
+  test('Credentials command: issue: several accounts: a line for each with a valid secret, and one note that it is shown once', async () => {
     const { lines, notes, error } = await run(['issue', 'pump', 'valve']);
     const secrets = secretsOf(lines);
     expect(error).toBeNull();
@@ -116,11 +116,11 @@ describe('Credentials command: issue', () => {
     expect(await find('pump')).toMatchObject({ devices: [] });
   });
 
-  test('one account: the same note', async () => {
+  test('Credentials command: issue: one account: the same note', async () => {
     expect((await run(['issue', 'pump'])).notes).toEqual([ONCE]);
   });
 
-  test('the clock: it dates the credential', async () => {
+  test('Credentials command: issue: the clock: it dates the credential', async () => {
     const before = Date.now();
     await run(['issue', 'pump']);
     const issuedAt = Number((await find('pump'))?.issuedAt);
@@ -128,17 +128,17 @@ describe('Credentials command: issue', () => {
     expect(issuedAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test('AUTO_REGISTER is off: the note shows how a device registers', async () => {
+  test('Credentials command: issue: AUTO_REGISTER is off: the note shows how a device registers', async () => {
     expect((await run(['issue', 'pump'], { autoRegister: false })).notes).toEqual([`${ONCE} ${BIRTH}`]);
   });
 
-  test('--devices: each account speaks for all of them', async () => {
+  test('Credentials command: issue: --devices: each account speaks for all of them', async () => {
     await run(['issue', 'gateway', 'other', '--devices', 'sheep,plant/edge']);
     for (const account of ['gateway', 'other'])
       expect(await find(account)).toMatchObject({ devices: ['plant/edge', 'sheep'] });
   });
 
-  test('some accounts are refused: each has its reason, the others are issued, and the command fails', async () => {
+  test('Credentials command: issue: some accounts are refused: each has its reason, the others are issued, and the command fails', async () => {
     await run(['issue', 'there']);
     const { lines, notes, error } = await run(['issue', 'first', 'there', '', 'operator', 'last']);
     expect([...secretsOf(lines).keys()]).toEqual(['first', 'last']);
@@ -151,13 +151,13 @@ describe('Credentials command: issue', () => {
     expect(error).toMatchObject({ code: 'failed', message: 'issue: done for 2 of 5.' });
   });
 
-  test('no account can be issued: no note about secrets, and the command fails', async () => {
+  test('Credentials command: issue: no account can be issued: no note about secrets, and the command fails', async () => {
     const { lines, notes, error } = await run(['issue', 'operator']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['operator: MQTT_USERNAME has this name.'] });
     expect(error.message).toBe('issue: done for 0 of 1.');
   });
 
-  test('control characters in a name: the note shows none', async () => {
+  test('Credentials command: issue: control characters in a name: the note shows none', async () => {
     const { notes } = await run(['revoke', 'a\u001b[2Jb']);
     expect(notes).toEqual([`a?[2Jb: ${BAD_NAME}`]);
   });
@@ -165,7 +165,7 @@ describe('Credentials command: issue', () => {
   test.each([
     ['a request of the database', new MillraceError('unavailable', 'no replica answers')],
     ['a defect', Object.assign(new Error('a defect'), { code: 'not_found' })],
-  ])('%s fails half-way: the command ends, with the secrets so far', async (_, failure) => {
+  ])('Credentials, issue: %s fails half-way: it ends, with the secrets so far', async (_, failure) => {
     let count = 0;
     /** @type {typeof memory.replace} */
     const replace = async (...args) => {
@@ -181,7 +181,7 @@ describe('Credentials command: issue', () => {
 });
 
 describe('Credentials command: --file', () => {
-  test('secrets: added to the file that its owner alone may read, and not printed', async () => {
+  test('Credentials command: --file: secrets: added to the file that its owner alone may read, and not printed', async () => {
     const file = join(directory, 'added.secret');
     writeFileSync(file, 'before\tsecret\n', { mode: 0o644 });
     const { lines, notes, error } = await run(['issue', 'pump', 'valve', '--file', file]);
@@ -192,7 +192,7 @@ describe('Credentials command: --file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('rotate: the new secret is added', async () => {
+  test('Credentials command: --file: rotate: the new secret is added', async () => {
     const file = join(directory, 'rotated.secret');
     await run(['issue', 'pump', '--file', file]);
     await run(['rotate', 'pump', '--file', file]);
@@ -204,13 +204,13 @@ describe('Credentials command: --file', () => {
     expect(await isValid('pump', second?.[1])).toBe(true);
   });
 
-  test('the file cannot be opened: refused before an account is made', async () => {
+  test('Credentials command: --file: the file cannot be opened: refused before an account is made', async () => {
     const { error } = await run(['issue', 'pump', '--file', join(directory, 'none', 'x')]);
     expect(error).toMatchObject({ code: 'failed', message: expect.stringContaining('cannot be written') });
     expect(await find('pump')).toBeNull();
   });
 
-  test('the second account: issued after the secret of the first is in the file', async () => {
+  test('Credentials command: --file: the second account: issued after the secret of the first is in the file', async () => {
     const file = join(directory, 'order.secret');
     /** @type {string[]} */
     const written = [];
@@ -225,7 +225,7 @@ describe('Credentials command: --file', () => {
 });
 
 describe('Credentials command: rotate', () => {
-  test('by name or id: the new secret is valid and the old one is not', async () => {
+  test('Credentials command: rotate: by name or id: the new secret is valid and the old one is not', async () => {
     const issued = secretsOf((await run(['issue', 'pump', 'valve'])).lines);
     const { lines, notes, error } = await run(['rotate', 'pump', identify('valve').id]);
     const rotated = secretsOf(lines);
@@ -250,7 +250,7 @@ describe('Credentials command: rotate', () => {
 });
 
 describe('Credentials command: revoke', () => {
-  test('several accounts: a note for each that had a credential, and the command fails for the others', async () => {
+  test('Credentials command: revoke: several accounts: a note for each that had a credential, and the command fails for the others', async () => {
     await run(['issue', 'pump', 'valve']);
     const { lines, notes, error } = await run(['revoke', 'pump', 'absent', 'valve']);
     expect(lines).toEqual([]);
@@ -260,7 +260,7 @@ describe('Credentials command: revoke', () => {
     for (const account of ['pump', 'valve']) expect(await find(account)).toMatchObject({ hash: '' });
   });
 
-  test('all accounts had one: the command succeeds', async () => {
+  test('Credentials command: revoke: all accounts had one: the command succeeds', async () => {
     await run(['issue', 'pump']);
     expect((await run(['revoke', 'pump'])).error).toBeNull();
   });
@@ -281,7 +281,7 @@ describe('Credentials command: list', () => {
       null,
     );
 
-  test('each valid credential: a line with its id, its name, its times and its devices', async () => {
+  test('Credentials command: list: each valid credential: a line with its id, its name, its times and its devices', async () => {
     await store('pump');
     await store('rotated', { changedAt: Date.UTC(2026, 10, 23) });
     await store('gateway', { devices: ['sheep', 'goat'], changedAt: Date.UTC(2026, 10, 23) });
@@ -306,12 +306,12 @@ describe('Credentials command: list', () => {
     expect((await run(['list'])).notes).toEqual([]);
   });
 
-  test('no credential: a note', async () => {
+  test('Credentials command: list: no credential: a note', async () => {
     const { lines, notes } = await run(['list']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['No device has a credential.'] });
   });
 
-  test('long names, and control characters: a short line without them', async () => {
+  test('Credentials command: list: long names, and control characters: a short line without them', async () => {
     await store('x'.repeat(100), { devices: ['\n'.repeat(100)] });
     const [line] = (await run(['list'])).lines;
     expect(line).toContain(`  ${'x'.repeat(80)}…  issued`);
@@ -331,7 +331,7 @@ describe('Credentials command: process', () => {
     return { status, stdout, stderr };
   }
 
-  test('--help: the usage on standard output, and exit code 0', () => {
+  test('Credentials command: --help: the usage on standard output, and exit code 0', () => {
     expect(start('issue', '--help')).toEqual({
       status: 0,
       stdout: expect.stringContaining('Usage: npm run credentials -- issue ACCOUNT…'),
@@ -339,7 +339,7 @@ describe('Credentials command: process', () => {
     });
   });
 
-  test('no database: its address in the error, and exit code 69', () => {
+  test('Credentials command: no database: its address in the error, and exit code 69', () => {
     expect(start('list')).toEqual({
       status: 69,
       stdout: '',

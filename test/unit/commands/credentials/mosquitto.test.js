@@ -119,7 +119,7 @@ async function asAnother(work) {
 }
 
 describe('Files for Mosquitto: contents', () => {
-  test('installation and a device: a line each for their passwords, and a block each of permissions', async () => {
+  test('Files for Mosquitto: installation and a device: a line each for their passwords, and a block each of permissions', async () => {
     const notes = await write(['pump'], { mappings: MAPPINGS });
     const [installation = '', device, ...more] = read('passwords').split('\n');
     expect(installation.slice(0, 9)).toBe('operator:');
@@ -151,7 +151,7 @@ describe('Files for Mosquitto: contents', () => {
     expect(notes).toEqual([countOf('1 device'), handOver(), NEXT_STEP]);
   });
 
-  test('several devices: in the order of the store, all counted', async () => {
+  test('Files for Mosquitto: several devices: in the order of the store, all counted', async () => {
     const notes = await write(['pump', 'valve', 'oven']);
     expect(notes).toContain(countOf('3 devices'));
     expect(read('passwords').split('\n')).toHaveLength(5);
@@ -162,19 +162,19 @@ describe('Files for Mosquitto: contents', () => {
     ).toEqual(read('passwords').match(/^[^:]+/gm));
   });
 
-  test('no device: the installation alone', async () => {
+  test('Files for Mosquitto: no device: the installation alone', async () => {
     expect(await write([])).toContain(countOf('0 devices'));
     expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
   });
 
-  test('HOME_ASSISTANT_PREFIX: the installation may publish and read the discovery topics', async () => {
+  test('Files for Mosquitto: HOME_ASSISTANT_PREFIX: the installation may publish and read the discovery topics', async () => {
     await write(['pump'], { homeAssistantPrefix: 'homeassistant' });
     const [installation = '', device] = read('acl').split('\n\n');
     expect(installation.split('\n').at(-1)).toBe('topic readwrite homeassistant/#');
     expect(device).not.toContain('homeassistant');
   });
 
-  test('two devices: counted as two', async () => {
+  test('Files for Mosquitto: two devices: counted as two', async () => {
     expect(await write(['pump', 'valve'])).toContain(countOf('2 devices'));
   });
 
@@ -183,18 +183,18 @@ describe('Files for Mosquitto: contents', () => {
     ['no password', { username: 'operator' }],
     ['neither', {}],
     ['a name that Mosquitto does not allow', { username: 'a:b', password: 'x' }],
-  ])('%s of the installation: devices alone, and a note', async (_, installation) => {
+  ])('Files for Mosquitto: %s of the installation: devices alone, and a note', async (_, installation) => {
     const notes = await write(['pump'], { installation });
     expect(notes).toEqual([NOT_SET, countOf('1 device'), handOver(), NEXT_STEP]);
     expect(read('passwords')).toBe(`pump:${HASH}\n`);
     expect(read('acl')).toMatch(/^user pump\n/);
   });
 
-  test('name and password of the installation: no note about them', async () => {
+  test('Files for Mosquitto: name and password of the installation: no note about them', async () => {
     expect(await write([])).not.toContain(NOT_SET);
   });
 
-  test('names that Mosquitto does not allow, or that the installation has: left out, with the reason', async () => {
+  test('Files for Mosquitto: names that Mosquitto does not allow, or that the installation has: left out, with the reason', async () => {
     const notes = await write(['co:lon', '#hash', ' space', 'space ', 'operator', 'pump']);
     expect(notes.slice(0, -3).sort()).toEqual(
       [
@@ -219,7 +219,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
       mappings,
     );
 
-  test('an edge node: its topics and those of its devices, and its commands', () => {
+  test('Files for Mosquitto: an edge node: its topics and those of its devices, and its commands', () => {
     expect(linesOf('plant/edge').slice(0, 9)).toEqual([
       'user plant/edge',
       'topic write spBv1.0/plant/NBIRTH/edge',
@@ -233,7 +233,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
     ]);
   });
 
-  test('an edge node with dollar signs: as they are', () => {
+  test('Files for Mosquitto: an edge node with dollar signs: as they are', () => {
     expect(linesOf('$&/$1')).toContain('topic write spBv1.0/$&/NBIRTH/$1');
   });
 
@@ -250,13 +250,13 @@ describe('Files for Mosquitto: permissions of an account', () => {
     },
   );
 
-  test('an edge node of a mapped topic: by its id alone', () => {
+  test('Files for Mosquitto: an edge node of a mapped topic: by its id alone', () => {
     expect(linesOf('plant/edge', [], MAPPINGS).filter((line) => line.includes('farm'))).toEqual([
       `topic write farm/${idOf('plant/edge')}/up`,
     ]);
   });
 
-  test('a name with a space at its end: no mapped topic of the name, because Mosquitto trims lines', () => {
+  test('Files for Mosquitto: a name with a space at its end: no mapped topic of the name, because Mosquitto trims lines', () => {
     const lines = linesOf('gateway', ['pump ', ' pump'], MAPPINGS);
     expect(lines).toContain('topic write iot/v1/pump /measurements');
     expect(lines.filter((line) => line.includes('farm'))).toEqual([
@@ -265,12 +265,12 @@ describe('Files for Mosquitto: permissions of an account', () => {
     ]);
   });
 
-  test('an account by id: each topic once', () => {
+  test('Files for Mosquitto: an account by id: each topic once', () => {
     const lines = linesOf(idOf('pump'));
     expect(new Set(lines).size).toBe(lines.length);
   });
 
-  test('isFit and passwordLine: the form of the password file', () => {
+  test('Files for Mosquitto: isFit and passwordLine: the form of the password file', () => {
     expect(['pump', 'a#b', 'a b'].map(isFit)).toEqual([true, true, true]);
     expect(['a:b', '#a', ' a', 'a\t'].map(isFit)).toEqual([false, false, false, false]);
     expect(passwordLine('pump', HASH)).toBe(`pump:${HASH}`);
@@ -281,7 +281,7 @@ describe('Files for Mosquitto: owner and mode', () => {
   const modeOf = (/** @type {string} */ name) => statSync(join(out, name)).mode & 0o777;
   const both = () => ['passwords', 'acl'].map((name) => join(out, name));
 
-  test('a new directory: its owner alone may read it and the files', async () => {
+  test('Files for Mosquitto: a new directory: its owner alone may read it and the files', async () => {
     const umask = process.umask(0);
     try {
       await write(['pump']);
@@ -293,7 +293,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect(readdirSync(out).sort()).toEqual(['acl', 'passwords']);
   });
 
-  test('files that others may read: replaced, for their owner alone', async () => {
+  test('Files for Mosquitto: files that others may read: replaced, for their owner alone', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) writeFileSync(path, 'old\n', { mode: 0o606 });
     expect(await write(['pump'])).toContain(handOver());
@@ -301,7 +301,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect(read('passwords') + read('acl')).not.toContain('old');
   });
 
-  test('files that their group may read: it still may, and nobody has to hand them over', async () => {
+  test('Files for Mosquitto: files that their group may read: it still may, and nobody has to hand them over', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) {
       writeFileSync(path, 'old\n');
@@ -319,14 +319,14 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o640, 0o600]);
   });
 
-  test('the directory was handed over: new files belong to its owner', async () => {
+  test('Files for Mosquitto: the directory was handed over: new files belong to its owner', async () => {
     mkdirSync(out, { recursive: true });
     chownSync(out, OTHER, Number(process.getgid?.()));
     expect((await write(['pump'])).includes(handOver())).toBe(!isRoot);
     for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
   });
 
-  test('the files alone were handed over: they keep their owner, who may not enter the directory', async () => {
+  test('Files for Mosquitto: the files alone were handed over: they keep their owner, who may not enter the directory', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) {
       writeFileSync(path, 'old\n', { mode: 0o600 });
@@ -336,7 +336,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
   });
 
-  test('a user that may not give files away: the old file stays, and the error names its owner', async () => {
+  test('Files for Mosquitto: a user that may not give files away: the old file stays, and the error names its owner', async () => {
     // A user that is not root writes into a directory of root, where a new file would belong to root.
     if (isRoot) {
       mkdirSync(out, { recursive: true });
@@ -360,14 +360,14 @@ describe('Files for Mosquitto: owner and mode', () => {
     }
   });
 
-  test('a directory in which nobody may write: its error, and nothing else', async () => {
+  test('Files for Mosquitto: a directory in which nobody may write: its error, and nothing else', async () => {
     mkdirSync(out, { recursive: true });
     chmodSync(out, 0o555);
     await expect(asAnother(() => write(['pump']))).rejects.toMatchObject({ code: 'EACCES' });
     chmodSync(out, 0o755);
   });
 
-  test('a directory is in the place of a file: its error, and no draft is left', async () => {
+  test('Files for Mosquitto: a directory is in the place of a file: its error, and no draft is left', async () => {
     mkdirSync(join(out, 'acl', 'x'), { recursive: true });
     await expect(write(['pump'])).rejects.toMatchObject({ code: 'EISDIR' });
     expect(readdirSync(out).sort()).toEqual(['acl', 'passwords']);

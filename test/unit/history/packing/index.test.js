@@ -32,7 +32,7 @@ test('Statistics: nothing arrived later than five minutes before their reading: 
   expect(isExact({ readFrom, lateAt: readFrom + 1 })).toBe(false);
 });
 
-test('Rules: an hour closes an hour after its end: what is committed five minutes earlier, or later, is late', () => {
+test('Rules: an hour closes an hour after its end: commits from five minutes earlier on are late', () => {
   const hour = 10 * HOUR_MS;
   expect(closingOf(hour)).toBe(12 * HOUR_MS);
   expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS - 1)).toBe(false);
@@ -195,7 +195,7 @@ test('Packing behind: exactly a quarter of BATCH_DAYS: no warning; a millisecond
   expect(warn).toHaveBeenCalledTimes(2);
 });
 
-test('Packing behind: one group is known: what is overdue counts from the closing of its oldest hour', () => {
+test('Packing behind: one group is known: the delay counts from the closing of its oldest hour', () => {
   const { behind, clock } = packingOfEightDays();
   behind.note(0, clock.now - 5 * HOUR_MS);
   expect(behind.overdueMs()).toBe(3 * HOUR_MS);

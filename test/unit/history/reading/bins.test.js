@@ -16,7 +16,7 @@ const range = fc
   .map(([start, length]) => ({ from: FROM + start, to: FROM + start + length }));
 
 describe('Bins: width', () => {
-  test('limit of bins: the smallest width within it', () => {
+  test('Bins: limit of bins: the smallest width within it', () => {
     fc.assert(
       fc.property(range, fc.integer({ min: 2, max: 2000 }), (given, points) => {
         const width = widthFor(given, points);
@@ -26,7 +26,7 @@ describe('Bins: width', () => {
     );
   });
 
-  test('with one point only: one bin, however many months it takes', () => {
+  test('Bins: with one point only: one bin, however many months it takes', () => {
     for (const [from, to] of [
       [0, 1],
       [FROM, FROM + DAY],
@@ -71,7 +71,7 @@ test('Bins: any samples in any pieces: the same as brute force', () => {
   );
 });
 
-test('a million values of one size: the average has lost nothing on the way', () => {
+test('Bins: a million equal values: the average is exact', () => {
   const times = Float64Array.from({ length: 1_000_000 }, (_, at) => FROM + at);
   const hour = { from: FROM, to: FROM + HOUR };
   const bins = new Bins(hour, uniformGrid(hour, HOUR));

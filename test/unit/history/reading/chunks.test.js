@@ -29,7 +29,7 @@ async function stretches(from, to, order = 'asc', length) {
   return asked;
 }
 
-test('Stretches: range is empty, or ends before it begins: nothing is looked up', async () => {
+test('Chunks of a range: range is empty, or ends before it begins: nothing is read', async () => {
   expect(await stretches(0, 0)).toEqual([]);
   expect(await stretches(1, 1)).toEqual([]);
   expect(await stretches(HOUR_MS, 0)).toEqual([]);
@@ -50,7 +50,7 @@ test.each(
   },
 );
 
-test('Stretches: range is long: the first takes four days, each next one four times as many, at most 366', async () => {
+test('Chunks of a range: range is long: the first takes four days, each next one four times as many, at most 366', async () => {
   const days = 4 + 16 + 64 + 256 + 366 + 366 + 10;
   const hours = (await stretches(0, days * DAY_MS)).map(([from, to]) => [from / 24, to / 24]);
   expect(hours).toEqual([
@@ -64,7 +64,7 @@ test('Stretches: range is long: the first takes four days, each next one four ti
   ]);
 });
 
-test('Stretches: the newest come first: the last four days are looked up first', async () => {
+test('Chunks of a range: newest first: the last four days are read first', async () => {
   const hours = (await stretches(0, 100 * DAY_MS, 'desc')).map(([from, to]) => [from / 24, to / 24]);
   expect(hours).toEqual([
     [96, 100],
@@ -74,7 +74,7 @@ test('Stretches: the newest come first: the last four days are looked up first',
   ]);
 });
 
-test('Stretches: a length is given: the first takes as long', async () => {
+test('Chunks of a range: a length is given: the first has this length', async () => {
   expect(await stretches(0, 6 * HOUR_MS, 'asc', HOUR_MS)).toEqual([
     [0, 1],
     [1, 5],

@@ -17,7 +17,7 @@ const edgesOf = ({ length, startOf }) =>
   Array.from({ length: length + 1 }, (_, index) => new Date(startOf(index)).toISOString());
 
 describe('Calendar', () => {
-  test('days across both changes of the clock in Berlin: 23 and 25 hours', () => {
+  test('Calendar: days across both changes of the clock in Berlin: 23 and 25 hours', () => {
     const spring = calendarGrid(
       { from: Date.UTC(2026, 2, 28), to: Date.UTC(2026, 2, 30) },
       'day',
@@ -41,13 +41,13 @@ describe('Calendar', () => {
     ]);
   });
 
-  test('a day whose midnight the clock skips: begins at the first instant of the day', () => {
+  test('Calendar: a day whose midnight the clock skips: begins at the first instant of the day', () => {
     // In Beirut the clock of 2026-03-29 begins at 01:00.
     const range = { from: Date.UTC(2026, 2, 29, 12), to: Date.UTC(2026, 2, 29, 13) };
     expect(edgesOf(calendarGrid(range, 'day', 'Asia/Beirut'))[0]).toBe('2026-03-28T22:00:00.000Z');
   });
 
-  test('weeks begin on Monday, months on the first', () => {
+  test('Calendar: weeks and months: they begin on Monday and on the first', () => {
     const range = { from: Date.UTC(2026, 0, 31), to: Date.UTC(2026, 3, 1, 5) };
     expect(edgesOf(calendarGrid(range, 'month', 'America/New_York'))).toEqual([
       '2026-01-01T05:00:00.000Z',
@@ -82,7 +82,7 @@ describe('Calendar', () => {
     },
   );
 
-  test('zones: those of the IANA database', () => {
+  test('Calendar: zones: those of the IANA database', () => {
     expect(['Europe/Berlin', 'UTC', 'Mars/Base', ''].map(isZone)).toEqual([true, true, false, false]);
   });
 });
@@ -90,7 +90,7 @@ describe('Calendar', () => {
 describe('Bins: aggregates of one bin', () => {
   const range = { from: 10, to: DAY };
 
-  test('hours and samples in any order: first and last by time', () => {
+  test('Bins: hours and samples in any order: first and last by time', () => {
     const bins = new Bins(range, wholeGrid(range));
     bins.addHour(5 * HOUR, { count: 2, min: 1, max: 2, sum: 3, first: 2, last: 1 });
     bins.addSamples({ times: [7 * HOUR, 7 * HOUR + 1], values: [8, 9] });
@@ -100,7 +100,7 @@ describe('Bins: aggregates of one bin', () => {
     expect(names.flatMap((name) => bins.column(name))).toEqual([4, 9, 7, 36, 36 / 7, 1, 9]);
   });
 
-  test('bins of two sensors: added together', () => {
+  test('Bins: two sensors: added together', () => {
     const grid = uniformGrid(range, HOUR);
     const [a, b] = [new Bins(range, grid), new Bins(range, grid)];
     a.addSamples({ times: [11, 2 * HOUR], values: [1, Number.MAX_VALUE] });
@@ -127,13 +127,13 @@ describe('Grid: widths', () => {
     expect(mostCalendarBins(range, unit)).toBe(most);
   });
 
-  test('the whole range: one bin as wide as it', () => {
+  test('Grid: the whole range: one bin as wide as it', () => {
     const grid = wholeGrid({ from: 10, to: 30 });
     expect(grid).toMatchObject({ length: 1, narrowest: 20 });
     expect([grid.indexOf(10), grid.indexOf(29), grid.startOf(0), grid.startOf(1)]).toEqual([0, 0, 10, 30]);
   });
 
-  test('an empty range: no bin', () => {
+  test('Grid: an empty range: no bin', () => {
     expect(NO_BINS).toMatchObject({ length: 0, narrowest: HOUR });
     expect(NO_BINS.startOf(0)).toBe(0);
   });

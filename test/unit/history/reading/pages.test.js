@@ -73,7 +73,7 @@ async function readAll(history, range, order, limit) {
   }
 }
 
-test('Page: any samples, limits and ranges: the pages together are the range, and no page is larger than its limit', async () => {
+test('Page of samples: any samples, limits and ranges: the pages together are the range, and no page exceeds its limit', async () => {
   const samples = fc
     .uniqueArray(fc.integer({ min: 0, max: 40 * HOUR }), { maxLength: 60 })
     .map((offsets) => offsets.sort((a, b) => a - b).map((offset) => FROM + offset));
@@ -117,7 +117,7 @@ test.each(/** @type {Array<'asc' | 'desc'>} */ (['asc', 'desc']))(
   },
 );
 
-test('Page: the next sample of the same page is missing in the one before: the next page begins with it', async () => {
+test('Page of samples: the next sample of the same page is missing in the one before: the next page begins with it', async () => {
   const times = [FROM + 1, FROM + 2, FROM + 3];
   const range = { from: FROM, to: FROM + HOUR };
   const up = await readPage(createHistory(times), sensor, range, { order: 'asc', limit: 2 });
@@ -126,14 +126,14 @@ test('Page: the next sample of the same page is missing in the one before: the n
   expect(down).toMatchObject({ times: [FROM + 3, FROM + 2], reached: FROM + 2 });
 });
 
-test('Page: nothing is known of the hours: one is read first, then twice as many each time', async () => {
+test('Page of samples: hours without a count: one is read first, then twice as many each time', async () => {
   const history = createHistory([], { isCounted: false });
   const range = { from: FROM, to: FROM + 24 * HOUR };
   await readPage(history, sensor, range, { order: 'asc', limit: 10 });
   expect(history.reads.slice(0, 4)).toEqual([1, 2, 4, 8]);
 });
 
-test('Page: the samples of each hour are counted: a page reads the hours that fill it, and one sample more', async () => {
+test('Page of samples: counts of hours are known: a page reads the hours that fill it, and one sample more', async () => {
   const times = Array.from({ length: 24 }, (_, index) => FROM + index * HOUR);
   const history = createHistory(times);
   const range = { from: FROM, to: FROM + 24 * HOUR };

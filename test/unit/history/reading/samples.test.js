@@ -97,7 +97,7 @@ function createOpenSource() {
 /** The first hours of some days. @param {number} count */
 const days = (count) => Array.from({ length: count }, (_, day) => hourOf(24 * day));
 
-test('Reading ahead: four reads are open at once, and their samples come in order', async () => {
+test('Reading ahead: many hours: four reads are open at once, and their samples come in order', async () => {
   const { source, open } = createOpenSource();
   /** @type {number[]} */
   const values = [];
@@ -174,7 +174,7 @@ test('Reading ahead: a read fails after its reader has left: the failure is of n
   expect(unhandled).toEqual([]);
 });
 
-test('Page: hours that nobody has counted: 32 are read at once, and a page without samples ends after 768', async () => {
+test('Page of samples: hours without a count: 32 are read at once, and a page without samples ends after 768', async () => {
   let running = 0;
   let most = 0;
   let hours = 0;

@@ -67,18 +67,18 @@ const accessOf = (tokens = TOKENS) =>
 describe('Caller: each kind', () => {
   const bearer = { authorization: `Bearer ${READER}` };
 
-  test('a token: its scopes, without an end', async () => {
+  test('Caller: a token: its scopes, without an end', async () => {
     const app = await start({ settings: TOKENS });
     const { text } = await app.send('/api/v1/caller', { headers: bearer });
     expect(JSON.parse(text)).toEqual({ by: 'token', scopes: ['read'], endsAt: null });
   });
 
-  test('no token is set: anybody, with all scopes, without an end', async () => {
+  test('Caller: no token is set: anybody, with all scopes, without an end', async () => {
     const { text } = await (await start()).send('/api/v1/caller');
     expect(JSON.parse(text)).toEqual({ by: 'anybody', scopes: ['read', 'ingest', 'admin'], endsAt: null });
   });
 
-  test('tokens are set, and the request has none: nobody, without scopes and without an end', async () => {
+  test('Caller: tokens are set, and the request has none: anonymous, without scopes and without an end', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.callerOf(req, res);
@@ -87,17 +87,17 @@ describe('Caller: each kind', () => {
     expect(JSON.parse((await app('/')).text)).toEqual({ by: 'nobody', scopes: [], endsAt: null });
   });
 
-  test('the scope of a route is open: anybody passes, without a caller', async () => {
+  test('Caller: the scope of a route is open: anybody passes, without a caller', async () => {
     const app = await startHandler(accessOf().guard('open'));
     expect((await app('/')).text).toBe('null');
   });
 
-  test('whether tokens are set: it is known', () => {
+  test('Caller: whether tokens are set: it is known', () => {
     expect(accessOf().isRequired).toBe(true);
     expect(accessOf({ apiToken: undefined, readTokens: [], ingestTokens: [] }).isRequired).toBe(false);
   });
 
-  test('sign-in: the answer has the session', async () => {
+  test('Caller: sign-in: the answer has the session', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.signIn(req, res, READER);
@@ -110,19 +110,19 @@ describe('Caller: each kind', () => {
 });
 
 describe('Token in the query', () => {
-  test('a route that takes it: the parameter p has it', async () => {
+  test('Token in the query: a route that takes it: the parameter p has it', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     expect(JSON.parse((await app(`/?p=${READER}`)).text)).toMatchObject({ by: 'token' });
     expect((await app('/?p=wrong')).text).toContain('The token is not valid.');
     expect((await app('/')).text).toContain('Show a token as a bearer, or sign in.');
   });
 
-  test('it is there twice: not read', async () => {
+  test('Token in the query: it is there twice: not read', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     expect((await app(`/?p=${READER}&p=${READER}`)).text).toContain('Show a token');
   });
 
-  test('a token in the header as well: the header counts', async () => {
+  test('Token in the query: a token in the header as well: the header counts', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     const headers = { authorization: `Bearer ${READER}` };
     expect(JSON.parse((await app('/?p=wrong', headers)).text)).toMatchObject({ by: 'token' });
@@ -131,14 +131,14 @@ describe('Token in the query', () => {
   test.each([
     ['no options', undefined],
     ['other options', {}],
-  ])('a route that does not take it, %s: not read', async (_, options) => {
+  ])('Token in the query: a route that does not take it, %s: not read', async (_, options) => {
     const app = await startHandler(accessOf().guard('read', options));
     expect((await app(`/?p=${READER}`)).text).toContain('Show a token');
   });
 });
 
 describe('Refusals', () => {
-  test('a scope is missing: the message and the details name it', async () => {
+  test('Access refusal: a scope is missing: the message and the details name it', async () => {
     const app = await startHandler(accessOf().guard('admin'));
     const { text } = await app('/', { authorization: `Bearer ${READER}` });
     expect(JSON.parse(text)).toEqual({
@@ -148,7 +148,7 @@ describe('Refusals', () => {
     });
   });
 
-  test('the log of wrong tokens: the address, and how many', async () => {
+  test('Access refusal: the log of wrong tokens: the address, and how many', async () => {
     /** @type {any[]} */
     const lines = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -160,7 +160,7 @@ describe('Refusals', () => {
     expect(lines[1]).toMatchObject({ address: '127.0.0.1', refused: 1 });
   });
 
-  test('methods that change nothing: GET, HEAD and OPTIONS', () => {
+  test('Access refusal: methods that change nothing: GET, HEAD and OPTIONS', () => {
     const changes = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get'].filter((method) =>
       isUnsafe(/** @type {any} */ ({ method })),
     );
@@ -176,7 +176,7 @@ describe('Limits of requests', () => {
   const startLimited = (options = { exemptLoopback: false }, settings) =>
     startHandler(limitRequests(LIMIT, options), settings);
 
-  test('too many: the error, and the whole seconds until the end of the window', async () => {
+  test('Rate limit: too many: the error, and the whole seconds until the end of the window', async () => {
     const app = await startLimited();
     const served = await app('/x', NOT_LOCAL);
     const refused = await app('/x', NOT_LOCAL);
@@ -190,13 +190,13 @@ describe('Limits of requests', () => {
     expect(Object.keys({ ...served.headers, ...refused.headers }).join()).not.toMatch(/ratelimit/);
   });
 
-  test('the window ends in less than a second: one second', async () => {
+  test('Rate limit: the window ends in less than a second: one second', async () => {
     const app = await startHandler(limitRequests({ most: 1, windowMs: 999 }, { exemptLoopback: false }));
     const answers = await Promise.all([app('/x', NOT_LOCAL), app('/x', NOT_LOCAL)]);
     expect(answers.map(({ headers }) => headers['retry-after']).filter(Boolean)).toEqual(['1']);
   });
 
-  test('wrong tokens: an error of their own', async () => {
+  test('Rate limit: wrong tokens: an error of their own', async () => {
     const attempts = createAttempts(LIMIT);
     const app = await startHandler(async (req, res, next) => {
       await attempts.count(req, res);
@@ -218,7 +218,7 @@ describe('Limits of requests', () => {
     ['192.127.0.1', 418],
     ['::12', 418],
     ['::ffff:192.0.2.1', 418],
-  ])('loopback is exempt, and a request comes from %s: %i', async (ip, status) => {
+  ])('Rate limit: loopback is exempt, and a request comes from %s: %i', async (ip, status) => {
     const limit = limitRequests(LIMIT, { exemptLoopback: true });
     const app = await startHandler((req, res, next) => {
       Object.defineProperty(req, 'ip', { value: ip });
@@ -228,7 +228,7 @@ describe('Limits of requests', () => {
     expect(statuses).toEqual([200, status]);
   });
 
-  test('loopback is exempt, and a request from it has X-Forwarded-For: it counts', async () => {
+  test('Rate limit: loopback is exempt, and a request from it has X-Forwarded-For: it counts', async () => {
     const app = await startLimited({ exemptLoopback: true }, { trustProxy: 0 });
     const statuses = [];
     for (let count = 0; count < 2; count++) statuses.push((await app('/x', NOT_LOCAL)).status);
@@ -238,7 +238,7 @@ describe('Limits of requests', () => {
   test.each([
     ['X-Forwarded-For', { 'x-forwarded-for': '192.0.2.1' }],
     ['Forwarded', { forwarded: 'for=192.0.2.1' }],
-  ])('no proxy is trusted, and a request has %s: nothing is printed', async (_, headers) => {
+  ])('Rate limit: no proxy is trusted, and a request has %s: nothing is printed', async (_, headers) => {
     const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
     cleanUps.push(() => printed.mockRestore());
     const app = await startLimited({ exemptLoopback: false }, { trustProxy: 0 });
@@ -248,7 +248,7 @@ describe('Limits of requests', () => {
 });
 
 describe('Tokens and sessions', () => {
-  test('all tokens of the settings: known, with their scopes', () => {
+  test('Tokens and sessions: all tokens of the settings: known, with their scopes', () => {
     expect(createTokens({ apiToken: 'a', readTokens: ['r'], ingestTokens: ['i'] }).known).toEqual([
       { token: 'a', scopes: ['read', 'ingest', 'admin'] },
       { token: 'r', scopes: ['read'] },
@@ -260,12 +260,12 @@ describe('Tokens and sessions', () => {
     expect(createTokens({ apiToken: undefined, readTokens: ['r'], ingestTokens: [] }).areSet).toBe(true);
   });
 
-  test('an empty API_TOKEN: none is set', () => {
+  test('Tokens and sessions: an empty API_TOKEN: none is set', () => {
     expect(createTokens({ apiToken: '', readTokens: [], ingestTokens: [] }).areSet).toBe(false);
   });
 
   // The value is fixed: another release must accept the sessions of this one.
-  test('the signature of a session: as it was in earlier releases', () => {
+  test('Tokens and sessions: the signature of a session: as it was in earlier releases', () => {
     const sessions = createSessions({
       secret: 'a secret',
       known: [{ token: 'reader', scopes: ['read'] }],

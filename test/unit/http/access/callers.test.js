@@ -47,13 +47,13 @@ describe('Scopes: each token: its own routes and no others', () => {
     ['read', READER, { GET: 200, POST: 403, DELETE: 403 }],
     ['ingest', SENDER, { GET: 403, POST: 200, DELETE: 403 }],
     ['admin', ADMIN, { GET: 200, POST: 200, DELETE: 200 }],
-  ])('%s', async (_, token, statuses) => {
+  ])('Scopes: %s: its own routes and no others', async (_, token, statuses) => {
     for (const [method, status] of Object.entries(statuses)) {
       expect([method, (await ask(bearer(token), method)).status]).toEqual([method, status]);
     }
   });
 
-  test('a scope is missing: the answer names it', async () => {
+  test('Scopes: a scope is missing: the answer names it', async () => {
     const answer = await ask(bearer(READER), 'DELETE');
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'forbidden', scope: 'admin' });
     expect(answer.headers['www-authenticate']).toBe(
@@ -61,20 +61,20 @@ describe('Scopes: each token: its own routes and no others', () => {
     );
   });
 
-  test('no token: 401, and what to show', async () => {
+  test('Scopes: no token: 401, and what to show', async () => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const { status, headers } = await ask({}, method);
       expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Millrace"']);
     }
   });
 
-  test('a wrong token: 401, and that it is wrong', async () => {
+  test('Scopes: a wrong token: 401, and that it is wrong', async () => {
     const { status, headers } = await ask(bearer('wrong'));
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toBe('Bearer realm="Millrace", error="invalid_token"');
   });
 
-  test('no token is set: everybody may do everything, and a wrong token does no harm', async () => {
+  test('Scopes: no token is set: everybody may do everything, and a wrong token does no harm', async () => {
     for (const headers of [{}, bearer('wrong')]) {
       for (const method of ['GET', 'POST', 'DELETE']) {
         expect((await open.send('/api/v1/caller', { method, headers })).status).toBe(200);
@@ -84,7 +84,7 @@ describe('Scopes: each token: its own routes and no others', () => {
 });
 
 describe('Session', () => {
-  test('signed in: the scopes of the token, until the session ends', async () => {
+  test('Session: signed in: the scopes of the token, until the session ends', async () => {
     const session = await sessionOf(READER);
     expect(JSON.parse((await ask(session)).text)).toEqual({
       by: 'session',
@@ -97,25 +97,25 @@ describe('Session', () => {
     now = NOW;
   });
 
-  test('a good session and a wrong token: the session counts', async () => {
+  test('Session: a good session and a wrong token: the session counts', async () => {
     const session = await sessionOf(READER);
     expect((await ask({ ...session, ...bearer('wrong') })).status).toBe(200);
   });
 
-  test('good cookie behind three that are not: found; behind four: not looked at', async () => {
+  test('Session: good cookie behind three that are not: found; behind four: not looked at', async () => {
     const { cookie } = await sessionOf(READER);
     const other = `millrace_session=${NOW + 1}.${'A'.repeat(43)}; `;
     expect((await ask({ cookie: other.repeat(3) + cookie })).status).toBe(200);
     expect((await ask({ cookie: other.repeat(4) + cookie })).status).toBe(401);
   });
 
-  test('a token without the scope read: no session', async () => {
+  test('Session: a token without the scope read: no session', async () => {
     const answer = await signIn(SENDER);
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
     expect(JSON.parse(answer.text)).toMatchObject({ scope: 'read' });
   });
 
-  test('no token is set: signing in is not needed, and sets no cookie', async () => {
+  test('Session: no token is set: signing in is not needed, and sets no cookie', async () => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ token: 'any' });
     const answer = await open.send('/api/v1/session', { method: 'POST', headers, body });
@@ -143,7 +143,7 @@ const ORIGINS = [
 ];
 
 describe('Own page', () => {
-  test.each(ORIGINS)('a session changes something from %s', async (_, headers, origin) => {
+  test.each(ORIGINS)('Origin: a session changes something from %s', async (_, headers, origin) => {
     const remote = await startHttpApp({ settings: { ...TOKENS, host: '0.0.0.0' }, clock: () => now });
     try {
       const session = await sessionOf(ADMIN);
@@ -171,7 +171,7 @@ describe('Own page', () => {
     },
   );
 
-  test('a token changes something from anywhere: no browser sends it by itself', async () => {
+  test('Page of the same origin: a token changes something from anywhere: no browser sends it by itself', async () => {
     for (const [, headers] of ORIGINS) {
       expect((await ask({ ...headers, ...bearer(ADMIN) }, 'DELETE')).status).toBe(200);
     }

@@ -47,11 +47,11 @@ describe('Session: not ours any more: nobody', () => {
     ['the secret is another one', { secret: 'another secret' }],
     ['it has just ended', { now: ENDS_AT }],
     ['it ended long ago', { now: ENDS_AT + 1e9 }],
-  ])('%s', (_, other) => {
+  ])('Session: %s: nobody is signed in', (_, other) => {
     expect(sessionsOf(other).open(VALUE)).toBeNull();
   });
 
-  test('one millisecond before its end: valid', () => {
+  test('Session: one millisecond before its end: valid', () => {
     expect(sessionsOf({ now: ENDS_AT - 1 }).open(VALUE)).not.toBeNull();
   });
 });
@@ -79,12 +79,12 @@ describe('Session: changed: nobody', () => {
     ['a line behind it', `${VALUE}\n`],
     ['a signature of zeros', `${ENDS_AT}.${'A'.repeat(43)}`],
     ['nothing', ''],
-  ])('%s', (_, value) => {
+  ])('Session: changed, %s: nobody is signed in', (_, value) => {
     expect(value).not.toBe(VALUE);
     expect(sessionsOf().open(value)).toBeNull();
   });
 
-  test('each bit of the signature: refused', () => {
+  test('Session: each bit of the signature: refused', () => {
     const bytes = Buffer.from(SIGNATURE, 'base64url');
     for (let bit = 0; bit < 256; bit++) {
       const changed = Buffer.from(bytes);

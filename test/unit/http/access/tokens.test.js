@@ -6,7 +6,7 @@ const tokensOf = (settings) =>
   createTokens({ apiToken: undefined, readTokens: [], ingestTokens: [], ...settings });
 
 describe('Tokens', () => {
-  test('none set: nobody needs one, and none is known', () => {
+  test('Tokens: none set: nobody needs one, and none is known', () => {
     const tokens = tokensOf({});
     expect(tokens.areSet).toBe(false);
     for (const given of ['', 'undefined', 'any']) expect(tokens.find(given)).toBeNull();
@@ -22,7 +22,7 @@ describe('Tokens', () => {
       { apiToken: 'x', readTokens: ['x'], ingestTokens: ['x'] },
       { x: ['read', 'ingest', 'admin'] },
     ],
-  ])('%s: each has the scopes of its settings and no others', (_, settings, scopes) => {
+  ])('Tokens: %s: each has the scopes of its settings and no others', (_, settings, scopes) => {
     const tokens = tokensOf(settings);
     expect(tokens.areSet).toBe(true);
     for (const [token, expected] of Object.entries(scopes)) {
@@ -59,7 +59,7 @@ describe('Authorization header', () => {
     ['Basic', ''],
     ['Digest token', ''],
     ['token', ''],
-  ])('%j: shows %j', (header, token) => {
+  ])('Authorization header: %j: shows %j', (header, token) => {
     expect(readToken(header)).toBe(token);
   });
 });

@@ -21,7 +21,7 @@ function failing(failures) {
 const down = () => new Error('connect ECONNREFUSED');
 
 describe('Registry', () => {
-  test('two failures, then an answer: the result, and the status names the registry', async () => {
+  test('Package registry: two failures, then an answer: the result, and the status names the registry', async () => {
     const { calls, task } = failing([down(), down()]);
     /** @type {string[]} */
     const texts = [];
@@ -34,7 +34,7 @@ describe('Registry', () => {
     ]);
   });
 
-  test('three failures: install_failed with the registry, the reason and the advice', async () => {
+  test('Package registry: three failures: install_failed with the registry, the reason and the advice', async () => {
     const { calls, task } = failing([down(), down(), down()]);
     const asked = askRegistry('Maven Central', task, {
       onStatus: () => {},
@@ -48,14 +48,14 @@ describe('Registry', () => {
     expect(calls.count).toBe(3);
   });
 
-  test('an error with another cause: no second try', async () => {
+  test('Package registry: an error with another cause: no second try', async () => {
     const { calls, task } = failing([new MillraceError('disk_full', 'No room.')]);
     const asked = askRegistry('Maven Central', task, { onStatus: () => {}, pausesMs: [0, 0] });
     await expect(asked).rejects.toMatchObject({ code: 'disk_full' });
     expect(calls.count).toBe(1);
   });
 
-  test('aborted during a pause: it ends at once', async () => {
+  test('Package registry: aborted during a pause: it ends at once', async () => {
     const { calls, task } = failing([down()]);
     const controller = new AbortController();
     const asked = askRegistry('PyPI', task, {
@@ -94,14 +94,14 @@ describe('Jars', () => {
 
   const calls = () => readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n').length;
 
-  test('Maven fails twice: the third try fetches them', async () => {
+  test('Jars: Maven fails twice: the third try fetches them', async () => {
     const third = `[ $(wc -l < ${directory}/calls) -eq 3 ] || { echo '[ERROR] timed out'; exit 1; }`;
     const folder = await fetchBy(`${third}\nmkdir "$folder"; echo jar > "$folder/a.jar"`);
     expect(readdirSync(folder)).toEqual(['a.jar']);
     expect(calls()).toBe(3);
   });
 
-  test('Maven fails three times: the error names Maven Central and the reason', async () => {
+  test('Jars: Maven fails three times: the error names Maven Central and the reason', async () => {
     await expect(fetchBy("echo '[ERROR] no route to host'; exit 1")).rejects.toMatchObject({
       code: 'install_failed',
       message: expect.stringMatching(/^Maven Central did not answer: .*no route to host\n.*Cassandra's jars/),
@@ -109,14 +109,14 @@ describe('Jars', () => {
     expect(calls()).toBe(3);
   });
 
-  test('Maven prints nothing: it is ended, and the error reports it', async () => {
+  test('Jars: Maven prints nothing: it is ended, and the error reports it', async () => {
     await expect(fetchBy('exec sleep 86400', 50)).rejects.toThrow(
       /^Maven Central did not answer: Maven printed nothing for 0.05 s/,
     );
     expect(readdirSync(join(directory, 'engine'))).toEqual([]);
   });
 
-  test('disk is full: an error of its own, without another try', async () => {
+  test('Jars: disk is full: an error of its own, without another try', async () => {
     await expect(fetchBy("echo '[ERROR] No space left on device'; exit 1")).rejects.toMatchObject({
       code: 'disk_full',
     });

@@ -21,11 +21,11 @@ describe('npm run dev: the simulator gets', () => {
     return simulator && simulatorArguments(simulator, { broker, duration }).join(' ');
   };
 
-  test('no flag: the broker and a fixed seed', () => {
+  test('npm run dev: no flag: the broker and a fixed seed', () => {
     expect(read()).toBe(`--broker ${broker} --seed 1`);
   });
 
-  test('flags of both groups: those of the simulator, and what is left of the time', () => {
+  test('npm run dev: flags of both groups: those of the simulator, and what is left of the time', () => {
     expect(read('--devices', '3', '--sensors=2', '--seed', '7', '--duration', '1m', '--batch', '2s')).toBe(
       `--broker ${broker} --devices 3 --sensors 2 --batch 2s --seed 7 --duration 60000ms`,
     );
@@ -34,7 +34,7 @@ describe('npm run dev: the simulator gets', () => {
     );
   });
 
-  test.each([['--no-simulator'], ['--devices=0']])('%s: it does not start', (flag) => {
+  test.each([['--no-simulator'], ['--devices=0']])('npm run dev: %s: it does not start', (flag) => {
     expect(read(flag)).toBeNull();
   });
 
@@ -43,13 +43,13 @@ describe('npm run dev: the simulator gets', () => {
     [['--profile', 'zoo'], '--profile is collar or factory'],
     [['--sensor', '3'], "unknown flag '--sensor'. Did you mean --sensors?"],
     [['--broker', broker], "unknown flag '--broker'"],
-  ])('%j: refused before anything starts', (argv, rule) => {
+  ])('npm run dev: %j: refused before anything starts', (argv, rule) => {
     expect(() => read(...argv)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(rule) }),
     );
   });
 
-  test('--help: lists the flags of both', () => {
+  test('npm run dev: --help: lists the flags of both', () => {
     expect(() => read('--help')).toThrow(
       /Flags:\n {2}--duration.*Flags of the simulator.*--faults.*Examples:/s,
     );
@@ -91,7 +91,7 @@ describe('Dev: its processes', () => {
     kill: () => void calls.push(`kill ${title}`),
   });
 
-  test('stop: in reverse order of their start', async () => {
+  test('Dev processes: stop: in reverse order of their start', async () => {
     /** @type {string[]} */
     const calls = [];
     const parts = createParts({ withinMs: 5000, print: () => {} });
@@ -100,7 +100,7 @@ describe('Dev: its processes', () => {
     expect(calls).toEqual(['simulator true', 'API true', 'database true']);
   });
 
-  test('one fails: reported, also to later callers', async () => {
+  test('Dev processes: one fails: reported, also to later callers', async () => {
     const parts = createParts({ withinMs: 5000, print: () => {} });
     parts.add(part('fine', [], Promise.resolve(null)));
     parts.add(part('broken', [], Promise.resolve(new Error('broke'))));
@@ -116,7 +116,7 @@ describe('Dev: --fresh', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('own directory: emptied, except for downloads and certificates', async () => {
+  test('Dev --fresh: own directory: emptied, except for downloads and certificates', async () => {
     await claimDataDir(dir);
     for (const name of ['engine', 'tls', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
     await emptyDataDir(dir, KEPT_FOLDERS);
@@ -139,14 +139,14 @@ describe('Dev: --fresh', () => {
     expect(await readdir(dir)).toEqual(['.millrace']);
   });
 
-  test('directory with other files: refused and unchanged, even after a run in it', async () => {
+  test('Dev --fresh: directory with other files: refused and unchanged, even after a run in it', async () => {
     await writeFile(join(dir, 'thesis.tex'), '');
     await claimDataDir(dir);
     await expect(emptyDataDir(dir, [])).rejects.toMatchObject({ code: 'not_ours' });
     await access(join(dir, 'thesis.tex'));
   });
 
-  test('no directory yet: no error', async () => {
+  test('Dev --fresh: no directory yet: no error', async () => {
     await emptyDataDir(join(dir, 'new'), []);
   });
 });
@@ -154,7 +154,7 @@ describe('Dev: --fresh', () => {
 describe('Dev: settings of its processes', () => {
   const config = readSettings({}, { envFile: join(tmpdir(), 'millrace-no-file') });
 
-  test('local database: none of the certificates for another cluster', () => {
+  test('Dev settings: local database: none of the certificates for another cluster', () => {
     expect(childEnvironment(config, '127.0.0.1:9042', null)).toMatchObject({
       CQL_CONTACT_POINTS: '127.0.0.1:9042',
       CQL_TLS_CA: '',
@@ -163,7 +163,7 @@ describe('Dev: settings of its processes', () => {
     });
   });
 
-  test('local Kafka: neither TLS nor the account of another Kafka', () => {
+  test('Dev settings: local Kafka: neither TLS nor the account of another Kafka', () => {
     expect(childEnvironment(config, null, '127.0.0.1:9092')).toMatchObject({
       STREAM_KAFKA: '127.0.0.1:9092',
       STREAM_TLS: '',
@@ -209,7 +209,7 @@ describe('Dev: the manual', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  test('up to date: not built, though folders are newer and a link leads nowhere', async () => {
+  test('Dev manual: up to date: not built, though folders are newer and a link leads nowhere', async () => {
     await symlink('nowhere', join(root, 'docs/.#README.md'));
     expect(await build()).toEqual([]);
   });
@@ -219,12 +219,12 @@ describe('Dev: the manual', () => {
     expect(await build()).toHaveLength(1);
   });
 
-  test('up to date, and copied results have the times of their archives: not built', async () => {
+  test('Dev manual: up to date, and copied results have the times of their archives: not built', async () => {
     for (const path of ['http/bundle.js', 'mqtt/bundle.css']) await write(`dist/docs/${path}`, BEFORE - 500);
     expect(await build()).toEqual([]);
   });
 
-  test('the last build was interrupted: built', async () => {
+  test('Dev manual: the last build was interrupted: built', async () => {
     await rm(join(root, 'dist/docs/mqtt/bundle.css'));
     expect(await build()).toHaveLength(1);
   });

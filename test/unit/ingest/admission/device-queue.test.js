@@ -24,7 +24,7 @@ function createWork() {
   return work;
 }
 
-test('Device queue: measurements run at the same time; those behind a birth wait for it', async () => {
+test('Device queue: measurements: concurrent, except that those behind a birth wait for it', async () => {
   const queue = new DeviceQueue();
   const [a, b, birth, c, elsewhere] = [createWork(), createWork(), createWork(), createWork(), createWork()];
   const all = [
@@ -43,7 +43,7 @@ test('Device queue: measurements run at the same time; those behind a birth wait
   await Promise.all(all);
 });
 
-test('Device queue: births run one after the other; one that fails delays no other', async () => {
+test('Device queue: births: one after the other; a failed one delays no other', async () => {
   const queue = new DeviceQueue();
   const [first, second, behind] = [createWork(), createWork(), createWork()];
   const failing = queue.run('d', true, first.run);
@@ -78,7 +78,7 @@ describe('Device queue: key of a message, and whether later ones wait for it', (
     ['spBv1.0/plant/DDEATH/edge-1/press', edge, true],
     ['spBv1.0/plant/NDATA/edge-1', edge, false],
     ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
-  ])('%s: key %s, barrier: %s', (topic, key, barrier) => {
+  ])('Device queue: message on %s: key %s, barrier: %s', (topic, key, barrier) => {
     const parsed = /** @type {Topic} */ (parseTopic(topic));
     expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
   });

@@ -12,7 +12,7 @@ describe('Payload memory: a view of a chunk', () => {
     ['a bit less than half of the chunk', 31_000, true],
     ['most of the chunk', 40_000, false],
     ['all of the chunk', CHUNK_BYTES, false],
-  ])('%s: copied: %s', (_, length, isCopied) => {
+  ])('Payload memory: a view of a chunk: %s: copied: %s', (_, length, isCopied) => {
     const payload = chunk.subarray(0, length);
     const own = new PayloadMemory().own(payload);
     expect(own.equals(payload)).toBe(true);
@@ -32,13 +32,13 @@ describe('Payload memory: memory outside the pool of Node.js', () => {
     },
   );
 
-  test('a text: its bytes, and no pool', () => {
+  test('Payload memory: a text: its bytes, and no pool', () => {
     const own = new PayloadMemory().own('ä');
     expect(own.toString('hex')).toBe('c3a4');
     expect(own.buffer.byteLength).toBeLessThanOrEqual(2048);
   });
 
-  test('many copies of many lengths: each has the bytes of its payload', () => {
+  test('Payload memory: many copies of many lengths: each has the bytes of its payload', () => {
     const memory = new PayloadMemory();
     const payloads = Array.from({ length: 2000 }, (_, index) => Buffer.alloc(index % 1500, index));
     const copies = payloads.map((payload) => memory.own(Buffer.concat([payload])));
@@ -53,9 +53,9 @@ describe('Kept bytes of a payload', () => {
     ['a view of up to 2 KiB more', Buffer.from(new ArrayBuffer(2055)).subarray(0, 7), 7],
     ['a view of most of a chunk: all of the chunk but 2 KiB', chunk.subarray(0, 40_000), CHUNK_BYTES - 2048],
     ['a whole chunk', chunk, CHUNK_BYTES],
-  ])('%s', (_, payload, bytes) => expect(keptBytes(payload)).toBe(bytes));
+  ])('Kept bytes of a payload: %s', (_, payload, bytes) => expect(keptBytes(payload)).toBe(bytes));
 
-  test('a payload in a pool: the pool of the running Node.js', () => {
+  test('Kept bytes of a payload: a payload in a pool: the pool of the running Node.js', () => {
     expect(keptBytes(Buffer.from([1]))).toBe(Buffer.poolSize - 2048);
   });
 });

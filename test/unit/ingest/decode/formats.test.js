@@ -38,15 +38,15 @@ describe('Decode: format of a payload', () => {
     [undefined, PLAIN],
     [undefined, SENML],
     [undefined, CBOR],
-  ])('content type %j: the measurement is read', (contentType, payload) => {
+  ])('Payload format: content type %j: the measurement is read', (contentType, payload) => {
     expect(read(payload, contentType)).toMatchObject({ found: ONE, refused: [] });
   });
 
-  test.each([...' \t\n\r'])('no content type, %j before the text: the measurement is read', (space) => {
+  test.each([...' \t\n\r'])('Payload format: %j before the text: the measurement is read', (space) => {
     expect(read(space + PLAIN).found).toEqual(ONE);
   });
 
-  test('no content type, any array of CBOR that fits its first byte: it is read', () => {
+  test('Payload format: no content type, any array of CBOR that fits its first byte: it is read', () => {
     const records = Array.from({ length: 23 }, (_, at) => ({ n: 't', t: -at, v: at }));
     const payload = Buffer.from(encode(records));
     expect(payload[0]).toBe(0x97);
@@ -62,7 +62,7 @@ describe('Decode: format of a payload', () => {
     ['no text and no array', [0x7f]],
     ['a control character', [0x1f]],
     ['a space and a control character', [0x20, 0x1f]],
-  ])('no content type, it begins with %s: the format is unknown', (_, bytes) => {
+  ])('Payload format: no content type, it begins with %s: the format is unknown', (_, bytes) => {
     const error = expect.objectContaining({ code: 'unknown_format' });
     expect(() => read(Buffer.from([...bytes, 0x31]))).toThrow(error);
   });
@@ -74,7 +74,7 @@ describe('Decode: format of a payload', () => {
     },
   );
 
-  test('a defect of the decoder: it is no refusal of the message', () => {
+  test('Payload format: a defect of the decoder: it is no refusal of the message', () => {
     const decoder = new MessageDecoder({ historyMs: 1e12, maxClockSkewMs: 0, relativeTimes: true });
     const payload = Object.assign(Buffer.from(PLAIN), {
       find() {
@@ -84,13 +84,13 @@ describe('Decode: format of a payload', () => {
     expect(() => decoder.decode(payload, undefined, NOW)).toThrow(new TypeError('a defect'));
   });
 
-  test.each([['~'], ['x'], ['']])('no content type, the text %j: it is malformed JSON', (text) => {
+  test.each([['~'], ['x'], ['']])('Payload format: the text %j: malformed JSON', (text) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'malformed' }));
   });
 });
 
 describe('Decode: JSON that is SenML or plain', () => {
-  test('an element with a sensor_id: plain, whatever else it has', () => {
+  test('JSON, SenML or plain: an element with a sensor_id: plain, whatever else it has', () => {
     const { found } = read('[{"sensor_id":"t","value":1,"v":2,"n":"x","u":"Cel"}]');
     expect(found).toEqual(ONE);
   });
@@ -106,7 +106,7 @@ describe('Decode: JSON that is SenML or plain', () => {
     },
   );
 
-  test('a single object with labels: not a SenML pack', () => {
+  test('JSON, SenML or plain: a single object with labels: not a SenML pack', () => {
     expect(read('{"n":"t","vb":true}')).toMatchObject({ found: [], refused: ['bad_id'] });
   });
 
@@ -117,7 +117,7 @@ describe('Decode: JSON that is SenML or plain', () => {
     },
   );
 
-  test('elements that the fast reader has read: not counted twice', () => {
+  test('JSON, SenML or plain: elements that the fast reader has read: not counted twice', () => {
     const { found, counts, refused } = read(
       '[{"n":"t","v":1},{"n":"t","t":1e400,"v":1},{"n":"u","vb":true}]',
     );
@@ -126,7 +126,7 @@ describe('Decode: JSON that is SenML or plain', () => {
     expect(refused).toEqual(['bad_timestamp']);
   });
 
-  test('10,000 measurements: accepted; one more: too large', () => {
+  test('JSON, SenML or plain: 10,000 measurements: accepted; one more: too large', () => {
     const pack = (/** @type {number} */ count) => `[${Array(count).fill('{"n":"t","vb":true}')}]`;
     expect(read(pack(10_000)).counts.samples).toBe(10_000);
     expect(() => read(pack(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
@@ -134,20 +134,20 @@ describe('Decode: JSON that is SenML or plain', () => {
 });
 
 describe('Decode: SenML values', () => {
-  test('times: rounded to whole milliseconds', () => {
+  test('SenML: times: rounded to whole milliseconds', () => {
     expect(read('[{"n":"t","t":1.0016,"v":1},{"n":"u","t":1.0014,"vb":true}]').found).toEqual([
       ['t', 1002, 1],
       ['u', 1001, 1],
     ]);
   });
 
-  test('-0: stays -0, with and without a base value', () => {
+  test('SenML: -0: stays -0, with and without a base value', () => {
     for (const text of ['[{"n":"t","v":-0}]', '[{"n":"t","v":-0,"vs":""}]']) {
       expect(read(text).found).toEqual([['t', 0, -0]]);
     }
   });
 
-  test('a sum, a text and data: no value, so they are skipped and counted', () => {
+  test('SenML: a sum, a text and data: no value, so they are skipped and counted', () => {
     expect(read('[{"n":"t","s":1},{"n":"t","vs":""},{"n":"t","vd":""}]')).toMatchObject({
       found: [],
       refused: [],
@@ -155,7 +155,7 @@ describe('Decode: SenML values', () => {
     });
   });
 
-  test('a name without a value, and a time without one: refused', () => {
+  test('SenML: a name without a value, and a time without one: refused', () => {
     expect(read('[{"n":"t"},{"t":0}]').refused).toEqual(['not_numeric', 'not_numeric']);
   });
 });
@@ -169,7 +169,7 @@ describe('Decode: SenML as CBOR', () => {
     [-3, 2, 1],
     [5, 7, 1],
     [-1, 10, 1],
-  ])('label %i: its meaning next to a value', (label, value, expected) => {
+  ])('SenML as CBOR: label %i: its meaning next to a value', (label, value, expected) => {
     const { found } = read(
       pack([
         [0, 't'],
@@ -180,7 +180,7 @@ describe('Decode: SenML as CBOR', () => {
     expect(found[0]?.[2]).toBe(expected);
   });
 
-  test('sums and texts: skipped', () => {
+  test('SenML as CBOR: sums and texts: skipped', () => {
     const { counts, refused } = read(
       pack(
         [
@@ -197,7 +197,7 @@ describe('Decode: SenML as CBOR', () => {
     expect([counts.skipped, refused]).toEqual([2, []]);
   });
 
-  test('an integer beyond 2^53: the nearest double', () => {
+  test('SenML as CBOR: an integer beyond 2^53: the nearest double', () => {
     expect(
       read(
         pack([
@@ -208,12 +208,12 @@ describe('Decode: SenML as CBOR', () => {
     ).toEqual([['t', 0, 2 ** 60]]);
   });
 
-  test('a label __proto__: malformed, with the index of its record', () => {
+  test('SenML as CBOR: a label __proto__: malformed, with the index of its record', () => {
     const error = expect.objectContaining({ code: 'malformed', path: '[1]' });
     expect(() => read(pack([[2, 1]], [['__proto__', 1]]))).toThrow(error);
   });
 
-  test('records of more items than 10,000 samples have: too large', () => {
+  test('SenML as CBOR: records of more items than 10,000 samples have: too large', () => {
     const payload = Buffer.concat([Buffer.from([0x9a, 0, 2, 0x71, 0]), Buffer.alloc(160_000, 0x00)]);
     expect(() => read(payload)).toThrow(expect.objectContaining({ code: 'too_large' }));
   });

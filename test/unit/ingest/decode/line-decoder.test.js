@@ -41,11 +41,11 @@ describe('Line protocol: device and sensor', () => {
     ['m,floor=2,room=a v=1', 'm', 'm.v{floor=2,room=a}'],
     [String.raw`m,a=1\,b\=2 v=1`, 'm', String.raw`m.v{a=1\,b\=2}`],
     ['m,a=1,b=2 v=1', 'm', 'm.v{a=1,b=2}'],
-  ])('%s: device %s, sensor %s', (line, device, sensor) => {
+  ])('Line protocol: %s: device %s, sensor %s', (line, device, sensor) => {
     expect(read(line).found).toEqual([[device, sensor, 0, 1]]);
   });
 
-  test('LINE_DEVICE_TAGS: the first of its tags counts', () => {
+  test('Line protocol: LINE_DEVICE_TAGS: the first of its tags counts', () => {
     const { found } = read('m,name=plc,host=h v=1\nm,host=h v=2', { deviceTags: ['name'] });
     expect(found).toEqual([
       ['plc', 'm.v{host=h}', 0, 1],
@@ -53,18 +53,18 @@ describe('Line protocol: device and sensor', () => {
     ]);
   });
 
-  test('texts: skipped and counted; a line of texts alone is no error', () => {
+  test('Line protocol: texts: skipped and counted; a line of texts alone is no error', () => {
     const { found, texts, lines, refused } = read('m a="x",b=1,c="y"\nm a="x"');
     expect([found, texts, lines, refused]).toEqual([[['m', 'm.b', 0, 1]], 3, 2, []]);
   });
 
-  test('more values of a device than one message may have: several messages', () => {
+  test('Line protocol: more values of a device than one message may have: several messages', () => {
     const line = `m ${Array.from({ length: 3000 }, (_, at) => `f${at}=1`).join()}`;
     const { devices } = read(Array(7).fill(line).join('\n'));
     expect(devices.get('m')?.map(({ counts }) => counts.samples)).toEqual([9000, 9000, 3000]);
   });
 
-  test('100,000 values: read; one more: too large', () => {
+  test('Line protocol: 100,000 values: read; one more: too large', () => {
     const lines = 'm v=1\n'.repeat(100_000);
     expect(read(lines).lines).toBe(100_000);
     expect(() => read(`${lines}m v=1`)).toThrow(expect.objectContaining({ code: 'too_large' }));
@@ -114,7 +114,7 @@ describe('Line protocol: time', () => {
     expect([found.length, refused]).toEqual([1, [[2, code, `timestamp: ${rule}`]]]);
   });
 
-  test('no time, RELATIVE_TIMES is off: refused', () => {
+  test('Line protocol: no time, RELATIVE_TIMES is off: refused', () => {
     expect(read('m v=1', { relativeTimes: false }).refused).toEqual([
       [1, 'bad_timestamp', 'timestamp: must be an absolute time, since RELATIVE_TIMES is off'],
     ]);
@@ -122,7 +122,7 @@ describe('Line protocol: time', () => {
 });
 
 describe('Line protocol: refusals of a value', () => {
-  test('a value beyond every double: its line is named, and its other values are stored', () => {
+  test('Line protocol: a value beyond every double: its line is named, and its other values are stored', () => {
     const { found, refused } = read('m v=1e999,w=1');
     expect(found).toEqual([['m', 'm.w', 0, 1]]);
     expect(refused).toEqual([[1, 'not_finite', 'value: must be a finite number']]);
@@ -133,7 +133,7 @@ describe('Line protocol: refusals of a value', () => {
     ['a tag', Buffer.from('m,host=a,b=\xff v=2', 'latin1')],
     ['the field', Buffer.from('m,host=a \xff=2', 'latin1')],
     ['the measurement', Buffer.from('\xff v=2', 'latin1')],
-  ])('bytes in %s that are no UTF-8: the line is refused, others are stored', (_, line) => {
+  ])('Line protocol: bytes in %s that are no UTF-8: the line is refused, others are stored', (_, line) => {
     const { found, refused } = read(Buffer.concat([Buffer.from('m v=1\n'), line, Buffer.from('\nm w=3')]));
     expect([found.length, refused]).toEqual([2, [[2, 'malformed', ': must be UTF-8']]]);
   });

@@ -110,7 +110,7 @@ test.each([
   ['the oldest', NOW - 1000, undefined, undefined],
   ['the newest', NOW + 100, undefined, undefined],
   ['after the newest', NOW + 101, 'in_future', /must not be after 2026-11-21T00:00:00/],
-])('Message batch: a time %s: one verdict for both questions: %#', (_, ts, code, rule) => {
+])('Message batch: a time %s: readable and accepted agree: %#', (_, ts, code, rule) => {
   expect(new MessageBatch(rules).isTimely(ts)).toBe(code === undefined);
   const refusal = timeRefusal(ts, rules);
   expect(refusal?.code).toBe(code);

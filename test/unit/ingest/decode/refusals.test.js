@@ -138,7 +138,7 @@ describe('Refusal: one measurement', () => {
     expect(shown(read({ value: 21.5 }).refused)).toEqual([[0, 'bad_id', `sensor_id: ${SHAPE}`]]);
   });
 
-  test('relative times are off: a measurement without a time: the refusal names the setting', () => {
+  test('Refusal: one measurement: relative times are off: a measurement without a time: the refusal names the setting', () => {
     const expected = [[0, 'bad_timestamp', '[0].ts: must be an absolute time, since RELATIVE_TIMES is off']];
     expect(shown(read([{ sensor_id: 't', value: 1 }], undefined, { relativeTimes: false }).refused)).toEqual(
       expected,
@@ -155,7 +155,7 @@ describe('Refusal: a sensor of a message', () => {
     ['t', 'unknown_device', '[1]: its device must be registered'],
     ['t', 'registration_limit', '[1]: its device must not have more than 10000 sensors'],
     ['t', 'rejected', '[1]: the database refuses this content'],
-  ])('%j is refused as %s: the refusal names the path and the rule', (sensor, code, text) => {
+  ])('Refusal of a sensor: %j, as %s: it names the path and the rule', (sensor, code, text) => {
     const batch = read([
       { n: 'other', v: 1 },
       { n: sensor, v: 2 },
@@ -181,19 +181,19 @@ describe('Refusal: a whole message', () => {
     ['CBOR that breaks off', Buffer.from([0x81]), undefined, 'malformed', '', /CBOR/],
     ['CBOR that is no array', asCbor({}), 'application/cbor', 'malformed', '', /^must be an array/],
     ['CBOR with a base name that is a number', asCbor([{ bn: 7 }]), undefined, 'malformed', '[0].bn', /text/],
-  ])('%s: the refusal names the path and the rule', (_, content, contentType, code, path, rule) => {
+  ])('Refused message: %s: the path and the rule', (_, content, contentType, code, path, rule) => {
     const { refused } = read(content, contentType);
     expect(refused).toEqual([{ index: -1, code, path, rule: expect.stringMatching(rule) }]);
   });
 
-  test('rule: it quotes at most 200 characters of the message', () => {
+  test('Refusal: a whole message: rule: it quotes at most 200 characters of the message', () => {
     const { refused } = read([{ n: 't', v: 1, [`${'x'.repeat(100_000)}_`]: 1 }]);
     expect(refused[0]?.rule).toHaveLength(200);
   });
 });
 
 describe('Refusal: an error', () => {
-  test('decoder: the refusal has its path and its message', () => {
+  test('Refusal: an error: decoder: the refusal has its path and its message', () => {
     const error = new MillraceError('bad_id', 'must not be empty', { path: 'site' });
     expect(refusalOf('bad_id', error)).toEqual({
       index: -1,
@@ -206,11 +206,11 @@ describe('Refusal: an error', () => {
   test.each([
     ['of the database', new MillraceError('rejected', 'write_dead_letter: node 10.0.0.7 refused')],
     ['of our own code', new TypeError('x is undefined at file:///srv/api/ingest/x.js')],
-  ])('%s: the refusal contains no internals', (_, error) => {
+  ])('Refusal: an error: %s: the refusal contains no internals', (_, error) => {
     expect(refusalOf('rejected', error).rule).toBe('the database refuses this content');
   });
 
-  test('of our own code, under another code: the refusal has the rule of the code alone', () => {
+  test('Refusal: an error: of our own code, under another code: the refusal has the rule of the code alone', () => {
     const refusal = refusalOf('malformed', new TypeError('x is undefined at file:///srv/api/ingest/x.js'));
     expect(refusal).toEqual({ index: -1, code: 'malformed', path: '', rule: 'must be an object' });
   });

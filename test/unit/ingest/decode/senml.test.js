@@ -18,11 +18,11 @@ function read(pack) {
 const DEVICE = 'urn:dev:ow:10e2073a01080063';
 
 // RFC 8428, sections 5.1.1 to 5.1.5; 5.1.3 is the weather station whose position has its own units under one name.
-test('5.1.1: a single datapoint, now', () => {
+test('SenML, RFC 8428 5.1.1: a single datapoint: at the time of receipt', () => {
   expect(read([{ n: DEVICE, u: 'Cel', v: 23.1 }]).found).toEqual([[DEVICE, NOW, 23.1]]);
 });
 
-test('5.1.2: multiple datapoints', () => {
+test('SenML, RFC 8428 5.1.2: multiple datapoints: all are read', () => {
   const at = 1_276_020_076_001;
   const bn = 'urn:dev:ow:10e2073a0108006:';
   const { found } = read([
@@ -39,7 +39,7 @@ test('5.1.2: multiple datapoints', () => {
   ]);
 });
 
-test('5.1.3: a base name that is a name by itself, times after the base time', () => {
+test('SenML, RFC 8428 5.1.3: base name used alone, times after the base time: all are read', () => {
   const at = 1_320_067_464_000;
   const { found } = read([
     { bn: DEVICE, bt: 1.320067464e9, bu: '%RH', v: 20 },
@@ -53,7 +53,7 @@ test('5.1.3: a base name that is a name by itself, times after the base time', (
   ]);
 });
 
-test('5.1.4: several types of data', () => {
+test('SenML, RFC 8428 5.1.4: several types of data: numbers are read', () => {
   const { found, skipped, refused } = read([
     { bn: `${DEVICE}:`, n: 'temp', u: 'Cel', v: 23.1 },
     { n: 'label', vs: 'Machine Room' },
@@ -81,14 +81,14 @@ test('SenML: a record has only base fields: they apply to the later records', ()
   expect(refused).toEqual([]);
 });
 
-test('4.5.3: below 2^28 seconds times count from now, base and own time together', () => {
+test('SenML, RFC 8428 4.5.3: base and own time below 2^28 s: relative to the receipt', () => {
   expect(read([{ bn: 'a', bt: -10, t: -5, v: 1 }]).found).toEqual([['a', NOW - 15_000, 1]]);
   expect(read([{ bn: 'a', bt: 2 ** 28 - 1, t: 1, v: 1 }]).found).toEqual([['a', 2 ** 28 * 1000, 1]]);
 });
 
 const VERSION = expect.objectContaining({ code: 'malformed', path: '[0].bver' });
 
-test('4.4: what must be understood and is not refuses the whole pack', () => {
+test('SenML, RFC 8428 4.4: unknown label that must be understood: the whole pack is refused', () => {
   expect(() =>
     read([
       { n: 'a', v: 1 },

@@ -82,17 +82,17 @@ describe('Map of sensors: what is stored', () => {
         ['temperature', 0, 2],
       ],
     ],
-  ])('%s: stored under their names', (_, content, expected) => {
+  ])('Map of sensors: %s: stored under their names', (_, content, expected) => {
     expect(read(content)).toMatchObject({ found: expected, refused: [] });
   });
 
-  test('texts and null: skipped and counted', () => {
+  test('Map of sensors: texts and null: skipped and counted', () => {
     const { found, refused, counts } = read({ temperature: 1, state: 'on', error: null, version: '1.2.3' });
     expect([found, refused]).toEqual([[['temperature', 0, 1]], []]);
     expect(counts).toEqual({ received: 4, samples: 1, merged: 0, skipped: 3, relative: 1 });
   });
 
-  test('a text named ts: of the element it is the time and not counted; of an object in it, it is skipped', () => {
+  test('Map of sensors: a text named ts: of the element it is the time and not counted; of an object in it, it is skipped', () => {
     const ts = new Date(NOW - 5).toISOString();
     const own = read({ ts, temperature: 1 });
     expect([own.found, own.counts.skipped]).toEqual([[['temperature', -5, 1]], 0]);
@@ -104,7 +104,7 @@ describe('Map of sensors: what is stored', () => {
     expect(inner.counts.skipped).toBe(1);
   });
 
-  test('any map of numbers: each stored once under its own name', () => {
+  test('Map of sensors: any map of numbers: each stored once under its own name', () => {
     const key = fc
       .string({ minLength: 1 })
       .filter((name) => !['ts', 'sensor_id', 'value', 'n', 'bn'].includes(name));
@@ -157,12 +157,12 @@ describe('Map of sensors: what is refused', () => {
         '[1].sensor_id: is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}',
       ],
     ],
-  ])('%j: the refusal names the path and the rule, and the good values are stored', (content, refusal) => {
+  ])('Map of sensors: %j: one refusal, and the good values are stored', (content, refusal) => {
     const { refused, counts } = read(content);
     expect([refused, counts.samples]).toEqual([[refusal], 1]);
   });
 
-  test('seven objects in the message: stored', () => {
+  test('Map of sensors: seven objects in the message: stored', () => {
     expect(read(deep(7)).refused).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe('Map of sensors: what is refused', () => {
     [{}, ''],
     [{ ts: NOW }, ''],
     [[{}], '[0]'],
-  ])('%j has no number: one refusal', (content, path) => {
+  ])('Map of sensors: %j has no number: one refusal', (content, path) => {
     expect(read(content).refused).toEqual([
       [0, 'not_numeric', expect.stringContaining(`${path}: has no number`)],
     ]);
@@ -192,7 +192,7 @@ describe('Map of sensors: what is refused', () => {
     },
   );
 
-  test('a bad ts: each value is refused with the path of the time', () => {
+  test('Map of sensors: a bad ts: each value is refused with the path of the time', () => {
     const { refused } = read([{ a: 1 }, { ts: 'now', b: 1, c: 2 }]);
     const rule = '[1].ts: must be whole epoch milliseconds or ISO 8601';
     expect(refused).toEqual([
@@ -219,7 +219,7 @@ describe('Map of sensors: what is refused', () => {
     expect(batch.refused).toMatchObject([{ index: 0, path: `a.${name}` }]);
   });
 
-  test('10,000 values: stored; one more: the message is too large', () => {
+  test('Map of sensors: 10,000 values: stored; one more: the message is too large', () => {
     const map = (/** @type {number} */ count) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, at]));
     expect(read(map(10_000)).counts.samples).toBe(10_000);
@@ -299,7 +299,7 @@ describe('Time of plain JSON and maps of sensors', () => {
 });
 
 describe('Plain JSON: true and false', () => {
-  test('stored as 1 and 0', () => {
+  test('Plain JSON: true and false: stored as 1 and 0', () => {
     const { found } = read([
       { sensor_id: 'a', value: true },
       { sensor_id: 'b', value: false },

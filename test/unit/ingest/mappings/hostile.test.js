@@ -31,7 +31,7 @@ const read = (topic, payload) => /** @type {any} */ (readMapped(mappings, topic,
 const nested = (/** @type {number} */ depth) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
 describe('Hostile payload of a mapped topic', () => {
-  test('deep nesting: skipped and counted below eight levels', () => {
+  test('Hostile payload of a mapped topic: deep nesting: skipped and counted below eight levels', () => {
     expect(read('all/d', nested(8))).toMatchObject({
       values: { 'a.a.a.a.a.a.a.a': [[expect.any(Number), 1]] },
     });
@@ -44,7 +44,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(() => read('all/d', '['.repeat(100_000))).toThrow(expect.objectContaining({ code: 'malformed' }));
   });
 
-  test('prototypes: own members only, and nothing is polluted', () => {
+  test('Hostile payload of a mapped topic: prototypes: own members only, and nothing is polluted', () => {
     const payload = '{"__proto__":{"x":1,"isAdmin":1},"constructor":{"prototype":{"y":2}},"toString":3}';
     expect(read('all/d', payload).values).toEqual(
       Object.fromEntries([
@@ -59,7 +59,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(read('one/d', '{"a":"toString"}').refused).toMatchObject([{ code: 'not_numeric', path: 'a' }]);
   });
 
-  test('template with the name of an inherited member, which the message lacks: bad_id', () => {
+  test('Hostile payload of a mapped topic: template with the name of an inherited member, which the message lacks: bad_id', () => {
     expect(read('inherited/d', '{"text":"is s","v":1}').values).toEqual({ s: [[expect.any(Number), 1]] });
     expect(read('inherited/d', '{"v":1}')).toMatchObject({ values: {}, refused: [{ code: 'bad_id' }] });
   });
@@ -82,7 +82,7 @@ describe('Hostile payload of a mapped topic', () => {
     },
   );
 
-  test('more values than a message may have: too large', () => {
+  test('Hostile payload of a mapped topic: more values than a message may have: too large', () => {
     const wide = JSON.stringify(
       Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`s${index}`, 1])),
     );
@@ -99,7 +99,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(read('each/d', fits).values['a']).toHaveLength(10_000);
   });
 
-  test('huge array where all values are read: one skipped element', () => {
+  test('Hostile payload of a mapped topic: huge array where all values are read: one skipped element', () => {
     expect(read('all/d', `{"a":[${'1,'.repeat(200_000)}1],"b":2}`)).toMatchObject({
       values: { b: [[expect.any(Number), 2]] },
       skipped: 1,
@@ -115,7 +115,7 @@ describe('Hostile payload of a mapped topic', () => {
     ['named', '{"v":1}', 'bad_id'],
     ['named', '{"id":{},"v":1}', 'bad_id'],
     ['named', '{"id":null,"v":1}', 'bad_id'],
-  ])('%s, %s: refused as a whole: %s', (topic, payload, code) => {
+  ])('Hostile payload of a mapped topic: %s, %s: refused as a whole: %s', (topic, payload, code) => {
     expect(() => read(topic, payload)).toThrow(expect.objectContaining({ code }));
   });
 
@@ -131,11 +131,11 @@ describe('Hostile payload of a mapped topic', () => {
     ['named', '{"id":"d","v":1,"t":"soon"}', 'bad_timestamp', 't'],
     ['named', '{"id":"d","v":1,"t":1e300}', 'in_future', 't'],
     ['named', '{"id":"d","v":1,"t":1}', 'too_old', 't'],
-  ])('%s, %s: one refused value: %s', (topic, payload, code, path) => {
+  ])('Hostile payload of a mapped topic: %s, %s: one refused value: %s', (topic, payload, code, path) => {
     expect(read(topic, payload)).toMatchObject({ values: {}, refused: [{ index: 0, code, path }] });
   });
 
-  test('long text and long names where wildcards compare: not compared', () => {
+  test('Hostile payload of a mapped topic: long text and long names where wildcards compare: not compared', () => {
     const text = 'x'.repeat(400_000);
     const { values, refused } = read('globs/d', JSON.stringify({ ['a'.repeat(900_000)]: 1, aab: 2, b: 3 }));
     expect(Object.keys(values).map((name) => name.length)).toEqual([900_000, 1]);
@@ -154,7 +154,7 @@ describe('Topic of a message', () => {
     'all/',
     'all/d/e',
     'ALL/d',
-  ])('%s: no mapping reads it', (topic) => expect(mappings.match(topic)).toBeNull());
+  ])('Topic of a message: %s: no mapping reads it', (topic) => expect(mappings.match(topic)).toBeNull());
 });
 
 describe('Words of presets', () => {
@@ -164,7 +164,7 @@ describe('Words of presets', () => {
   });
   afterAll(() => expect(Object.keys(Object.prototype)).toEqual(before));
 
-  test('name of an inherited member as the value: no word', () => {
+  test('Words of presets: name of an inherited member as the value: no word', () => {
     expect(read('bare/d/s', 'constructor').refused).toMatchObject([{ code: 'not_numeric' }]);
     expect(read('bare/d/s', 'ON').values).toEqual({ s: [[expect.any(Number), 1]] });
   });

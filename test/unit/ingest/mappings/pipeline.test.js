@@ -57,7 +57,7 @@ async function keyOf(name) {
 }
 
 describe('Message on a mapped topic', () => {
-  test('good values: stored with time, unit and type, published, and counted', async () => {
+  test('Message on a mapped topic: good values: stored with time, unit and type, published, and counted', async () => {
     await start();
     expect(await send('farm/a/up', { t: NOW / 1000 - 5, v: '1.5', w: 2, u: 'V' })).toBe('accepted');
     expect(await pipeline.latest('a')).toEqual({ v: [NOW - 5000, 1.5], w: [NOW - 5000, 2] });
@@ -68,13 +68,13 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.metric('iot_ingest_messages_total{result="settled"}')).toBe(1);
   });
 
-  test('the same message again: nothing changes', async () => {
+  test('Message on a mapped topic: the same message again: nothing changes', async () => {
     await start();
     for (let round = 0; round < 3; round++) await send('farm/a/up', { t: NOW / 1000, v: 1 });
     expect(await pipeline.samples('a', 'v', NOW - 1000)).toEqual([[NOW, 1]]);
   });
 
-  test('unit of the payload changes: the new one counts; a fixed one leaves a birth alone', async () => {
+  test('Message on a mapped topic: unit of the payload changes: the new one counts; a fixed one leaves a birth alone', async () => {
     await start();
     const birth = { session: NOW - 1000, sensors: [{ sensor_id: 'w', unit: 'kW' }] };
     await send('iot/v1/a/birth', birth);
@@ -83,7 +83,7 @@ describe('Message on a mapped topic', () => {
     expect(await deviceOf('a')).toEqual({ v: ['F', null], w: ['kW', 'power'] });
   });
 
-  test('one bad value: a dead letter of it, and the other is stored', async () => {
+  test('Message on a mapped topic: one bad value: a dead letter of it, and the other is stored', async () => {
     await start();
     await send('farm/a/up', { t: NOW / 1000, v: 'high', w: 2 });
     expect(await pipeline.latest('a')).toEqual({ w: [NOW, 2] });
@@ -94,13 +94,13 @@ describe('Message on a mapped topic', () => {
     [{ x: 1 }, 'malformed'],
     [{ t: [], v: 1 }, 'bad_timestamp'],
     [{ t: NOW / 1000 + 86_400, v: 1 }, 'in_future'],
-  ])('%j: refused, one dead letter: %s', async (content, code) => {
+  ])('Message on a mapped topic: %j: refused, one dead letter: %s', async (content, code) => {
     await start();
     expect(await send('farm/a/up', content)).toBe('refused');
     expect(await pipeline.deadLetters()).toEqual([{ [code]: 1 }]);
   });
 
-  test('payload of no format, or over MAX_MESSAGE_BYTES: refused', async () => {
+  test('Message on a mapped topic: payload of no format, or over MAX_MESSAGE_BYTES: refused', async () => {
     await start({ MAX_MESSAGE_BYTES: '1024' });
     expect(await pipeline.accept('farm/a/up', '{"v":1')).toBe('refused');
     expect(await pipeline.accept('farm/a/up', `{"v":1,"x":"${'y'.repeat(2000)}"}`)).toBe('refused');
@@ -108,7 +108,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }, { too_large: 1 }, { bad_id: 1 }]);
   });
 
-  test('skipped by a condition, or empty: acknowledged, neither stored nor listed', async () => {
+  test('Message on a mapped topic: skipped by a condition, or empty: acknowledged, neither stored nor listed', async () => {
     await start();
     expect(await send('farm/a/up', { test: true, v: 1 })).toBe('accepted');
     expect(await pipeline.accept('farm/a/up', '')).toBe('accepted');
@@ -119,7 +119,7 @@ describe('Message on a mapped topic', () => {
     expect(pipeline.ingest.unmatchedTopics.list()).toEqual([]);
   });
 
-  test('sender that may not send for the device: forbidden with the reason, and no dead letter', async () => {
+  test('Message on a mapped topic: sender that may not send for the device: forbidden with the reason, and no dead letter', async () => {
     await start();
     const permits = (/** @type {string} */ device, /** @type {string} */ topic) =>
       `${device} ${topic}` === 'b farm/b/up';
@@ -137,7 +137,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([]);
   });
 
-  test('malformed or too large, of a sender that may not send for the device: forbidden, and no dead letter', async () => {
+  test('Message on a mapped topic: malformed or too large, of a sender that may not send for the device: forbidden, and no dead letter', async () => {
     await start({ MAX_MESSAGE_BYTES: '1024' });
     const permits = (/** @type {string} */ device) => device === 'b';
     for (const payload of ['{"v":1', ' '.repeat(2000)]) {
@@ -147,7 +147,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }, { too_large: 1 }]);
   });
 
-  test('only ignored values: acknowledged, and no dead letter', async () => {
+  test('Message on a mapped topic: only ignored values: acknowledged, and no dead letter', async () => {
     await start();
     expect(await send('shed/a', { uptime: 7 })).toBe('accepted');
     expect(await send('shed/a', {})).toBe('refused');
@@ -155,7 +155,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
   });
 
-  test('description: it registers device and sensor with AUTO_REGISTER off, and waiting values are stored at a birth', async () => {
+  test('Message on a mapped topic: description: it registers device and sensor with AUTO_REGISTER off, and waiting values are stored at a birth', async () => {
     await start({ AUTO_REGISTER: 'false' });
     await send('farm/a/up', { t: NOW / 1000, v: 1 });
     expect(await pipeline.deadLetters()).toEqual([{ unknown_device: 1 }]);
@@ -167,7 +167,7 @@ describe('Message on a mapped topic', () => {
     await until(async () => (await pipeline.latest('a'))['v']?.[1] === 1);
   });
 
-  test('dead letter of a mapped topic: a replay stores it', async () => {
+  test('Message on a mapped topic: dead letter of a mapped topic: a replay stores it', async () => {
     await start({ AUTO_REGISTER: 'false' });
     await send('farm/a/up', { t: NOW / 1000, v: 3, w: 4 });
     const range = { from: NOW - 1000, to: NOW + 1000 };
@@ -181,7 +181,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.latest('a')).toEqual({ v: [NOW, 3], w: [NOW, 4] });
   });
 
-  test('topics of Millrace below a wide pattern: never mapped', async () => {
+  test('Message on a mapped topic: topics of Millrace below a wide pattern: never mapped', async () => {
     await start();
     await send('iot/live/d', { a: 1 });
     await send('iot/v2/d', { a: 1 });
@@ -193,7 +193,7 @@ describe('Message on a mapped topic', () => {
   });
 });
 
-test('Topic of Millrace: no mapping is looked at', async () => {
+test('Message on a topic of Millrace: mappings exist: none is tried', async () => {
   await start();
   const { mappings } = pipeline.ingest;
   let looked = 0;

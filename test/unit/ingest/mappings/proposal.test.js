@@ -42,11 +42,11 @@ describe('Proposed mapping', () => {
     ],
     ['x/y2/temperature', '{"value":1}', { device: 'y2', values: { temperature: [[NOW, 1]] } }],
     ['gw/7/batch', '[{"name":"a","value":1,"ts":1795348840}]', { device: '7', values: { a: [[TS, 1]] } }],
-  ])('%s, %s: reads its own message', (topic, payload, expected) => {
+  ])('Proposed mapping: %s, %s: reads its own message', (topic, payload, expected) => {
     expect(readByProposal(topic, payload, NOW)).toMatchObject({ ...expected, refused: [] });
   });
 
-  test.each(readPresets())('topics of $name: its preset', ({ name }) => {
+  test.each(readPresets())('Proposed mapping: topics of $name: its preset', ({ name }) => {
     const url = new URL(`../../../vectors/mappings/${name}.json`, import.meta.url);
     const [vector] = JSON.parse(readFileSync(url, 'utf8'));
     expect(proposeMapping(vector.topic, Buffer.from(''))).toBe(`mappings:\n  - use: ${name}\n`);
@@ -74,7 +74,7 @@ describe('Proposed mapping', () => {
       'objects of several quantities',
       { 'h/r1/power': ['{"l1":1}', { 'power.l1': 1 }], 'h/r1/energy': ['{"l1":2}', { 'energy.l1': 2 }] },
     ],
-  ])('topics of one pattern, %s: one draft, which reads all of them', (_, messages) => {
+  ])('Proposed mapping: topics of one pattern, %s: one draft, which reads all of them', (_, messages) => {
     const drafts = proposeMappings(
       Object.entries(messages).map(([topic, [payload]]) => ({
         topic,
@@ -91,7 +91,7 @@ describe('Proposed mapping', () => {
     }
   });
 
-  test('topics of several patterns: a file with all drafts can be read, and reads each', () => {
+  test('Proposed mapping: topics of several patterns: a file with all drafts can be read, and reads each', () => {
     const topics = ['home/r1', 'home/r1/temperature', 'home/r1/up', 'home/r1/up/x'];
     const drafts = proposeMappings(topics.map((topic) => ({ topic, payload: Buffer.from('1') })));
     const entries = drafts.map((draft) => String(draft).replace('mappings:\n', ''));
@@ -99,12 +99,12 @@ describe('Proposed mapping', () => {
     expect(topics.map((topic) => mappings.match(topic)?.device)).toEqual(topics.map(() => 'r1'));
   });
 
-  test('beginning of a long payload: all values', () => {
+  test('Proposed mapping: beginning of a long payload: all values', () => {
     const payload = `{"object":{"temperature":21.5},"more":[${'1,'.repeat(500)}`;
     expect(proposeMapping('farm/b/up', Buffer.from(payload))).toContain('- all: ""');
   });
 
-  test('any topic and any payload: a file that can be read, and that reads the topic', () => {
+  test('Proposed mapping: any topic and any payload: a file that can be read, and that reads the topic', () => {
     const level = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/[/+#{}\p{Cc}]/u.test(text));
     fc.assert(
       fc.property(fc.array(level, { minLength: 2, maxLength: 6 }), fc.jsonValue(), (levels, content) => {

@@ -50,28 +50,28 @@ describe('Birth: refused as a whole', () => {
     ['an empty name', { name: '' }, 'bad_id', 'name', 'must not be empty'],
     ['a number as site', { site: 7 }, 'bad_id', 'site', 'must be a text'],
     ['10,001 sensors', { sensors: Array(10_001) }, 'registration_limit', 'sensors', TOO_MANY],
-  ])('%s: the error names the path and the rule', (_, content, code, path, message) => {
+  ])('Refused birth: %s: the error names the path and the rule', (_, content, code, path, message) => {
     expect(() => read(content)).toThrow(expect.objectContaining({ code, path, message }));
   });
 });
 
 describe('Birth', () => {
-  test('10,000 sensors: accepted', () => {
+  test('Birth: 10,000 sensors: accepted', () => {
     const sensors = Array.from({ length: 10_000 }, (_, at) => ({ sensor_id: `s${at}` }));
     expect(read({ sensors }).sensors).toHaveLength(10_000);
   });
 
-  test('empty: the device keeps its name, the session begins now, and there are no sensors', () => {
+  test('Birth: empty: the device keeps its name, the session begins now, and there are no sensors', () => {
     const session = { id: null, start: NOW, offset: null };
     expect(read({})).toEqual({ session, name: 'pump', site: undefined, sensors: [], refused: [] });
   });
 
-  test('a device named by its id: no separate name', () => {
+  test('Birth: a device named by its id: no separate name', () => {
     const byId = /** @type {Identity} */ (identifyDevice(DEVICE.id));
     expect(readBirth(Buffer.from('{}'), byId, NOW).name).toBeUndefined();
   });
 
-  test('null: like a missing field; a name replaces that of the device', () => {
+  test('Birth: null: like a missing field; a name replaces that of the device', () => {
     const content = {
       name: 'Pump 7',
       site: null,
@@ -82,7 +82,7 @@ describe('Birth', () => {
     expect(sensors[0]).toMatchObject({ name: 't', type: undefined, unit: undefined, intervalMs: undefined });
   });
 
-  test('a sensor twice, by its name and by its id: the first counts', () => {
+  test('Birth: a sensor twice, by its name and by its id: the first counts', () => {
     const id = identifySensor(DEVICE.id, 't')?.id;
     const { sensors, refused } = read({
       sensors: [{ sensor_id: 't', unit: 'V' }, { sensor_id: id, unit: 'A' }, { name: 't' }],
@@ -91,7 +91,7 @@ describe('Birth', () => {
     expect(refused).toEqual([]);
   });
 
-  test('the limits of an interval: accepted', () => {
+  test('Birth: the limits of an interval: accepted', () => {
     const sensors = [1, 2 ** 31 - 1].map((interval_ms, at) => ({ sensor_id: `s${at}`, interval_ms }));
     expect(read({ sensors }).sensors.map(({ intervalMs }) => intervalMs)).toEqual([1, 2 ** 31 - 1]);
   });

@@ -25,11 +25,11 @@ describe('Session: its start is impossible: it identifies the session, and shows
     [DAY_MS, DAY_MS - RECEIVED],
     ['1970-01-02T00:00:00Z', DAY_MS - RECEIVED],
     ['2026-12-21T12:00:00Z', 30 * DAY_MS],
-  ])('%p', (session, offset) => {
+  ])('Session: impossible start %p: kept as its identity', (session, offset) => {
     expect(readSession(session, RECEIVED)).toEqual({ id: RECEIVED + offset, start: RECEIVED, offset });
   });
 
-  test('a minute ahead: it may be the delay of our own clock', () => {
+  test('Session: it starts a minute ahead: no error of the clock, since our own may lag', () => {
     const session = readSession(RECEIVED + 60_000, RECEIVED);
     expect(session).toEqual({ id: RECEIVED + 60_000, start: RECEIVED, offset: null });
   });

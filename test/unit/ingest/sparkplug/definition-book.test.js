@@ -72,7 +72,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0]);
   });
 
-  test('a quarter of the history has passed since: the row is written again', async () => {
+  test('Definition book: a quarter of the history has passed since: the row is written again', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0));
     await book.write(DEVICE, definitions(T0 + REPEAT_MS));
@@ -80,7 +80,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0, REPEAT_MS]);
   });
 
-  test('the write is under way: it is not settled before the commit', async () => {
+  test('Definition book: the write is under way: it is not settled before the commit', async () => {
     let commit = () => {};
     held = new Promise((resolve) => {
       commit = () => resolve(undefined);
@@ -105,7 +105,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0, 1000]);
   });
 
-  test('our clock was set back, or it arrives in the same ms: the birth that arrived last is the newest', async () => {
+  test('Definition book: our clock was set back, or it arrives in the same ms: the birth that arrived last is the newest', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0 + 5000, 'dbirthSwapped'));
     await book.write(DEVICE, definitions(T0));
@@ -114,13 +114,13 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([5000, 5001, 5002]);
   });
 
-  test('an alias has two names in it: it is not defined', async () => {
+  test('Definition book: an alias has two names in it: it is not defined', async () => {
     const twice = [metric('a', 1), metric('b', 1), metric('c', 2), metric('c', 2)];
     const { names } = await openBook().write(DEVICE, definitionsOf(twice, T0));
     expect([...names]).toEqual([[2, 'c']]);
   });
 
-  test('aliases that meant something else before: they are contested from then on', async () => {
+  test('Definition book: aliases that meant something else before: they are contested from then on', async () => {
     const book = openBook();
     await book.write(DEVICE, definitionsOf([metric('a', 1), metric('b', 2)], T0));
     await book.write(DEVICE, definitionsOf([metric('b', 2)], T0 + 1));
@@ -130,11 +130,11 @@ describe('Definition book: a birth is entered', () => {
 });
 
 describe('Definition book: data is read', () => {
-  test('no birth is known: there are no definitions', async () => {
+  test('Definition book: no birth is known: there are no definitions', async () => {
     expect(await openBook().newest(DEVICE)).toBeNull();
   });
 
-  test('after a restart: the database knows what the birth defined', async () => {
+  test('Definition book: after a restart: the database knows what the birth defined', async () => {
     await openBook().write(DEVICE, definitions(T0));
     const found = await openBook().newest(DEVICE);
     expect(found).toMatchObject({ bornAt: T0 });
@@ -142,7 +142,7 @@ describe('Definition book: data is read', () => {
     expect(found?.datatypes.get('Count')).toBe(4);
   });
 
-  test('many ask at once, and again: the database is asked once', async () => {
+  test('Definition book: many ask at once, and again: the database is asked once', async () => {
     await openBook().write(DEVICE, definitions(T0));
     const book = openBook();
     requests = [];
@@ -166,12 +166,12 @@ describe('Definition book: a dead letter is replayed', () => {
   /** @param {DefinitionBook} book @param {number} ms since T0 */
   const aliases = async (book, ms) => [...((await book.certainAt(DEVICE, T0 + ms))?.names ?? [])];
 
-  test('no birth before it: nothing is certain', async () => {
+  test('Definition book, replay of a dead letter: no birth before it: nothing is certain', async () => {
     const book = await enterAll([[['a', 1]]]);
     expect([await aliases(book, -1), await aliases(book, 0)]).toEqual([[], []]);
   });
 
-  test('the births before and after it are the same: its aliases are certain', async () => {
+  test('Definition book, replay of a dead letter: the births before and after it are the same: its aliases are certain', async () => {
     const birth = /** @type {Array<[string, number]>} */ ([
       ['a', 1],
       ['b', 2],
@@ -182,7 +182,7 @@ describe('Definition book: a dead letter is replayed', () => {
     ]);
   });
 
-  test('the births before and after it agree on one alias only: a birth between them may be missing, so nothing is certain', async () => {
+  test('Definition book, replay of a dead letter: the births before and after it agree on one alias only: a birth between them may be missing, so nothing is certain', async () => {
     const book = await enterAll([
       [
         ['a', 1],
@@ -196,7 +196,7 @@ describe('Definition book: a dead letter is replayed', () => {
     expect(await aliases(book, 500)).toEqual([]);
   });
 
-  test('an alias was swapped and swapped back since, or before: it is not certain', async () => {
+  test('Definition book, replay of a dead letter: an alias was swapped and swapped back since, or before: it is not certain', async () => {
     const book = await enterAll([[['a', 1]], [['b', 1]], [['a', 1]]]);
     for (const ms of [500, 1500, 2500]) expect(await aliases(book, ms)).toEqual([]);
   });

@@ -47,18 +47,18 @@ function read(payload, birth = null, relative = true) {
 describe('Sparkplug: time of a metric', () => {
   const metric = { name: 't', datatype: DOUBLE, double: 1 };
 
-  test('its own time: used', () => {
+  test('Time of a Sparkplug metric: its own time: used', () => {
     expect(read(payloadOf([{ ...metric, at: NOW - 5 }], NOW - 9)).found).toEqual([['t', -5, 1]]);
   });
 
-  test('no time: that of its payload', () => {
+  test('Time of a Sparkplug metric: no time: that of its payload', () => {
     expect(read(payloadOf([metric], NOW - 9))).toMatchObject({
       found: [['t', -9, 1]],
       counts: { relative: 0 },
     });
   });
 
-  test('neither has a time: that of the receipt, as a relative one', () => {
+  test('Time of a Sparkplug metric: neither has a time: that of the receipt, as a relative one', () => {
     expect(read(payloadOf([metric]))).toMatchObject({ found: [['t', 0, 1]], counts: { relative: 1 } });
     expect(read(payloadOf([metric]), null, false).refused).toMatchObject([
       { code: 'bad_timestamp', path: 'metrics[0].timestamp' },
@@ -77,12 +77,12 @@ describe('Sparkplug: name and type of a metric', () => {
     [{ double: 1 }, 'metrics[0].name', 'is missing, and there is no alias'],
     [{ alias: 9, double: 1 }, 'metrics[0].alias', 'must be one that a birth defines'],
     [{ name: 'x', int: 1 }, 'metrics[0].datatype', 'must be given here or in a birth'],
-  ])('%j: refused, with the path and the rule', (metric, path, rule) => {
+  ])('Sparkplug metric: %j: refused, with the path and the rule', (metric, path, rule) => {
     const { refused, allKnown } = read(payloadOf([metric], NOW), birth);
     expect([refused, allKnown]).toEqual([[{ index: 0, code: 'unknown_sensor', path, rule }], false]);
   });
 
-  test('an alias of a text, and a command under its alias: both are known and skipped', () => {
+  test('Sparkplug metric: an alias of a text, and a command under its alias: both are known and skipped', () => {
     const { counts, allKnown, refused } = read(
       payloadOf(
         [
@@ -96,7 +96,7 @@ describe('Sparkplug: name and type of a metric', () => {
     expect([counts.skipped, allKnown, refused]).toEqual([2, true, []]);
   });
 
-  test('one unknown metric: the message counts as incomplete', () => {
+  test('Sparkplug metric: one unknown metric: the message counts as incomplete', () => {
     const { allKnown, found } = read(
       payloadOf(
         [
@@ -116,13 +116,13 @@ describe('Sparkplug: name and type of a metric', () => {
     ]);
   });
 
-  test('its own type: used instead of that of its birth', () => {
+  test('Sparkplug metric: its own type: used instead of that of its birth', () => {
     expect(read(payloadOf([{ alias: 1, datatype: 1, int: 255 }], NOW), birth).found).toEqual([['t', 0, -1]]);
   });
 });
 
 describe('Sparkplug: birth certificate', () => {
-  test('protocol metrics, texts, repeated names and metrics without a name: no sensors', () => {
+  test('Sparkplug birth certificate: protocol metrics, texts, repeated names and metrics without a name: no sensors', () => {
     const payload = payloadOf([
       { name: 'bdSeq', datatype: UINT64, long: 1 },
       { alias: 1, datatype: DOUBLE, double: 1 },
@@ -141,7 +141,7 @@ describe('Sparkplug: birth certificate', () => {
     expect(refused).toEqual([]);
   });
 
-  test('a name that is too long: no sensor; the others are sensors', () => {
+  test('Sparkplug birth certificate: a name that is too long: no sensor; the others are sensors', () => {
     const payload = payloadOf([
       { name: 'x'.repeat(129), datatype: DOUBLE },
       { name: 't', datatype: DOUBLE },
@@ -158,7 +158,7 @@ describe('Sparkplug: number of a birth', () => {
     [[{ name: 'bdSeq', double: 0.5 }], null],
     [[{ name: 'other', long: 3 }], null],
     [[], null],
-  ])('%j: %j', (metrics, expected) => {
+  ])('Number of a Sparkplug birth: %j: %j', (metrics, expected) => {
     expect(bdSeqOf(payloadOf(metrics).metrics)).toBe(expected);
   });
 });

@@ -25,7 +25,7 @@ function read(bytes, birth) {
 }
 
 describe('Sparkplug payload: births', () => {
-  test('node: metrics are sensors and measurements, except those of the protocol, and bdSeq is read', () => {
+  test('Sparkplug birth payload: node: metrics are sensors and measurements, except those of the protocol, and bdSeq is read', () => {
     const payload = decodePayload(vector('nbirth'));
     expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
     expect(readBirthCertificate(payload, DEVICE, T0)).toMatchObject({
@@ -42,7 +42,7 @@ describe('Sparkplug payload: births', () => {
     });
   });
 
-  test('device: texts are no sensors, a sensor with null is one', () => {
+  test('Sparkplug birth payload: device: texts are no sensors, a sensor with null is one', () => {
     const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')), DEVICE, T0);
     expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
       [0, 'Temperature', 'Double', '°C'],
@@ -57,7 +57,7 @@ describe('Sparkplug payload: births', () => {
     ]);
   });
 
-  test('death: it has the number of its birth', () => {
+  test('Sparkplug birth payload: death: it has the number of its birth', () => {
     expect(bdSeqOf(decodePayload(vector('ndeath')).metrics)).toBe(7);
     expect(bdSeqOf(decodePayload(vector('ddeath')).metrics)).toBeNull();
   });
@@ -66,7 +66,7 @@ describe('Sparkplug payload: births', () => {
 describe('Sparkplug payload: data', () => {
   const first = vector('ddata');
 
-  test('with only an alias: the definition of its birth', () => {
+  test('Sparkplug data payload: with only an alias: the definition of its birth', () => {
     const { found, allKnown } = read(first, vector('dbirth'));
     expect([found, allKnown]).toEqual([[['Temperature', 2000, 22]], true]);
     expect(read(vector('ddataCount'), vector('dbirth')).found).toEqual([['Count', 2500, -7]]);
@@ -75,7 +75,7 @@ describe('Sparkplug payload: data', () => {
   test.each([
     ['no birth', undefined],
     ['another birth', vector('nbirth')],
-  ])('with an alias that %s defines: refused, and a definition is missing', (_, birth) => {
+  ])('Sparkplug data: an alias that %s defines: refused, and a definition is missing', (_, birth) => {
     expect(read(first, birth)).toEqual({
       found: [],
       allKnown: false,
@@ -91,12 +91,12 @@ describe('Sparkplug payload: data', () => {
     });
   });
 
-  test('with a name and a type: stored without a birth, and something is missing', () => {
+  test('Sparkplug data payload: with a name and a type: stored without a birth, and something is missing', () => {
     const { found, allKnown, refused } = read(vector('types'));
     expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
   });
 
-  test('aliases of 64 bits that are the same double: two aliases', () => {
+  test('Sparkplug data payload: aliases of 64 bits that are the same double: two aliases', () => {
     expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
       ['one', 1, 1],
       ['two', 1, 2],
@@ -163,7 +163,7 @@ test('Sparkplug payload: nulls, transient values, texts, bytes and files: skippe
 describe('Sparkplug payload: invalid bytes', () => {
   const malformed = expect.objectContaining({ code: 'malformed' });
 
-  test('truncated anywhere: malformed', () => {
+  test('Sparkplug payload: truncated anywhere: malformed', () => {
     const whole = vector('nbirth');
     const found = new Set();
     for (let length = 1; length < whole.length; length++) {
@@ -186,11 +186,11 @@ describe('Sparkplug payload: invalid bytes', () => {
     ['groups in groups', Buffer.alloc(100_000, 0x3b)],
     ['properties that end late', Buffer.from('12034a7f0a', 'hex')],
     ['a key that ends late', Buffer.from('12054a030a7f61', 'hex')],
-  ])('%s: malformed', (_, bytes) => {
+  ])('Sparkplug payload: %s: malformed', (_, bytes) => {
     expect(() => decodePayload(bytes)).toThrow(malformed);
   });
 
-  test('any bytes: a payload or malformed', () => {
+  test('Sparkplug payload: any bytes: a payload or malformed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
@@ -203,7 +203,7 @@ describe('Sparkplug payload: invalid bytes', () => {
     );
   });
 
-  test('10,000 metrics: accepted; one more: too large', () => {
+  test('Sparkplug payload: 10,000 metrics: accepted; one more: too large', () => {
     // Repeated fields of two payloads that stand behind each other add up.
     const one = vector('ddata');
     const times = (/** @type {number} */ count) => Buffer.concat(Array(count).fill(one));
@@ -212,6 +212,6 @@ describe('Sparkplug payload: invalid bytes', () => {
   });
 });
 
-test('Rebirth command: the same bytes as of another implementation', () => {
+test('Rebirth command: encoded: the bytes of another implementation', () => {
   expect(encodeRebirth(T0)).toEqual(vector('rebirth'));
 });

@@ -49,31 +49,31 @@ const propertySet = (keys, values, { valuesFirst = false } = {}) =>
   });
 
 describe('Sparkplug properties: the unit', () => {
-  test('it is the only one, at the very end of the payload: read', () => {
+  test('Unit in Sparkplug properties: it is the only one, at the very end of the payload: read', () => {
     expect(metricWith(propertySet(['engUnit'], [textValue('V')]))?.unit).toBe('V');
   });
 
-  test('no properties, or none of them is the unit: none', () => {
+  test('Unit in Sparkplug properties: no properties, or none of them is the unit: none', () => {
     expect(metricWith(new Uint8Array([0x0a, 0]))?.unit).toBeNull();
     expect(metricWith(propertySet(['low', 'high'], [textValue('1'), textValue('2')]))?.unit).toBeNull();
   });
 
-  test('it is the second of three: its value, not that of a neighbor', () => {
+  test('Unit in Sparkplug properties: it is the second of three: its value, not that of a neighbor', () => {
     const values = ['low', 'V', 'high'].map(textValue);
     expect(metricWith(propertySet(['a', 'engUnit', 'b'], values))?.unit).toBe('V');
   });
 
-  test('a value looks like the key of the unit: stepped over', () => {
+  test('Unit in Sparkplug properties: a value looks like the key of the unit: stepped over', () => {
     const values = [textValue('\n\u0007engUnit'), textValue('V')];
     expect(metricWith(propertySet(['a', 'engUnit'], values, { valuesFirst: true }))?.unit).toBe('V');
   });
 
-  test('a value looks like another value: stepped over', () => {
+  test('Unit in Sparkplug properties: a value looks like another value: stepped over', () => {
     const values = [textValue('\u0012\u0005B\u0003bad'), textValue('V')];
     expect(metricWith(propertySet(['a', 'engUnit'], values))?.unit).toBe('V');
   });
 
-  test('a number whose bytes look like a text is before the text: stepped over', () => {
+  test('Unit in Sparkplug properties: a number whose bytes look like a text is before the text: stepped over', () => {
     const value = bytesOf((writer) => {
       writer.uint32((7 << 3) | FIXED64);
       for (const byte of [0x42, 1, 0x58, 0, 0, 0, 0, 0]) writer.uint32(byte);
@@ -82,13 +82,13 @@ describe('Sparkplug properties: the unit', () => {
     expect(metricWith(propertySet(['engUnit'], [value]))?.unit).toBe('V');
   });
 
-  test('its value is no text, or is missing: none', () => {
+  test('Unit in Sparkplug properties: its value is no text, or is missing: none', () => {
     const number = bytesOf((writer) => writer.uint32((3 << 3) | VARINT).uint32(5));
     expect(metricWith(propertySet(['engUnit'], [number]))?.unit).toBeNull();
     expect(metricWith(propertySet(['a', 'engUnit'], [textValue('x')]))?.unit).toBeNull();
   });
 
-  test('properties that claim to be longer than the payload: malformed', () => {
+  test('Unit in Sparkplug properties: properties that claim to be longer than the payload: malformed', () => {
     const properties = propertySet(['engUnit'], [textValue('V')]);
     expect(() => metricWith(properties, { length: properties.length + 1 })).toThrow(
       expect.objectContaining({
@@ -105,7 +105,7 @@ describe('Sparkplug payload: what is absent', () => {
     decodePayload(Buffer.from(bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(bytesOf(write)))))
       .metrics[0];
 
-  test('an empty payload: no time, no sequence number, no metrics', () => {
+  test('Sparkplug payload: an empty payload: no time, no sequence number, no metrics', () => {
     expect(decodePayload(Buffer.alloc(0))).toEqual({
       timestamp: null,
       seq: null,
@@ -115,7 +115,7 @@ describe('Sparkplug payload: what is absent', () => {
     });
   });
 
-  test('an empty metric: neither names nor values', () => {
+  test('Sparkplug payload: an empty metric: neither names nor values', () => {
     expect(metricOf(() => {})).toEqual({
       name: null,
       alias: null,
@@ -133,7 +133,7 @@ describe('Sparkplug payload: what is absent', () => {
     ['float', 9, 1.5, (/** @type {Writer} */ writer) => writer.uint32((12 << 3) | 5).float(1.5)],
     ['double', 10, 1.5, (/** @type {Writer} */ writer) => writer.uint32((13 << 3) | 1).double(1.5)],
     ['boolean', 11, true, (/** @type {Writer} */ writer) => writer.uint32(14 << 3).bool(true)],
-  ])('a %s without a data type: its field implies %i', (_, implied, value, write) => {
+  ])('Sparkplug payload: a %s without a data type: its field implies %i', (_, implied, value, write) => {
     expect(metricOf(write)).toMatchObject({ datatype: 0, implied, value });
   });
 });

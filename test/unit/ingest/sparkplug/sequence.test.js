@@ -9,7 +9,7 @@ describe('Sparkplug sequence numbers', () => {
     return sequence;
   };
 
-  test('from a birth: they run over 255 to 0 and on', () => {
+  test('Sparkplug sequence numbers: from a birth: they run over 255 to 0 and on', () => {
     const sequence = born();
     for (let n = 1; n < 1000; n++) expect(sequence.follows(n % 256, false)).toBe(true);
   });
@@ -19,26 +19,26 @@ describe('Sparkplug sequence numbers', () => {
     ['many are missing', 200],
     ['one comes again', 0],
     ['one is none', 256],
-  ])('%s: reported once, and the sequence continues from there', (_, seq) => {
+  ])('Sparkplug sequence numbers: %s: reported once, and the sequence continues from there', (_, seq) => {
     const sequence = born();
     expect(sequence.follows(seq, false)).toBe(false);
     expect(sequence.follows((seq + 1) % 256, false)).toBe(true);
   });
 
-  test('a birth: restarts the sequence', () => {
+  test('Sparkplug sequence numbers: a birth: restarts the sequence', () => {
     const sequence = born();
     sequence.follows(1, false);
     sequence.begin(0);
     expect(sequence.follows(1, false)).toBe(true);
   });
 
-  test('an unknown node: any number may come first, and the next one is known', () => {
+  test('Sparkplug sequence numbers: an unknown node: any number may come first, and the next one is known', () => {
     const sequence = new Sequence();
     expect(sequence.follows(77, false)).toBe(true);
     expect(sequence.follows(79, false)).toBe(false);
   });
 
-  test('a message that the broker repeats: no change, unless it was never received', () => {
+  test('Sparkplug sequence numbers: a message that the broker repeats: no change, unless it was never received', () => {
     const sequence = born();
     sequence.follows(1, false);
     sequence.follows(2, false);
@@ -47,7 +47,7 @@ describe('Sparkplug sequence numbers', () => {
     expect(sequence.follows(4, false)).toBe(true);
   });
 
-  test('a message without a number: no gap', () => {
+  test('Sparkplug sequence numbers: a message without a number: no gap', () => {
     const sequence = born();
     expect(sequence.follows(null, false)).toBe(true);
     expect(sequence.follows(1, false)).toBe(true);
@@ -71,7 +71,7 @@ describe('Rebirth requests', () => {
     return { rebirths, sent, pass };
   }
 
-  test('rate: at most one for each node in 10 s', () => {
+  test('Rebirth requests: rate: at most one for each node in 10 s', () => {
     const { rebirths, sent, pass } = start();
     for (let second = 0; second <= 20; second++) {
       rebirths.request('a');
@@ -82,7 +82,7 @@ describe('Rebirth requests', () => {
     expect(sent).toEqual(['a', 'b', 'a', 'a']);
   });
 
-  test('the clock is set back an hour: they do not stop for an hour', () => {
+  test('Rebirth requests: the clock is set back an hour: they do not stop for an hour', () => {
     const { rebirths, sent, pass } = start();
     rebirths.request('a');
     pass(-3_600_000);

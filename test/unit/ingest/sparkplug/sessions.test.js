@@ -27,20 +27,20 @@ async function beBorn() {
 const values = ({ batch }) => batch && valuesOf(batch);
 
 describe('Sparkplug data', () => {
-  test('its node is born, nothing is missing: aliases are resolved, and no rebirth is requested', async () => {
+  test('Sparkplug data: its node is born, nothing is missing: aliases are resolved, and no rebirth is requested', async () => {
     await beBorn();
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
     expect(edge.commands).toEqual([]);
   });
 
-  test('a message is missing before it: it is read, and a rebirth is requested', async () => {
+  test('Sparkplug data: a message is missing before it: it is read, and a rebirth is requested', async () => {
     await beBorn();
     expect(values(await edge.send('DDATA', vector('ddata', 1)))).toEqual([['Temperature', 23]]);
     expect(edge.commands).toEqual([COMMAND]);
     expect(await edge.requests()).toBe(1);
   });
 
-  test('a rebirth is requested until the birth: then no more', async () => {
+  test('Sparkplug data: a rebirth is requested until the birth: then no more', async () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata', 1));
     now += 10_000;
@@ -52,19 +52,19 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toHaveLength(2);
   });
 
-  test('its node is unknown: metrics with a type are read, and a rebirth is requested', async () => {
+  test('Sparkplug data: its node is unknown: metrics with a type are read, and a rebirth is requested', async () => {
     expect(values(await edge.send('DDATA', vector('types')))).toContainEqual(['Int8', -128]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('an alias that no birth defined: refused, and a rebirth is requested', async () => {
+  test('Sparkplug data: an alias that no birth defined: refused, and a rebirth is requested', async () => {
     await beBorn();
     const { batch } = await edge.send('DDATA', vector('ddataUnknown'));
     expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('the broker repeats it: its number is no gap', async () => {
+  test('Sparkplug data: the broker repeats it: its number is no gap', async () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata'));
     await edge.send('DDATA', vector('ddata', 1));
@@ -73,7 +73,7 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('this process was restarted: no alias is believed, and a rebirth is requested', async () => {
+  test('Sparkplug data: this process was restarted: no alias is believed, and a rebirth is requested', async () => {
     await beBorn();
     edge.restart();
     const { batch } = await edge.send('DDATA', vector('ddata', 5));
@@ -83,27 +83,27 @@ describe('Sparkplug data', () => {
     expect(values(await edge.send('DDATA', vector('ddata', 6)))).toEqual([['Temperature', 28]]);
   });
 
-  test('the connection to the broker broke: no alias is believed before the next birth', async () => {
+  test('Sparkplug data: the connection to the broker broke: no alias is believed before the next birth', async () => {
     await beBorn();
     edge.forgetBirths();
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('clock of the node: set back since the birth: aliases are those of the birth', async () => {
+  test('Sparkplug data: clock of the node: set back since the birth: aliases are those of the birth', async () => {
     await edge.send('NBIRTH', vector('nbirthNext'));
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect(values(await edge.send('DDATA', vector('ddata')))).not.toContainEqual(['Temperature', 22]);
   });
 
-  test('a birth of its device is refused: the aliases before are not valid', async () => {
+  test('Sparkplug data: a birth of its device is refused: the aliases before are not valid', async () => {
     await beBorn();
     edge.doubt('DBIRTH');
     expect(edge.commands).toEqual([COMMAND]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('the broker repeats it, and its alias means something else now: it is refused', async () => {
+  test('Sparkplug data: the broker repeats it, and its alias means something else now: it is refused', async () => {
     await beBorn();
     await edge.send('NBIRTH', vector('nbirthNext'));
     await edge.send('DBIRTH', vector('dbirthSwapped'));
@@ -112,7 +112,7 @@ describe('Sparkplug data', () => {
   });
 });
 
-test('Sparkplug data of an earlier birth comes late, by its number: an alias that means something else now is refused', async () => {
+test('Sparkplug data: late, with the number of an earlier birth: an alias that has another meaning now is refused', async () => {
   await beBorn();
   await edge.send('NBIRTH', vector('nbirthNext'));
   await edge.send('DBIRTH', vector('dbirthSwapped'));
@@ -122,7 +122,7 @@ test('Sparkplug data of an earlier birth comes late, by its number: an alias tha
 });
 
 describe('Sparkplug births', () => {
-  test('node and its device: sensors and values are read, and no session has ended', async () => {
+  test('Sparkplug births: node and its device: sensors and values are read, and no session has ended', async () => {
     const node = await edge.send('NBIRTH', vector('nbirth'));
     expect(node.birth?.sensors.map(({ name }) => name)).toEqual(['Supply Voltage']);
     expect([values(node), node.ended]).toEqual([[['Supply Voltage', 12.5]], []]);
@@ -152,25 +152,25 @@ describe('Sparkplug births', () => {
     },
   );
 
-  test('a device is born and its node was not: the birth of the node is requested', async () => {
+  test('Sparkplug births: a device is born and its node was not: the birth of the node is requested', async () => {
     await edge.send('DBIRTH', vector('dbirth'));
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('a node is born on a new connection: its earlier devices have ended', async () => {
+  test('Sparkplug births: a node is born on a new connection: its earlier devices have ended', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
     edge.restart();
     expect((await edge.send('NDEATH', vector('ndeathNext'))).ended.sort()).toEqual([NODE, PRESS]);
   });
 
-  test('a node is born again on the same connection: its devices stay, and their births have to follow', async () => {
+  test('Sparkplug births: a node is born again on the same connection: its devices stay, and their births have to follow', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthAgain'))).ended).toEqual([]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('a device whose birth has a later time than that of its node: the birth that arrived last counts', async () => {
+  test('Sparkplug births: a device whose birth has a later time than that of its node: the birth that arrived last counts', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
@@ -191,7 +191,7 @@ describe('Sparkplug births', () => {
     },
   );
 
-  test('the newest births come again: their aliases are valid', async () => {
+  test('Sparkplug births: the newest births come again: their aliases are valid', async () => {
     await beBorn();
     await edge.send('NBIRTH', vector('nbirth'), { dup: true });
     await edge.send('DBIRTH', vector('dbirth'), { dup: true });
@@ -201,7 +201,7 @@ describe('Sparkplug births', () => {
 });
 
 describe('Sparkplug deaths', () => {
-  test('node: it and its devices have ended, and its next message causes a rebirth request', async () => {
+  test('Sparkplug deaths: node: it and its devices have ended, and its next message causes a rebirth request', async () => {
     await beBorn();
     const said = await edge.send('NDEATH', vector('ndeath'));
     expect([said.ended, said.birth, said.batch]).toEqual([[NODE, PRESS], null, null]);
@@ -214,38 +214,38 @@ describe('Sparkplug deaths', () => {
     ['of an older birth', 'ndeathBefore'],
     ['of a birth to come', 'ndeathNext'],
     ['without a number', 'ddeath'],
-  ])('node, %s: no session has ended', async (_, name) => {
+  ])('Sparkplug deaths: node, %s: no session has ended', async (_, name) => {
     await beBorn();
     expect((await edge.send('NDEATH', vector(name))).ended).toEqual([]);
     await edge.send('DDATA', vector('ddata'));
     expect(edge.commands).toEqual([]);
   });
 
-  test('unborn node: no session has ended', async () => {
+  test('Sparkplug deaths: unborn node: no session has ended', async () => {
     await edge.register(NODE);
     expect((await edge.send('NDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 
-  test('device: only its session has ended', async () => {
+  test('Sparkplug deaths: device: only its session has ended', async () => {
     await beBorn();
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
     expect(edge.commands).toEqual([]);
   });
 
-  test('device, with a time before its birth: its session has ended, and its aliases are not valid', async () => {
+  test('Sparkplug deaths: device, with a time before its birth: its session has ended, and its aliases are not valid', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('unknown device: no session has ended', async () => {
+  test('Sparkplug deaths: unknown device: no session has ended', async () => {
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 });
 
 describe('Sparkplug messages that are replayed', () => {
-  test('data: read with the births before and after it, without a rebirth request', async () => {
+  test('Replayed Sparkplug message: data: read with the births before and after it, without a rebirth request', async () => {
     await beBorn();
     now++;
     const { birth, batch } = await edge.readAgain('DDATA', vector('ddata', 7));
@@ -253,20 +253,20 @@ describe('Sparkplug messages that are replayed', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('data, and no birth arrived since a restart: its aliases are not certain', async () => {
+  test('Replayed Sparkplug message: data, and no birth arrived since a restart: its aliases are not certain', async () => {
     await beBorn();
     now++;
     edge.restart();
     expect((await edge.readAgain('DDATA', vector('ddata', 7))).batch?.refused).toHaveLength(1);
   });
 
-  test('a birth: its sensors and values are read', async () => {
+  test('Replayed Sparkplug message: a birth: its sensors and values are read', async () => {
     const { birth, batch } = await edge.readAgain('DBIRTH', vector('dbirth'));
     expect(birth?.sensors).toHaveLength(4);
     expect(batch && valuesOf(batch)).toHaveLength(3);
   });
 
-  test.each([['NDEATH'], ['DDEATH']])('%s: it has no result', async (type) => {
+  test.each([['NDEATH'], ['DDEATH']])('Replayed Sparkplug message: %s: it has no result', async (type) => {
     await beBorn();
     const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
     expect(said).toMatchObject({ birth: null, batch: null });

@@ -101,7 +101,7 @@ describe('Retained: a filter: the same result as a search of all', () => {
     'spBv1.0/plant/NCMD/edge',
     'spBv1.0/plant/DCMD/edge/+',
     'elsewhere/#',
-  ])('%s', async (filter) => {
+  ])('Retained: a filter: the same result as a search of all: %s', async (filter) => {
     const found = await topicsOf(retained, filter);
     expect(found.sort()).toEqual(all.filter((topic) => matchesFilter(filter, topic)).sort());
   });

@@ -66,7 +66,7 @@ const pieces = fc
   );
 
 describe('Block', () => {
-  test('any series of many sensors: every sample comes back bit by bit', () => {
+  test('Block: any series of many sensors: every sample comes back bit by bit', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const read = readBlock(packBlock(BUCKET, list));
@@ -77,7 +77,7 @@ describe('Block', () => {
     );
   });
 
-  test('sensors read at the same instants: the times are stored once', () => {
+  test('Block: sensors read at the same instants: the times are stored once', () => {
     const times = seconds(10);
     const list = [1, 2, 3, 4].map((number) => pieceOf(number, times));
     const blob = packBlock(BUCKET, list);
@@ -85,12 +85,12 @@ describe('Block', () => {
     expect(blob).toHaveLength(blockBytes({ sensors: 4, samples: 10 }));
   });
 
-  test('a range of a series: only its samples are packed', () => {
+  test('Block: a range of a series: only its samples are packed', () => {
     const piece = { ...pieceOf(1, seconds(10)), from: 3, to: 5 };
     expect(readBlock(packBlock(BUCKET, [piece]))[0]?.[1]).toEqual(seconds(2, 3));
   });
 
-  test('two ranges of series that continue at other instants: the times are still stored once', () => {
+  test('Block: two ranges of series that continue at other instants: the times are still stored once', () => {
     const list = [
       { ...pieceOf(1, [...seconds(3), BUCKET + 7000]), to: 3 },
       { ...pieceOf(2, [...seconds(3), BUCKET + 9000]), to: 3 },
@@ -98,7 +98,7 @@ describe('Block', () => {
     expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
   });
 
-  test('newest sample: found across sensors, within the packed range', () => {
+  test('Block: newest sample: found across sensors, within the packed range', () => {
     const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
     expect(newestOf(list)).toBe(BUCKET + 5000);
   });
@@ -108,7 +108,7 @@ describe('Block', () => {
     ['a piece without samples', [{ ...pieceOf(1, seconds(2)), to: 0 }]],
     ['a sample of the next hour', [pieceOf(1, [BUCKET, BUCKET + HOUR_MS])]],
     ['a sample of the hour before', [pieceOf(1, [BUCKET - 1, BUCKET])]],
-  ])('packing %s: refused', (_, list) => {
+  ])('Block: packing %s: refused', (_, list) => {
     expect(() => packBlock(BUCKET, list)).toThrow(RangeError);
   });
 });
@@ -120,7 +120,7 @@ describe('Block of several messages', () => {
     .map((list) => list.sort((a, b) => a - b));
   const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
 
-  test('any messages of the same sensors: the block of their merged pieces, or none', () => {
+  test('Block of several messages: any messages of the same sensors: the block of their merged pieces, or none', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 4 }),
@@ -156,7 +156,7 @@ describe('Block of several messages', () => {
   test.each([
     ['the second message is older', [[1000], [0]]],
     ['both have one instant', [[1000], [1000]]],
-  ])('%s: the pieces have to be merged first', (_, messages) => {
+  ])('Block of several messages: %s: the pieces have to be merged first', (_, messages) => {
     const list = messages.map((times) =>
       pieceOf(
         1,
@@ -166,7 +166,7 @@ describe('Block of several messages', () => {
     expect(packMessages(BUCKET, list, 1)).toBeNull();
   });
 
-  test('a sample of the next hour: refused', () => {
+  test('Block of several messages: a sample of the next hour: refused', () => {
     const list = [pieceOf(1, [BUCKET]), pieceOf(1, [BUCKET + HOUR_MS])];
     expect(() => packMessages(BUCKET, list, 1)).toThrow(RangeError);
   });
@@ -185,11 +185,11 @@ describe('Block reader', () => {
     ['samples cut short', `03${id}0100e2040000`],
     ['times that do not ascend', `03${id}0200${'e2040000'.repeat(2)}${'00'.repeat(16)}`],
     ['a time beyond the hour', `03${id}010080ee3600${'00'.repeat(8)}`],
-  ])('%s: refused with a RangeError', (_, hex) => {
+  ])('Block reader: %s: refused with a RangeError', (_, hex) => {
     expect(() => readBlock(Buffer.from(hex, 'hex'))).toThrow(RangeError);
   });
 
-  test('any block that is cut short: refused, or read up to a whole sensor', () => {
+  test('Block reader: any block that is cut short: refused, or read up to a whole sensor', () => {
     const full = readBlock(whole);
     for (let length = 0; length < whole.length; length++) {
       let read;
@@ -203,7 +203,7 @@ describe('Block reader', () => {
     }
   });
 
-  test('any bytes: a RangeError or samples, never more than the bytes can hold', () => {
+  test('Block reader: any bytes: a RangeError or samples, never more than the bytes can hold', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const blob = Uint8Array.from([3, ...bytes]);
@@ -224,7 +224,7 @@ describe('Split into blocks', () => {
   const bytesOf = (blocks) =>
     blocks.map((block) => 1 + block.reduce((sum, piece) => sum + pieceBytes(piece), 0));
 
-  test('any pieces: no block exceeds its limit, and every sample is in one of them, in order', () => {
+  test('Split into blocks: any pieces: no block exceeds its limit, and every sample is in one of them, in order', () => {
     const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3600 })), {
       minLength: 1,
       maxLength: 60,
@@ -248,7 +248,7 @@ describe('Split into blocks', () => {
     );
   });
 
-  test('a message of usual size: one block with the same pieces', () => {
+  test('Split into blocks: a message of usual size: one block with the same pieces', () => {
     const list = Array.from({ length: 50 }, (_, at) => pieceOf(at, seconds(10)));
     expect(splitBlocks(list)).toEqual([list]);
   });
@@ -259,7 +259,7 @@ describe('Split into blocks', () => {
   /** A block holds 2,729 samples of one sensor, and 18 bytes of each more sensor take the room of one and a half. */
   const FULL = 2729;
 
-  test('no pieces: no blocks', () => {
+  test('Split into blocks: no pieces: no blocks', () => {
     expect(splitBlocks([])).toEqual([]);
   });
 
@@ -300,18 +300,18 @@ describe('Split into blocks', () => {
         ],
       ],
     ],
-  ])('pieces: %s', (_, counts, expected) => {
+  ])('Split into blocks: pieces: %s', (_, counts, expected) => {
     expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toEqual(expected);
   });
 
-  test('pieces that fit, also ranges of series: the same objects, without copies', () => {
+  test('Split into blocks: pieces that fit, also ranges of series: the same objects, without copies', () => {
     const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
     const [block, ...others] = splitBlocks(list);
     expect(others).toEqual([]);
     expect(block?.every((piece, index) => piece === list[index])).toBe(true);
   });
 
-  test('the largest message of one sensor: as few blocks as it needs', () => {
+  test('Split into blocks: the largest message of one sensor: as few blocks as it needs', () => {
     const times = Array.from({ length: 10_000 }, (_, at) => BUCKET + at);
     expect(splitBlocks([pieceOf(1, times)])).toHaveLength(Math.ceil((10_000 * 12) / MAX_BLOCK_BYTES));
   });

@@ -33,7 +33,7 @@ test('Packed day: any hours: read as they were written', () => {
   );
 });
 
-test('Packed day: the bytes that docs/reference/packed-form.md shows', () => {
+test('Packed day: example of docs/reference/packed-form.md: the same bytes', () => {
   const one = { count: 3, min: -1, max: 2, sum: 1.5, first: 0, last: 2 };
   const blob = packDay(DAY, [{ hour: DAY + 17 * HOUR_MS, statistics: one, readFrom: 1 }]);
   expect(blob.toString('hex')).toBe(

@@ -81,7 +81,7 @@ describe('Packed: invalid input is refused', () => {
       changed((bytes) => bytes.writeUInt32LE(HOUR_MS, 5)),
       /3600000 ms after its hour/,
     ],
-  ])('read %s', (_, bytes, message) => {
+  ])('Packed: reading of %s: refused', (_, bytes, message) => {
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(message);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(RangeError);
   });
@@ -92,7 +92,7 @@ describe('Packed: invalid input is refused', () => {
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],
-  ])('pack %s', (_, times, from, to) => {
+  ])('Packed: packing of %s: refused', (_, times, from, to) => {
     expect(() => packSamples(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
   });
 });

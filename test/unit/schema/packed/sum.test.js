@@ -14,7 +14,7 @@ test('Sum: an intermediate result above the range of a double: finite', () => {
   expect(sumOf([-1e308, 1, -1e308])).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test('Sum: statistics of an hour', () => {
+test('Sum: statistics of an hour: equal to the sum of the values', () => {
   expect(hourStatisticsOf([3, -1, 2])).toEqual({ count: 3, min: -1, max: 3, sum: 4, first: 3, last: 2 });
   expect(hourStatisticsOf(new Float64Array([7]))).toEqual({
     count: 1,

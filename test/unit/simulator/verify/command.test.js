@@ -73,7 +73,7 @@ describe('Compare command: the database', () => {
     expect(closed).toBe(1);
   });
 
-  test('nothing is acknowledged: an error, though they agree', async () => {
+  test('Compare command: nothing is acknowledged: an error, though they agree', async () => {
     const fleet = createLedgerCase(afterwards);
     fleet.send('collar', 'pulse', [[START, 1]], { acknowledged: false });
     expect((await run(fleet)).error).toMatchObject({
@@ -88,7 +88,7 @@ describe('Compare command: the database', () => {
     expect((await run(fleet)).error).toBeNull();
   });
 
-  test('--from and --to: the range', async () => {
+  test('Compare command: --from and --to: the range', async () => {
     const words = ['--from', '2026-11-21T10:00:01.001Z', '--to', String(START + 5000)];
     const { lines } = await run(createFleetCase(afterwards), words);
     expect(lines.slice(0, 2)).toEqual([
@@ -97,7 +97,7 @@ describe('Compare command: the database', () => {
     ]);
   });
 
-  test('no ledger at the path: the error, and the store is closed', async () => {
+  test('Compare command: no ledger at the path: the error, and the store is closed', async () => {
     const fleet = createFleetCase(afterwards);
     const { error, closed, status } = await run(fleet, [], { ledgerPath: `${fleet.ledgerPath}.none` });
     expect(error).toMatchObject({ code: 'failed' });
@@ -133,7 +133,7 @@ describe('Compare command: --kafka', () => {
     expect(closed).toBe(0);
   });
 
-  test('--from and --to: the range, whatever the watermark', async () => {
+  test('Compare command, --kafka: --from and --to: the range, whatever the watermark', async () => {
     const { lines } = await runKafka(['--from', String(START - 1000), '--to', String(START)], null);
     expect(lines[1]).toBe('From 2026-11-21T09:59:59.000Z to before 2026-11-21T10:00:00.000Z');
     expect(lines.at(-1)).toBe(
@@ -141,14 +141,14 @@ describe('Compare command: --kafka', () => {
     );
   });
 
-  test('no watermark: an error', async () => {
+  test('Compare command, --kafka: no watermark: an error', async () => {
     expect((await runKafka([], null)).error).toMatchObject({
       code: 'failed',
       message: 'There is no watermark of each group yet. --to compares anyway.',
     });
   });
 
-  test('STREAM_KAFKA is not set: an error', async () => {
+  test('Compare command, --kafka: STREAM_KAFKA is not set: an error', async () => {
     const fleet = createFleetCase(afterwards);
     expect((await run(fleet, ['--kafka'], { kafka: '' })).error).toMatchObject({
       code: 'usage',
@@ -173,14 +173,14 @@ describe('Compare command: flags', () => {
       (error) => error,
     );
 
-  test('no ledger: refused', async () => {
+  test('Compare command: no ledger: refused', async () => {
     expect(await refusalOf()).toMatchObject({
       code: 'usage',
       message: 'error: --ledger is needed\n`npm run compare -- --help` lists what it takes.',
     });
   });
 
-  test('times that cannot be read: refused, all at once', async () => {
+  test('Compare command: times that cannot be read: refused, all at once', async () => {
     expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
       [
         'error: --ledger is needed',
@@ -192,11 +192,11 @@ describe('Compare command: flags', () => {
     expect((await refusalOf('--ledger', 'x', '--to', 'noon')).code).toBe('usage');
   });
 
-  test('right flags: the settings are read next', async () => {
+  test('Compare command: right flags: the settings are read next', async () => {
     expect((await refusalOf('--ledger', 'x')).code).toBe('bad_settings');
   });
 
-  test('--help: each flag, and examples', async () => {
+  test('Compare command: --help: each flag, and examples', async () => {
     expect(await refusalOf('--help')).toMatchObject({
       code: 'help',
       message: `Usage: npm run compare -- [flags]
@@ -225,7 +225,7 @@ describe('Compare command: process', () => {
     return spawnSync(process.execPath, ['simulator/verify/index.js', ...words], { encoding: 'utf8', env });
   }
 
-  test('--help: the usage on standard output, and exit code 0', () => {
+  test('Compare command: --help: the usage on standard output, and exit code 0', () => {
     expect(start('--help')).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('Usage: npm run compare'),
@@ -233,7 +233,7 @@ describe('Compare command: process', () => {
     });
   });
 
-  test('no database: its address in the error, and exit code 69', () => {
+  test('Compare command: no database: its address in the error, and exit code 69', () => {
     expect(start('--ledger', 'none')).toMatchObject({
       status: 69,
       stdout: '',

@@ -28,11 +28,11 @@ const linesOf = (findings, also, range = RANGE) =>
 describe('Comparison progress', () => {
   const progress = { messages: 20_000, devices: 0, acknowledged: 0, stored: 0, problems: 0 };
 
-  test('no device is compared: the messages that were read', () => {
+  test('Comparison progress: no device is compared: the messages that were read', () => {
     expect(progressText(progress)).toBe('Reading the ledger: 20,000 messages');
   });
 
-  test('devices are compared: the counts so far', () => {
+  test('Comparison progress: devices are compared: the counts so far', () => {
     const counts = { devices: 1, acknowledged: 1000, stored: 1001, problems: 2 };
     expect(progressText({ ...progress, ...counts })).toBe(
       'Compared 1 devices: 1,000 samples acknowledged, 1,001 stored, 2 problems',
@@ -52,11 +52,11 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('an empty ledger: no range', () => {
+  test('Comparison report: an empty ledger: no range', () => {
     expect(linesOf(new Findings(), ALSO.database, { from: Infinity, to: -Infinity })).toHaveLength(2);
   });
 
-  test('a finding: its kind, its place and its message', () => {
+  test('Comparison report: a finding: its kind, its place and its message', () => {
     expect(linesOf(findingsWith({ unknown: 1 }))).toEqual([
       SUMMARY,
       PERIOD,
@@ -65,7 +65,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('a finding without a time: none is printed', () => {
+  test('Comparison report: a finding without a time: none is printed', () => {
     const findings = new Findings();
     findings.add('latest', { device: 'pump', sensor: 'flow', ts: null, message: 'nothing is stored' });
     expect(linesOf(findings).slice(2)).toEqual([
@@ -74,7 +74,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('ten of a kind: all are named; twelve: the others are counted', () => {
+  test('Comparison report: ten of a kind: all are named; twelve: the others are counted', () => {
     expect(linesOf(findingsWith({ missing: 10 }))).toHaveLength(13);
     const lines = linesOf(findingsWith({ missing: 12, differing: 1 }));
     expect(lines[2]).toBe('12 missing: acknowledged, and not stored');
@@ -86,7 +86,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('every kind: the worst first, with what it means', () => {
+  test('Comparison report: every kind: the worst first, with what it means', () => {
     const findings = findingsWith({ latest: 1, disorder: 1, unknown: 1, differing: 1, missing: 1 });
     expect(findings.total()).toBe(5);
     const kinds = linesOf(findings).flatMap((line) => /^1 (\w+): /.exec(line)?.[1] ?? []);

@@ -32,12 +32,12 @@ function createCase(table, read, failureOf) {
 }
 
 describe('Comparison: the database does not answer', () => {
-  test.each(READS)('%s.%s fails twice: it is read again', async (table, read) => {
+  test.each(READS)('Comparison: %s.%s fails twice: it is read again', async (table, read) => {
     const { compare } = createCase(table, read, (call) => (call <= 2 ? away() : null));
     expectFindings(await compare(), {});
   });
 
-  test('each of 60 attempts fails: its error', async () => {
+  test('Comparison: each of 60 attempts fails: its error', async () => {
     const { compare, calls } = createCase('fleet', 'latestOfDevice', away);
     await expect(compare()).rejects.toMatchObject({ code: 'unavailable' });
     // Two devices at once: the error of the first ends the comparison.
@@ -45,7 +45,7 @@ describe('Comparison: the database does not answer', () => {
     expect(calls()).toBeLessThanOrEqual(120);
   });
 
-  test('59 attempts fail: the last one counts', async () => {
+  test('Comparison: 59 attempts fail: the last one counts', async () => {
     let failed = 0;
     const { compare } = createCase('packProgress', 'read', () => (failed++ < 59 ? away() : null));
     expectFindings(await compare(), {});
@@ -54,7 +54,7 @@ describe('Comparison: the database does not answer', () => {
   test.each([
     ['another error of the database', new MillraceError('rejected', 'no such column')],
     ['a defect', new TypeError('not a function')],
-  ])('%s: it is not read again', async (_, failure) => {
+  ])('Comparison: %s: it is not read again', async (_, failure) => {
     const { compare, calls } = createCase('samples', 'readDeviceHour', () => failure);
     await expect(compare()).rejects.toBe(failure);
     expect(calls()).toBeLessThanOrEqual(2);

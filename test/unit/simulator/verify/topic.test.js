@@ -102,20 +102,20 @@ describe('Contents of Kafka: watermark', () => {
     return contents.until;
   }
 
-  test('no shard has one: none', () => {
+  test('Watermark in Kafka: no shard has one: none', () => {
     expect(untilOf()).toBeNull();
   });
 
-  test('some shard has none: none', () => {
+  test('Watermark in Kafka: some shard has none: none', () => {
     expect(untilOf(watermark(0, 2, START))).toBeNull();
   });
 
-  test('each shard has one: the oldest of their newest', () => {
+  test('Watermark in Kafka: each shard has one: the oldest of their newest', () => {
     const [old, first, second] = [watermark(0, 2, 1), watermark(0, 2, START + 2), watermark(1, 2, START)];
     expect(untilOf(old, first, second)).toBe(START);
   });
 
-  test('that of the batches differs: it counts', () => {
+  test('Watermark in Kafka: that of the batches differs: it counts', () => {
     expect(untilOf(watermark(0, 1, START, START + 7))).toBe(START + 7);
   });
 });
@@ -354,26 +354,26 @@ describe('Comparison with Kafka', () => {
     });
   });
 
-  test('the ledger is read in parts: the same result', async () => {
+  test('Comparison with Kafka: the ledger is read in parts: the same result', async () => {
     const whole = await createCase().compare();
     const { fleet, compare } = createCase();
     fleet.send('other', 'pulse', [[START, 1]], { acknowledged: false });
     expect(await compare({ partBytes: 1 })).toEqual({ ...whole, devices: 2, messages: 7 });
   });
 
-  test('a range: samples outside do not count', async () => {
+  test('Comparison with Kafka: a range: samples outside do not count', async () => {
     const range = { from: START + 1, to: START + 2000 };
     expect(await createCase().compare({ range })).toMatchObject({ range, acknowledged: 2, stored: 2 });
   });
 
-  test('Kafka has nothing of a device: all of its samples are missing', async () => {
+  test('Comparison with Kafka: Kafka has nothing of a device: all of its samples are missing', async () => {
     const { compare } = createCase();
     const result = await compare({ topic: new Map() });
     expectFindings(result, { missing: 6 });
     expect(result).toMatchObject({ acknowledged: 6, stored: 0 });
   });
 
-  test('Kafka has nothing of a sensor: its samples are missing', async () => {
+  test('Comparison with Kafka: Kafka has nothing of a sensor: its samples are missing', async () => {
     const { contents, compare } = createCase();
     contents.topic.get(device.id)?.delete(sensorOf('heat').id);
     expect(findingsOf(await compare())).toEqual({
@@ -381,13 +381,13 @@ describe('Comparison with Kafka', () => {
     });
   });
 
-  test('a sample that nobody sent: it is unknown', async () => {
+  test('Comparison with Kafka: a sample that nobody sent: it is unknown', async () => {
     const { contents, compare } = createCase();
     contents.addBatch(recordOf({ pulse: [[START + 1, 60]] }));
     expectFindings(await compare(), { unknown: 1 });
   });
 
-  test('a record comes after one of a later message: its sensor is reported', async () => {
+  test('Comparison with Kafka: a record comes after one of a later message: its sensor is reported', async () => {
     const { fleet, contents, compare } = createCase();
     fleet.send('collar', 'pulse', [[START + 10, 1]]);
     fleet.send('collar', 'pulse', [[START + 20, 2]]);
@@ -405,7 +405,7 @@ describe('Comparison with Kafka', () => {
     ]);
   });
 
-  test('a device or a sensor with a name that cannot be: missing', async () => {
+  test('Comparison with Kafka: a device or a sensor with a name that cannot be: missing', async () => {
     const { fleet, compare } = createCase();
     fleet.send('x'.repeat(129), 'pulse', [[START, 1]], { stored: false });
     fleet.send('collar', 'x'.repeat(129), [[START, 1]], { stored: false });

@@ -41,7 +41,7 @@ function createProbing() {
 }
 
 describe('Window: tick', () => {
-  test('8 answers within 100 ms, a request waits: the window grows by a tenth and one', () => {
+  test('Congestion window: 8 answers within 100 ms, a request waits: the window grows by a tenth and one', () => {
     const { window, answer, answers } = createSteps();
     window.noteWaiting();
     answers(8, 99, 10);
@@ -50,7 +50,7 @@ describe('Window: tick', () => {
     expect(window.size).toBe(36);
   });
 
-  test('fewer than 8 answers after 100 ms: the window waits for the eighth', () => {
+  test('Congestion window: fewer than 8 answers after 100 ms: the window waits for the eighth', () => {
     const { window, answer, answers } = createSteps();
     window.noteWaiting();
     answers(7, 120, 10);
@@ -59,7 +59,7 @@ describe('Window: tick', () => {
     expect(window.size).toBe(36);
   });
 
-  test('no request waited since the last tick: the window stays', () => {
+  test('Congestion window: no request waited since the last tick: the window stays', () => {
     const { window, answers } = createSteps();
     window.noteWaiting();
     answers(8, 100, 10);
@@ -67,7 +67,7 @@ describe('Window: tick', () => {
     expect(window.size).toBe(36);
   });
 
-  test('a request takes longer than 100 ms: the next tick comes after that time', () => {
+  test('Congestion window: a request takes longer than 100 ms: the next tick comes after that time', () => {
     const { window, answers } = createSteps();
     answers(8, 300, 250);
     window.noteWaiting();
@@ -85,7 +85,7 @@ describe('Window: decline', () => {
     ['far over the limit', 8, 1000, 22],
     ['8 ms over an unloaded one of 1 ms', 1, 9, 32],
     ['9 ms over an unloaded one of 1 ms', 1, 10, 28],
-  ])('the median request is %s: %i ms unloaded, %i ms now: %i places', (_, unloaded, now, size) => {
+  ])('Congestion window: median request %s: %i ms unloaded, %i ms now: size %i', (_, unloaded, now, size) => {
     const { window, answers } = createQuiet(unloaded);
     answers(8, 1100, now);
     expect(window.size).toBe(size);
@@ -94,7 +94,7 @@ describe('Window: decline', () => {
   test.each([
     [1, 32],
     [2, 16],
-  ])('%i of 10 requests failed: %i places', (failed, size) => {
+  ])('Congestion window: %i of 10 requests failed: %i places', (failed, size) => {
     const { window, answer, answers } = createSteps();
     for (let left = failed; left > 0; left--) answer(10, 10, true);
     answers(10 - failed, 100, 10);
@@ -103,7 +103,7 @@ describe('Window: decline', () => {
 });
 
 describe('Window: unloaded latency', () => {
-  test('no request waits: the calmest tick of the last second counts', () => {
+  test('Congestion window: no request waits: the calmest tick of the last second counts', () => {
     const { window, answers } = createSteps();
     for (let at = 100; at <= 1000; at += 100) answers(8, at, at === 500 ? 1 : 5);
     expect(window.size).toBe(32);
@@ -111,7 +111,7 @@ describe('Window: unloaded latency', () => {
     expect(window.size).toBe(28);
   });
 
-  test('latency falls, and rises again: the window follows after four of seven probes', () => {
+  test('Congestion window: latency falls, and rises again: the window follows after four of seven probes', () => {
     const { window, answers } = createSteps();
     let now = 0;
     const look = (/** @type {number} */ ms, times = 1) => {
@@ -141,7 +141,7 @@ describe('Window: unloaded latency', () => {
 });
 
 describe('Window: probe', () => {
-  test('32 answers to requests sent since its begin: the probe ends, and their median counts', () => {
+  test('Congestion window: 32 answers to requests sent since its begin: the probe ends, and their median counts', () => {
     const { window, answer, answers } = createProbing();
     // Requests sent before the probe: the database was still loaded with them.
     for (let at = 1001; at <= 1040; at++) answer(at, 80);
@@ -157,7 +157,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(29);
   });
 
-  test('300 ms after its first request was sent, 8 answers: the probe ends', () => {
+  test('Congestion window: 300 ms after its first request was sent, 8 answers: the probe ends', () => {
     const { window, answer } = createProbing();
     answer(1200, 50);
     answer(1210, 110);
@@ -168,7 +168,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(37);
   });
 
-  test('7 answers: the probe goes on however long it takes', () => {
+  test('Congestion window: 7 answers: the probe goes on however long it takes', () => {
     const { window, answers, answer } = createProbing();
     answer(1010, 10);
     answers(6, 5000, 10);
@@ -177,7 +177,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(37);
   });
 
-  test('a request fails: the probe ends without a result, and the next one begins a second later', () => {
+  test('Congestion window: a request fails: the probe ends without a result, and the next one begins a second later', () => {
     const { window, answer, answers } = createProbing();
     answer(1050, 50, true);
     expect(window.size).toBe(37);
@@ -193,7 +193,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(4);
   });
 
-  test('requests always wait: three probes a second apart, then one every ten seconds', () => {
+  test('Congestion window: requests always wait: three probes a second apart, then one every ten seconds', () => {
     const { window, answer } = createSteps();
     /** @type {number[]} */
     const begun = [];

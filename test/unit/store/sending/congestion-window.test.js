@@ -19,7 +19,7 @@ function expectMedianWithin(sizes, { min, max }) {
 }
 
 describe('Window and permits', () => {
-  test('database is overloaded: the window settles where a request takes eight times as long as an unloaded one', async () => {
+  test('Congestion window: database is overloaded: the window settles where a request takes eight times as long as an unloaded one', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     expectMedianWithin(await database.run(20), settledFor(4));
@@ -37,7 +37,7 @@ describe('Window and permits', () => {
     },
   );
 
-  test('process starts under load: the first probe counts at once', async () => {
+  test('Congestion window: process starts under load: the first probe counts at once', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 5 });
     const unprobed = await database.run(1);
     const probed = await database.run(1);
@@ -45,7 +45,7 @@ describe('Window and permits', () => {
     expect(median(probed.slice(50))).toBeLessThan(40);
   });
 
-  test('latency rises and falls: the window falls and rises with it', async () => {
+  test('Congestion window: latency rises and falls: the window falls and rises with it', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(30);
     database.slow(8);
@@ -56,7 +56,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), settledFor(4));
   });
 
-  test('latency rises for two minutes: the window takes the new latency for normal', async () => {
+  test('Congestion window: latency rises for two minutes: the window takes the new latency for normal', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(60);
     database.slow(8);
@@ -67,7 +67,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(20), settledFor(4));
   });
 
-  test('a third of the requests is fifty times as slow: the window stays; two thirds: it falls to 4', async () => {
+  test('Congestion window: a third of the requests is fifty times as slow: the window stays; two thirds: it falls to 4', async () => {
     let count = 0;
     /** @param {number} share of ten requests */
     const slowShare = (share) => () => ((count++ * 7) % 10 < share ? 100 : 2);
@@ -80,7 +80,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), { min: 4, max: 4 });
   });
 
-  test('requests fail: the window is small, and opens again soon after', async () => {
+  test('Congestion window: requests fail: the window is small, and opens again soon after', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     database.fail(unavailable);
@@ -91,7 +91,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(5), settledFor(4));
   });
 
-  test('requests fail before the first answer: the window still finds the unloaded latency', async () => {
+  test('Congestion window: requests fail before the first answer: the window still finds the unloaded latency', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     database.fail(unavailable);
     await database.run(10, 0.5);
@@ -100,7 +100,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(5), settledFor(4));
   });
 
-  test('fewer than a tenth of the requests fail: the window stays', async () => {
+  test('Congestion window: fewer than a tenth of the requests fail: the window stays', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     let count = 0;
@@ -108,7 +108,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), settledFor(4));
   });
 
-  test('the database refuses each request: the window stays', async () => {
+  test('Congestion window: the database refuses each request: the window stays', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     database.fail(refusal);
@@ -116,20 +116,20 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), settledFor(4));
   });
 
-  test('a request takes longer than a probe: the window holds still', async () => {
+  test('Congestion window: a request takes longer than a probe: the window holds still', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 60 });
     await database.run(60);
     const sizes = (await database.run(30)).filter((size) => size > 4);
     expect(Math.max(...sizes)).toBeLessThan(4 * Math.min(...sizes));
   });
 
-  test('no request has to wait: the window does not grow', async () => {
+  test('Congestion window: no request has to wait: the window does not grow', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     const first = database.window.size;
     expect(Math.max(...(await database.run(20, 0.5)))).toBe(first);
   });
 
-  test.each([1, 7])('INGEST_MAX_IN_FLIGHT is %i: the window reaches it and never exceeds it', async (max) => {
+  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: never exceeded', async (max) => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4, max });
     const sizes = await database.run(40);
     expect(Math.max(...sizes)).toBe(max);

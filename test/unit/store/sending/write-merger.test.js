@@ -91,7 +91,7 @@ function open(places, limits) {
 }
 
 describe('WriteMerger', () => {
-  test('two writes of one turn, same replicas: one request', async () => {
+  test('WriteMerger: two writes of one turn, same replicas: one request', async () => {
     const { write, sent, inFlight } = open(10);
     const done = Promise.all([write('row', '123'), write('latest', '123')]);
     await settle();
@@ -100,21 +100,21 @@ describe('WriteMerger', () => {
     await done;
   });
 
-  test('two writes of one turn, other or unknown replicas: a request each', async () => {
+  test('WriteMerger: two writes of one turn, other or unknown replicas: a request each', async () => {
     const { write, sent } = open(10);
     for (const nodes of ['123', '234', '', '']) void write(`of ${nodes}`, nodes);
     await settle();
     expect(sent).toEqual([['of 123'], ['of 234'], ['of '], ['of ']]);
   });
 
-  test('a write in an idle system: sent in the same turn, alone', async () => {
+  test('WriteMerger: a write in an idle system: sent in the same turn, alone', async () => {
     const { write, sent } = open(1);
     void write('a', '1');
     await Promise.resolve();
     expect(sent).toEqual([['a']]);
   });
 
-  test('writes wait for a slot: those of the same replicas leave together, in order, ten at most', async () => {
+  test('WriteMerger: writes wait for a slot: those of the same replicas leave together, in order, ten at most', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -135,7 +135,7 @@ describe('WriteMerger', () => {
     expect(merger.waiting).toBe(0);
   });
 
-  test('writes that are too large together: the first leaves with smaller ones after it', async () => {
+  test('WriteMerger: writes that are too large together: the first leaves with smaller ones after it', async () => {
     const { write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -150,7 +150,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['large', 'small'], ['too much'], ['huge']]);
   });
 
-  test('a database that allows larger batches: as many partitions and bytes as it allows', async () => {
+  test('WriteMerger: a database that allows larger batches: as many partitions and bytes as it allows', async () => {
     const { write, sent, inFlight } = open(1, { partitions: 40, bytes: 32 * 1024 });
     void write('first', '1');
     await settle();
@@ -163,7 +163,7 @@ describe('WriteMerger', () => {
     expect(sent.map(({ length }) => length)).toEqual([1, 40, 10, 10, 2]);
   });
 
-  test('a row that is smaller than expected: what it leaves of the request is filled', async () => {
+  test('WriteMerger: a row that is smaller than expected: what it leaves of the request is filled', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -181,7 +181,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['small', 'fits'], ['does not']]);
   });
 
-  test('rows: requested when they are sent, not before', async () => {
+  test('WriteMerger: rows: requested when they are sent, not before', async () => {
     const { write, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -197,7 +197,7 @@ describe('WriteMerger', () => {
     expect(asked).toBe(1);
   });
 
-  test('a batch that times out: each writer gets the error, and a repeated write is sent alone', async () => {
+  test('WriteMerger: a batch that times out: each writer gets the error, and a repeated write is sent alone', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -214,7 +214,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['a', 'b'], ['a'], ['b']]);
   });
 
-  test('a batch that is refused: each write is tried alone, and only the bad one fails', async () => {
+  test('WriteMerger: a batch that is refused: each write is tried alone, and only the bad one fails', async () => {
     const { write, inFlight, places } = open(2);
     const done = [write('bad', '1'), write('good', '1')];
     await settle();
@@ -226,7 +226,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('rows that cannot be made: their writer gets the error, the others leave, and no slot is lost', async () => {
+  test('WriteMerger: rows that cannot be made: their writer gets the error, the others leave, and no slot is lost', async () => {
     const { write, sent, inFlight, places } = open(1);
     const broken = () => {
       throw new RangeError('no samples');
@@ -252,7 +252,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('any writes, answers and failures: each is committed or fails once, within the limits, and no slot is lost', async () => {
+  test('WriteMerger: any writes, answers and failures: each is committed or fails once, within the limits, and no slot is lost', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ nodes: fc.constantFrom('', '1', '2'), bytes: fc.nat(6000) }) },
       {
@@ -307,7 +307,7 @@ describe('WriteMerger', () => {
     );
   });
 
-  test('many other requests wait for permits: each write has its turn among them', async () => {
+  test('WriteMerger: many other requests wait for permits: each write has its turn among them', async () => {
     const { write, sent, inFlight, enter, leave, places } = open(1);
     void write('first', '1');
     await settle();
@@ -330,7 +330,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('permits are granted after the writes have left in one batch: all are returned', async () => {
+  test('WriteMerger: permits are granted after the writes have left in one batch: all are returned', async () => {
     const { write, sent, inFlight, places } = open(1);
     void write('first', '1');
     await settle();
@@ -347,7 +347,7 @@ describe('WriteMerger', () => {
     expect(sent.at(-1)).toEqual(['last']);
   });
 
-  test('thousands of large writes wait: few of them are examined for one request', async () => {
+  test('WriteMerger: thousands of large writes wait: few of them are examined for one request', async () => {
     const { merger, write, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -375,7 +375,7 @@ describe('WriteMerger', () => {
     await Promise.all(large);
   });
 
-  test('the size of a write cannot be found: it is rejected, the others are sent', async () => {
+  test('WriteMerger: the size of a write cannot be found: it is rejected, the others are sent', async () => {
     const { merger, write, sent } = open(10);
     const broken = createRow('defect', '1');
     Object.defineProperty(broken, 'bytes', {

@@ -155,7 +155,7 @@ describe('Limits in the unit of choice', () => {
     expect(ruleOf(typed, FAHRENHEIT)?.condition).toEqual({ kind: 'below', limit: 2, clear: 7 });
   });
 
-  test('Condition in words: with the unit of choice; a rate has no offset', () => {
+  test('Rule form: Condition in words: with the unit of choice; a rate has no offset', () => {
     const text = (/** @type {AlarmCondition} */ condition) => conditionText(condition, FAHRENHEIT);
     expect(text({ kind: 'above', limit: -15, clear: -17, for_ms: 600_000 })).toBe(
       'above 5 °F for 10 min, clears at 1.4 °F',
@@ -168,7 +168,7 @@ describe('Limits in the unit of choice', () => {
     expect(conditionText({ kind: 'below', limit: 7 }, plainScale(null))).toBe('below 7');
   });
 
-  test('Peak: in the unit of choice; of a rate without offset; as sent where the unit is unknown', () => {
+  test('Rule form: Peak: in the unit of choice; of a rate without offset; as sent where the unit is unknown', () => {
     const choices = /** @type {const} */ ({ temperature: '°F' });
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'above' }, choices)).toBe('50 °F');
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'rate' }, choices)).toBe('18 °F/s');

@@ -22,7 +22,7 @@ const QUESTIONS = [
 ];
 
 describe.each(QUESTIONS)('Client: the answer of %s breaks off', (_name, ask) => {
-  test('temporary problem: retried', async () => {
+  test('Client: the answer breaks off: temporary problem: retried', async () => {
     const client = createClient({ fetch: async () => brokenOff() });
     const problem = toProblem(await ask(client).catch((error) => error));
     expect(problem).toMatchObject({ code: 'unreachable', isTemporary: true });

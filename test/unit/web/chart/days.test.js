@@ -19,7 +19,7 @@ const bins = (ts, stepMs) => ({
 });
 
 describe('Days of UTC', () => {
-  test('a range: one part, each day counted', () => {
+  test('Days of UTC: a range: one part, each day counted', () => {
     expect(partsOfRange(YEAR, UTC)).toEqual([{ ...YEAR, offsetMs: 0 }]);
     expect(daysOf({ ...YEAR, offsetMs: 0 })).toBe(366);
     expect(daysOf({ from: 0, to: DAY_MS, offsetMs: 0 })).toBe(1);
@@ -27,7 +27,7 @@ describe('Days of UTC', () => {
     expect(startOfDay(YEAR.from, UTC, 31)).toBe(Date.UTC(2026, 1, 10));
   });
 
-  test('narrower bins: one bin for each day, exact', () => {
+  test('Days of UTC: narrower bins: one bin for each day, exact', () => {
     const hours = bins([0, HOUR, DAY_MS - HOUR, DAY_MS], HOUR);
     expect(joinDays([hours], YEAR, UTC)).toMatchObject({
       stepMs: DAY_MS,
@@ -60,7 +60,7 @@ describe('Days of a zone with summer time', () => {
     );
   }
 
-  test('a year: three parts that meet at midnight', () => {
+  test('Days of a zone with summer time: a year: three parts that meet at midnight', () => {
     const parts = inBerlin(`days.partsOfRange(${JSON.stringify(YEAR)}, LOCAL)`);
     expect(parts).toEqual([
       { from: YEAR.from, to: Date.UTC(2026, 2, 29, 22), offsetMs: HOUR },
@@ -69,7 +69,7 @@ describe('Days of a zone with summer time', () => {
     ]);
   });
 
-  test('a day of 25 hours: one bin', () => {
+  test('Days of a zone with summer time: a day of 25 hours: one bin', () => {
     const start = Date.UTC(2026, 9, 24, 22);
     const part = JSON.stringify(bins([start, start + DAY_MS], DAY_MS));
     const joined = inBerlin(`days.joinDays([${part}], { from: 0, to: 1 }, LOCAL)`);
@@ -91,7 +91,7 @@ test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
   },
 );
 
-test('Bins of days: beyond 60 days, as long as one answer has them all', () => {
+test('Bins of days: range beyond 60 days: used while one answer holds them all', () => {
   expect([60, 61, 365, 1990, 1991].map((days) => isDaily(days * DAY_MS))).toEqual([
     false,
     true,
@@ -101,7 +101,7 @@ test('Bins of days: beyond 60 days, as long as one answer has them all', () => {
   ]);
 });
 
-test('Days of a named zone: they have 23 and 25 hours when summer time begins and ends', () => {
+test('Days of a named zone: summer time begins and ends: days of 23 and 25 hours', () => {
   const berlin = createZone('Europe/Berlin');
   const lengthOf = (/** @type {number} */ month, /** @type {number} */ day) => {
     const start = startOfDay(Date.UTC(2026, month, day, 12), berlin);

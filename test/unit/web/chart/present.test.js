@@ -39,18 +39,18 @@ describe('Counters', () => {
     ]),
   )('%s', (_, values, unit, expected) => expect(isCounter(samples(values), unit)).toBe(expected));
 
-  test('rate: between the points, a restart begins at zero', () => {
+  test('Counter: rate: between the points, a restart begins at zero', () => {
     const { shape, unit } = rateOf(samples([10, 12, 16, 4]), 'beats');
     expect([unit, shape.ts, shape.avg]).toEqual(['beats/s', [1000, 2000, 3000], [2, 4, 4]]);
   });
 
-  test('a slow counter: a time in which it counts', () => {
+  test('Counter: a slow counter: a time in which it counts', () => {
     const { shape, unit } = rateOf(samples([0, 2, 4], 60_000), '/');
     expect([unit, shape.avg]).toEqual(['/min', [2, 2]]);
     expect(rateOf(samples([0, 0.1], 86_400_000), 'm3').unit).toBe('m3/d');
   });
 
-  test('energy: power', () => {
+  test('Counter: energy: power', () => {
     const { shape, unit } = rateOf(samples([0, 1, 2], 3_600_000), 'kWh');
     expect([unit, shape.avg]).toEqual(['kW', [1, 1]]);
     expect(rateOf(samples([0, 500]), 'J')).toMatchObject({ unit: 'W', shape: { avg: [500] } });
@@ -58,7 +58,7 @@ describe('Counters', () => {
 });
 
 describe('A signal as it is drawn', () => {
-  test('large values: with a prefix; the samples alike', () => {
+  test('Drawn signal: large values: with a prefix; the samples alike', () => {
     const shown = present(samples([1e9, 3e9]), labels, { choices: {} });
     expect(shown.scale.unit).toBe('GJ');
     expect(shown.shape.avg).toEqual([1, 3]);
@@ -66,13 +66,13 @@ describe('A signal as it is drawn', () => {
     expect(shown.values).toBe(shown.scale);
   });
 
-  test('values as sent: the same object', () => {
+  test('Drawn signal: values as sent: the same object', () => {
     const shape = samples([1, 2]);
     expect(present(shape, labels, { choices: {} }).shape).toBe(shape);
     expect(inScale(shape, plainScale('J'))).toBe(shape);
   });
 
-  test('a counter: its rate only when wanted', () => {
+  test('Drawn signal: a counter: its rate only when wanted', () => {
     const shape = samples(rising(10, 5000));
     expect(present(shape, labels, { choices: {} })).toMatchObject({ isCounter: true, isRate: false });
     const rate = present(shape, labels, { choices: {}, asRate: true });
@@ -80,12 +80,12 @@ describe('A signal as it is drawn', () => {
     expect(present(samples([3, 1]), labels, { choices: {}, asRate: true }).isRate).toBe(false);
   });
 
-  test('states: numbers as they are', () => {
+  test('Drawn signal: states: numbers as they are', () => {
     const shown = present(samples([0, 1]), { name: 'door', type: null, unit: '/' }, { choices: {} });
     expect([shown.states?.(0), shown.scale.unit, shown.isCounter]).toEqual(['closed', '', false]);
   });
 
-  test('no average of a bin: none in another unit', () => {
+  test('Drawn signal: no average of a bin: none in another unit', () => {
     const shape = {
       ...emptyShape(RANGE),
       stepMs: 1000,
@@ -98,11 +98,11 @@ describe('A signal as it is drawn', () => {
     expect(inScale(shape, scaleFor('J', [2e9]))).toMatchObject({ min: [1], avg: [null], max: [2] });
   });
 
-  test('thresholds: in the same scale', () => {
+  test('Drawn signal: thresholds: in the same scale', () => {
     expect(thresholdsIn({ low: 2e9, high: null }, scaleFor('J', [2e9]))).toEqual({ low: 2, high: null });
   });
 
-  test('thresholds in °F: a sample on the line is not over it, as in the count', () => {
+  test('Drawn signal: thresholds in °F: a sample on the line is not over it, as in the count', () => {
     const scale = limitScale('Cel', { temperature: '°F' });
     for (let tenths = -400; tenths <= 400; tenths++) {
       const value = tenths / 10;
@@ -118,12 +118,12 @@ describe('A signal as it is drawn', () => {
 describe('The point under the cursor', () => {
   const picture = drawn(shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 2, 3, 4, 5] }, RANGE), 10);
 
-  test('between two samples: the nearest, however far', () => {
+  test('Point under the cursor: between two samples: the nearest, however far', () => {
     expect(entryUnder(picture, 12, 0)).toBe(1);
     expect(entryUnder(picture, 506, 0)).toBe(5);
   });
 
-  test('in a gap: nothing, unless a sample is near', () => {
+  test('Point under the cursor: in a gap: nothing, unless a sample is near', () => {
     expect(picture.places).toEqual([0, 1, 2, -1, 3, 4]);
     expect([entryUnder(picture, 30, 5), entryUnder(picture, 260, 5), entryUnder(picture, 490, 5)]).toEqual([
       null,
@@ -133,13 +133,13 @@ describe('The point under the cursor', () => {
     expect([entryUnder(picture, 24, 5), entryUnder(picture, 497, 5)]).toEqual([2, 4]);
   });
 
-  test('before the first and after the last: nothing, unless it is near', () => {
+  test('Point under the cursor: before the first and after the last: nothing, unless it is near', () => {
     expect([entryUnder(picture, -3, 5), entryUnder(picture, -9, 5)]).toEqual([0, null]);
     expect([entryUnder(picture, 514, 5), entryUnder(picture, 900, 5)]).toEqual([5, null]);
     expect(entryUnder({ columns: [[], [], [], []], places: [] }, 0, 5)).toBeNull();
   });
 
-  test('words: no sample, a state, and the share of a bin', () => {
+  test('Point under the cursor: words: no sample, a state, and the share of a bin', () => {
     expect(noSampleWords(0, UTC)).toEqual({
       when: '1970-01-01 00:00:00',
       value: 'no sample here',

@@ -25,14 +25,14 @@ const bounds = { now: NOW, earliest: NOW - YEAR };
 const anyTime = fc.integer({ min: NOW - 2 * YEAR, max: NOW + YEAR });
 
 describe('Spans', () => {
-  test('write and parse: the same length', () => {
+  test('Time span: write and parse: the same length', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: YEAR }), (ms) => expect(parseSpan(writeSpan(ms))).toBe(ms)),
     );
     expect(SPANS.map(({ ms }) => writeSpan(ms))).toEqual(SPANS.map(({ value }) => value));
   });
 
-  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('parse %s: null', (text) =>
+  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('Time span: parse %s: null', (text) =>
     expect(parseSpan(text)).toBeNull(),
   );
 
@@ -43,9 +43,9 @@ describe('Spans', () => {
     [3_598_211, '1h'],
     [90_061_003, '25h'],
     [200 * 86_400_000 + 3_723_004, '200d'],
-  ])('%d ms: rounded to %s', (ms, text) => expect(writeSpan(roundSpan(ms))).toBe(text));
+  ])('Time span: %d ms: rounded to %s', (ms, text) => expect(writeSpan(roundSpan(ms))).toBe(text));
 
-  test('round: an invisible change, idempotent; offered spans stay', () => {
+  test('Time span: round: an invisible change, idempotent; offered spans stay', () => {
     fc.assert(
       fc.property(fc.integer({ min: NARROWEST_MS, max: YEAR }), (ms) => {
         const round = roundSpan(ms);
@@ -56,7 +56,7 @@ describe('Spans', () => {
     expect(SPANS.map(({ ms }) => roundSpan(ms))).toEqual(SPANS.map(({ ms }) => ms));
   });
 
-  test('next and previous: in order, ending at the last one', () => {
+  test('Time span: next and previous: in order, ending at the last one', () => {
     expect(nextSpan(300_000, -1)).toBe(60_000);
     expect(nextSpan(60_000, -1)).toBe(60_000);
     expect(nextSpan(61_000, 1)).toBe(300_000);
@@ -68,12 +68,12 @@ describe('Window of an address', () => {
   /** @param {string} query */
   const read = (query) => readWindow(new URLSearchParams(query), NOW);
 
-  test('no parameters, or invalid ones: the last five minutes', () => {
+  test('Window of an address: no parameters, or invalid ones: the last five minutes', () => {
     for (const query of ['', 'range=7w', 'from=soon', 'to=never'])
       expect(read(query)).toEqual(liveWindow(300_000, NOW));
   });
 
-  test('a live range, or ISO 8601 or milliseconds: that window', () => {
+  test('Window of an address: a live range, or ISO 8601 or milliseconds: that window', () => {
     expect(read('range=6h')).toEqual(liveWindow(6 * 3_600_000, NOW));
     const fixed = { live: false, from: NOW - 5000, to: NOW - 1000 };
     expect(read(`from=${fixed.from}&to=${fixed.to}`)).toEqual(fixed);
@@ -83,7 +83,7 @@ describe('Window of an address', () => {
     expect(read(`range=1m&to=${NOW - 1000}`)).toEqual({ live: false, from: NOW - 61_000, to: NOW - 1000 });
   });
 
-  test('from before now: live; with to before now: fixed when it was opened', () => {
+  test('Window of an address: from before now: live; with to before now: fixed when it was opened', () => {
     const openedAt = NOW - 10_000;
     const readAt = (/** @type {string} */ query) => readWindow(new URLSearchParams(query), NOW, openedAt);
     for (const query of ['from=-1h', 'from=-1h&to=now', 'range=1m&from=-1h'])
@@ -98,7 +98,7 @@ describe('Window of an address', () => {
       expect(readAt(query)).toEqual(liveWindow(300_000, NOW));
   });
 
-  test('from after to: the default length up to its end', () => {
+  test('Window of an address: from after to: the default length up to its end', () => {
     expect(read(`from=${NOW}&to=${NOW - 5}`)).toEqual({ live: false, from: NOW - 300_005, to: NOW - 5 });
   });
 
@@ -110,13 +110,13 @@ describe('Window of an address', () => {
     'range=100y&to=0',
     'from=0&to=253402300799999',
     'to=%2B275760-09-13T00:00:00Z',
-  ])('%s: a time that every zone can write', (query) => {
+  ])('Window of an address: %s: a time that every zone can write', (query) => {
     const { from, to } = read(query);
     for (const ts of [from, to]) expect(new Date(ts - YEAR).toISOString()).toMatch(/^\d{4}-/);
     expect(from).toBeLessThan(to);
   });
 
-  test('write and read: the same window', () => {
+  test('Window of an address: write and read: the same window', () => {
     fc.assert(
       fc.property(anyTime, fc.integer({ min: 50, max: YEAR }), fc.boolean(), (from, length, live) => {
         const window = live ? liveWindow(length, NOW) : { live, from, to: from + length };

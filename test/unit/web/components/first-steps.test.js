@@ -11,7 +11,7 @@ const argumentsOf = (command) =>
 const MQTT = { embedded: true, host: '127.0.0.1', port: 31883, tls: false, credentials: false };
 
 describe('Command: curl', () => {
-  test('without tokens: the origin of the page', () => {
+  test('Command of curl: without tokens: the origin of the page', () => {
     const command = curlCommand({ origin: 'http://localhost:8081', needsToken: false });
     expect(argumentsOf(command)).toEqual([
       'curl',
@@ -23,14 +23,14 @@ describe('Command: curl', () => {
     ]);
   });
 
-  test('with tokens: a place for one', () => {
+  test('Command of curl: with tokens: a place for one', () => {
     const command = curlCommand({ origin: 'https://iot.example', needsToken: true });
     expect(argumentsOf(command)).toContain('Authorization: Bearer TOKEN');
   });
 });
 
 describe('Command: mosquitto_pub', () => {
-  test('open broker: host, port and topic', () => {
+  test('Command of mosquitto_pub: open broker: host, port and topic', () => {
     expect(argumentsOf(publishCommand(MQTT, { hostname: 'ignored' }))).toEqual([
       ...['mosquitto_pub', '-h', '127.0.0.1', '-p', '31883', '-q', '1'],
       ...['-t', 'iot/v1/my-desk/measurements'],
@@ -41,12 +41,12 @@ describe('Command: mosquitto_pub', () => {
   test.each([
     ['iot.example', 'iot.example'],
     ['[::1]', '::1'],
-  ])('broker on all addresses, page of %s: its host', (hostname, expected) => {
+  ])('Command of mosquitto_pub: broker on all addresses, page of %s: its host', (hostname, expected) => {
     const [, , host] = argumentsOf(publishCommand({ ...MQTT, host: null }, { hostname }));
     expect(host).toBe(expected);
   });
 
-  test('TLS and credentials: certificate, account and secret', () => {
+  test('Command of mosquitto_pub: TLS and credentials: certificate, account and secret', () => {
     const command = publishCommand(
       { ...MQTT, tls: true, credentials: true },
       { hostname: 'x', device: "my 'desk'", account: "my 'desk'", secret: 's$cr"t' },

@@ -21,14 +21,14 @@ const hourOf = (at, codes, deadLetters = 1) => ({
 describe.each(RANGES)('Counts: a range of $words', (range) => {
   const span = spanOf(range, NOW);
 
-  test('span: the range, up to the end of the current bin', () => {
+  test('Counts of dead letters: span: the range, up to the end of the current bin', () => {
     expect(span.to).toBeGreaterThan(NOW);
     expect(span.to - NOW).toBeLessThanOrEqual(range.binMs);
     expect(span.to - span.from).toBe(range.binMs * range.bins);
     expect(span.from % range.binMs).toBe(0);
   });
 
-  test('bins: every hour of the range in one bin, others in none', () => {
+  test('Counts of dead letters: bins: every hour of the range in one bin, others in none', () => {
     const hours = [];
     for (let at = span.from - 2 * HOUR; at < span.to + 2 * HOUR; at += HOUR)
       hours.push(hourOf(at, { malformed: 2, too_old: 1 }));
@@ -45,7 +45,7 @@ describe.each(RANGES)('Counts: a range of $words', (range) => {
     expect(sumBins(bins).deadLetters).toBe((span.to - span.from) / HOUR);
   });
 
-  test('address: the range and the chosen bin', () => {
+  test('Counts of dead letters: address: the range and the chosen bin', () => {
     const at = new Date(span.from).toISOString();
     const query = new URLSearchParams({ range: range.value, at });
     expect(rangeOf(query)).toBe(range);

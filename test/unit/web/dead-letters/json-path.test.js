@@ -17,9 +17,9 @@ describe('JSON path', () => {
     [' [ [ 1 , 2 ] , [ 3 ] ] ', '[0][1]', '2'],
     ['{"a,]}":{"b\\"":[true]}}', 'a,]}.b"[0]', 'true'],
     ['[12345678901234567890]', '[0]', '12345678901234567890'],
-  ])('%s at %s: %s', (json, path, expected) => expect(marked(json, [path])).toEqual([expected]));
+  ])('JSON path: %s at %s: %s', (json, path, expected) => expect(marked(json, [path])).toEqual([expected]));
 
-  test('missing value: the object around it is marked', () => {
+  test('JSON path: missing value: the object around it is marked', () => {
     expect(marked('[{"value":1},{"value":2}]', ['[1].sensor_id'])).toEqual(['{"value":2}']);
     expect(marked(BIRTH, ['sensors[0].unit'])).toEqual(['{"sensor_id": "a"}']);
   });
@@ -28,7 +28,7 @@ describe('JSON path', () => {
     expect(markValues('{"value":1}', ['sensor_id'])).toEqual([{ text: '{"value":1}', isMarked: false }]);
   });
 
-  test('several paths, one within another: the whole text, each part once', () => {
+  test('JSON path: several paths, one within another: the whole text, each part once', () => {
     const pieces = markValues(BIRTH, ['sensors[1].unit', 'name', 'sensors[1]']);
     expect(pieces.map(({ text }) => text).join('')).toBe(BIRTH);
     expect(marked(BIRTH, ['sensors[1].unit', 'name', 'sensors[1]'])).toEqual([
@@ -37,7 +37,7 @@ describe('JSON path', () => {
     ]);
   });
 
-  test('any JSON: every value is found where it stands', () => {
+  test('JSON path: any JSON: every value is found where it stands', () => {
     const key = fc.string({ minLength: 1 }).filter((text) => !/[.[\]]/.test(text));
     const { value: values } = fc.letrec((/** @type {(name: string) => fc.Arbitrary<unknown>} */ tie) => ({
       value: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string(), tie('array'), tie('object')),
@@ -64,7 +64,7 @@ describe('JSON path', () => {
     );
   });
 
-  test('element that is laid out on several lines: the same value is found', () => {
+  test('JSON path: element that is laid out on several lines: the same value is found', () => {
     const [element = ''] = elementsOf(JSON.stringify([{ note: 'x'.repeat(120), value: 'hot' }]));
     expect(element).toContain('\n');
     expect(marked(element, ['value'])).toEqual(['"hot"']);

@@ -73,11 +73,11 @@ function paint(band) {
 }
 
 describe('Band of a device', () => {
-  test('online, and watched: no hatched part', () => {
+  test('Band of a device: online, and watched: no hatched part', () => {
     expect(paint({ spans: [{ from: 10, to: null }] })).toEqual(['fill 10-100']);
   });
 
-  test('no process watched: hatched in place of the state', () => {
+  test('Band of a device: no process watched: hatched in place of the state', () => {
     expect(paint({ spans: [{ from: 10, to: null }], unwatched: [{ from: 30, to: 60 }] })).toEqual([
       'fill 10-100',
       'clear 30-60',
@@ -85,7 +85,7 @@ describe('Band of a device', () => {
     ]);
   });
 
-  test('events of a part are not read: the band is empty there', () => {
+  test('Band of a device: events of a part are not read: the band is empty there', () => {
     const spans = [{ from: 20, to: null }];
     const painted = paint({ spans, read: { from: 20, to: 60 } });
     expect(painted).toEqual(['fill 20-100', 'clear 0-20', 'clear 60-100']);
@@ -93,7 +93,7 @@ describe('Band of a device', () => {
     expect(paint({ read: never })).toEqual(['clear 0-100']);
   });
 
-  test('no process watched, and no values come: each part is hatched once', () => {
+  test('Band of a device: no process watched, and no values come: each part is hatched once', () => {
     const unwatched = [
       { from: 30, to: 31 },
       { from: 60, to: 100 },

@@ -66,7 +66,7 @@ const found = (more) =>
   findingsOf({ pipeline: pipelineOf(), problem: null, stats: STATS, now: NOW, ...more });
 
 describe('Findings', () => {
-  test('all is well, or nothing is known yet: none', () => {
+  test('Pipeline findings: all is well, or nothing is known yet: none', () => {
     expect(found({})).toEqual([]);
     expect(found({ pipeline: null, stats: null })).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe('Findings', () => {
       'bad',
       /cannot be reached/,
     ],
-  ])('%s', (_, more, stage, tone, title) => {
+  ])('Pipeline findings: %s', (_, more, stage, tone, title) => {
     expect(found(/** @type {any} */ (more))).toEqual([
       expect.objectContaining({
         stage,
@@ -168,7 +168,7 @@ describe('Findings', () => {
     ]);
   });
 
-  test('Pipeline findings: one node down is a warning, all nodes down is bad', () => {
+  test('Pipeline findings: one node is down: a warning; all nodes are down: bad', () => {
     const nodes = pipelineOf().database.nodes;
     const down = (/** @type {number} */ count) => ({
       nodes: nodes.map((node, i) => ({ ...node, up: i >= count })),
@@ -204,13 +204,13 @@ describe('Recent stats', () => {
     ts: new Date(NOW - secondsAgo * 1000).toISOString(),
   });
 
-  test('server clock differs: they end now', () => {
+  test('Recent statistics: server clock differs: they end now', () => {
     const moments = placeMoments([then(2), then(1), then(0)], NOW + 7 * HOUR);
     expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
     expect(placeMoments([], NOW)).toEqual([]);
   });
 
-  test('moments of the server: they fill gaps, none twice, none too old', () => {
+  test('Recent statistics: moments of the server: they fill gaps, none twice, none too old', () => {
     const at = (/** @type {number[]} */ ...seconds) =>
       seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
     const seconds = (/** @type {any[]} */ moments) => moments.map((moment) => (moment.at - NOW) / 1000);

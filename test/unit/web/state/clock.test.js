@@ -30,7 +30,7 @@ describe('Clock', () => {
     },
   );
 
-  test.each([0, 300, -300, HOUR])('wrong by %d ms: each answer brings it nearer', async (wrongMs) => {
+  test.each([0, 300, -300, HOUR])('Server clock: off by %d ms: each answer corrects it', async (wrongMs) => {
     const { clock, fetch, now } = wrongBy(wrongMs);
     let off = Math.abs(clock.now() - now());
     for (let answer = 0; answer < 50; answer += 1) {

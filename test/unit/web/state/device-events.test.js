@@ -44,15 +44,15 @@ describe('Time online', () => {
     ['offline 20, online 30', '30-'],
     ['online 10, offline 5', '10-10'],
     ['online 10, offline 25, online 20', '10-20, 20-'],
-  ])('%j: %j', (text, expected) => expect(spans(text)).toBe(expected));
+  ])('Time online: %j: %j', (text, expected) => expect(spans(text)).toBe(expected));
 
-  test('online before the first event: until the next event', () => {
+  test('Time online: online before the first event: until the next event', () => {
     expect(spans('', 5)).toBe('5-');
     expect(spans('offline 20, online 30', 5)).toBe('5-20, 30-');
     expect(spans('online 10, offline 20', 5)).toBe('5-20');
   });
 
-  test('any instant: the span that holds it', () => {
+  test('Time online: any instant: the span that holds it', () => {
     const all = [
       { from: 10, to: 20 },
       { from: 30, to: null },
@@ -100,19 +100,19 @@ describe('New device events', () => {
     return { items: all.slice(at, at + 2), next: at + 2 < all.length ? String(at + 2) : null };
   };
 
-  test('known events: pages are read down to them, without a gap', async () => {
+  test('New device events: known events: pages are read down to them, without a gap', async () => {
     const known = events('offline 1, offline 2, offline 3');
     const news = await readNews(read, known);
     expect(news.meets).toBe(true);
     expect(mergeEvents(news.items, known)).toEqual(all);
   });
 
-  test('no known events, or few new ones: one page', async () => {
+  test('New device events: no known events, or few new ones: one page', async () => {
     expect(await readNews(read, [])).toMatchObject({ items: all.slice(0, 2), next: '2' });
     expect(await readNews(read, all.slice(1))).toMatchObject({ items: all.slice(0, 2), meets: true });
   });
 
-  test('known events expired: reported as not joined', async () => {
+  test('New device events: known events expired: reported as not joined', async () => {
     expect(await readNews(read, events('offline 77'))).toEqual({ items: all, next: null, meets: false });
   });
 });
@@ -131,7 +131,7 @@ describe('State before a range', () => {
     ['online 5', 5],
     ['online 5, birth 7, birth 9', 5],
     ['online 5, offline 8, birth 9', null],
-  ])('%j: online since %j', (text, expected) => {
+  ])('State before a range: %j: online since %j', (text, expected) => {
     expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
   });
 });

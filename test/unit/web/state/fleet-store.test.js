@@ -38,7 +38,7 @@ function faultsAt(fleet, now) {
 const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
 
 describe('Fleet', () => {
-  test('an older or repeated value: ignored; two for one instant: the later one counts', () => {
+  test('Fleet store: an older or repeated value: ignored; two for one instant: the later one counts', () => {
     const fleet = createFleet();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
@@ -46,7 +46,7 @@ describe('Fleet', () => {
     expect(fleet.take('d/s', item('d/s', 7, 1000))?.value).toBe(7);
   });
 
-  test('drain: each change once; structure: changes with new sensors and names', () => {
+  test('Fleet store: drain: each change once; structure: changes with new sensors and names', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 1));
     fleet.take('d/s', item('d/s', 2, 1000));
@@ -60,7 +60,7 @@ describe('Fleet', () => {
     expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
   });
 
-  test('cell state: no value, not judged, normal, far off', () => {
+  test('Fleet store: cell state: no value, not judged, normal, far off', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', null));
     expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
@@ -74,7 +74,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0, unjudged: 0 });
   });
 
-  test('the same value, judged again: a change; an older one: none', () => {
+  test('Fleet store: the same value, judged again: a change; an older one: none', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 60, 1000));
     const provisional = item('d/s', 60, 1000, { sigmas: -8, provisional: true });
@@ -88,7 +88,7 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
   });
 
-  test('a retired device: removed with its sensors and their pending changes', () => {
+  test('Fleet store: a retired device: removed with its sensors and their pending changes', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'd/b', 'e/a']) fleet.take(id, item(id, 60));
     const before = fleet.structure();
@@ -100,7 +100,7 @@ describe('Fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
-  test('a snapshot without some sensors: they are removed, with devices that have no other', () => {
+  test('Fleet store: a snapshot without some sensors: they are removed, with devices that have no other', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'd/b', 'e/a', 'f/a']) fleet.take(id, item(id, 60), true);
     fleet.noteRead();
@@ -123,7 +123,7 @@ describe('Fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
-  test('a snapshot without any sensor: all are removed; one that breaks off: none is', () => {
+  test('Fleet store: a snapshot without any sensor: all are removed; one that breaks off: none is', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
     fleet.noteRead();
@@ -136,7 +136,7 @@ describe('Fleet', () => {
     expect([fleet.sensors.size, fleet.devices.size]).toEqual([0, 0]);
   });
 
-  test('two counts in a row with fewer sensors: outdated, until the next snapshot', () => {
+  test('Fleet store: two counts in a row with fewer sensors: outdated, until the next snapshot', () => {
     const fleet = createFleet();
     const readAll = () => {
       for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
@@ -153,7 +153,7 @@ describe('Fleet', () => {
     expect(isOutdatedAfter(1, 1)).toEqual([false, true]);
   });
 
-  test('no value for five minutes, or five intervals: silent, until the next value', () => {
+  test('Fleet store: no value for five minutes, or five intervals: silent, until the next value', () => {
     const fleet = createFleet();
     steady(fleet, 'd/quick');
     for (let hour = -10; hour <= 0; hour += 1)
@@ -167,7 +167,7 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
   });
 
-  test('announced interval: five of them without a value: silent, from the first value on', () => {
+  test('Fleet store: announced interval: five of them without a value: silent, from the first value on', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 60, 0, { interval_ms: 15 * MINUTE_MS }));
     fleet.take('d/plain', item('d/plain', 60));
@@ -175,7 +175,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + 76 * MINUTE_MS).silentCount).toBe(2);
   });
 
-  test('an offline device: its sensors are offline, not silent, until it returns', () => {
+  test('Fleet store: an offline device: its sensors are offline, not silent, until it returns', () => {
     const fleet = createFleet();
     steady(fleet, 'd/s');
     fleet.drain();
@@ -188,7 +188,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + 60 * MINUTE_MS).silentCount).toBe(1);
   });
 
-  test('more sensors than the limit: refused and counted', () => {
+  test('Fleet store: more sensors than the limit: refused and counted', () => {
     const fleet = createFleet({ limit: 2 });
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
@@ -235,7 +235,7 @@ describe('Input queue', () => {
     expect(taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  test('hidden page, or too many waiting: taken at once', () => {
+  test('Input queue: hidden page, or too many waiting: taken at once', () => {
     const behind = start({ hidden: true });
     for (const text of ['a', 'b', 'c']) behind.input.push(text);
     expect(behind.taken).toEqual(['a', 'b', 'c']);

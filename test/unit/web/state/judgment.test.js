@@ -20,7 +20,7 @@ const HOURS = [
 const judged = (ts, value) => deviationOf({ ts, value }, HOURS);
 
 describe('Deviation', () => {
-  test('the hour of the value decides', () => {
+  test('Deviation: baseline of several hours: the hour of the value decides', () => {
     expect(judged('2026-11-21T12:00:00.000Z', 35)).toEqual({
       mean: 20,
       deviation: 2,
@@ -35,12 +35,12 @@ describe('Deviation', () => {
     });
   });
 
-  test('no value, or an hour of which nothing is known: null', () => {
+  test('Deviation: no value, or an hour of which nothing is known: null', () => {
     expect(judged('2026-11-21T13:00:00.000Z', 20)).toBeNull();
     expect(judged(null, null)).toBeNull();
   });
 
-  test('a deviation of 0: any other value is far off', () => {
+  test('Deviation: a deviation of 0: any other value is far off', () => {
     const hours = [{ ts: '2026-11-21T12:00:00.000Z', mean: 0, deviation: 0, provisional: false }];
     const at = (/** @type {number} */ value) =>
       deviationOf({ ts: '2026-11-21T12:30:00.000Z', value }, hours)?.cellState;
@@ -85,7 +85,7 @@ test.each([
   expect(groupingOf(info, filter)).toBe(grouping);
 });
 
-test('All-clear: only for sensors that were judged', () => {
+test('All-clear: sensors without a judgment: not included', () => {
   expect(nothingFar({ sensors: 20, judged: 20 })).toBe('Nothing stands out.');
   const some = nothingFar({ sensors: 20, judged: 12 });
   expect(some).toBe('Nothing stands out among 12 of 20 sensors. The others are not judged yet.');

@@ -18,7 +18,7 @@ function source(parts) {
 }
 
 describe('Page of a list', () => {
-  test('short and empty answers: requested until the page is full', async () => {
+  test('Page of a list: short and empty answers: requested until the page is full', async () => {
     const { ask, limits } = source({
       first: { items: [1], next: 'a' },
       a: { items: [], next: 'b' },
@@ -28,12 +28,12 @@ describe('Page of a list', () => {
     expect(limits).toEqual([3, 2, 2]);
   });
 
-  test('last answer: a shorter page', async () => {
+  test('Page of a list: last answer: a shorter page', async () => {
     const { ask } = source({ first: { items: [1], next: 'a' }, a: { items: [2], next: null } });
     expect(await fillPage({ cursor: null, limit: 3, ask })).toEqual({ items: [1, 2], next: null });
   });
 
-  test('only empty answers: it stops, with a cursor to continue', async () => {
+  test('Page of a list: only empty answers: it stops, with a cursor to continue', async () => {
     let asked = 0;
     const ask = async () => ({ items: [], next: `${++asked}` });
     const { items, next } = await fillPage({ cursor: 'x', limit: 3, ask });
@@ -67,14 +67,14 @@ test('Missing items: several lists end early: missing before the newest of their
 describe('Sorting', () => {
   const of = (/** @type {string} */ query) => sortingOf(new URLSearchParams(query), ['name', 'last-seen']);
 
-  test('address: column and direction; unknown columns: the default', () => {
+  test('Sorting: address: column and direction; unknown columns: the default', () => {
     expect(of('')).toEqual({ by: 'name', down: false });
     expect(of('sort=-last-seen')).toEqual({ by: 'last-seen', down: true });
     expect(of('sort=-color')).toEqual({ by: 'name', down: false });
     expect(of(`sort=${sortText({ by: 'last-seen', down: true })}`)).toEqual({ by: 'last-seen', down: true });
   });
 
-  test('numbers in names: by value; unknown values: last in both directions', () => {
+  test('Sorting: numbers in names: by value; unknown values: last in both directions', () => {
     const names = ['gate-10', null, 'gate-9', 'Gate-1'];
     const self = (/** @type {string | null} */ name) => name;
     expect(sorted(names, self, false)).toEqual(['Gate-1', 'gate-9', 'gate-10', null]);

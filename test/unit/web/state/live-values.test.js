@@ -15,7 +15,7 @@ const item = (second, value, sensor = 's') => ({
 });
 
 describe('Recent values', () => {
-  test('an older or repeated value: ignored; a newer one: appended', () => {
+  test('Recent values: an older or repeated value: ignored; a newer one: appended', () => {
     const values = createRecentValues();
     expect(values.take(item(10, 1))).toBe(true);
     expect(values.take(item(10, 1))).toBe(false);
@@ -25,21 +25,21 @@ describe('Recent values', () => {
     expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  test('two values for one instant: the later one, once', () => {
+  test('Recent values: two values for one instant: the later one, once', () => {
     const values = createRecentValues();
     values.take(item(10, 1));
     expect(values.take(item(10, 5))).toBe(true);
     expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
   });
 
-  test('a sensor without samples: no values', () => {
+  test('Recent values: a sensor without samples: no values', () => {
     const values = createRecentValues();
     values.take({ ...item(0, 0), ts: null, value: null });
     expect(values.get('d/s')?.recent).toEqual([]);
     expect(values.take(item(1, 1))).toBe(true);
   });
 
-  test('limits: values by sensor and sensors; the longest silent one is forgotten first', () => {
+  test('Recent values: limits: values by sensor and sensors; the longest silent one is forgotten first', () => {
     const values = createRecentValues();
     for (let second = 0; second < 500; second += 1) values.take(item(second, second));
     expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);

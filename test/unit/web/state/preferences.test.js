@@ -16,7 +16,7 @@ function open(kept = null) {
 }
 
 describe('Preferences', () => {
-  test('nothing stored, or something else: defaults', () => {
+  test('Preferences: nothing stored, or something else: defaults', () => {
     for (const text of [null, '{', 'null', '7', '{"units":3}', '{"theme":"pink","units":{"speed":"c"}}']) {
       expect(open(text).preferences.choice.peek()).toEqual({
         theme: 'auto',
@@ -28,7 +28,7 @@ describe('Preferences', () => {
     }
   });
 
-  test('a chosen unit: stored, and there again', () => {
+  test('Preferences: a chosen unit: stored, and there again', () => {
     const { preferences, reopen } = open();
     preferences.change({ units: { pressure: 'bar' } });
     preferences.change({ theme: 'dark' });
@@ -39,7 +39,7 @@ describe('Preferences', () => {
     });
   });
 
-  test('time zone: one that exists is there again, another is not', () => {
+  test('Preferences: time zone: one that exists is there again, another is not', () => {
     expect(open('{"zone":"Asia/Tokyo"}').preferences.choice.peek().zone.name).toBe('Asia/Tokyo');
     expect(open('{"zone":"Mars/Phobos"}').preferences.choice.peek().zone).toBe(LOCAL);
   });
@@ -91,7 +91,7 @@ describe('Preferences', () => {
     expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
   });
 
-  test('a unit of another quantity: ignored', () => {
+  test('Preferences: a unit of another quantity: ignored', () => {
     const { preferences } = open('{"units":{"pressure":"K","temperature":"K","speed":"toString"}}');
     expect(preferences.choice.peek().units).toEqual({ temperature: 'K' });
   });

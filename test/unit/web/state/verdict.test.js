@@ -35,7 +35,7 @@ const verdict = (facts) =>
 const NO_MESSAGES = { messages: 0, oldest_ms: 0, standstill_ms: 0 };
 
 describe('Verdict', () => {
-  test('all processes are well, or nothing is known yet: good', () => {
+  test('Verdict: all processes are well, or nothing is known yet: good', () => {
     expect(verdict({})).toMatchObject({ level: 'good', details: [] });
     expect(verdict({ status: 'connecting', silentMs: 3000, health: [] }).level).toBe('good');
   });
@@ -149,12 +149,12 @@ describe('Verdict', () => {
     expect(verdict(facts)).toMatchObject({ level, headline });
   });
 
-  test('connection lost for a moment, or ingest missing in a few reports: good', () => {
+  test('Verdict: connection lost for a moment, or ingest missing in a few reports: good', () => {
     expect(verdict({ status: 'reconnecting', silentMs: 2000 }).level).toBe('good');
     expect(verdict({ health: [processOf({ role: 'http' })], withoutIngestMs: 3000 }).level).toBe('good');
   });
 
-  test('several problems: the critical one leads, and each process has its details', () => {
+  test('Verdict: several problems: the critical one leads, and each process has its details', () => {
     const late = processOf({ client_id: 'millrace-2', checks: { database: WELL, live: CUT } });
     const { headline, details } = verdict({ health: [late, stuckOf()] });
     expect(headline).toMatch(/^millrace-1: the database has not answered/);
@@ -173,7 +173,7 @@ test('Stalled: only if no process stores: since the one that stored last', () =>
   expect(stalledMs([stuckOf(), stuckOf({ unanswered_ms: 9000, unsettled: NO_MESSAGES })])).toBe(9000);
 });
 
-test('Lead of the pipeline page: the verdict, then standstills, then warnings', () => {
+test('First line of the pipeline page: several findings: the verdict, then standstills, then warnings', () => {
   const good = verdict({});
   const finding = /** @type {const} */ ({
     stage: 'database',

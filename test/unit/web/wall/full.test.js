@@ -41,7 +41,7 @@ function wrongCell({ x, y, format, width, height }) {
 }
 
 describe.each(AREAS)('Wall with the window to itself: %d x %d', (width, height) => {
-  test.each(COUNTS)('%d sensors: all in sight, nothing scrolls', (sensors) => {
+  test.each(COUNTS)('Wall in a window of its own: %d sensors: all in sight, nothing scrolls', (sensors) => {
     for (const [each, sites] of /** @type {[number, number][]} */ ([
       [1, 1],
       [4, 5],
@@ -54,7 +54,7 @@ describe.each(AREAS)('Wall with the window to itself: %d x %d', (width, height) 
     }
   });
 
-  test.each([25, 61])('%d sensors: cards that fill it', (sensors) => {
+  test.each([25, 61])('Wall with the window to itself: %d sensors: cards that fill it', (sensors) => {
     const { format, x } = layOut(fleetOf(sensors, 3, 4), { width, height, isAll: true });
     if (width * height < 500_000) return;
     expect(format.isCard).toBe(true);
@@ -68,19 +68,19 @@ describe('Wall on a page', () => {
     ['25 devices at 1440 x 900', 973, 450, fleetOf(61, 3, 5)],
     ['25 devices of four sensors', 973, 450, fleetOf(100, 4, 5)],
     ['25 sensors on a phone', 326, 420, fleetOf(25, 1, 2)],
-  ])('%s: cards with names and values', (_, width, height, sites) => {
+  ])('Wall on a page: %s: cards with names and values', (_, width, height, sites) => {
     const layout = layOut(sites, { width, height });
     expect(layout.format.isCard).toBe(true);
     expect(wrongCell(layout)).toBe('');
   });
 
-  test('a few sensors: cards grow, but no further than a card needs', () => {
+  test('Wall on a page: a few sensors: cards grow, but no further than a card needs', () => {
     const { format, height } = layOut(fleetOf(4, 1, 1), { width: 1400, height: 500 });
     expect(format.width).toBe(320);
     expect(height).toBeLessThanOrEqual(500);
   });
 
-  test('more than fit: the layout is higher, and does not claim to fit', () => {
+  test('Wall on a page: more than fit: the layout is higher, and does not claim to fit', () => {
     const layout = layOut(fleetOf(20_000, 4, 10), { width: 326, height: 420 });
     expect([layout.fits, wrongCell(layout)]).toEqual([false, '']);
   });
@@ -89,7 +89,7 @@ describe('Wall on a page', () => {
 describe('Formats', () => {
   const areaOf = (/** @type {Format} */ { width, height, gap }) => (width + gap) * (height + gap);
 
-  test('the largest first; headings go last', () => {
+  test('Wall formats: order: the largest first; headings go last', () => {
     const full = formatsFor({ isAll: true });
     for (const formats of [FORMATS, full.filter(({ heading }) => heading > 0)]) {
       const areas = formats.map(areaOf);
@@ -100,7 +100,7 @@ describe('Formats', () => {
     expect(full.at(-1)).toMatchObject({ width: 1, gap: 0, heading: 0 });
   });
 
-  test('a card that grows: larger sizes first, within its limits', () => {
+  test('Wall formats: a card that grows: larger sizes first, within its limits', () => {
     const card = /** @type {Format} */ (FORMATS.at(0));
     expect(grownTo(card, 'width', { width: 4000 })).toEqual([]);
     const wider = grownTo(card, 'width', { width: 4000, isAll: true }).map(({ width }) => width);
@@ -119,7 +119,7 @@ describe('Text of a card', () => {
     [320, 154],
     [640, 307],
     [1600, 768],
-  ])('%d x %d: names above the value, the line below or next to it', (width, height) => {
+  ])('Wall card: %d x %d: names above the value, the line below or next to it', (width, height) => {
     const sizes = cardText({ width, height });
     expect(sizes.valueY).toBeLessThan(height);
     expect(sizes.value).toBeGreaterThanOrEqual(11);
@@ -134,7 +134,7 @@ describe('Text of a card', () => {
   });
 });
 
-test('Trails: in order of time, the newest 60, or what was read before', () => {
+test('Trails of the wall: samples arrive: the newest 60 in order of time, or those read before', () => {
   const trails = createTrails();
   /** @param {number} at @param {number} value @returns {any} */
   const sensor = (at, value) => ({ key: 'a', at, value });
@@ -150,7 +150,7 @@ test('Trails: in order of time, the newest 60, or what was read before', () => {
   expect(trails.of('a', known)).toHaveLength(60);
 });
 
-test('Address: full gives the wall the window, kiosk also takes its buttons away', () => {
+test('Address of the wall: full and kiosk: the whole window, and also no buttons', () => {
   const sizeOf = (/** @type {string} */ query) => wallSize(new URLSearchParams(query));
   expect(sizeOf('name=x')).toEqual({ isFull: false, isKiosk: false });
   expect(sizeOf('full')).toEqual({ isFull: true, isKiosk: false });

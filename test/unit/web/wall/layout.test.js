@@ -30,7 +30,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
     const { x, y, width, height, format, blocks } = layout;
     const total = sites.flat().reduce((sum, count) => sum + count, 0);
 
-    test('cells: one for each sensor, within the edges', () => {
+    test('Wall layout: cells: one for each sensor, within the edges', () => {
       const places = new Set();
       for (let cell = 0; cell < total; cell += 1) {
         const [left, top] = [Number(x[cell]), Number(y[cell])];
@@ -42,7 +42,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
       expect(blocks).toHaveLength(sites.length);
     });
 
-    test('pointer: the cell that is drawn there', () => {
+    test('Wall layout: pointer: the cell that is drawn there', () => {
       const { at } = createHits(layout);
       for (let cell = 0; cell < total; cell += 1) {
         const middle = at(Number(x[cell]) + format.width / 2, Number(y[cell]) + format.height / 2);
@@ -54,7 +54,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
 });
 
 describe('Wall layout', () => {
-  test('room for cards: cards; less room: smaller cells', () => {
+  test('Wall layout: room for cards: cards; less room: smaller cells', () => {
     const [, desk] = /** @type {typeof ROOMS[0]} */ (ROOMS[0]);
     expect(layOut([devices(5, 5)], desk).format.isCard).toBe(true);
     const many = layOut([devices(1500, 4)], desk);
@@ -62,7 +62,7 @@ describe('Wall layout', () => {
     expect(many.height).toBeLessThanOrEqual(desk.height);
   });
 
-  test('cards exceed the room: only where the page continues below', () => {
+  test('Wall layout: cards exceed the room: only where the page continues below', () => {
     const rooms = Array.from({ length: 60 }, (_, step) => ({ width: 900, height: 200 + 10 * step }));
     const reaches = (/** @type {{ isAll?: boolean }} */ how) =>
       rooms.filter((room) => layOut([devices(10, 6)], { ...room, ...how }).height > room.height);
@@ -70,7 +70,7 @@ describe('Wall layout', () => {
     expect(reaches({ isAll: true })).toEqual([]);
   });
 
-  test('sensors of a device: together, with gaps between devices', () => {
+  test('Wall layout: sensors of a device: together, with gaps between devices', () => {
     const { x, format } = layOut([devices(2500, 4)], { width: 940, height: 450 });
     expect(Number(x[2]) - Number(x[0])).toBe(format.width + format.gap);
     expect(Number(x[4]) - Number(x[2])).toBe(format.width + format.deviceGap);

@@ -23,7 +23,7 @@ async function javaOf(name, version) {
   return join(dir, name);
 }
 
-test('Java: JAVA_HOME, then the PATH; a version other than 17 is skipped and named', async () => {
+test('Java: search order: JAVA_HOME, then the PATH; versions other than 17 are skipped and named', async () => {
   const eight = await javaOf('eight', '1.8');
   const seventeen = await javaOf('seventeen', '17');
   const other = await javaOf('other', '17');

@@ -15,14 +15,14 @@ describe('Varint', () => {
     [2 ** 33 + 128, 5],
     [2 ** 42 + 1, 7],
     [2 ** 53, 8],
-  ])('%i: %i bytes, each of 7 bits, and the top bit set in all but the last', (number, length) => {
+  ])('Varint: %i: %i bytes, each of 7 bits, and the top bit set in all but the last', (number, length) => {
     const bytes = varint(number);
     expect(bytes).toHaveLength(length);
     expect([...bytes].reduceRight((sum, byte) => sum * 128 + (byte & 0x7f), 0)).toBe(number);
     expect([...bytes].map((byte) => byte > 0x7f)).toEqual([...bytes].map((_, i) => i < length - 1));
   });
 
-  test('any 64 bits with a sign: the same bits are read again', () => {
+  test('Varint: any 64 bits with a sign: the same bits are read again', () => {
     const words = [0, 1, 2, 63, 64, 127, 128, 0x7fffffff, -0x80000000, -64, -65, -1];
     for (const high of words) {
       for (const low of words) {
@@ -38,13 +38,13 @@ describe('Reader', () => {
     ['no byte is left', [], /more are needed/],
     ['the last byte announces another', [0x80, 0x80], /of 2 bytes: more are needed/],
     ['a number has more than 64 bits', Array(11).fill(0x80), /more than 64 bits/],
-  ])('%s: a RangeError', (_, bytes, message) => {
+  ])('Byte reader: %s: a RangeError', (_, bytes, message) => {
     const read = () => new Reader(Uint8Array.from(bytes)).signedVarint();
     expect(read).toThrow(RangeError);
     expect(read).toThrow(message);
   });
 
-  test('more bytes are asked for than are left: a RangeError; as many: these', () => {
+  test('Byte reader: more bytes are asked for than are left: a RangeError; as many: these', () => {
     const reader = new Reader(Uint8Array.of(1, 2, 3));
     expect(() => reader.bytes(4)).toThrow(/of 3 bytes: 4 are needed/);
     expect([...reader.bytes(3)]).toEqual([1, 2, 3]);
@@ -60,14 +60,14 @@ describe('Reader', () => {
     },
   );
 
-  test('a count of 64 bits, all of them set: a RangeError, not a negative count', () => {
+  test('Byte reader: a count of 64 bits, all of them set: a RangeError, not a negative count', () => {
     const reader = new Reader(Uint8Array.from([...Array(9).fill(0xff), 1]));
     expect(() => reader.count(2 ** 53)).toThrow(
       /^packed samples claim 1844\d+; 9007199254740992 is the most$/,
     );
   });
 
-  test('bytes are left at the end: a RangeError; none: it is the end', () => {
+  test('Byte reader: bytes are left at the end: a RangeError; none: it is the end', () => {
     const reader = new Reader(Uint8Array.of(1, 2, 3));
     reader.bytes(2);
     expect(() => reader.end()).toThrow(

@@ -29,14 +29,14 @@ describe('clock: fit', () => {
     ['an origin with a fraction', [0, 1, 1], [0, 1, 2], { origin: 2 / 3, interval: 1 / 2 }],
     ['a first sample off the line', [6, 10, 20, 30], [0, 1, 2, 3], { origin: 4.7, interval: 8.2 }],
     ['a line that falls', [10, 0], [0, 1], { origin: 5.5, interval: 0 }],
-  ])('%s: the line with the least squares, half a ms later', (_, offsets, ticks, { origin, interval }) => {
+  ])('Clock fit: %s: least squares, half a ms later', (_, offsets, ticks, { origin, interval }) => {
     expect(lineOf(offsets, ticks)).toEqual({
       origin: Math.round(origin * UNITS),
       interval: Math.round(interval * UNITS),
     });
   });
 
-  test('any steps: as the normal equations have it', () => {
+  test('Clock fit: any steps: as the normal equations have it', () => {
     const steps = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(steps, fc.nat({ max: 60_000 }), (list, first) => {
@@ -65,7 +65,7 @@ describe('clock: tick', () => {
     [{ origin: 0, interval: 1 }, -1, -1],
     [{ origin: MOST, interval: 0 }, 0, 2 ** 29],
     [{ origin: 0, interval: MOST }, -1, -(2 ** 29)],
-  ])('%p, tick %i: %i ms, cut to a whole one', (clock, tick, ms) => {
+  ])('Clock tick: %p, tick %i: %i ms, cut to a whole one', (clock, tick, ms) => {
     expect(tickAt(clock, tick)).toBe(ms);
   });
 
@@ -73,7 +73,7 @@ describe('clock: tick', () => {
     [{ origin: MOST, interval: 2 }, 1],
     [{ origin: 0, interval: MOST }, 2],
     [{ origin: 0, interval: MOST }, -2],
-  ])('%p, tick %i: refused', (clock, tick) => {
+  ])('Clock tick: %p, tick %i: refused', (clock, tick) => {
     expect(() => tickAt(clock, tick)).toThrow(RangeError);
   });
 
@@ -95,7 +95,7 @@ describe('clock: tick', () => {
       [0, -1, 0],
       [0, 0, 1],
     ],
-  ])('missed %p: ticks %p', (missed, ticks) => {
+  ])('Clock tick: missed %p: ticks %p', (missed, ticks) => {
     expect([...ticksOf(Int32Array.from(missed))]).toEqual(ticks);
   });
 });
@@ -110,11 +110,11 @@ describe('clock: missed ticks', () => {
     ['the last step counts', [23, 10, 8], [2, 0, 0]],
     ['half of the median counts', [10, 10, 5, 21], [0, 0, 0, 2]],
     ['one and a half of the median counts', [10, 10, 15, 28], [0, 0, 0, 1]],
-  ])('%s: steps %p: missed %p', (_, steps, missed) => {
+  ])('Clock, missed ticks: %s: steps %p: missed %p', (_, steps, missed) => {
     expect([...missedIn(offsetsOf(steps, 500))]).toEqual([0, ...missed]);
   });
 
-  test('one sample: none', () => {
+  test('Clock, missed ticks: one sample: none', () => {
     expect([...missedIn(Float64Array.of(5))]).toEqual([0]);
   });
 
@@ -138,7 +138,7 @@ describe('clock: missed ticks', () => {
     [1, 12],
     [60, 68],
     [120, 260],
-  ])('%i to %i steps: as defined', (minLength, maxLength) => {
+  ])('Clock, missed ticks: %i to %i steps: as defined', (minLength, maxLength) => {
     fc.assert(
       fc.property(fc.array(step, { minLength, maxLength, size: 'max' }), (steps) => {
         expect([...missedIn(offsetsOf(steps))]).toEqual([0, ...missedByDefinition(steps)]);

@@ -73,7 +73,7 @@ function runningSum(numbers) {
 }
 
 describe('Column', () => {
-  test('any numbers: the form with the fewest bytes; for equal ones the lowest order', () => {
+  test('Column: any numbers: the form with the fewest bytes; for equal ones the lowest order', () => {
     fc.assert(
       fc.property(fc.oneof(...kinds), (numbers) => {
         const ways = waysFor(numbers);
@@ -95,11 +95,11 @@ describe('Column', () => {
     ['two numbers: no slope is tried', [1, 300], { order: 0, seeds: [300] }],
     ['three numbers on a line', [10, 13, 16], { order: 2, seeds: [7, 3], planes: 0 }],
     ['orders 0 and 1 take the same: order 0', [4, 4, 9], { order: 0, seeds: [4] }],
-  ])('%s: %p: %p', (_, numbers, expected) => {
+  ])('Column: %s: %p: %p', (_, numbers, expected) => {
     expect(chosenFor(numbers)).toMatchObject(expected);
   });
 
-  test('order 0: the median of nine numbers at equal distances', () => {
+  test('Column: order 0: the median of nine numbers at equal distances', () => {
     const noise = [
       900, 17, 350, 620, 81, 444, 203, 777, 555, 130, 960, 298, 709, 36, 512, 868, 401, 250, 650, 99, 333,
     ];
@@ -108,7 +108,7 @@ describe('Column', () => {
     expect(chosenFor(numbers)).toMatchObject({ order: 0, seeds: [nine[4]] });
   });
 
-  test('any numbers: read back unchanged, without other bytes of the blob', () => {
+  test('Column: any numbers: read back unchanged, without other bytes of the blob', () => {
     fc.assert(
       fc.property(fc.oneof(...kinds), (numbers) => {
         const blob = Buffer.concat([...packColumn(columnOf(fromNumbers(numbers))), Buffer.from([77])]);

@@ -143,7 +143,7 @@ describe('Packed hour: an hour at 1 Hz', () => {
       FORMS.decimals,
       0.7,
     ],
-  ])('%s: at most the expected bytes for each sample', (_, times, values, form, most) => {
+  ])('Packed hour: 1 Hz, %s: at most the expected bytes for each sample', (_, times, values, form, most) => {
     const blob = pack(times, values);
     expect([...blob.subarray(0, 2)]).toEqual([2, form]);
     expect(blob.length / times.length).toBeLessThanOrEqual(most);
@@ -178,7 +178,7 @@ describe('Packed hour: broken bytes', () => {
     }
   }
 
-  test('end is missing, or bytes follow: refused', () => {
+  test('Packed hour: broken bytes: end is missing, or bytes follow: refused', () => {
     fc.assert(
       fc.property(anyHour, fc.nat(), ({ times, values }, cut) => {
         const whole = pack(times, values);
@@ -189,7 +189,7 @@ describe('Packed hour: broken bytes', () => {
     );
   });
 
-  test('any bytes: refused, or the samples of an hour', () => {
+  test('Packed hour: broken bytes: any bytes: refused, or the samples of an hour', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         isRead(Buffer.concat([Buffer.from([2]), bytes]));
@@ -239,12 +239,12 @@ describe('Packed hour: broken bytes', () => {
       [2, 2, 9, ...clock, 0, 0, 4, 0, 3, 7, 7, 7],
       /cannot be inflated/,
     ],
-  ])('%s: refused', (_, bytes, message) => {
+  ])('Packed hour: broken bytes: %s: refused', (_, bytes, message) => {
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(message);
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(RangeError);
   });
 
-  test('a plane that would inflate to far more than its samples: inflation stops', () => {
+  test('Packed hour: broken bytes: a plane that would inflate to far more than its samples: inflation stops', () => {
     const bomb = deflateRawSync(Buffer.alloc(50_000_000));
     const length = [(bomb.length & 0x7f) | 0x80, ((bomb.length >> 7) & 0x7f) | 0x80, bomb.length >> 14];
     const bytes = Buffer.concat([Buffer.from([2, 2, ...longest, ...clock, 0, 0, 4, 0, ...length]), bomb]);
@@ -253,13 +253,13 @@ describe('Packed hour: broken bytes', () => {
     );
   });
 
-  test('a plane that inflates to less than its samples: refused', () => {
+  test('Packed hour: broken bytes: a plane that inflates to less than its samples: refused', () => {
     const little = deflateRawSync(Buffer.alloc(8));
     const bytes = Buffer.from([2, 2, 9, ...clock, 0, 0, 4, 0, little.length, ...little]);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(/8 bytes were deflated; 9 are needed/);
   });
 
-  test('one byte changed anywhere: no crash', () => {
+  test('Packed hour: broken bytes: one byte changed anywhere: no crash', () => {
     for (let at = 0; at < blob.length; at += 499) {
       const bytes = Buffer.from(blob);
       bytes[at] = ~Number(bytes[at]) & 0xff;
@@ -274,7 +274,7 @@ describe('Packed hour: invalid samples', () => {
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],
-  ])('%s', (_, times, from, to) => {
+  ])('Packed hour: invalid samples: %s', (_, times, from, to) => {
     expect(() => packHour(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
   });
 });

@@ -25,7 +25,7 @@ describe('plane: bytes', () => {
     [8, 0x33],
     [16, 0xa2],
     [24, 0xf1],
-  ])('shift %i: the byte %i of each word', (shift, byte) => {
+  ])('Byte plane: shift %i: the byte %i of each word', (shift, byte) => {
     expect(bytesOf([0xf1a23344 | 0, 0], shift)).toEqual([byte, 0]);
   });
 });
@@ -47,7 +47,7 @@ describe('plane: estimate', () => {
     ['as many values as samples: no more than the samples', [1, 2, 3, 4], (4 * 2) / 8 + 2],
     ['noise: no more than the samples', [1, 2, 3].flatMap((n) => [n, n + 10]), (6 * Math.log2(6)) / 8 + 3],
     ['256 values: no more than the samples', Array.from({ length: 256 }, (_, i) => i), 256],
-  ])('%s', (_, words, bytes) => {
+  ])('Byte plane, estimate: %s', (_, words, bytes) => {
     expect(estimateOf(words)).toBeCloseTo(bytes, 9);
   });
 });
@@ -59,12 +59,12 @@ describe('plane: packed', () => {
   const deflated = (/** @type {Uint8Array} */ bytes) =>
     [constants.Z_RLE, constants.Z_FILTERED].map((strategy) => deflateRawSync(bytes, { strategy }));
 
-  test('one value: a zero and the byte', () => {
+  test('Byte plane: one value: a zero and the byte', () => {
     expect(pack(new Uint8Array(5).fill(200))).toEqual([Buffer.from([0, 200])]);
     expect([...unpackPlane(new Reader(Buffer.from([0, 200])), 5)]).toEqual(Array(5).fill(200));
   });
 
-  test('any bytes: read back as they were', () => {
+  test('Byte plane: any bytes: read back as they were', () => {
     const bytes = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 300, size: 'max' });
     fc.assert(
       fc.property(bytes, fc.nat({ max: 300 }), (list, estimate) => {
@@ -77,7 +77,7 @@ describe('plane: packed', () => {
     );
   });
 
-  test('any bytes that shrink: the shorter of the two ways to deflate, of equal ones the first', () => {
+  test('Byte plane: any bytes that shrink: the shorter of the two ways to deflate, of equal ones the first', () => {
     const few = fc.array(fc.nat({ max: 6 }), { minLength: 60, maxLength: 200, size: 'max' });
     fc.assert(
       fc.property(few, fc.nat({ max: 3 }), (list, repeats) => {
@@ -94,7 +94,7 @@ describe('plane: packed', () => {
     );
   });
 
-  test('what repeats, and noise of few values: each is packed in the way that suits it', () => {
+  test('Byte plane: what repeats, and noise of few values: each is packed in the way that suits it', () => {
     const repeating = Uint8Array.from(
       Array(20)
         .fill([...noise(40)])
@@ -116,14 +116,14 @@ describe('plane: packed', () => {
     [79, false],
     [79.1, false],
     [72, true],
-  ])('80 bytes, estimated at %d: deflated %p', (estimate, isDeflated) => {
+  ])('Byte plane: 80 bytes, estimated at %d: deflated %p', (estimate, isDeflated) => {
     const bytes = Uint8Array.from({ length: 80 }, (_, i) => (i < 40 ? 1 : 2));
     const packed = pack(bytes, estimate);
     expect(packed[0]).toEqual(varint(isDeflated ? Number(packed[1]?.length) : 80));
     expect(packed[1]?.equals(bytes)).toBe(!isDeflated);
   });
 
-  test('deflated to as many bytes: as they are, because a reader recognizes it by the length', () => {
+  test('Byte plane: deflated to as many bytes: as they are, because a reader recognizes it by the length', () => {
     // Zeros cost nothing when deflated: as they are added, the two lengths meet.
     const candidates = Array.from({ length: 60 }, (_, zeros) =>
       Uint8Array.from([...noise(30), ...new Uint8Array(zeros)]),
