@@ -39,7 +39,7 @@ export class WatchedSensor {
   ts;
   #subject;
   #rules;
-  /** Newest sample of the judgement before, in epoch ms. */
+  /** Newest sample of the judgement before, in epoch ms. @type {number} */
   #seen;
   /** When old samples last came, in epoch ms. */
   #heardAt = Number.NEGATIVE_INFINITY;

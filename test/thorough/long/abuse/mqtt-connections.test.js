@@ -174,17 +174,22 @@ test('MQTT connections: 5,000 without CONNECT: 4,096 stay open, and a device is 
 });
 
 test.each([
-  ['CONNECT of 256 MB', Buffer.from('10ffffff7f', 'hex'), Buffer.alloc(0)],
-  ['SUBSCRIBE of 256 MB', Buffer.from('82ffffff7f', 'hex'), connectBytes({ clientId: 'd' })],
-  ['a length without an end', Buffer.from('32ffffffffff', 'hex'), connectBytes({ clientId: 'd' })],
-])('MQTT packet: %s: its header alone closes the connection', async (_, header, before) => {
+  ['CONNECT of 256 MB', '10ffffff7f', Buffer.alloc(0), 1],
+  ['SUBSCRIBE of 256 MB', '82ffffff7f', connectBytes({ clientId: 'd' }), 1],
+  [
+    'a length of more than four bytes, which is malformed',
+    '32ffffffffff',
+    connectBytes({ clientId: 'd' }),
+    0,
+  ],
+])('MQTT packet: %s: its header alone closes the connection', async (_, header, before, oversized) => {
   const { port, metrics } = await startBroker();
   const client = await tcpClients.open(port);
   client.socket.write(before);
   await until(() => before.length === 0 || client.received() === CONNACK);
-  client.socket.write(header);
+  client.socket.write(Buffer.from(header, 'hex'));
   await until(() => client.closed());
-  expect((await metrics.oversized.get()).values[0]?.value).toBe(1);
+  expect((await metrics.oversized.get()).values[0]?.value).toBe(oversized);
 });
 
 test('MQTT CONNECT: size of the last will: the largest is accepted, more than 96 KiB closes the connection', async () => {
