@@ -140,8 +140,8 @@ describe('Start, database is unreachable', () => {
 
   test('Start, database is unreachable: connect() fails: nothing stays open, and the process ends by itself', async () => {
     const script = `
-      import { connect } from '../api/store/connect.js';
-      import { readSettings } from '../common/settings/index.js';
+      import { connect } from './api/store/connect.js';
+      import { readSettings } from './common/settings/index.js';
       const { cql } = readSettings(process.env, { envFile: '' });
       await connect(cql).catch((error) => console.log(error.code));`;
     const outcomes = [];
