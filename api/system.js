@@ -137,7 +137,7 @@ export async function startSystem(parts) {
   events.on('committed', live.publishChanges);
   if (streamOut && config.stream.latest) events.on('committed', streamOut.noteLatest);
   const reading = createReading(store);
-  const watches = () => messageSource !== null && messageSource.checks.broker().ok && clockGuard.isTrusted;
+  const watches = () => Boolean(messageSource?.checks.broker().ok) && clockGuard.isTrusted;
   const unwatchedTime = new UnwatchedTime(context, { store: store.watchedTime, everyMs: periods.heartbeat });
   const alarms = createAlarms(context, {
     store,

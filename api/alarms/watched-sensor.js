@@ -42,7 +42,7 @@ export class WatchedSensor {
   /** Newest sample of the judgement before, in epoch ms. @type {number} */
   #seen;
   /** When old samples last came, in epoch ms. */
-  #heardAt = Number.NEGATIVE_INFINITY;
+  #queuedAt = Number.NEGATIVE_INFINITY;
   /** The sample whose silence all rules were evaluated for, in epoch ms; NaN: none. */
   #found = Number.NaN;
   /** A silence that was not due in time, in epoch ms. It may have ended since. @type {{ from: number, dueAt: number } | null} */
@@ -61,7 +61,7 @@ export class WatchedSensor {
     this.#seen = ts;
     if (!before) return;
     this.#seen = before.#seen;
-    this.#heardAt = before.#heardAt;
+    this.#queuedAt = before.#queuedAt;
     this.#missed = before.#missed;
     const isSame = before.#subject.sensor.intervalMs === subject.sensor.intervalMs;
     if (isSame && rules.every((rule) => before.#rules.includes(rule))) this.#found = before.#found;
@@ -89,7 +89,7 @@ export class WatchedSensor {
       const silence = this.#silenceOf(rule);
       if (silence === null) continue;
       const isOver = this.ts + silence <= now;
-      if (isOver && isNew) this.#heardAt = now;
+      if (isOver && isNew) this.#queuedAt = now;
       const dueAt = isOver ? this.#dueAt(silence, watch) : this.ts + silence;
       if (dueAt > now) {
         isFound = false;
@@ -118,7 +118,7 @@ export class WatchedSensor {
     let dueAt = this.ts + silence;
     for (const { from, to } of unwatched)
       if (to > this.ts && from < dueAt) dueAt += to - Math.max(from, this.ts);
-    return Math.max(dueAt, Math.max(since, this.#heardAt) + Math.min(silence, GRACE_MS));
+    return Math.max(dueAt, Math.max(since, this.#queuedAt) + Math.min(silence, GRACE_MS));
   }
 
   /** @param {number} dueAt epoch ms */

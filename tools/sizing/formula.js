@@ -23,7 +23,7 @@ export const CONSTANTS = {
   packing: constant('hours of sensors that a process packs in a second', { alone: 222, loaded: 57.5 }),
   decimals: constant('disk / calculated, decimals', { messages: 0.56, history: 0.89, statistics: 0.5 }),
   full: constant('disk / calculated, full doubles', { messages: 0.97, history: 4.9, statistics: 0.75 }),
-  busy: constant('share in use at most', { cpus: 0.5, disks: 0.7 }, 'our choice'),
+  busy: constant('share in use at most', { cores: 0.5, disks: 0.7 }, 'our choice'),
   packAhead: constant('packing / closing of hours', { times: 2 }, 'our choice, to catch up after a pause'),
   cluster: constant(
     'smallest cluster, and its steps',
@@ -111,7 +111,7 @@ export function needsOf({ fleet, signal, replication, node }) {
     hours.partitions * history +
     statistics.partitions +
     rest.reduce((sum, table) => sum + table.partitions, 0);
-  const byCpu = Math.ceil(cores.database / (node.vcpus * busy.values.cpus));
+  const byCpu = Math.ceil(cores.database / (node.vcpus * busy.values.cores));
   const byDisk = Math.ceil((bytes * replication) / (node.diskBytes * busy.values.disks));
   const packers = (packedHours * packAhead.values.times) / packing.values.loaded;
   const step = cluster.values.nodes;
@@ -119,8 +119,8 @@ export function needsOf({ fleet, signal, replication, node }) {
     samples,
     messages,
     cores,
-    processes: Math.ceil(Math.max(cores.ingest / busy.values.cpus, packers)),
-    brokers: Math.ceil(cores.broker / busy.values.cpus),
+    processes: Math.ceil(Math.max(cores.ingest / busy.values.cores, packers)),
+    brokers: Math.ceil(cores.broker / busy.values.cores),
     partitions,
     bytes,
     byCpu,

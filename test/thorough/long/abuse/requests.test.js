@@ -95,7 +95,7 @@ test('Registration: made-up devices register: at most AUTO_REGISTER_MAX, over MQ
   expect((await system.get('/devices/made-up-0')).sensors).toHaveLength(1);
 });
 
-test('DNS rebinding: a foreign page whose name points to this host: it gets no stream and posts nothing', async () => {
+test('DNS rebinding: a page of another site whose name points to this host: it gets no stream and posts nothing', async () => {
   const headers = { host: 'rebound.example:8080', origin: 'http://rebound.example:8080' };
   for (const [method, path] of [
     ['GET', '/api/v1/stream'],

@@ -47,7 +47,7 @@ test('Sizing: the loads of the benchmarks: five, and the calculated CPU differs 
     for (const [index, { values }] of [ingest, database, broker].entries()) {
       const calculated = messageCost(values, { sensors, samples }) / (sensors * samples);
       const error = calculated / Number(measured[index]) - 1;
-      expect(Math.abs(error)).toBeLessThan(1 - CONSTANTS.busy.values.cpus);
+      expect(Math.abs(error)).toBeLessThan(1 - CONSTANTS.busy.values.cores);
     }
   }
 });
