@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createChanges } from '../../../api/stream-out/changes/index.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { untilHourGoesOn } from '../../support/history/hours.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 
 /** @import { Change, Position, Progress } from '../../../api/stream-out/changes/index.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const MINUTE_MS = 60_000;
 
@@ -13,8 +12,6 @@ const MINUTE_MS = 60_000;
 let shift = 0;
 const clock = () => Date.now() + shift;
 
-/** @type {TestSystem} */
-let system;
 /** Everything that was sent, as `device ts value`. @type {Set<string>} */
 const sent = new Set();
 
@@ -67,8 +64,8 @@ async function follow(since, until, limit = 3) {
   }
 }
 
+const system = useTestSystem({ settings: { LATEST_GROUPS: '2' }, clock, periods: { changes: 100 } });
 beforeAll(async () => {
-  system = await startTestSystem({ settings: { LATEST_GROUPS: '2' }, clock, periods: { changes: 100 } });
   await untilHourGoesOn();
   begun = Date.now();
   begunHour = bucketOf(begun);
@@ -81,7 +78,6 @@ beforeAll(async () => {
   for (const device of ['a', 'b', 'c']) await post(device, [[begun - 5 * HOUR_MS, 7]]);
   await post('b', [[begun - 6 * HOUR_MS, 7]]);
 });
-afterAll(() => system?.stop());
 
 test('changes: a reader follows from the present hour on: it gets every sample once, in parts', async () => {
   const joined = await ask(new Date(begunHour).toISOString(), 1);

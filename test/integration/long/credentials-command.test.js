@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { isSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { startCommand } from '../../support/processes/api-process.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useStore, useTestSystem } from '../../support/system/use.js';
 
 /** @import { CredentialPlace } from '../../../api/store/credentials.js' */
-/** @import { Store } from '../../../api/store/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
-/** @type {TestSystem} */
-let system;
-/** @type {Store} */
-let store;
-beforeAll(async () => {
-  system = await startTestSystem();
-  store = await system.openStore();
-});
-afterAll(async () => {
-  await store?.close();
-  await system?.stop();
-});
+const system = useTestSystem();
+const store = useStore(system);
 
 /** @param {string[]} args */
 const run = (...args) => runWith({}, ...args);
