@@ -45,6 +45,8 @@ export async function connectDevice({ mqttUrl }) {
     /** Number of times that its connection was closed. */
     closed: () => closed,
 
+    isConnected: () => client.connected,
+
     end: () => client.endAsync(true),
   };
 }

@@ -88,6 +88,12 @@ export async function startTestSystem(options = {}) {
     /** @param {string} path below /api/v1 @param {RequestInit} [init] */
     fetch: (path, init) => fetch(`${httpUrl}/api/v1${path}`, init),
 
+    /** Sends JSON. @param {string} path below /api/v1 @param {unknown} body @param {string} [method] */
+    post(path, body, method = 'POST') {
+      const headers = { 'Content-Type': 'application/json' };
+      return fetch(`${httpUrl}/api/v1${path}`, { method, headers, body: JSON.stringify(body) });
+    },
+
     get,
 
     /** @param {string} path below /api/v1, with its query @returns {Promise<any[]>} the items of all pages */
