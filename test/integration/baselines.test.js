@@ -13,11 +13,10 @@ const stored = useStoredSystem({
 
 /** @param {string} device @param {number} value of its temperature */
 async function send(device, value) {
-  const response = await stored.system().fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    body: JSON.stringify([{ sensor_id: 'temperature', ts: Date.now(), value }]),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const response = await stored.system().post(
+    `/measurements?device=${device}`,
+    [{ sensor_id: 'temperature', ts: Date.now(), value }],
+  );
   expect(response.status).toBe(200);
 }
 
@@ -97,11 +96,10 @@ test('GET /outliers: two minutes of samples: judged by them, which is provisiona
     ts: now - (120 - index) * 1000,
     value: 4 + (index % 5) / 10,
   }));
-  const response = await stored.system().fetch('/measurements?device=fridge', {
-    method: 'POST',
-    body: JSON.stringify([...samples, { sensor_id: 'door', ts: now, value: 21 }]),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const response = await stored.system().post(
+    '/measurements?device=fridge',
+    [...samples, { sensor_id: 'door', ts: now, value: 21 }],
+  );
   expect(response.status).toBe(200);
   await until(async () => (await outliers()).provisional === 1, { what: 'the provisional judgment' });
   const { items } = await outliers();

@@ -64,11 +64,10 @@ const untilStreamed = (device, count) =>
 
 /** @param {TestSystem} to @param {string} device @param {Array<{ ts: number, value: number }>} samples */
 async function post(to, device, samples) {
-  const response = await to.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    body: JSON.stringify(samples.map((sample) => ({ sensor_id: 's', ...sample }))),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const response = await to.post(
+    `/measurements?device=${device}`,
+    samples.map((sample) => ({ sensor_id: 's', ...sample })),
+  );
   expect(response.status).toBe(200);
 }
 

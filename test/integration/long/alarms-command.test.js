@@ -102,11 +102,7 @@ async function storeTemperatures(device, now, values) {
     ts: now - (10 - minute) * 60_000,
     value,
   }));
-  const response = await system.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(samples),
-  });
+  const response = await system.post(`/measurements?device=${device}`, samples);
   expect(response.status).toBe(200);
 }
 
@@ -130,11 +126,7 @@ test('npm run alarms -- test: several alarms: prints a limit with fewer alarms',
 test('npm run alarms -- test: the scope has more sensors than one test reads: the output has the number', async () => {
   const ts = Date.now() - 60_000;
   const samples = Array.from({ length: 51 }, (_, n) => ({ sensor_id: `probe-${n}`, ts, value: 1 }));
-  const response = await system.fetch('/measurements?device=many', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(samples),
-  });
+  const response = await system.post('/measurements?device=many', samples);
   expect(response.status).toBe(200);
   const rule = `- name: hot
   severity: info

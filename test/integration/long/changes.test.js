@@ -21,11 +21,10 @@ let begunHour = 0;
 
 /** @param {string} device @param {Array<[ts: number, value: number]>} samples */
 async function post(device, samples) {
-  const response = await system.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    body: JSON.stringify(samples.map(([ts, value]) => ({ sensor_id: 's', ts, value }))),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const response = await system.post(
+    `/measurements?device=${device}`,
+    samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
+  );
   expect(response.status).toBe(200);
   for (const [ts, value] of samples) sent.add(`${device} ${ts} ${value}`);
 }
