@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readPresets } from '../../api/ingest/mappings/index.js';
 import { useCredentials } from '../support/credentials.js';
+import { useDirectory } from '../support/directory.js';
 import { readMetric } from '../support/metrics.js';
 import { useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
@@ -21,7 +21,7 @@ const VECTORS = readPresets().flatMap(({ name }) =>
   JSON.parse(readFileSync(new URL(`../vectors/mappings/${name}.json`, import.meta.url), 'utf8')),
 );
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
+const directory = useDirectory('mappings');
 const file = join(directory, 'mappings.yaml');
 writeFileSync(
   file,
@@ -49,7 +49,6 @@ let installation;
 beforeAll(async () => {
   installation = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
 });
-afterAll(() => rmSync(directory, { recursive: true }));
 
 /** @param {MqttClient} client @param {string} topic @param {unknown} payload */
 const publish = (client, topic, payload) =>

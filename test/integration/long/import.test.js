@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -7,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { encodeParquet } from '../../../api/export/parquet.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { useDirectory } from '../../support/directory.js';
 import { unionOf } from '../../support/history/index.js';
 import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
 import { startCommand } from '../../support/processes/api-process.js';
@@ -24,13 +24,11 @@ const BEGIN = dayOf(NOW) - 300 * DAY_MS;
 
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
-let directory = '';
+const directory = useDirectory('import');
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-import-'));
   clock.now = NOW;
   await world.history.packedUntil(dayOf(NOW) - DAY_MS);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /**
  * @param {string} type
