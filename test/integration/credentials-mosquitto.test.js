@@ -57,11 +57,8 @@ afterAll(async () => {
 });
 
 async function write() {
-  const { cql, retention } = system.config;
   const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
+    ...system.databaseSettings,
     MQTT_USERNAME: 'operator',
     MQTT_PASSWORD: secrets['operator'],
     MQTT_MAPPINGS: join(files, 'mappings.yaml'),

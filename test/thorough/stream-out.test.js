@@ -197,14 +197,8 @@ test('streaming out: a process stops right after a message: the compacted topic 
 describe('npm run stream', () => {
   /** @param {string} prefix @param {string[]} args */
   async function stream(prefix, ...args) {
-    const { cql, retention } = system().config;
-    const settings = {
-      CQL_CONTACT_POINTS: String(cql.contactPoints),
-      CQL_KEYSPACE: cql.keyspace,
-      LATEST_GROUPS: String(retention.latestGroups),
-      STREAM_KAFKA: kafka.address,
-      STREAM_TOPIC_PREFIX: prefix,
-    };
+    const kafkaSettings = { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: prefix };
+    const settings = { ...system().databaseSettings, ...kafkaSettings };
     const { code, output } = await startCommand('api/commands/stream.js', settings, args).ended;
     return { code, output };
   }

@@ -130,12 +130,7 @@ test.each([
 });
 
 test('npm run export: a data set by site and day: the same rows, also when it is written again', async () => {
-  const { cql, retention } = world.system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-  };
+  const settings = world.system.databaseSettings;
   const out = join(directory, 'data-set');
   const dayText = (/** @type {number} */ ts) => new Date(ts).toISOString().slice(0, 10);
   for (let time = 0; time < 2; time++) {

@@ -1,36 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { useDirectory } from '../../support/directory.js';
 import { startCommand } from '../../support/processes/api-process.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-let directory = '';
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-alarms-'));
-  system = await startTestSystem({ periods: { alarmRules: 200 } });
-});
-afterAll(async () => {
-  await system?.stop();
-  rmSync(directory, { recursive: true, force: true });
-});
+const system = useTestSystem({ periods: { alarmRules: 200 } });
+const directory = useDirectory('alarms');
 
 /** @param {string[]} args */
-function startAlarms(...args) {
-  const { cql, retention } = system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-  };
-  return startCommand('api/commands/alarms/index.js', settings, args);
-}
+const startAlarms = (...args) =>
+  startCommand('api/commands/alarms/index.js', system.databaseSettings, args);
 
 /** @param {string[]} args */
 async function alarms(...args) {

@@ -15,15 +15,8 @@ const run = (...args) => runWith({}, ...args);
 
 /** @param {Record<string, string>} more settings @param {string[]} args */
 async function runWith(more, ...args) {
-  const { cql, retention } = system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-    MQTT_USERNAME: 'operator',
-    MQTT_PASSWORD: 'right',
-    ...more,
-  };
+  const account = { MQTT_USERNAME: 'operator', MQTT_PASSWORD: 'right' };
+  const settings = { ...system.databaseSettings, ...account, ...more };
   const { code, output } = await startCommand('api/commands/credentials/index.js', settings, args).ended;
   return { code, output, lines: output.trim().split('\n') };
 }

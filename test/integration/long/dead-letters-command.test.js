@@ -14,13 +14,7 @@ const device = useDevice(system);
 
 /** @param {string[]} args */
 async function run(...args) {
-  const { cql, retention } = system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-    AUTO_REGISTER: 'false',
-  };
+  const settings = { ...system.databaseSettings, AUTO_REGISTER: 'false' };
   const { code, output } = await startCommand('api/commands/dead-letters/index.js', settings, args).ended;
   const lines = output.trim().split('\n');
   // Standard error has the progress and the last note. On a busy machine they arrive between the other lines.

@@ -304,12 +304,7 @@ describe('npm run import', () => {
 
   /** @param {string[]} args */
   async function run(...args) {
-    const { cql, retention } = target.config;
-    const settings = {
-      CQL_CONTACT_POINTS: String(cql.contactPoints),
-      CQL_KEYSPACE: cql.keyspace,
-      LATEST_GROUPS: String(retention.latestGroups),
-    };
+    const settings = target.databaseSettings;
     const { code, output } = await startCommand('api/commands/import/index.js', settings, args).ended;
     return { code, output };
   }

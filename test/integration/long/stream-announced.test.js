@@ -72,8 +72,7 @@ const identify = (/** @type {string} */ device) => /** @type {Identity} */ (iden
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
 /** @param {TestSystem} to @param {string} device @param {unknown} body */
-const post = (to, device, body) =>
-  to.post(`/measurements?device=${device}`, body);
+const post = (to, device, body) => to.post(`/measurements?device=${device}`, body);
 
 /** @param {string} path @param {object} body @returns {Promise<any>} */
 async function request(path, body) {

@@ -81,6 +81,12 @@ export async function startTestSystem(options = {}) {
 
   return {
     config,
+    /** The settings of a command that works on the database of this system. */
+    databaseSettings: {
+      CQL_CONTACT_POINTS: String(config.cql.contactPoints),
+      CQL_KEYSPACE: config.cql.keyspace,
+      LATEST_GROUPS: String(config.retention.latestGroups),
+    },
     httpUrl,
     mqttPort: system.mqttPort,
     mqttUrl: `mqtt://127.0.0.1:${system.mqttPort}`,
