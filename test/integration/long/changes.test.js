@@ -132,35 +132,31 @@ test('changes: a time before the last 13 days: bad_parameter, because notes of l
 
 test('changes: a step is read: positions between its changes, each continues there, and an abort ends it', async () => {
   const store = await system.openStore();
-  try {
-    const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
-    const { signal } = new AbortController();
-    /** @param {Position} position */
-    const readAll = async (position) => {
-      /** @type {Array<Change | Progress>} */
-      const read = [];
-      for await (const change of changes.read(position, signal)) read.push(change);
-      return read;
-    };
-    /** @param {Array<Change | Progress>} read */
-    const textsOf = (read) => read.flatMap(({ text }) => text ?? []);
-    for (const step of /** @type {const} */ (['hour', 'late'])) {
-      for (const at of [begunHour, bucketOf(begun - 5 * HOUR_MS), begunHour - 100 * HOUR_MS]) {
-        const all = await readAll({ step, at, from: at });
-        const places = [...all.entries()].filter(([, { text }]) => text === null);
-        expect(places.length > 0).toBe(step === 'hour' || at === begunHour);
-        for (const [index, { position }] of places)
-          expect(textsOf(await readAll(position))).toEqual(textsOf(all.slice(index)));
-      }
+  const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
+  const { signal } = new AbortController();
+  /** @param {Position} position */
+  const readAll = async (position) => {
+    /** @type {Array<Change | Progress>} */
+    const read = [];
+    for await (const change of changes.read(position, signal)) read.push(change);
+    return read;
+  };
+  /** @param {Array<Change | Progress>} read */
+  const textsOf = (read) => read.flatMap(({ text }) => text ?? []);
+  for (const step of /** @type {const} */ (['hour', 'late'])) {
+    for (const at of [begunHour, bucketOf(begun - 5 * HOUR_MS), begunHour - 100 * HOUR_MS]) {
+      const all = await readAll({ step, at, from: at });
+      const places = [...all.entries()].filter(([, { text }]) => text === null);
+      expect(places.length > 0).toBe(step === 'hour' || at === begunHour);
+      for (const [index, { position }] of places)
+        expect(textsOf(await readAll(position))).toEqual(textsOf(all.slice(index)));
     }
-
-    const leaving = new AbortController();
-    const empty = begunHour - 100 * HOUR_MS;
-    const begunRead = changes.read({ step: 'hour', at: empty, from: empty }, leaving.signal);
-    expect((await begunRead.next()).value).toMatchObject({ text: null });
-    leaving.abort();
-    await expect(begunRead.next()).rejects.toThrow('aborted');
-  } finally {
-    await store.close();
   }
+
+  const leaving = new AbortController();
+  const empty = begunHour - 100 * HOUR_MS;
+  const begunRead = changes.read({ step: 'hour', at: empty, from: empty }, leaving.signal);
+  expect((await begunRead.next()).value).toMatchObject({ text: null });
+  leaving.abort();
+  await expect(begunRead.next()).rejects.toThrow('aborted');
 });

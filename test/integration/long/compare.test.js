@@ -314,32 +314,28 @@ test('Compare: a difference: it is reported, and the exit code is 1', async () =
 
 test('Compare: packed hours, with and without batches: history is compared', async () => {
   const history = await openHistory(system);
-  try {
-    // The samples of other tests in these hours are packed as well.
-    const hours = new Set();
-    for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
-      if (!line.includes('"series":[{')) continue;
-      const { device, series } = JSON.parse(line);
-      const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
-      const key = { group: groupOf(bytes, system.config.retention.latestGroups), bytes };
-      for (const sensor of await store.fleet.latestOfDevice(key)) {
-        hours.add(JSON.stringify([id, sensor.id, bucketOf(series[0].times[0])]));
-      }
+  // The samples of other tests in these hours are packed as well.
+  const hours = new Set();
+  for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
+    if (!line.includes('"series":[{')) continue;
+    const { device, series } = JSON.parse(line);
+    const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
+    const key = { group: groupOf(bytes, system.config.retention.latestGroups), bytes };
+    for (const sensor of await store.fleet.latestOfDevice(key)) {
+      hours.add(JSON.stringify([id, sensor.id, bucketOf(series[0].times[0])]));
     }
-    const before = await compare();
-    for (const hour of hours) {
-      const [device, sensor, start] = JSON.parse(hour);
-      await history.pack(history.sensorOf(device, sensor), start);
-    }
-    for (const hour of hours) {
-      const [device, sensor, start] = JSON.parse(hour);
-      await history.dropBatches(history.sensorOf(device, sensor), [start]);
-    }
-    expect(await compare()).toEqual(before);
-    const [device, sensor, start] = JSON.parse(String([...hours][0]));
-    await history.dropPacked(history.sensorOf(device, sensor), start);
-    expect((await compare()).found.missing.count).toBeGreaterThan(before.found.missing.count);
-  } finally {
-    await history.close();
   }
+  const before = await compare();
+  for (const hour of hours) {
+    const [device, sensor, start] = JSON.parse(hour);
+    await history.pack(history.sensorOf(device, sensor), start);
+  }
+  for (const hour of hours) {
+    const [device, sensor, start] = JSON.parse(hour);
+    await history.dropBatches(history.sensorOf(device, sensor), [start]);
+  }
+  expect(await compare()).toEqual(before);
+  const [device, sensor, start] = JSON.parse(String([...hours][0]));
+  await history.dropPacked(history.sensorOf(device, sensor), start);
+  expect((await compare()).found.missing.count).toBeGreaterThan(before.found.missing.count);
 });

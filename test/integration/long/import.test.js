@@ -317,17 +317,12 @@ describe('npm run import', () => {
 
   /** @returns {Promise<string[]>} the rows of history, as stored */
   async function historyRows() {
-    const database = await target.openDatabase();
-    try {
-      const { rows } = await database.execute(
-        'SELECT device_id, sensor_id, day, hour, digest FROM history',
-        [],
-        { fetchSize: 5000 },
-      );
-      return rows.map((row) => JSON.stringify(row)).sort();
-    } finally {
-      await database.shutdown();
-    }
+    const { rows } = await target.execute(
+      'SELECT device_id, sensor_id, day, hour, digest FROM history',
+      [],
+      { fetchSize: 5000 },
+    );
+    return rows.map((row) => JSON.stringify(row)).sort();
   }
 
   test(
