@@ -5,11 +5,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findTools } from '../../../infra/bootstrap/index.js';
 import { ensurePython } from '../../../infra/python/ensure.js';
+import { useStarted } from '../clean-ups.js';
 
 /** @import { PythonTools } from '../../../infra/python/ensure.js' */
 /** @import { Resource } from './resources.js' */
 
 const run = promisify(execFile);
+
+/** Timeout for the installation of the Python tools and the builds, in ms. */
+const INSTALLS_MS = 240_000;
+
 export const KUBERNETES = 'infra/kubernetes';
 
 /** Kustomizations that are applied. Those of `components/` are included in them. */
@@ -39,7 +44,7 @@ function kustomizationsIn(folder) {
  *
  * @returns {Promise<Builds>}
  */
-export async function buildAll() {
+async function buildAll() {
   await findTools(['kubectl']);
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const directory = mkdtempSync(join(tmpdir(), 'millrace-kubernetes-'));
@@ -64,6 +69,9 @@ export async function buildAll() {
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }
+
+/** Builds all kustomizations for the tests of a file. */
+export const useBuilds = () => useStarted(buildAll, ({ remove }) => remove(), INSTALLS_MS);
 
 /** @param {string} kustomization its directory @param {string} file for the output @returns {Promise<string>} the file */
 async function build(kustomization, file) {
