@@ -13,11 +13,11 @@ import { createMetrics } from '../../../../api/observability/metrics.js';
 import { statsOf } from '../../../../api/observability/process-stats.js';
 import { identifySensor } from '../../../../schema/ids.js';
 import { openStream } from '../../../support/http/event-stream.js';
+import { listening } from '../../../support/http/listening.js';
 import { useDevice, useStore, useTestSystem } from '../../../support/system/use.js';
 import { until } from '../../../support/until.js';
 
 /** @import { Server } from 'node:http' */
-/** @import { AddressInfo } from 'node:net' */
 /** @import { RequestHandler } from 'express' */
 /** @import { LiveItem } from '../../../../api/live/messages.js' */
 /** @import { Identity } from '../../../../schema/ids.js' */
@@ -80,10 +80,8 @@ async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
   );
   const app = express().get('/api/v1/stream', asAnybody, stream.handler);
   app.use(problemHandler(pino({ level: 'silent' })));
-  server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {AddressInfo} */ (server.address());
-  url = `http://127.0.0.1:${port}/api/v1/stream`;
+  server = createServer(app);
+  url = `http://127.0.0.1:${await listening(server)}/api/v1/stream`;
 }
 
 beforeEach(() => {
