@@ -36,10 +36,7 @@ const pathOf = (path) =>
     .replaceAll(/\{\w+\}/g, 'nothing-has-this-name')
     .replace(/\/changes$/, '/changes?wait=0');
 
-/**
- * @param {{ method: string, path: string }} route
- * @param {Record<string, string>} headers
- */
+/** @param {{ method: string, path: string }} route @param {Record<string, string>} headers */
 const ask = ({ method, path }, headers) =>
   send(system.httpUrl, pathOf(path), {
     method: path.endsWith('/stream') ? 'HEAD' : method.toUpperCase(),

@@ -10,11 +10,7 @@ const system = useTestSystem({
   settings: { MAX_MESSAGE_BYTES: '100000', API_TOKEN: 'the token for everything', INGEST_TOKENS: TOKEN },
 });
 
-/**
- * @param {string} address
- * @param {string | Buffer} body
- * @param {Record<string, string>} [headers]
- */
+/** @param {string} address @param {string | Buffer} body @param {Record<string, string>} [headers] */
 async function write(address, body, headers = { authorization: `Token ${TOKEN}` }) {
   const answer = await send(system.httpUrl, address, { method: 'POST', body, headers });
   return { ...answer, problem: answer.text === '' ? null : JSON.parse(answer.text) };

@@ -30,11 +30,7 @@ beforeAll(async () => {
   await world.history.packedUntil(dayOf(NOW) - DAY_MS);
 });
 
-/**
- * @param {string} type
- * @param {string | Uint8Array<ArrayBuffer>} body
- * @param {string} [query]
- */
+/** @param {string} type @param {string | Uint8Array<ArrayBuffer>} body @param {string} [query] */
 async function send(type, body, query = '') {
   const response = await world.system.fetch(`/import?${query}`, {
     method: 'POST',

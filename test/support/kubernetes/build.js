@@ -39,11 +39,7 @@ function kustomizationsIn(folder) {
     .flatMap(({ name }) => kustomizationsIn(join(folder, name)));
 }
 
-/**
- * Builds all kustomizations, with new secrets.
- *
- * @returns {Promise<Builds>}
- */
+/** Builds all kustomizations, with new secrets. @returns {Promise<Builds>} */
 async function buildAll() {
   await findTools(['kubectl']);
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
@@ -86,11 +82,7 @@ import json, sys
 from ruamel.yaml import YAML
 print(json.dumps([list(YAML(typ="safe").load_all(open(name, encoding="utf-8"))) for name in sys.argv[1:]]))`;
 
-/**
- * @param {PythonTools} python
- * @param {string[]} files
- * @returns {Promise<Resource[][]>}
- */
+/** @param {PythonTools} python @param {string[]} files @returns {Promise<Resource[][]>} */
 async function readResources(python, files) {
   const options = { maxBuffer: 16 * 1048576 };
   const { stdout } = await run(python.program('python'), ['-c', TO_JSON, ...files], options);
