@@ -161,11 +161,7 @@ async function reportQueryRules(records, complete) {
   return problems.length === 0;
 }
 
-/**
- * @param {string[]} args
- * @param {Record<string, string>} recording
- * @returns {Promise<number>} exit code
- */
+/** @param {string[]} args @param {Record<string, string>} recording @returns {Promise<number>} exit code */
 function jest(args, { NODE_OPTIONS: recorder, ...recording }) {
   // Jest loads ES modules by an interface of Node.js that is still behind a flag. Its workers need it as well.
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];

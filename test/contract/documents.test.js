@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, test } from '@jest/globals';
+import { beforeAll, test } from '@jest/globals';
 import { asyncApiDocument } from '../../api/http/contract/asyncapi.js';
 import { openApiDocument } from '../../api/http/contract/openapi.js';
 import { ROUTES } from '../../api/http/routes/index.js';
 import { ensurePython } from '../../infra/python/ensure.js';
 import { kafkaTopics } from '../../tools/reference/kafka-topics.js';
+import { useDirectory } from '../support/directory.js';
 
 /** @import { PythonTools } from '../../infra/python/ensure.js' */
 
@@ -17,13 +17,11 @@ const INSTALLS_MS = 300_000;
 
 /** @type {PythonTools} */
 let python;
-let directory = '';
+const directory = useDirectory('documents');
 
 beforeAll(async () => {
   python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
-  directory = mkdtempSync(join(tmpdir(), 'millrace-documents-'));
 }, INSTALLS_MS);
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 test.each([
   [

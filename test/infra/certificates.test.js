@@ -1,29 +1,26 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { emptyDataDir, MARKER } from '../../common/data-dir.js';
 import { KEPT_FOLDERS } from '../../infra/dev/prepare.js';
 import { makeCertificates } from '../../infra/tls/certificates.js';
 import { findOpenssl } from '../../infra/tls/openssl.js';
+import { useDirectory } from '../support/directory.js';
 
 /** @import { Openssl } from '../../infra/tls/openssl.js' */
 
 const SCRIPT = fileURLToPath(new URL('../../infra/tls/index.js', import.meta.url));
 const DAY_MS = 86_400_000;
 
-/** @type {string} */
-let folder;
+const folder = useDirectory('certificates');
 /** @type {Openssl} */
 let openssl;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'certificates-'));
   openssl = await findOpenssl();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** @param {string} out @param {{ hosts?: string, name?: string, renew?: boolean }} [options] */
 const make = (out, { hosts, name = 'server', renew = false } = {}) =>

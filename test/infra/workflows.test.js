@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { ensurePython, readYaml } from '../../infra/python/ensure.js';
 import { INSTALLS_MS } from '../support/compose/index.js';
+import { useDirectory } from '../support/directory.js';
 
 /** @import { PythonTools } from '../../infra/python/ensure.js' */
 
@@ -23,17 +23,13 @@ let python;
 let workflows;
 /** @type {any} */
 let dependabot;
-/** @type {string} */
-let directory;
+const directory = useDirectory('workflows');
 
 beforeAll(async () => {
   python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   workflows = await Promise.all(FILES.map((file) => readYaml(python, file)));
   dependabot = await readYaml(python, DEPENDABOT);
-  directory = mkdtempSync(join(tmpdir(), 'millrace-workflows-'));
 }, INSTALLS_MS);
-
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** @returns {any[]} of all workflows */
 const jobs = () => workflows.flatMap((workflow) => Object.values(workflow.jobs));

@@ -1,30 +1,27 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import mqtt from 'mqtt';
 import { connectStore } from '../../api/store/index.js';
 import { HeldWrites } from '../support/database/held-writes.js';
 import { track } from '../support/database/track.js';
 import { GROUPS, testAcknowledgements, WRITES_OF_A_MESSAGE } from '../support/mqtt/acknowledgement-order.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
 
 /** @import { Transport } from '../support/mqtt/acknowledgement-order.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 const writes = new HeldWrites();
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient[]} */
-let clients;
-beforeAll(async () => {
-  system = await startTestSystem({
-    settings: { LATEST_GROUPS: String(GROUPS) },
-    openStore: writes.opens(connectStore),
-  });
-  clients = [await mqtt.connectAsync(system.mqttUrl), await mqtt.connectAsync(system.mqttUrl)];
+const system = useTestSystem({
+  settings: { LATEST_GROUPS: String(GROUPS) },
+  openStore: writes.opens(connectStore),
 });
-afterAll(async () => {
-  for (const client of clients ?? []) await client.endAsync(true);
-  await system?.stop();
+/** @type {mqtt.MqttClient[]} */
+const clients = [];
+beforeAll(async () => {
+  for (let count = 0; count < 2; count++) {
+    const client = await mqtt.connectAsync(system.mqttUrl);
+    system.beforeStop(() => client.endAsync(true));
+    clients.push(client);
+  }
 });
 
 /** @param {mqtt.MqttClient | undefined} client @param {string} device @param {object[]} elements */
@@ -37,11 +34,7 @@ const publish = (client, device, elements) =>
 
 /** @param {string} device @param {object[]} elements */
 async function post(device, elements) {
-  const response = await system.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(elements),
-  });
+  const response = await system.post(`/measurements?device=${device}`, elements);
   expect([200, 422]).toContain(response.status);
 }
 

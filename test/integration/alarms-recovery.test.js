@@ -27,9 +27,7 @@ afterAll(async () => {
 
 /** @param {TestSystem} system @param {string} path @param {object} body */
 async function post(system, path, body) {
-  const headers = { 'Content-Type': 'application/json' };
-  const response = await system.fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
-  expect(response.ok).toBe(true);
+  expect((await system.post(path, body)).ok).toBe(true);
 }
 
 /** @param {TestSystem} system @param {string} name @param {object} condition @param {number} since epoch ms */
@@ -60,29 +58,24 @@ test('Alarm: a process dies between commit and evaluation: another evaluates wha
   await measure(begun - DAY_MS + MINUTE_MS, 1);
   await measure(begun - MINUTE_MS, 9);
   // Its successor finds this progress of the process that committed.
-  const database = await committing.openDatabase();
-  try {
-    expect((await evaluating.get('/alarms')).items).toHaveLength(1);
-    const progress = [randomUUID(), new Date(begun - 2 * MINUTE_MS)];
-    await database.execute(
-      "INSERT INTO alarm_progress (part, process, run, evaluated_until) VALUES ('millrace', 'dead', ?, ?)",
-      progress,
-      { prepare: true },
-    );
-    const items = await until(async () => {
-      const found = (await evaluating.get('/alarms')).items;
-      return found.length > 2 ? found : null;
-    });
-    expect(items).toMatchObject([
-      { rule: 'too warm', state: 'open', peak: 9, started_at: new Date(begun - MINUTE_MS).toISOString() },
-      { rule: 'too warm', state: 'cleared', peak: 7, started_at: new Date(begun - DAY_MS).toISOString() },
-      { peak: 6 },
-    ]);
-    await until(async () => {
-      const { rows } = await database.execute("SELECT process FROM alarm_progress WHERE part = 'millrace'");
-      return rows.every((row) => row['process'] !== 'dead');
-    });
-  } finally {
-    await database.shutdown();
-  }
+  expect((await evaluating.get('/alarms')).items).toHaveLength(1);
+  const progress = [randomUUID(), new Date(begun - 2 * MINUTE_MS)];
+  await committing.execute(
+    "INSERT INTO alarm_progress (part, process, run, evaluated_until) VALUES ('millrace', 'dead', ?, ?)",
+    progress,
+    { prepare: true },
+  );
+  const items = await until(async () => {
+    const found = (await evaluating.get('/alarms')).items;
+    return found.length > 2 ? found : null;
+  });
+  expect(items).toMatchObject([
+    { rule: 'too warm', state: 'open', peak: 9, started_at: new Date(begun - MINUTE_MS).toISOString() },
+    { rule: 'too warm', state: 'cleared', peak: 7, started_at: new Date(begun - DAY_MS).toISOString() },
+    { peak: 6 },
+  ]);
+  await until(async () => {
+    const { rows } = await committing.execute("SELECT process FROM alarm_progress WHERE part = 'millrace'");
+    return rows.every((row) => row['process'] !== 'dead');
+  });
 });

@@ -36,11 +36,11 @@ beforeAll(async () => {
     periods: { absence: 100, alarmDeliveries: 300, alarmRecheck: 100 },
   });
   device = await connectDevice(system);
+  system.beforeStop(device.end);
 });
 // A test that fails must not leave the next ones without a receiver.
 afterEach(() => receiver?.become('takes'));
 afterAll(async () => {
-  await device?.end();
   await system?.stop();
   await alertmanager?.stop();
   await receiver?.stop();
@@ -376,11 +376,7 @@ test('Rule: removed after a process retired the device and died: the open alarm 
   const { rule_id } = await openAlarm('lost');
   const { bytes } = /** @type {Identity} */ (identifyDevice('lost'));
   const store = await system.openStore();
-  try {
-    await store.retirement.retire({ group: groupOf(bytes, 4), bytes }, Date.now());
-  } finally {
-    await store.close();
-  }
+  await store.retirement.retire({ group: groupOf(bytes, 4), bytes }, Date.now());
   expect((await request(`/alarm-rules/${rule_id}`, 'DELETE')).status).toBe(204);
   await until(() => receivedOf('lost', 'cleared').length === 1);
   expect(await openOf('lost')).toEqual([]);

@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 
-/** @import { TestSystem } from '../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem();
-});
-afterAll(() => system?.stop());
+const system = useTestSystem();
 
 test('Measurement: published over MQTT: HTTP returns it in latest and in history', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);

@@ -13,11 +13,8 @@ const stored = useStoredSystem({
 
 /** @param {string} device @param {number} value of its temperature */
 async function send(device, value) {
-  const response = await stored.system().fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    body: JSON.stringify([{ sensor_id: 'temperature', ts: Date.now(), value }]),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const samples = [{ sensor_id: 'temperature', ts: Date.now(), value }];
+  const response = await stored.system().post(`/measurements?device=${device}`, samples);
   expect(response.status).toBe(200);
 }
 
@@ -97,11 +94,8 @@ test('GET /outliers: two minutes of samples: judged by them, which is provisiona
     ts: now - (120 - index) * 1000,
     value: 4 + (index % 5) / 10,
   }));
-  const response = await stored.system().fetch('/measurements?device=fridge', {
-    method: 'POST',
-    body: JSON.stringify([...samples, { sensor_id: 'door', ts: now, value: 21 }]),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const all = [...samples, { sensor_id: 'door', ts: now, value: 21 }];
+  const response = await stored.system().post('/measurements?device=fridge', all);
   expect(response.status).toBe(200);
   await until(async () => (await outliers()).provisional === 1, { what: 'the provisional judgment' });
   const { items } = await outliers();

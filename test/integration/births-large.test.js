@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createBirths } from '../../api/ingest/registry/births.js';
 import { ClockNotices } from '../../api/ingest/registry/clock-notices.js';
@@ -9,13 +9,12 @@ import { connectStore } from '../../api/store/index.js';
 import { Retry } from '../../api/store/sending/retry.js';
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 
 /** @import { Device } from '../../api/ingest/registry/cache.js' */
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Gate } from '../../api/store/sending/session.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 /**
  * Registration on the real store. The tests bring their own gate, so that they can count and refuse requests to the database.
@@ -23,8 +22,7 @@ import { startTestSystem } from '../support/system/index.js';
 
 const SENSORS = 1000;
 
-/** @type {TestSystem} */
-let system;
+const system = useTestSystem();
 /** @type {Store} */
 let store;
 /** @type {string[]} names of the statements that the database has answered */
@@ -48,14 +46,10 @@ const gate = {
 };
 
 beforeAll(async () => {
-  system = await startTestSystem();
   const { cql, retention } = system.config;
   const observe = (/** @type {{ query: string }} */ { query }) => void answered.push(query);
   store = await connectStore({ cql, retention, gate, observe, onStaleIndex: () => {} });
-});
-afterAll(async () => {
-  await store?.close();
-  await system?.stop();
+  system.beforeStop(() => store.close());
 });
 
 function openRegistry() {

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { expect, test } from '@jest/globals';
+import { connectDevice } from '../support/mqtt/device.js';
 import { startTestSystem } from '../support/system/index.js';
-
-/** @import { TestSystem } from '../support/system/index.js' */
+import { useDevice, useTestSystem } from '../support/system/use.js';
 
 /**
  * Births, first messages and statuses may come in any order. The tests read over HTTP, which reads the database each time
@@ -11,38 +10,15 @@ import { startTestSystem } from '../support/system/index.js';
 
 const SECOND_MS = 1000;
 
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient} */
-let client;
-beforeAll(async () => {
-  system = await startTestSystem();
-  client = await mqtt.connectAsync(system.mqttUrl);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await system?.stop();
-});
+const system = useTestSystem();
+const client = useDevice(system);
 
-/** @param {string} device @param {string} kind @param {unknown} content */
-const publish = (device, kind, content) =>
-  client.publishAsync(
-    `iot/v1/${device}/${kind}`,
-    typeof content === 'string' ? content : JSON.stringify(content),
-    { qos: 1 },
-  );
+/** @param {string} device @param {object} content */
+const birth = (device, content, by = client) => by.send(device, 'birth', content);
 
-/** @param {string} device @param {object} content @param {mqtt.MqttClient} [by] */
-const birth = (device, content, by = client) =>
-  by.publishAsync(`iot/v1/${device}/birth`, JSON.stringify(content), { qos: 1 });
-
-/** @param {string} device @param {string} sensor @param {mqtt.MqttClient} [by] */
+/** @param {string} device @param {string} sensor */
 const measure = (device, sensor, by = client) =>
-  by.publishAsync(
-    `iot/v1/${device}/measurements`,
-    JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 }),
-    { qos: 1 },
-  );
+  by.send(device, 'measurements', { sensor_id: sensor, ts: Date.now(), value: 1 });
 
 /** @param {string} device @returns {Promise<any[]>} its sensors, with the attributes of the device */
 const latest = (device) => system.all(`/latest?device=${device}`);
@@ -50,9 +26,9 @@ const latest = (device) => system.all(`/latest?device=${device}`);
 /** @type {Record<string, (device: string, session: number) => Promise<unknown>>} */
 const MESSAGES = {
   measurement: (device) => measure(device, 't'),
-  status: (device, session) => publish(device, 'status', { state: 'online', session }),
+  status: (device, session) => client.send(device, 'status', { state: 'online', session }),
   // Its session is the time of its receipt, which is later than the session of the birth that follows.
-  'bare status': (device) => publish(device, 'status', 'online'),
+  'bare status': (device) => client.send(device, 'status', 'online'),
   birth: (device, session) =>
     birth(device, {
       session,
@@ -98,7 +74,7 @@ test('Births: an earlier one is delivered again after the newest: it changes not
   const before = [await system.get('/devices/unchanged'), await latest('unchanged')];
   late.sensors.push({ sensor_id: 'forgotten', name: 'Xx', type: 'Xx', unit: 'Xx', interval_ms: 2 });
   const again = JSON.stringify({ session: session + 10 * SECOND_MS, ...late });
-  await client.publishAsync('iot/v1/unchanged/birth', again, { qos: 1, dup: true });
+  await client.publish('iot/v1/unchanged/birth', again, { dup: true });
 
   const sensors = await latest('unchanged');
   expect(sensors).toHaveLength(2);
@@ -141,7 +117,7 @@ test('Births: two of one session arrive: every process agrees with the database'
 test('Births: a process with a cached device: it agrees in the end', async () => {
   const settings = { CQL_KEYSPACE: system.config.cql.keyspace };
   const other = await startTestSystem({ settings });
-  const second = await mqtt.connectAsync(other.mqttUrl);
+  const second = await connectDevice(other);
   try {
     const session = Date.now() - 60 * SECOND_MS;
     const births = ['Y', 'X', 'Y'].map((name, index) => ({
@@ -158,7 +134,7 @@ test('Births: a process with a cached device: it agrees in the end', async () =>
     expect((await system.get('/devices/shared')).name).toBe('Y');
     expect(await latest('shared')).toEqual([expect.objectContaining({ device: 'Y', name: 't' })]);
   } finally {
-    await second.endAsync();
+    await second.end();
     await other.halt();
   }
 });

@@ -1,40 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { expect, test } from '@jest/globals';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
+import { connectDevice } from '../support/mqtt/device.js';
 import { startTestSystem } from '../support/system/index.js';
+import { useDevice, useTestSystem } from '../support/system/use.js';
 
-/** @import { Client } from 'cassandra-driver' */
-/** @import { TestSystem } from '../support/system/index.js' */
+const system = useTestSystem();
+const client = useDevice(system);
 
-/** @type {TestSystem} */
-let system;
-/** @type {Client} */
-let database;
-/** @type {mqtt.MqttClient} */
-let client;
-beforeAll(async () => {
-  system = await startTestSystem();
-  database = await system.openDatabase();
-  client = await mqtt.connectAsync(system.mqttUrl);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await database?.shutdown();
-  await system?.stop();
-});
-
-/** @param {string} device @param {object} content @param {mqtt.MqttClient} [by] */
-const birth = (device, content, by = client) =>
-  by.publishAsync(`iot/v1/${device}/birth`, JSON.stringify(content), { qos: 1 });
+/** @param {string} device @param {object} content */
+const birth = (device, content, by = client) => by.send(device, 'birth', content);
 
 /** @param {string} device @param {string} sensor @param {number} value */
 const measure = (device, sensor, value) =>
-  client.publishAsync(
-    `iot/v1/${device}/measurements`,
-    JSON.stringify({ sensor_id: sensor, ts: Date.now(), value }),
-    { qos: 1 },
-  );
+  client.measure(device, [{ sensor_id: sensor, ts: Date.now(), value }]);
 
 const UUID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
@@ -126,7 +105,7 @@ test('Births: an earlier session comes again: nothing changes', async () => {
   await birth('late', { session, name: 'New', site: 'New', sensors: sensors('New') });
   const before = [await system.get('/devices/late'), await system.all('/latest?device=late')];
   const again = { session: session - 1, name: 'Zzz', site: 'Zzz', sensors: sensors('Zzz') };
-  await client.publishAsync('iot/v1/late/birth', JSON.stringify(again), { qos: 1, dup: true });
+  await client.publish('iot/v1/late/birth', JSON.stringify(again), { dup: true });
   expect([await system.get('/devices/late'), await system.all('/latest?device=late')]).toEqual(before);
   // The cache of the process is still right, so the measurement changes no attribute.
   await measure('late', 't', 5);
@@ -167,9 +146,9 @@ test('Births: a birth is repeated: nothing is written, also after a restart', as
 
   const other = await startTestSystem({ settings: { CQL_KEYSPACE: system.config.cql.keyspace } });
   try {
-    const second = await mqtt.connectAsync(other.mqttUrl);
+    const second = await connectDevice(other);
     await birth('again', content, second);
-    await second.endAsync();
+    await second.end();
     expect(await writes(other)).toBe(0);
   } finally {
     await other.halt();
@@ -203,7 +182,7 @@ test('Births: wrong sensors: dead letters; the others are registered', async () 
     'also good',
     'good',
   ]);
-  const [deadLetter] = await readDeadLetters(database, 'mixed');
+  const [deadLetter] = await readDeadLetters(system, 'mixed');
   expect(deadLetter?.refused).toMatchObject([
     { index: 1, code: 'malformed', path: 'sensors[1]', rule: 'must be an object' },
     { index: 2, code: 'bad_id', path: 'sensors[2].sensor_id', rule: 'must not be empty' },
@@ -221,7 +200,7 @@ test('Births: more than 10,000 sensors of a device: the rest are dead letters', 
   await birth('many', { sensors: sensors(0, 10_001) });
   await birth('many', { sensors: sensors(0, 9_999) });
   await birth('many', { sensors: sensors(9_990, 20) });
-  const deadLetters = await readDeadLetters(database, 'many');
+  const deadLetters = await readDeadLetters(system, 'many');
   expect(deadLetters.map(({ codes }) => codes)).toEqual([
     { registration_limit: 1 },
     { registration_limit: 10 },

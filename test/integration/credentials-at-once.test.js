@@ -1,33 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createCredentialService } from '../../api/access/credentials/credential-service.js';
 import { isSecret } from '../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useStore, useTestSystem } from '../support/system/use.js';
 
 /** @import { CredentialService } from '../../api/access/credentials/credential-service.js' */
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 const ROUNDS = 12;
 
-/** @type {TestSystem} */
-let system;
-/** One store for each process. @type {Store[]} */
-let stores;
+const system = useTestSystem();
+/** One store for each process. */
+const stores = [useStore(system), useStore(system)];
 /** @type {CredentialService[]} */
 let services;
-beforeAll(async () => {
-  system = await startTestSystem();
-  stores = [await system.openStore(), await system.openStore()];
+beforeAll(() => {
   // The clock stands still, so all changes have the same millisecond.
   services = stores.map((store) =>
     createCredentialService({ store: store.credentials, clock: () => 1_800_000_000_000 }),
   );
-});
-afterAll(async () => {
-  await Promise.all((stores ?? []).map((store) => store.close()));
-  await system?.stop();
 });
 
 const [here, there] = [() => credentialService(0), () => credentialService(1)];

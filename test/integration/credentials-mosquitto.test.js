@@ -5,16 +5,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { INSTALLATION_RIGHTS } from '../../api/commands/credentials/mosquitto.js';
 import { identifyDevice } from '../../schema/ids.js';
-import { openCredentials, whenClosed } from '../support/credentials.js';
+import { useCredentials, whenClosed } from '../support/credentials.js';
 import { startMosquitto } from '../support/mqtt/mosquitto.js';
 import { startCommand } from '../support/processes/api-process.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
-/** @import { Credentials } from '../support/credentials.js' */
 /** @import { Mosquitto } from '../support/mqtt/mosquitto.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 // MQTT 5, table 2-6: not authorized. Unlike MQTT 3.1.1, it has this code for a single message as well.
 const NOT_AUTHORIZED = 135;
@@ -25,10 +23,8 @@ const MAPPINGS = `mappings:
   - { name: lines, topic: lines/+, device: { pointer: /id }, values: [{ pointer: /v }] }
 `;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Credentials} */
-let credentials;
+const system = useTestSystem();
+const credentials = useCredentials(system);
 /** @type {string} */
 let files;
 /** @type {Mosquitto} */
@@ -42,8 +38,6 @@ let written;
 
 beforeAll(async () => {
   files = mkdtempSync(join(tmpdir(), 'millrace-credentials-'));
-  system = await startTestSystem();
-  credentials = await openCredentials(system);
   for (const account of ['pump', 'Ofen 3', '+', 'plant/edge', 'co:lon', '#hash']) {
     secrets[account] = await credentials.issue(account);
   }
@@ -59,17 +53,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.endAsync(true)));
   await broker?.remove();
-  await credentials?.stop();
-  await system?.stop();
   rmSync(files, { recursive: true, force: true });
 });
 
 async function write() {
-  const { cql, retention } = system.config;
   const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
+    ...system.databaseSettings,
     MQTT_USERNAME: 'operator',
     MQTT_PASSWORD: secrets['operator'],
     MQTT_MAPPINGS: join(files, 'mappings.yaml'),

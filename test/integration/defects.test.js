@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createIngest } from '../../api/ingest/index.js';
 import { createContext } from '../../api/observability/index.js';
@@ -6,20 +6,12 @@ import { ClockGuard } from '../../api/store/clock-guard.js';
 import { connectStore } from '../../api/store/index.js';
 import { parseTopic } from '../../schema/topics.js';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 
-/** @import { Client } from 'cassandra-driver' */
 /** @import { Ingest } from '../../api/ingest/index.js' */
-/** @import { Store } from '../../api/store/index.js' */
 /** @import { PendingRow } from '../../api/store/sending/pending-rows.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
-/** @type {TestSystem} */
-let system;
-/** @type {Store} */
-let store;
-/** @type {Client} */
-let database;
+const system = useTestSystem();
 /** @type {Ingest} */
 let ingest;
 /** @type {Record<string, any>[]} */
@@ -28,10 +20,8 @@ const logged = [];
 let defects = 0;
 
 beforeAll(async () => {
-  system = await startTestSystem();
-  database = await system.openDatabase();
   const { config } = system;
-  store = await connectStore({
+  const store = await connectStore({
     cql: config.cql,
     retention: config.retention,
     observe: () => {},
@@ -47,6 +37,7 @@ beforeAll(async () => {
         }),
     },
   });
+  system.beforeStop(() => store.close());
   const write = (/** @type {string} */ line) => void logged.push(JSON.parse(line));
   const clockGuard = new ClockGuard({
     clock: Date.now,
@@ -55,16 +46,8 @@ beforeAll(async () => {
   });
   await clockGuard.start();
   const logger = pino({ level: 'error' }, { write });
-  ingest = createIngest(createContext({ config, version: 'test', logger }), {
-    store,
-    clockGuard,
-  });
-});
-afterAll(async () => {
-  ingest?.abort();
-  await store?.close();
-  await database?.shutdown();
-  await system?.stop();
+  ingest = createIngest(createContext({ config, version: 'test', logger }), { store, clockGuard });
+  system.beforeStop(() => ingest.abort());
 });
 
 /** @param {number} value */
@@ -82,7 +65,7 @@ test('Defect: it occurs in a message: a dead letter and an error with its stack;
   defects = 1;
   const failing = messageOf(2);
   await ingest.handleMessage(failing);
-  const [deadLetter, ...more] = await readDeadLetters(database, 'unlucky');
+  const [deadLetter, ...more] = await readDeadLetters(system, 'unlucky');
   expect(more).toEqual([]);
   expect(deadLetter).toMatchObject({ payload: failing.payload, refused: [{ index: -1, code: 'rejected' }] });
   expect(logged).toEqual([
@@ -94,12 +77,12 @@ test('Defect: it occurs in a message: a dead letter and an error with its stack;
 
   await ingest.handleMessage(messageOf(3));
   expect((await system.get('/devices/unlucky/sensors/t')).value).toBe(3);
-  expect(await readDeadLetters(database, 'unlucky')).toHaveLength(1);
+  expect(await readDeadLetters(system, 'unlucky')).toHaveLength(1);
 });
 
 test('Defect: while the process ends: the message stays unacknowledged, without a dead letter', async () => {
   ingest.abort();
   defects = 1;
   await expect(ingest.handleMessage(messageOf(4))).rejects.toThrow('x is not a function');
-  expect(await readDeadLetters(database, 'unlucky')).toHaveLength(1);
+  expect(await readDeadLetters(system, 'unlucky')).toHaveLength(1);
 });

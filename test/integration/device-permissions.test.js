@@ -1,39 +1,27 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqttPacket from 'mqtt-packet';
 import { identifyDevice } from '../../schema/ids.js';
-import { isTaken, mayListen, NOT_AUTHORIZED, openCredentials, whenClosed } from '../support/credentials.js';
+import { isTaken, mayListen, NOT_AUTHORIZED, useCredentials, whenClosed } from '../support/credentials.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
-/** @import { Credentials } from '../support/credentials.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 
-/** @type {TestSystem} */
-let system;
-/** @type {Credentials} */
-let credentials;
-beforeAll(async () => {
-  system = await startTestSystem({
-    settings: {
-      MQTT_AUTH: 'true',
-      MQTT_USERNAME: INSTALLATION.username,
-      MQTT_PASSWORD: INSTALLATION.password,
-    },
-    periods: { recheck: 300 },
-  });
-  credentials = await openCredentials(system);
-  await credentials.issue('victim');
+const system = useTestSystem({
+  settings: {
+    MQTT_AUTH: 'true',
+    MQTT_USERNAME: INSTALLATION.username,
+    MQTT_PASSWORD: INSTALLATION.password,
+  },
+  periods: { recheck: 300 },
 });
-afterAll(async () => {
-  await credentials?.stop();
-  await system?.stop();
-});
+const credentials = useCredentials(system);
+beforeAll(() => credentials.issue('victim'));
 
 const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
 const VICTIM = idOf('victim');

@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
-import { useOneDevice } from '../support/mqtt/one-device.js';
+import { useDevice, useTestSystem } from '../support/system/use.js';
 
 const DAY_MS = 86_400_000;
 
 /** Limits reads to the last hours, because a year of empty hours takes long to read. */
 const RECENT = `from=${Date.now() - DAY_MS}`;
 
-const context = useOneDevice();
+const system = useTestSystem();
+const client = useDevice(system);
 
 let devices = 0;
 const newDevice = () => `hostile-${devices++}`;
 
 /** @param {string} device @param {string | Buffer} payload @returns {Promise<unknown>} settles when it is acknowledged */
-const publish = (device, payload) =>
-  context.client.publishAsync(`iot/v1/${device}/measurements`, payload, { qos: 1 });
+const publish = (device, payload) => client.publish(`iot/v1/${device}/measurements`, payload);
 
 /** Messages that are refused as a whole, with the error code. */
 const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
@@ -42,7 +42,7 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
 test.each(WHOLE)('Payload: %s: one dead letter of the message', async (_, payload, code) => {
   const device = newDevice();
   await publish(device, payload);
-  expect(await readDeadLetters(context.database, device)).toEqual([
+  expect(await readDeadLetters(system, device)).toEqual([
     {
       topic: `iot/v1/${device}/measurements`,
       device,
@@ -61,7 +61,7 @@ test.each([
 ])('Payload: no sensor has a name, %s: one dead letter', async (payload, refused) => {
   const device = newDevice();
   await publish(device, payload);
-  expect(await readDeadLetters(context.database, device)).toMatchObject([{ codes: { bad_id: refused } }]);
+  expect(await readDeadLetters(system, device)).toMatchObject([{ codes: { bad_id: refused } }]);
 });
 
 /** Wrong measurements as JSON, with the error code. @type {[string, string, string][]} */
@@ -105,16 +105,14 @@ test('Payload: bad in part: the good is stored, and one dead letter has the rest
   const payload = `[${SINGLE.flatMap(([, json], i) => [good(i), json]).join()},${good(SINGLE.length)}]`;
   await publish(device, payload);
 
-  const { items } = await context.system.get(
-    `/devices/${device}/sensors/t/measurements?limit=1000&${RECENT}`,
-  );
+  const { items } = await system.get(`/devices/${device}/sensors/t/measurements?limit=1000&${RECENT}`);
   expect(items).toEqual(
     Array.from({ length: SINGLE.length + 1 }, (_, index) => ({
       ts: new Date(ts - index).toISOString(),
       value: index,
     })),
   );
-  const [deadLetter, ...more] = await readDeadLetters(context.database, device);
+  const [deadLetter, ...more] = await readDeadLetters(system, device);
   expect(more).toEqual([]);
   const byIndex = deadLetter?.refused.sort((a, b) => a.index - b.index);
   expect(byIndex).toMatchObject(
@@ -149,9 +147,9 @@ test('Payload: SenML, bad in part: the good is stored, and one dead letter has t
   const device = newDevice();
   const payload = `[{"n":"t","v":1},${RECORDS.map(([, json]) => json).join()},{"n":"t","t":-1,"v":2}]`;
   await publish(device, payload);
-  const { items } = await context.system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
+  const { items } = await system.get(`/devices/${device}/sensors/t/measurements?${RECENT}`);
   expect(items.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([1, 2]);
-  const [deadLetter] = await readDeadLetters(context.database, device);
+  const [deadLetter] = await readDeadLetters(system, device);
   expect(deadLetter?.refused.sort((a, b) => a.index - b.index)).toMatchObject(
     RECORDS.map(([, , code], index) => ({ index: index + 1, code })),
   );
@@ -159,28 +157,28 @@ test('Payload: SenML, bad in part: the good is stored, and one dead letter has t
 
 test('Payload: many refused measurements: a dead letter counts all and lists the first hundred', async () => {
   const device = newDevice();
-  const before = await readMetric(context.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
+  const before = await readMetric(system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   await publish(device, JSON.stringify(Array(5000).fill({ sensor_id: 't' })));
-  const [deadLetter] = await readDeadLetters(context.database, device);
+  const [deadLetter] = await readDeadLetters(system, device);
   expect(deadLetter?.codes).toEqual({ not_numeric: 5000 });
   expect(deadLetter?.refused).toMatchObject(
     Array.from({ length: 100 }, (_, index) => ({ index, code: 'not_numeric', path: `[${index}].value` })),
   );
   expect(deadLetter?.size).toBeGreaterThan(65_536);
   expect(deadLetter?.payload).toHaveLength(65_536);
-  const after = await readMetric(context.system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
+  const after = await readMetric(system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   expect(after - before).toBe(5000);
 });
 
 test('Payload: wrong births and statuses: dead letters', async () => {
   const device = newDevice();
   for (const payload of ['{', '[]', '7', '{"sensors":{}}', '{"name":""}', '{"site":"a\\tb"}']) {
-    await context.client.publishAsync(`iot/v1/${device}/birth`, payload, { qos: 1 });
+    await client.publish(`iot/v1/${device}/birth`, payload);
   }
   for (const payload of ['{', '{"state":"asleep"}', 'maybe', 'null', '{"state":{}}']) {
-    await context.client.publishAsync(`iot/v1/${device}/status`, payload, { qos: 1 });
+    await client.publish(`iot/v1/${device}/status`, payload);
   }
-  const deadLetters = await readDeadLetters(context.database, device);
+  const deadLetters = await readDeadLetters(system, device);
   expect(deadLetters.map(({ payload, codes }) => [payload.toString(), Object.keys(codes)[0]]).sort()).toEqual(
     [
       ['{', 'malformed'],
@@ -199,8 +197,8 @@ test('Payload: wrong births and statuses: dead letters', async () => {
 });
 
 test('Payload: after all hostile payloads: the connection is open, and the system is well', async () => {
-  expect(context.closed()).toBe(0);
-  expect((await fetch(`${context.system.httpUrl}/readyz`)).status).toBe(200);
+  expect(client.closed()).toBe(0);
+  expect((await fetch(`${system.httpUrl}/readyz`)).status).toBe(200);
 });
 
 /** @param {string[]} texts @returns {Record<string, number>} */

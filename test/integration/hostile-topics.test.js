@@ -2,19 +2,20 @@ import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
-import { useOneDevice } from '../support/mqtt/one-device.js';
+import { useDevice, useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
 
 /** Limits reads to the last hour, because a year of empty hours takes long to read. */
 const RECENT = `from=${Date.now() - 3_600_000}`;
 
-const context = useOneDevice();
+const system = useTestSystem();
+const client = useDevice(system);
 
 /** @param {number} value @param {number} [ts] */
 const measurement = (value, ts = Date.now()) => JSON.stringify({ sensor_id: 't', ts, value });
 
 test('Message: unknown topic: acknowledged, dropped and counted; no client receives it', async () => {
-  const listener = await mqtt.connectAsync(context.system.mqttUrl);
+  const listener = await mqtt.connectAsync(system.mqttUrl);
   /** @type {string[]} */
   const received = [];
   // The messages that ingest publishes about a sample and a process may come before it or after it.
@@ -38,31 +39,29 @@ test('Message: unknown topic: acknowledged, dropped and counted; no client recei
     `iot/v1/${'/'.repeat(30_000)}`,
   ];
   for (const topic of topics) {
-    await context.client.publishAsync(topic, measurement(1), { qos: 1, retain: true });
+    await client.publish(topic, measurement(1), { retain: true });
   }
-  expect(await readMetric(context.system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(
-    topics.length,
-  );
+  expect(await readMetric(system, 'iot_ingest_messages_total{result="unknown_topic"}')).toBe(topics.length);
 
-  await context.client.publishAsync('iot/v1/known/measurements', measurement(1), { qos: 1 });
+  await client.publish('iot/v1/known/measurements', measurement(1));
   await until(() => received.length > 1);
   expect(received).toEqual(['spBv1.0/STATE/millrace-1', 'iot/v1/known/measurements']);
-  expect(context.closed()).toBe(0);
-  expect((await readDeadLetters(context.database)).map(({ topic }) => topic)).toEqual([]);
+  expect(client.closed()).toBe(0);
+  expect((await readDeadLetters(system)).map(({ topic }) => topic)).toEqual([]);
   await listener.endAsync(true);
 });
 
 test('Will: its topic has too many levels: counted as an unknown topic', async () => {
   const unknownTopic = 'iot_ingest_messages_total{result="unknown_topic"}';
-  const before = await readMetric(context.system, unknownTopic);
+  const before = await readMetric(system, unknownTopic);
   const will = {
     topic: `iot/v1${'/x'.repeat(99)}`,
     payload: Buffer.from('x'),
     qos: /** @type {const} */ (1),
   };
-  const leaving = await mqtt.connectAsync(context.system.mqttUrl, { reconnectPeriod: 0, will });
+  const leaving = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0, will });
   leaving.stream.destroy();
-  await until(async () => (await readMetric(context.system, unknownTopic)) === before + 1);
+  await until(async () => (await readMetric(system, unknownTopic)) === before + 1);
 });
 
 test.each([
@@ -70,39 +69,36 @@ test.each([
   ['a control character', 'a\u0007b'],
   ['129 bytes', `${'x'.repeat(127)}é`],
 ])('Topic: a device with %s: a dead letter bad_id', async (_, device) => {
-  await context.client.publishAsync(`iot/v1/${device}/measurements`, measurement(1), { qos: 1 });
-  const [deadLetter] = await readDeadLetters(context.database, device);
+  await client.publish(`iot/v1/${device}/measurements`, measurement(1));
+  const [deadLetter] = await readDeadLetters(system, device);
   expect(deadLetter?.codes).toEqual({ bad_id: 1 });
-  expect(context.closed()).toBe(0);
+  expect(client.closed()).toBe(0);
 });
 
 test('Topic: a device with any valid name: its measurement is stored', async () => {
   for (const device of ['x'.repeat(128), 'Öfen & Co', '$', '..', '%2F', '🌡', 'NULL', '__proto__']) {
-    await context.client.publishAsync(`iot/v1/${device}/measurements`, measurement(3), { qos: 1 });
+    await client.publish(`iot/v1/${device}/measurements`, measurement(3));
     const path = `/latest?device=${encodeURIComponent(device)}`;
-    expect((await context.system.get(path)).items).toEqual([expect.objectContaining({ device, value: 3 })]);
+    expect((await system.get(path)).items).toEqual([expect.objectContaining({ device, value: 3 })]);
   }
 });
 
 test('Retained message: measurements and births: stored, and not kept as retained', async () => {
   const ts = Date.now();
-  await context.client.publishAsync('iot/v1/retained/birth', '{"name":"retained"}', { qos: 1, retain: true });
-  await context.client.publishAsync('iot/v1/retained/measurements', measurement(5, ts), {
-    qos: 1,
-    retain: true,
-  });
+  await client.publish('iot/v1/retained/birth', '{"name":"retained"}', { retain: true });
+  await client.publish('iot/v1/retained/measurements', measurement(5, ts), { retain: true });
   const status = JSON.stringify({ state: 'online', session: ts });
-  await context.client.publishAsync('iot/v1/retained/status', status, { qos: 1, retain: true });
-  const { items } = await context.system.get(`/devices/retained/sensors/t/measurements?${RECENT}`);
+  await client.publish('iot/v1/retained/status', status, { retain: true });
+  const { items } = await system.get(`/devices/retained/sensors/t/measurements?${RECENT}`);
   expect(items).toEqual([{ ts: new Date(ts).toISOString(), value: 5 }]);
 
-  const late = await mqtt.connectAsync(context.system.mqttUrl);
+  const late = await mqtt.connectAsync(system.mqttUrl);
   /** @type {[string, string, boolean][]} */
   const received = [];
   late.on('message', (topic, payload, { retain }) => received.push([topic, payload.toString(), retain]));
   await late.subscribeAsync('iot/v1/retained/#', { qos: 1 });
   // Retained messages come before all that is published after this point.
-  await context.client.publishAsync('iot/v1/retained/measurements', measurement(6, ts + 1), { qos: 1 });
+  await client.publish('iot/v1/retained/measurements', measurement(6, ts + 1));
   await until(() => received.some(([topic]) => topic.endsWith('measurements')));
   expect(received).toEqual([
     ['iot/v1/retained/status', status, true],
@@ -112,43 +108,43 @@ test('Retained message: measurements and births: stored, and not kept as retaine
 });
 
 test('Measurement: QoS 0: stored', async () => {
-  await context.client.publishAsync('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
-  await until(async () => (await context.system.get('/latest?device=qos-0')).items[0]?.value === 7);
+  await client.publish('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
+  await until(async () => (await system.get('/latest?device=qos-0')).items[0]?.value === 7);
 });
 
 test('Measurement: QoS 2: acknowledged after the commit', async () => {
   const ts = Date.now();
   await Promise.all(
     Array.from({ length: 100 }, (_, index) =>
-      context.client.publishAsync('iot/v1/qos-2/measurements', measurement(index, ts - index), { qos: 2 }),
+      client.publish('iot/v1/qos-2/measurements', measurement(index, ts - index), { qos: 2 }),
     ),
   );
-  const { items } = await context.system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`);
+  const { items } = await system.get(`/devices/qos-2/sensors/t/measurements?${RECENT}`);
   expect(items).toHaveLength(100);
 });
 
 test('Device: more sensors than the limit: it keeps the first ones, the rest are dead letters', async () => {
   const batch = (/** @type {number} */ from, /** @type {number} */ count) =>
     JSON.stringify(Array.from({ length: count }, (_, i) => ({ sensor_id: `s${from + i}`, value: i })));
-  await context.client.publishAsync('iot/v1/crowded/measurements', batch(0, 9_999), { qos: 1 });
-  await context.client.publishAsync('iot/v1/crowded/measurements', batch(9_990, 20), { qos: 1 });
-  const [deadLetter, ...more] = await readDeadLetters(context.database, 'crowded');
+  await client.publish('iot/v1/crowded/measurements', batch(0, 9_999));
+  await client.publish('iot/v1/crowded/measurements', batch(9_990, 20));
+  const [deadLetter, ...more] = await readDeadLetters(system, 'crowded');
   expect(more).toEqual([]);
   expect(deadLetter?.codes).toEqual({ registration_limit: 10 });
   expect(deadLetter?.refused[0]).toMatchObject({ index: 10, code: 'registration_limit' });
-  expect((await context.system.get('/devices/crowded')).sensors).toHaveLength(10_000);
+  expect((await system.get('/devices/crowded')).sensors).toHaveLength(10_000);
 });
 
 test('Connection: after all of these messages: it is still open', async () => {
-  expect(context.closed()).toBe(0);
-  expect(context.client.connected).toBe(true);
+  expect(client.closed()).toBe(0);
+  expect(client.isConnected()).toBe(true);
 });
 
 test('Connection: a broken packet closes it: other connections stay open', async () => {
   // Without a keep-alive, the broker has no other reason to close the connection.
-  const bad = await mqtt.connectAsync(context.system.mqttUrl, { reconnectPeriod: 0, keepalive: 0 });
+  const bad = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0, keepalive: 0 });
   const closing = new Promise((resolve) => bad.once('close', () => resolve(true)));
   bad.stream.write(Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0x7f]));
   await closing;
-  expect(context.client.connected).toBe(true);
+  expect(client.isConnected()).toBe(true);
 });

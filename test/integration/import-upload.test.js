@@ -2,29 +2,18 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startTestSystem } from '../support/system/index.js';
-
-/** @import { TestSystem } from '../support/system/index.js' */
+import { afterAll, expect, test } from '@jest/globals';
+import { useTestSystem } from '../support/system/use.js';
 
 const LIMIT = 1_048_576;
 const PARQUET = 'application/vnd.apache.parquet';
 
-/** @type {TestSystem} */
-let system;
-let dataDir = '';
-let uploads = '';
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'millrace-upload-'));
-  uploads = join(dataDir, 'imports');
-  mkdirSync(uploads);
-  writeFileSync(join(uploads, 'left-over'), 'PAR1');
-  system = await startTestSystem({ settings: { DATA_DIR: dataDir, IMPORT_MAX_BYTES: String(LIMIT) } });
-});
-afterAll(async () => {
-  await system?.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const dataDir = mkdtempSync(join(tmpdir(), 'millrace-upload-'));
+const uploads = join(dataDir, 'imports');
+mkdirSync(uploads);
+writeFileSync(join(uploads, 'left-over'), 'PAR1');
+const system = useTestSystem({ settings: { DATA_DIR: dataDir, IMPORT_MAX_BYTES: String(LIMIT) } });
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /**
  * Sends a body of unknown length, a chunk at a time, until there is an answer, and waits until the API closes the connection.

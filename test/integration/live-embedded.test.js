@@ -1,39 +1,28 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { parseSnapshot } from '../../api/observability/process-stats.js';
 import { openStream } from '../support/http/event-stream.js';
-import { connectDevice } from '../support/mqtt/device.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useDevice, useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
-/** @import { Device } from '../support/mqtt/device.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 let now = Date.now() - 600_000;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
+const system = useTestSystem();
+const device = useDevice(system);
 /** @type {MqttClient} another client, which may support MQTT 3.1.1 only */
 let otherClient;
 /** @type {Array<{ topic: string, payload: string }>} */
 const messages = [];
 
 beforeAll(async () => {
-  system = await startTestSystem();
-  device = await connectDevice(system);
   otherClient = await mqtt.connectAsync(system.mqttUrl);
+  system.beforeStop(() => otherClient.endAsync(true));
   otherClient.on('message', (topic, payload) => messages.push({ topic, payload: String(payload) }));
 });
 beforeEach(() => {
   messages.length = 0;
-});
-afterAll(async () => {
-  await otherClient?.endAsync(true);
-  await device?.end();
-  await system?.stop();
 });
 
 const measure = () => device.measure('a', [{ sensor_id: 's', ts: now++, value: now }]);

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { useDirectory } from '../support/directory.js';
 import { readMetric } from '../support/metrics.js';
 import { storedValues, useExternalBroker } from '../support/mqtt/external-broker.js';
 import { until } from '../support/until.js';
 
 const { connectDevice, startSystem, startWire } = useExternalBroker();
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
+const directory = useDirectory('mappings');
 const file = join(directory, 'mappings.yaml');
 writeFileSync(
   file,
@@ -17,7 +17,6 @@ writeFileSync(
   - { name: sensors, topic: 'farm/{device}/{sensor}', values: [{ pointer: '' }] }
 `,
 );
-afterAll(() => rmSync(directory, { recursive: true }));
 
 test('Mapped topic: external broker: values and a retained description are stored; other topics are not subscribed', async () => {
   const client = await connectDevice();

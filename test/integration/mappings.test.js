@@ -1,16 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readPresets } from '../../api/ingest/mappings/index.js';
-import { openCredentials } from '../support/credentials.js';
+import { useCredentials } from '../support/credentials.js';
+import { useDirectory } from '../support/directory.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
-/** @import { Credentials } from '../support/credentials.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 /** The vectors are of this day, and the clock of the system runs from its evening. */
 const EVENING = Date.parse('2026-11-22T16:00:00.000Z');
@@ -23,7 +21,7 @@ const VECTORS = readPresets().flatMap(({ name }) =>
   JSON.parse(readFileSync(new URL(`../vectors/mappings/${name}.json`, import.meta.url), 'utf8')),
 );
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
+const directory = useDirectory('mappings');
 const file = join(directory, 'mappings.yaml');
 writeFileSync(
   file,
@@ -35,30 +33,21 @@ ${readPresets()
 `,
 );
 
-/** @type {TestSystem} */
-let system;
-/** @type {Credentials} */
-let credentials;
+const began = Date.now();
+const system = useTestSystem({
+  settings: {
+    MQTT_MAPPINGS: file,
+    MQTT_AUTH: 'true',
+    MQTT_USERNAME: INSTALLATION.username,
+    MQTT_PASSWORD: INSTALLATION.password,
+  },
+  clock: () => EVENING + Date.now() - began,
+});
+const credentials = useCredentials(system);
 /** @type {MqttClient} */
 let installation;
 beforeAll(async () => {
-  const began = Date.now();
-  system = await startTestSystem({
-    settings: {
-      MQTT_MAPPINGS: file,
-      MQTT_AUTH: 'true',
-      MQTT_USERNAME: INSTALLATION.username,
-      MQTT_PASSWORD: INSTALLATION.password,
-    },
-    clock: () => EVENING + Date.now() - began,
-  });
-  credentials = await openCredentials(system);
   installation = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
-});
-afterAll(async () => {
-  await credentials?.stop();
-  await system?.stop();
-  rmSync(directory, { recursive: true });
 });
 
 /** @param {MqttClient} client @param {string} topic @param {unknown} payload */

@@ -1,36 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { describe, expect, test } from '@jest/globals';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { readMetric } from '../support/metrics.js';
+import { connectDevice } from '../support/mqtt/device.js';
 import { startTestSystem } from '../support/system/index.js';
+import { useDevice, useTestSystem } from '../support/system/use.js';
 
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
 /** Two days ago, in epoch ms. All samples are newer, and a year of empty hours takes long to read. */
 const FROM = Date.now() - 2 * 86_400_000;
 
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient} */
-let client;
-beforeAll(async () => {
-  system = await startTestSystem();
-  client = await mqtt.connectAsync(system.mqttUrl);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await system?.stop();
-});
+const system = useTestSystem();
+const client = useDevice(system);
 
 /** @param {string} device @param {Sample[]} samples @param {string} [sensor] */
 const publish = (device, samples, sensor = 't') =>
-  client.publishAsync(
-    `iot/v1/${device}/measurements`,
-    JSON.stringify(samples.map((sample) => ({ sensor_id: sensor, ...sample }))),
-    { qos: 1 },
+  client.measure(
+    device,
+    samples.map((sample) => ({ sensor_id: sensor, ...sample })),
   );
 
 /** @param {string} device @param {string} [sensor] @returns {Promise<{ ts: string, value: number }[]>} oldest first */
@@ -170,10 +159,9 @@ test('Latest: a process has just started and gets an older sample: the newest on
   const keyspace = { CQL_KEYSPACE: system.config.cql.keyspace };
   const other = await startTestSystem({ settings: keyspace });
   try {
-    const second = await mqtt.connectAsync(other.mqttUrl);
-    const older = JSON.stringify({ sensor_id: 't', ts: ts - 5, value: 9 });
-    await second.publishAsync('iot/v1/restarted/measurements', older, { qos: 1 });
-    await second.endAsync();
+    const second = await connectDevice(other);
+    await second.send('restarted', 'measurements', { sensor_id: 't', ts: ts - 5, value: 9 });
+    await second.end();
   } finally {
     await other.halt();
   }
@@ -228,7 +216,7 @@ test('New sensor: one message has it by id and by name: it gets the name', async
     { sensor_id: sensor, ts, value: 1 },
     { sensor_id: 't', ts: ts + 1, value: 2 },
   ];
-  await client.publishAsync('iot/v1/both/measurements', JSON.stringify(elements), { qos: 1 });
+  await client.measure('both', elements);
   const { sensors } = await system.get('/devices/both');
   expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 2 })]);
   expect(await measurements('both')).toHaveLength(2);
@@ -237,10 +225,10 @@ test('New sensor: one message has it by id and by name: it gets the name', async
 test('Message of 50 sensors: no other message waits: one request writes its samples and their latest values', async () => {
   const names = Array.from({ length: 50 }, (_, index) => `s${index}`);
   const measure = (/** @type {number} */ value) =>
-    client.publishAsync(
-      'iot/v1/fifty/measurements',
-      JSON.stringify(names.map((name) => ({ sensor_id: name, value }))),
-      { qos: 1 },
+    client.send(
+      'fifty',
+      'measurements',
+      names.map((name) => ({ sensor_id: name, value })),
     );
   const requests = async () => {
     const counts = ['write_measurements', 'write_latest'].map((query) =>

@@ -1,39 +1,29 @@
 import { execFile } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { openCredentials } from '../support/credentials.js';
+import { useCredentials } from '../support/credentials.js';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 
 /** @import { IClientPublishOptions, MqttClient } from 'mqtt' */
-/** @import { Credentials } from '../support/credentials.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 const BAD = '[{"sensor_id": "t", "value": "warm"}]';
 
-/** @type {TestSystem} */
-let system;
-/** @type {Credentials} */
-let credentials;
+const system = useTestSystem({
+  settings: {
+    MQTT_AUTH: 'true',
+    MQTT_USERNAME: INSTALLATION.username,
+    MQTT_PASSWORD: INSTALLATION.password,
+    AUTO_REGISTER_MAX: '2',
+  },
+});
+const credentials = useCredentials(system);
 /** @type {MqttClient} */
 let device;
 beforeAll(async () => {
-  system = await startTestSystem({
-    settings: {
-      MQTT_AUTH: 'true',
-      MQTT_USERNAME: INSTALLATION.username,
-      MQTT_PASSWORD: INSTALLATION.password,
-      AUTO_REGISTER_MAX: '2',
-    },
-  });
-  credentials = await openCredentials(system);
   device = await connect('desk', await credentials.issue('desk'));
-});
-afterAll(async () => {
-  await device?.endAsync(true);
-  await credentials?.stop();
-  await system?.stop();
+  system.beforeStop(() => device.endAsync(true));
 });
 
 /** @param {string} username @param {string} password */

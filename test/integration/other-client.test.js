@@ -1,22 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readMetric } from '../support/metrics.js';
-import { startTestSystem } from '../support/system/index.js';
-
-/** @import { TestSystem } from '../support/system/index.js' */
+import { useTestSystem } from '../support/system/use.js';
 
 const run = promisify(execFile);
 
 /** An hour ago, in epoch ms, because a year of empty hours takes long to read. */
 const FROM = Date.now() - 3_600_000;
 
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem();
-});
-afterAll(() => system?.stop());
+const system = useTestSystem();
 
 /**
  * Runs mosquitto_pub of Debian. It ends when the message is acknowledged, which is after its commit.

@@ -62,9 +62,6 @@ test('Packing: a process runs: it packs, reports its lag, and releases its lease
   });
   afterwards(() => system.stop());
   const store = await system.openStore();
-  afterwards(() => store.close());
-  const database = await system.openDatabase();
-  afterwards(() => database.shutdown());
   const hour = bucketOf(now);
   const reached = async (/** @type {number} */ time) => {
     const progress = await Promise.all([0, 1].map((group) => store.packProgress.read(group)));
@@ -81,5 +78,5 @@ test('Packing: a process runs: it packs, reports its lag, and releases its lease
   expect(await metric('iot_pack_lag_seconds')).toBe(HOUR_MS / 1000);
   expect(await metric('iot_pack_seconds_count')).toBeGreaterThanOrEqual(4);
   await system.halt();
-  expect((await database.execute('SELECT grp FROM pack_lease')).rows).toEqual([]);
+  expect((await system.execute('SELECT grp FROM pack_lease')).rows).toEqual([]);
 });

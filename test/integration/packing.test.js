@@ -44,11 +44,7 @@ test('Packing: device with 150 sensors: every sensor is packed', async () => {
   const body = sensors.flatMap((sensor_id) => samplesOf(hour, 3).map((sample) => ({ sensor_id, ...sample })));
   for (const minute of [0, 10]) {
     const moved = body.map((sample) => ({ ...sample, ts: sample.ts + minute * 60_000 }));
-    const response = await packed.system().fetch('/measurements?device=wide', {
-      method: 'POST',
-      body: JSON.stringify(moved),
-      headers: { 'Content-Type': 'application/json' },
-    });
+    const response = await packed.system().post('/measurements?device=wide', moved);
     expect(response.status).toBe(200);
   }
   clock.now = closingOf(hour);

@@ -59,9 +59,7 @@ async function expectAllSettled(system) {
     `/devices/good/sensors/s/measurements?from=${NOW - 6 * HOUR}&limit=1000`,
   );
   expect(items).toHaveLength(5 * ROUNDS);
-  const database = await system.openDatabase();
-  afterwards(() => database.shutdown());
-  expect(await readDeadLetters(database)).toHaveLength(INVALID.length * ROUNDS);
+  expect(await readDeadLetters(system)).toHaveLength(INVALID.length * ROUNDS);
 }
 
 test('Invalid messages: external broker, one permit: all are settled over one connection, and valid ones are stored', async () => {

@@ -1,42 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { startMosquitto } from '../support/mqtt/mosquitto.js';
 import { startTestSystem } from '../support/system/index.js';
+import { useDevice, useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
-
-/** @import { TestSystem } from '../support/system/index.js' */
 
 const MINUTE_MS = 60_000;
 
 /** The tests move this clock, so that no test waits for a minute. */
 let now = Date.now();
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient} */
-let client;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => now });
-  client = await mqtt.connectAsync(system.mqttUrl);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await system?.stop();
-});
+const system = useTestSystem({ clock: () => now });
+const client = useDevice(system);
 
 /** @param {string} device @param {'online' | 'offline'} state @param {number} session epoch ms */
 const status = (device, state, session) =>
-  client.publishAsync(`iot/v1/${device}/status`, JSON.stringify({ state, session }), {
-    qos: 1,
-    retain: true,
-  });
+  client.publish(`iot/v1/${device}/status`, JSON.stringify({ state, session }), { retain: true });
 
 /** @param {string} device */
-const measure = (device) =>
-  client.publishAsync(
-    `iot/v1/${device}/measurements`,
-    JSON.stringify({ sensor_id: 't', ts: now, value: 1 }),
-    { qos: 1 },
-  );
+const measure = (device) => client.send(device, 'measurements', { sensor_id: 't', ts: now, value: 1 });
 
 /** @param {string} device @returns {Promise<{ online: boolean, last_seen: string | null }>} */
 const read = (device) => system.get(`/devices/${device}`);
@@ -103,7 +84,7 @@ describe('Presence: the message that arrived last decides', () => {
       await status(prove, 'online', old);
       await status(prove, 'offline', old);
       const content = prove === 'birth' ? { session: old - 1 } : { sensor_id: 't', ts: now, value: 1 };
-      await client.publishAsync(`iot/v1/${prove}/${prove}`, JSON.stringify(content), { qos: 1 });
+      await client.send(prove, prove, content);
       expect([prove, (await read(prove)).online]).toEqual([prove, true]);
     }
   });
@@ -112,11 +93,11 @@ describe('Presence: the message that arrived last decides', () => {
 test('Presence: status is a bare word: it counts as well', async () => {
   for (const state of ['online', 'offline', 'online']) {
     now += 1;
-    await client.publishAsync('iot/v1/bare/status', state, { qos: 1, retain: true });
+    await client.publish('iot/v1/bare/status', state, { retain: true });
     expect((await read('bare')).online).toBe(state === 'online');
   }
   // An empty payload deletes the retained message. It is no status of the device.
-  await client.publishAsync('iot/v1/bare/status', '', { qos: 1, retain: true });
+  await client.publish('iot/v1/bare/status', '', { retain: true });
   expect((await read('bare')).online).toBe(true);
 });
 

@@ -1,14 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { expectProblem, send } from '../support/http/index.js';
-import { connectDevice } from '../support/mqtt/device.js';
 import { startTestSystem } from '../support/system/index.js';
+import { useDevice, useStore, useTestSystem } from '../support/system/use.js';
 
-/** @import { Client } from 'cassandra-driver' */
 /** @import { Refusals } from '../../api/store/dead-letters/writes.js' */
-/** @import { Store } from '../../api/store/index.js' */
-/** @import { Device } from '../support/mqtt/device.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
 const DAY = 86_400_000;
 const NOW = Date.now();
@@ -19,28 +15,11 @@ const LAST_HOUR = (Math.floor(NOW / 3_600_000) - 1) * 3_600_000;
 /** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Store} */
-let store;
-/** @type {Client} */
-let database;
-/** @type {Device} */
-let device;
-beforeAll(async () => {
-  system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' }, clock: () => Date.now() + ahead });
-  store = await system.openStore();
-  database = await system.openDatabase();
-  device = await connectDevice(system);
-});
+const system = useTestSystem({ settings: { AUTO_REGISTER: 'false' }, clock: () => Date.now() + ahead });
+const store = useStore(system);
+const device = useDevice(system);
 afterEach(() => {
   ahead = 0;
-});
-afterAll(async () => {
-  await device?.end();
-  await database?.shutdown();
-  await store?.close();
-  await system?.stop();
 });
 
 /** @param {string} id */
@@ -66,7 +45,7 @@ async function stored(name, sensor = 's') {
 
 /** @returns {Promise<number>} rows of all devices */
 async function countRows() {
-  const { rows } = await database.execute('SELECT count(*) AS n FROM message');
+  const { rows } = await system.execute('SELECT count(*) AS n FROM message');
   return Number(rows[0]?.['n']);
 }
 
@@ -129,7 +108,7 @@ test('Replay: the message was valid in part: only its refused measurements are s
   await device.measure('partly', samples);
   const rowsOfMessage = (await countRows()) - rows;
   // That is twice as many as a dead letter lists.
-  expect((await readDeadLetters(database, 'partly'))[0]).toMatchObject({ codes: { unknown_sensor: 200 } });
+  expect((await readDeadLetters(system, 'partly'))[0]).toMatchObject({ codes: { unknown_sensor: 200 } });
 
   await device.birth('partly', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
   expect(answered(await replay(await onlyDeadLetter('partly')))).toEqual({ status: 200, accepted: 200 });

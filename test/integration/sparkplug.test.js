@@ -1,32 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useCleanUps } from '../support/clean-ups.js';
 import { readDeadLetters } from '../support/dead-letters.js';
 import { readMetric } from '../support/metrics.js';
 import { connectEdgeNode } from '../support/sparkplug/edge-node.js';
 import { countOf, LATER, T0, vector } from '../support/sparkplug/vectors.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useTestSystem } from '../support/system/use.js';
 import { until } from '../support/until.js';
 
-/** @import { Client } from 'cassandra-driver' */
 /** @import { EdgeNode } from '../support/sparkplug/edge-node.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
-/** @type {TestSystem} */
-let system;
-/** @type {Client} */
-let database;
 let now = T0 + 2 * LATER;
 let nodes = 0;
 const afterwards = useCleanUps();
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => now });
-  database = await system.openDatabase();
-});
-afterAll(async () => {
-  await database?.shutdown();
-  await system?.stop();
-});
+const system = useTestSystem({ clock: () => now });
 
 /** Connects an edge node that has not published yet. */
 async function connectNode() {
@@ -78,7 +65,7 @@ test('Sparkplug: births: the node and its device are registered, and their value
   expect(byName.get('Running')).toMatchObject({ type: 'Boolean', value: 1 });
   expect(byName.get('Setpoint')).toMatchObject({ type: 'Int16', value: null, ts: null });
   expect(node.commands).toEqual([]);
-  expect(await readDeadLetters(database, node.device)).toEqual([]);
+  expect(await readDeadLetters(system, node.device)).toEqual([]);
 });
 
 test('Sparkplug: data with aliases, sequence numbers beyond 255: all is stored, without a rebirth request', async () => {
@@ -90,7 +77,7 @@ test('Sparkplug: data with aliases, sequence numbers beyond 255: all is stored, 
     ...indexes.map((index) => [1000 * (index + 2), 22 + index]),
   ]);
   expect(node.commands).toEqual([]);
-  expect(await readDeadLetters(database, node.device)).toEqual([]);
+  expect(await readDeadLetters(system, node.device)).toEqual([]);
 });
 
 test('Sparkplug: a gap: the data is stored, and a rebirth is requested once in 10 s until it comes', async () => {
@@ -138,7 +125,7 @@ test('Sparkplug: an unknown alias: a dead letter and a request for a rebirth', a
   const node = await connectBorn();
   await node.publish('DDATA', vector('ddataUnknown'));
   await until(() => node.commands.length === 1);
-  expect(await readDeadLetters(database, node.device)).toEqual([
+  expect(await readDeadLetters(system, node.device)).toEqual([
     expect.objectContaining({
       topic: node.device.replace('plant/', 'spBv1.0/plant/DDATA/'),
       codes: { unknown_sensor: 1 },
@@ -164,7 +151,7 @@ test('Sparkplug: data of an unknown node: a dead letter and a request for a rebi
   const node = await connectNode();
   await node.publish('NDATA', vector('ndata'));
   await until(() => node.commands.length === 1);
-  expect(await readDeadLetters(database, node.name)).toEqual([
+  expect(await readDeadLetters(system, node.name)).toEqual([
     expect.objectContaining({ codes: { unknown_sensor: 1 } }),
   ]);
 });
@@ -239,12 +226,12 @@ test('Sparkplug: invalid messages: dead letters, and the node stays connected', 
     await node.publish('DDATA', message);
   }
   await node.publish('NDEATH', Buffer.from('no protobuf'));
-  expect((await readDeadLetters(database, node.device)).map(({ codes }) => codes)).toEqual([
+  expect((await readDeadLetters(system, node.device)).map(({ codes }) => codes)).toEqual([
     { malformed: 1 },
     { not_finite: 1, not_numeric: 2, unknown_sensor: 1 },
     { too_large: 1 },
   ]);
-  expect((await readDeadLetters(database, node.name)).map(({ codes }) => codes)).toEqual([{ malformed: 1 }]);
+  expect((await readDeadLetters(system, node.name)).map(({ codes }) => codes)).toEqual([{ malformed: 1 }]);
   expect(node.connected()).toBe(true);
   expect(await samplesOf(node, 'no type, a double')).toEqual([[0, 5]]);
 });
@@ -253,7 +240,7 @@ test('Sparkplug: node with a name that is too long: a dead letter bad_id', async
   const long = await connectEdgeNode(system.mqttUrl, { id: 'e'.repeat(130), death: vector('ndeath') });
   afterwards(() => long.end());
   await long.publish('NBIRTH', vector('nbirth'));
-  expect(await readDeadLetters(database, long.name)).toEqual([
+  expect(await readDeadLetters(system, long.name)).toEqual([
     expect.objectContaining({ codes: { bad_id: 1 } }),
   ]);
 });

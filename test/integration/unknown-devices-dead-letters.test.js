@@ -1,42 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createDeadLetterBox, DeadLetterQuota } from '../../api/ingest/dead-letter-box.js';
 import { RefusalNotices } from '../../api/ingest/refusal-notices.js';
 import { Registry } from '../../api/ingest/registry/index.js';
 import { createMetrics } from '../../api/observability/metrics.js';
-import { connectStore } from '../../api/store/index.js';
 import { Retry } from '../../api/store/sending/retry.js';
 import { identifyDevice } from '../../schema/ids.js';
 import { readDeadLetters } from '../support/dead-letters.js';
-import { startTestSystem } from '../support/system/index.js';
+import { useStore, useTestSystem } from '../support/system/use.js';
 
-/** @import { Client } from 'cassandra-driver' */
-/** @import { Store } from '../../api/store/index.js' */
 /** @import { Identity } from '../../schema/ids.js' */
-/** @import { TestSystem } from '../support/system/index.js' */
 
-/** @type {TestSystem} */
-let system;
-/** @type {Store} */
-let store;
-/** @type {Client} */
-let database;
-beforeAll(async () => {
-  system = await startTestSystem();
-  const { cql, retention } = system.config;
-  store = await connectStore({
-    cql,
-    retention,
-    observe: () => {},
-    onStaleIndex: () => {},
-  });
-  database = await system.openDatabase();
-});
-afterAll(async () => {
-  await database?.shutdown();
-  await store?.close();
-  await system?.stop();
-});
+const system = useTestSystem();
+const store = useStore(system);
 
 test('Dead letter quota: unknown names: they share one quota; a registered device has its own', async () => {
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
@@ -65,7 +41,7 @@ test('Dead letter quota: unknown names: they share one quota; a registered devic
     const message = { topic: `iot/v1/${name}/measurements`, payload: Buffer.from('{'), retained: false };
     await box.put({ ...message, receivedAt: receivedAt++ }, name, [{ index: -1, code: 'malformed' }]);
   }
-  const deadLetters = await readDeadLetters(database);
+  const deadLetters = await readDeadLetters(system);
   expect(deadLetters.map(({ device, refused, codes }) => [device, refused.length, codes])).toEqual([
     ['x', 1, { malformed: 1 }],
     ['y', 1, { malformed: 1 }],

@@ -1,35 +1,22 @@
-import { afterAll, afterEach, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { expect, test } from '@jest/globals';
+import { useCleanUps } from '../support/clean-ups.js';
 import { readDeadLetters } from '../support/dead-letters.js';
+import { connectDevice } from '../support/mqtt/device.js';
 import { startTestSystem } from '../support/system/index.js';
 import { until } from '../support/until.js';
 
-/** @import { TestSystem } from '../support/system/index.js' */
-
-/** @type {Array<() => Promise<unknown>>} */
-const cleanUps = [];
-/** @type {TestSystem[]} */
-const systems = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-});
-afterAll(() => Promise.all(systems.map((system) => system.stop())));
+const afterwards = useCleanUps();
 
 /** @param {Record<string, string>} settings */
 async function start(settings) {
   const system = await startTestSystem({ settings });
-  systems.push(system);
-  const database = await system.openDatabase();
-  cleanUps.push(() => database.shutdown());
-  const client = await mqtt.connectAsync(system.mqttUrl);
-  cleanUps.push(() => client.endAsync(true));
-  /** @param {string} device @param {string} kind @param {unknown} content */
-  const publish = (device, kind, content) =>
-    client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(content), { qos: 1 });
+  afterwards(() => system.stop());
+  const device = await connectDevice(system);
+  afterwards(device.end);
   return {
     system,
-    publish,
-    deadLetters: (/** @type {string} */ device) => readDeadLetters(database, device),
+    publish: device.send,
+    deadLetters: (/** @type {string} */ name) => readDeadLetters(system, name),
   };
 }
 

@@ -15,11 +15,8 @@ const names = (sensors, first = 0) => Array.from({ length: sensors }, (_, index)
  * @param {number} ts epoch ms
  */
 async function send(device, sensors, ts) {
-  const body = JSON.stringify(sensors.map((sensor, i) => ({ sensor_id: sensor, ts, value: i + ts / 1e6 })));
-  const headers = { 'Content-Type': 'application/json' };
-  const response = await packed
-    .system()
-    .fetch(`/measurements?device=${device}`, { method: 'POST', body, headers });
+  const samples = sensors.map((sensor, i) => ({ sensor_id: sensor, ts, value: i + ts / 1e6 }));
+  const response = await packed.system().post(`/measurements?device=${device}`, samples);
   expect(response.status).toBe(200);
 }
 

@@ -1,4 +1,4 @@
-import { afterEach } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
 /**
  * Runs the clean-ups of each test of the file after it, also when it fails, in reverse order.
@@ -13,4 +13,26 @@ export function useCleanUps(withinMs) {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   }, withinMs);
   return (cleanUp) => void cleanUps.push(cleanUp);
+}
+
+/**
+ * Starts something for the tests of a file, and ends it after them. Its members exist as soon as it runs.
+ *
+ * @template {object} T
+ * @param {() => Promise<T>} start
+ * @param {(started: T) => unknown} end
+ * @param {number} [withinMs] default: the timeout of a test
+ * @returns {T}
+ */
+export function useStarted(start, end, withinMs) {
+  const started = /** @type {T} */ ({});
+  let isStarted = false;
+  beforeAll(async () => {
+    Object.assign(started, await start());
+    isStarted = true;
+  }, withinMs);
+  afterAll(async () => {
+    if (isStarted) await end(started);
+  }, withinMs);
+  return started;
 }

@@ -1,3 +1,4 @@
+import { beforeAll } from '@jest/globals';
 import mqtt from 'mqtt';
 import { Accounts } from '../../api/access/credentials/accounts.js';
 import { createCredentialService } from '../../api/access/credentials/credential-service.js';
@@ -23,16 +24,20 @@ export const everybodyMayConnect = (settings) => ({
 });
 
 /**
- * Manages credentials of a system's devices as another process would, and clients that use them. The test stops it in
- * `afterAll`, before the system.
+ * Manages credentials of a system's devices as another process would, and clients that use them, until the system stops.
  *
- * @param {TestSystem} system
+ * @param {TestSystem} system of `useTestSystem`
  */
-export async function openCredentials(system) {
+export function useCredentials(system) {
+  const credentials = /** @type {Credentials} */ ({});
+  beforeAll(async () => void Object.assign(credentials, await openCredentials(system)));
+  return credentials;
+}
+
+/** @param {TestSystem} system */
+async function openCredentials(system) {
   const store = await system.openStore();
   const credentialService = createCredentialService({ store: store.credentials, clock: Date.now });
-  /** @type {MqttClient[]} */
-  const clients = [];
 
   /** @param {string | undefined} username @param {string | undefined} password @param {IClientOptions} [options] */
   async function connect(username, password, options) {
@@ -43,7 +48,7 @@ export async function openCredentials(system) {
       ...options,
     });
     client.on('error', () => {});
-    clients.push(client);
+    system.beforeStop(() => client.endAsync(true));
     return client;
   }
 
@@ -59,11 +64,6 @@ export async function openCredentials(system) {
     async connectAs(account, { devices, options } = {}) {
       const { secret } = await credentialService.issue({ account, devices });
       return connect(account, secret, options);
-    },
-
-    async stop() {
-      await Promise.all(clients.map((client) => client.endAsync(true)));
-      await store.close();
     },
   };
 }

@@ -11,10 +11,10 @@
  * @property {{ index: number, code: string }[]} refused
  */
 
-/** @import { Client } from 'cassandra-driver' */
+/** @import { TestSystem } from './system/index.js' */
 
 /**
- * @param {Client} database of the system under test
+ * @param {Pick<TestSystem, 'execute'>} database of the system under test, or a client of the driver
  * @param {string} [device] as in the topic; default: all devices
  * @returns {Promise<StoredDeadLetter[]>} in order of arrival
  */

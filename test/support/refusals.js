@@ -46,20 +46,16 @@ export async function publishRefusals({ announce, client, publish }) {
  */
 export async function writePastDeadLetters(system) {
   const store = await system.openStore();
-  try {
-    for (let hours = 2; hours < 14 * 24; hours += hours < 26 ? 1 : 3) {
-      if (hours % 5 === 0) continue;
-      const codes = { too_old: 3 + (hours % 7), ...(hours % 4 === 0 && { not_numeric: hours % 11 }) };
-      const bad = hours % 24 < 4 ? { unknown_device: 12 + (hours % 9), malformed: 2 } : {};
-      await store.deadLetters.write({
-        receivedAt: Date.now() - hours * HOUR_MS,
-        device: `press-${hours % 9}`,
-        topic: `iot/v1/press-${hours % 9}/measurements`,
-        codes: Object.fromEntries(Object.entries({ ...codes, ...bad }).filter(([, count]) => count > 0)),
-        content: null,
-      });
-    }
-  } finally {
-    await store.close();
+  for (let hours = 2; hours < 14 * 24; hours += hours < 26 ? 1 : 3) {
+    if (hours % 5 === 0) continue;
+    const codes = { too_old: 3 + (hours % 7), ...(hours % 4 === 0 && { not_numeric: hours % 11 }) };
+    const bad = hours % 24 < 4 ? { unknown_device: 12 + (hours % 9), malformed: 2 } : {};
+    await store.deadLetters.write({
+      receivedAt: Date.now() - hours * HOUR_MS,
+      device: `press-${hours % 9}`,
+      topic: `iot/v1/press-${hours % 9}/measurements`,
+      codes: Object.fromEntries(Object.entries({ ...codes, ...bad }).filter(([, count]) => count > 0)),
+      content: null,
+    });
   }
 }

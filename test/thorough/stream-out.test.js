@@ -64,11 +64,10 @@ const untilStreamed = (device, count) =>
 
 /** @param {TestSystem} to @param {string} device @param {Array<{ ts: number, value: number }>} samples */
 async function post(to, device, samples) {
-  const response = await to.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    body: JSON.stringify(samples.map((sample) => ({ sensor_id: 's', ...sample }))),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const response = await to.post(
+    `/measurements?device=${device}`,
+    samples.map((sample) => ({ sensor_id: 's', ...sample })),
+  );
   expect(response.status).toBe(200);
 }
 
@@ -198,14 +197,8 @@ test('streaming out: a process stops right after a message: the compacted topic 
 describe('npm run stream', () => {
   /** @param {string} prefix @param {string[]} args */
   async function stream(prefix, ...args) {
-    const { cql, retention } = system().config;
-    const settings = {
-      CQL_CONTACT_POINTS: String(cql.contactPoints),
-      CQL_KEYSPACE: cql.keyspace,
-      LATEST_GROUPS: String(retention.latestGroups),
-      STREAM_KAFKA: kafka.address,
-      STREAM_TOPIC_PREFIX: prefix,
-    };
+    const kafkaSettings = { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: prefix };
+    const settings = { ...system().databaseSettings, ...kafkaSettings };
     const { code, output } = await startCommand('api/commands/stream.js', settings, args).ended;
     return { code, output };
   }

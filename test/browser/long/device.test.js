@@ -35,7 +35,6 @@ async function recordWatched(system) {
     await watchedTime.extend('another', now - from * MINUTE_MS);
     await watchedTime.extend('another', now - to * MINUTE_MS);
   }
-  await store.close();
 }
 
 /** @param {Locator} locator */

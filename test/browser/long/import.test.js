@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
+import { useDirectory } from '../../support/directory.js';
 import { useDashboard } from '../../support/web/dashboard.js';
 
 /** 2.4 MB: two pieces. The bad line is in the second one. */
@@ -10,17 +10,15 @@ const BEGIN = Date.now() - 40 * 86_400_000;
 const BAD_ROW = 58_000;
 
 const dashboard = useDashboard();
-let directory = '';
+const directory = useDirectory('import');
 let file = '';
 beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-import-'));
   file = join(directory, 'old.csv');
   const rows = Array.from({ length: ROWS }, (_, row) =>
     row === BAD_ROW ? 'yesterday,1,' : `${new Date(BEGIN + row * 1000).toISOString()},${row / 8},Hall A`,
   );
   writeFileSync(file, `ts,temperature,site\n${rows.join('\n')}\n`);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 test('Import: a file of several pieces: tested, stored, and its bad line is named', async () => {
   const { page, system } = dashboard;

@@ -58,10 +58,7 @@ export function noteLostMessage(path) {
   ledger.close();
 }
 
-/**
- * @param {string | Buffer} payload plain JSON
- * @returns {Series[]}
- */
+/** @param {string | Buffer} payload plain JSON @returns {Series[]} */
 function seriesOf(payload) {
   /** @type {Array<{ sensor_id: string, ts: number, value: number }>} */
   const records = JSON.parse(payload.toString());

@@ -21,11 +21,7 @@ const outage = (random, { from, to } = OUTAGE_MS) => sleep(random.between(from, 
 /** @template T @param {T[]} items @param {Random} random @returns {T} */
 const oneOf = (items, random) => /** @type {T} */ (items[Math.floor(random.uniform() * items.length)]);
 
-/**
- * @param {Cluster} cluster
- * @param {Random} random
- * @returns {Fault[]}
- */
+/** @param {Cluster} cluster @param {Random} random @returns {Fault[]} */
 export function databaseFaults(cluster, random) {
   const victim = oneOf(cluster.nodes, random);
   return [

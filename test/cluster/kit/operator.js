@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { command } from '../../../infra/operations/steps/shell.js';
+import { listening } from '../../support/http/listening.js';
 import { run } from '../../support/operations/fakes.js';
 
-/** @import { AddressInfo } from 'node:net' */
 /** @import { Cluster } from '../../../infra/engine/cluster.js' */
 /** @import { Member } from '../../../infra/engine/member.js' */
 
@@ -55,8 +55,7 @@ export async function createOperator({ directory, cluster, settings, note }) {
       response.writeHead(500).end(String(error));
     }
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)));
-  const { port } = /** @type {AddressInfo} */ (server.address());
+  const port = await listening(server);
 
   /** Gives a node its programs. @param {Member} member */
   function equip(member) {

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { ensureReaders } from '../../../infra/python/ensure.js';
 import { packSamples } from '../../../schema/packed/pack.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { useDirectory } from '../../support/directory.js';
 import { HARD_VALUES } from '../../support/payloads/export-samples.js';
 import { startCommand } from '../../support/processes/api-process.js';
 import { useHistorySystem } from '../../support/system/history.js';
@@ -24,7 +24,7 @@ const BEGIN = dayOf(Date.now() - 20 * DAY_MS);
 const world = useHistorySystem(BEGIN);
 /** @type {(name: string) => string} */
 let program;
-let directory = '';
+const directory = useDirectory('export');
 
 /** @type {Array<{ name: string, site?: string, sensors: Array<{ sensor_id: string, type?: string, unit?: string }> }>} */
 const DEVICES = [
@@ -60,7 +60,6 @@ async function storeHour(device, sensor, hour) {
 beforeAll(async () => {
   const python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   program = python.program;
-  directory = mkdtempSync(join(tmpdir(), 'millrace-export-'));
   const end = BEGIN + 3 * DAY_MS;
   world.clock.now = end;
   for (const { name, site, sensors } of DEVICES) {
@@ -76,7 +75,6 @@ beforeAll(async () => {
   }
   await world.history.packedUntil(end);
 }, INSTALLS_MS);
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** @param {Row[]} rows */
 const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
@@ -147,12 +145,7 @@ test.each([
 });
 
 test('npm run export: a data set by site and day: the same rows, also when it is written again', async () => {
-  const { cql, retention } = world.system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-  };
+  const settings = world.system.databaseSettings;
   const out = join(directory, 'data-set');
   const dayText = (/** @type {number} */ ts) => new Date(ts).toISOString().slice(0, 10);
   for (let time = 0; time < 2; time++) {

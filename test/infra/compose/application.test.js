@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MAX_CONCURRENT } from '../../../api/http/long-requests.js';
 import { readSettings, SETTINGS } from '../../../common/settings/index.js';
+import { useStarted } from '../../support/clean-ups.js';
 import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.js';
 
 // Checks the services of docker-compose.yml that run programs of this repository against those programs.
@@ -16,12 +17,7 @@ const OURS = [
   ['simulator', 'simulator'],
 ];
 
-/** @type {Awaited<ReturnType<typeof loadCompose>>} */
-let stack;
-beforeAll(async () => {
-  stack = await loadCompose();
-}, INSTALLS_MS);
-afterAll(() => stack.remove());
+const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
 /**
  * @param {string} name

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SETTINGS } from '../../../common/settings/index.js';
+import { useStarted } from '../../support/clean-ups.js';
 import { INSTALLS_MS, loadCompose } from '../../support/compose/index.js';
 
 // Rules for every service of docker-compose.yml, in every profile.
@@ -17,12 +18,7 @@ const ONCE = ['roles', 'migrate'];
 /** Files of init.sh that no container gets. */
 const HOST_FILES = ['ca.key', 'server.cnf'];
 
-/** @type {Awaited<ReturnType<typeof loadCompose>>} */
-let stack;
-beforeAll(async () => {
-  stack = await loadCompose();
-}, INSTALLS_MS);
-afterAll(() => stack.remove());
+const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
 describe('Compose linters', () => {
   test('Compose linters: compose file: valid by the schema of the Compose specification', async () => {

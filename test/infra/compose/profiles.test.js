@@ -3,8 +3,9 @@ import { X509Certificate } from 'node:crypto';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readYaml } from '../../../infra/python/ensure.js';
+import { useStarted } from '../../support/clean-ups.js';
 import { INSTALLS_MS, loadCompose } from '../../support/compose/index.js';
 import { logqlErrors } from '../../support/monitoring/logql.js';
 
@@ -13,12 +14,7 @@ import { logqlErrors } from '../../support/monitoring/logql.js';
 const run = promisify(execFile);
 const MONITORING = 'infra/compose/monitoring';
 
-/** @type {Awaited<ReturnType<typeof loadCompose>>} */
-let stack;
-beforeAll(async () => {
-  stack = await loadCompose();
-}, INSTALLS_MS);
-afterAll(() => stack.remove());
+const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
 /** @param {string | undefined} profile undefined: services without a profile @returns {string[]} names of its services */
 const servicesOf = (profile) =>

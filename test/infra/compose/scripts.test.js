@@ -4,17 +4,16 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
 import { prepareSmoke, WELL } from '../../support/compose/smoke.js';
+import { useDirectory } from '../../support/directory.js';
 
 /** @import { PythonTools } from '../../../infra/python/ensure.js' */
 
@@ -25,19 +24,15 @@ const INSTALLS_MS = 180_000;
 
 /** @type {PythonTools} */
 let python;
-/** @type {string} */
-let directory;
+const directory = useDirectory('scripts');
 /** @type {string} */
 let secrets;
 
 beforeAll(async () => {
   python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
-  directory = mkdtempSync(join(tmpdir(), 'millrace-scripts-'));
   secrets = join(directory, 'secrets');
   await run('/bin/sh', ['infra/compose/init.sh', secrets]);
 }, INSTALLS_MS);
-
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 test('init.sh: a second run: it keeps the files; the directory is readable by its owner only', async () => {
   const before = readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'));

@@ -3,32 +3,26 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_CONCURRENT } from '../../../api/http/long-requests.js';
 import { SERVICE_ROUTES } from '../../../api/http/routes/index.js';
 import { SETTINGS } from '../../../common/settings/index.js';
-import { buildAll } from '../../support/kubernetes/build.js';
+import { useBuilds } from '../../support/kubernetes/build.js';
 import { carries, nameOf, podOf } from '../../support/kubernetes/resources.js';
 import { containerOf, environmentOf, ourWorkloads, settingsOf } from '../../support/kubernetes/workloads.js';
 
-/** @import { Builds } from '../../support/kubernetes/build.js' */
 /** @import { Workload } from '../../support/kubernetes/workloads.js' */
 
 // Checks the manifests for Kubernetes against the application.
 
 const run = promisify(execFile);
 
-const INSTALLS_MS = 240_000;
-
-/** @type {Builds} */
-let builds;
+const builds = useBuilds();
 /** @type {ReturnType<typeof ourWorkloads>} */
 let workloads;
-beforeAll(async () => {
-  builds = await buildAll();
+beforeAll(() => {
   workloads = ourWorkloads(builds);
-}, INSTALLS_MS);
-afterAll(() => builds?.remove());
+});
 
 /** @param {string} pattern for the name of the workload */
 const named = (pattern) => workloads.filter(({ workload }) => workload.metadata.name.match(pattern));

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BUILDS, buildAll } from '../../support/kubernetes/build.js';
+import { describe, expect, test } from '@jest/globals';
+import { BUILDS, useBuilds } from '../../support/kubernetes/build.js';
 import { find, podOf } from '../../support/kubernetes/resources.js';
 import { environmentOf, ourWorkloads } from '../../support/kubernetes/workloads.js';
 
-/** @import { Builds } from '../../support/kubernetes/build.js' */
-
 // Checks the certificates that processes trust and present against the certificates that the overlays request.
 
-const INSTALLS_MS = 240_000;
 const AUTHORITIES = '/etc/millrace/authorities';
 
-/** @type {Builds} */
-let builds;
-beforeAll(async () => {
-  builds = await buildAll();
-}, INSTALLS_MS);
-afterAll(() => builds?.remove());
+const builds = useBuilds();
 
 describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificates of %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];

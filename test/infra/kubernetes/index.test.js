@@ -1,24 +1,15 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readVersions } from '../../support/documents/versions.js';
-import { BUILDS, buildAll } from '../../support/kubernetes/build.js';
+import { BUILDS, useBuilds } from '../../support/kubernetes/build.js';
 import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.js';
-
-/** @import { Builds } from '../../support/kubernetes/build.js' */
 
 // No cluster runs here. kubectl builds the kustomizations, and the tests check the result against the schemas of Kubernetes, and one
 // resource against the others.
 
-const INSTALLS_MS = 240_000;
-
-/** @type {Builds} */
-let builds;
-beforeAll(async () => {
-  builds = await buildAll();
-}, INSTALLS_MS);
-afterAll(() => builds?.remove());
+const builds = useBuilds();
 
 const everything = () => [...builds.built.values()].flat();
 const pods = () =>

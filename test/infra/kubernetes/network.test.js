@@ -1,21 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BUILDS, buildAll, KUBERNETES } from '../../support/kubernetes/build.js';
+import { describe, expect, test } from '@jest/globals';
+import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.js';
 import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.js';
 import { readModules } from '../../support/terraform/modules.js';
 
-/** @import { Builds } from '../../support/kubernetes/build.js' */
-
 // The connections that network policies allow. Only a cluster can show that a network plug-in enforces them.
 
-const INSTALLS_MS = 240_000;
-
-/** @type {Builds} */
-let builds;
-beforeAll(async () => {
-  builds = await buildAll();
-}, INSTALLS_MS);
-afterAll(() => builds?.remove());
+const builds = useBuilds();
 
 describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))])('Network: %s', (build) => {
   const resources = () => builds.built.get(build) ?? [];

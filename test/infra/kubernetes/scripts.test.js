@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ensurePython, readYaml } from '../../../infra/python/ensure.js';
+import { useDirectory } from '../../support/directory.js';
 import { KUBERNETES } from '../../support/kubernetes/build.js';
 
 // Runs the scripts for Kubernetes that work without a cluster.
@@ -14,12 +14,7 @@ const SCRIPTS = readdirSync(KUBERNETES, { encoding: 'utf8', recursive: true }).f
   name.endsWith('.sh'),
 );
 
-/** @type {string} */
-let directory;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-kubernetes-scripts-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = useDirectory('kubernetes-scripts');
 
 /** @param {string} path */
 const read = (path) => readFileSync(path, 'utf8');

@@ -1,32 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { BUILDS, buildAll, KUBERNETES } from '../../support/kubernetes/build.js';
+import { describe, expect, test } from '@jest/globals';
+import { useDirectory } from '../../support/directory.js';
+import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.js';
 import { find, nameOf } from '../../support/kubernetes/resources.js';
-
-/** @import { Builds } from '../../support/kubernetes/build.js' */
 
 // The schemas of Kubernetes do not cover the resources of operators. The small schemas of this repository do.
 
 const run = promisify(execFile);
 const SCHEMAS = `${KUBERNETES}/schemas`;
-const INSTALLS_MS = 240_000;
 
-/** @type {Builds} */
-let builds;
-/** @type {string} */
-let directory;
-beforeAll(async () => {
-  builds = await buildAll();
-  directory = mkdtempSync(join(tmpdir(), 'millrace-operators-'));
-}, INSTALLS_MS);
-afterAll(() => {
-  builds?.remove();
-  rmSync(directory, { recursive: true, force: true });
-});
+const builds = useBuilds();
+const directory = useDirectory('operators');
 
 const scylla = () => builds.built.get('scylla') ?? [];
 const cluster = () => find(scylla(), 'ScyllaCluster/millrace');

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { SETTINGS } from '../../../common/settings/index.js';
-import { buildAll, KUBERNETES } from '../../support/kubernetes/build.js';
+import { KUBERNETES, useBuilds } from '../../support/kubernetes/build.js';
 import { find } from '../../support/kubernetes/resources.js';
 import {
   containerOf,
@@ -11,21 +11,14 @@ import {
   secretFilesOf,
 } from '../../support/kubernetes/workloads.js';
 
-/** @import { Builds } from '../../support/kubernetes/build.js' */
-
 // Each process has the secrets that it reads, as files, and no others.
 
-const INSTALLS_MS = 240_000;
-
-/** @type {Builds} */
-let builds;
+const builds = useBuilds();
 /** @type {ReturnType<typeof ourWorkloads>} */
 let workloads;
-beforeAll(async () => {
-  builds = await buildAll();
+beforeAll(() => {
   workloads = ourWorkloads(builds);
-}, INSTALLS_MS);
-afterAll(() => builds?.remove());
+});
 
 test('Kubernetes: secrets of processes: only as files, from Secrets of the generator', () => {
   for (const { where, workload, applied } of workloads) {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
@@ -6,12 +5,11 @@ import { migrateDatabase } from '../../../api/store/setup/index.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { startTestEngine, uniqueName } from '../../support/database/engine.js';
+import { listening } from '../../support/http/listening.js';
 import { startAlertmanager, startPrometheus } from '../../support/monitoring/servers.js';
 import { connectDevice } from '../../support/mqtt/device.js';
 import { startApi } from '../../support/processes/api-process.js';
 import { until } from '../../support/until.js';
-
-/** @import { AddressInfo } from 'node:net' */
 
 const ALERT = 'MillraceDatabaseNodeDown';
 const BOOTS_MS = 120_000;
@@ -27,13 +25,12 @@ async function startReceiver() {
     for (const { status, labels } of alerts)
       notifications.add(`${req.url?.slice(1)} ${status} ${labels.alertname}`);
     res.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const port = await listening(server);
   afterwards(async () => {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = /** @type {AddressInfo} */ (server.address());
   return { url: `http://127.0.0.1:${port}`, notifications };
 }
 

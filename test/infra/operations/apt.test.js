@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { packages } from '../../../infra/operations/steps/apt.js';
+import { useDirectory } from '../../support/directory.js';
 import { run } from '../../support/operations/fakes.js';
 
 // A real apt runs the commands by which `upgrade` installs a version. Its package source and its list of installed packages belong
 // to this test. It only simulates the installation.
 
-/** @type {string} */
-let directory;
+const directory = useDirectory('apt');
 /** @type {NodeJS.ProcessEnv} */
 let env;
 
@@ -49,7 +48,6 @@ const listed = (list, fields) =>
     .join('\n');
 
 beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-apt-'));
   const pathOf = (/** @type {string} */ path) => join(directory, path);
   for (const folder of [
     'bin',
@@ -80,8 +78,6 @@ Dir::Log "${directory}"; Debug::NoLocking "true"; APT::Get::Simulate "true"; APT
     PATH: `${pathOf('bin')}:${process.env['PATH']}`,
   };
 });
-
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Simulates the installation of an engine. @param {'scylla' | 'cassandra'} engine @param {string} to */
 async function chosen(engine, to) {

@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { useDirectory } from '../../support/directory.js';
 import { makeFakes, operate, run, SECRETS } from '../../support/operations/fakes.js';
 
 // Checks that operations print the expected commands, and run what they print. test/cluster runs them against Cassandra.
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = useDirectory('operations');
 
 const NODES = '--nodes a,b,c';
 const MANAGED = '--cluster prod --location s3:bucket --tag t1';

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { useDirectory } from '../../support/directory.js';
 import { makeFakes, operate } from '../../support/operations/fakes.js';
 
 // Operations stop when nodes are down, too few, or in an unexpected state.
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = useDirectory('operations');
 
 const NODES = '--nodes a,b,c';
 

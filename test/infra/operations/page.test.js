@@ -1,13 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { useDirectory } from '../../support/directory.js';
 import { makeFakes, operate, run } from '../../support/operations/fakes.js';
 
 // Checks the page of infra/operations against the operations.
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = useDirectory('operations');
 
 /** @returns {string[]} the commands on the page, for a shell */
 function examples() {

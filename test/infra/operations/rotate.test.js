@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { useDirectory } from '../../support/directory.js';
 import { makeFakes, operate, run, SECRETS } from '../../support/operations/fakes.js';
 import { writePrograms } from '../../support/processes/programs.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-operations-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = useDirectory('operations');
 
 /** @param {string} file with the old password of the role that serves @returns {string[]} the arguments of its rotation */
 const rotation = (file) =>

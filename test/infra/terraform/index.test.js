@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { useStarted } from '../../support/clean-ups.js';
 import { offlineTerraform } from '../../support/terraform/offline.js';
 
 /** @import { Terraform } from '../../support/terraform/offline.js' */
@@ -11,14 +12,7 @@ import { offlineTerraform } from '../../support/terraform/offline.js';
 const ROOT = 'infra/terraform';
 const BOOTSTRAP = join(ROOT, 'modules/scylla-bootstrap');
 
-/** @type {Terraform} */
-let terraform;
-
-beforeAll(async () => {
-  terraform = await offlineTerraform();
-});
-
-afterAll(() => terraform?.remove());
+const terraform = useStarted(offlineTerraform, ({ remove }) => remove());
 
 test('Terraform: all files: formatted by terraform fmt', async () => {
   const { code, stdout, stderr } = await terraform.run(ROOT, 'fmt', '-check', '-recursive', '-diff', '.');

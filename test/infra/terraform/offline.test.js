@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { useStarted } from '../../support/clean-ups.js';
 import { offlineTerraform } from '../../support/terraform/offline.js';
 
 /** @import { Terraform } from '../../support/terraform/offline.js' */
@@ -28,19 +29,14 @@ const CLOUD_VARIABLES = {
 };
 const PEERING = { account_id: '1', vpc_id: 'vpc-1', region: 'us-east-1', cidr_blocks: ['10.0.0.0/16'] };
 
-/** @type {Terraform} */
-let terraform;
+const terraform = useStarted(offlineTerraform, ({ remove }) => remove());
 /** @type {string} */
 let directory;
 
-beforeAll(async () => {
-  terraform = await offlineTerraform();
-});
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'millrace-module-'));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
-afterAll(() => terraform?.remove());
 
 /**
  * Plans a module without its resources.

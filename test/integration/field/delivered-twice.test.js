@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CutClient } from '../../support/mqtt/cut-client.js';
 import { runs } from '../../support/runs.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 
 /** @import { Cut } from '../../support/mqtt/cut-client.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** Messages that are cut in different places. */
 const MESSAGES = runs(40);
 
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem();
-});
-afterAll(() => system?.stop());
+const system = useTestSystem();
 
 /** @param {string} device @returns {Promise<number[]>} all values of its sensor, in order of time */
 async function valuesOf(device) {

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const LIMIT = 65_536;
 
-/** @type {TestSystem} */
-let system;
+const system = useTestSystem({ settings: { MAX_MESSAGE_BYTES: String(LIMIT) } });
 /** @type {mqtt.MqttClient} */
 let client;
 let connects = 0;
 beforeAll(async () => {
-  system = await startTestSystem({ settings: { MAX_MESSAGE_BYTES: String(LIMIT) } });
   client = mqtt.connect(system.mqttUrl, { reconnectPeriod: 50, protocolVersion: 4 });
+  system.beforeStop(() => client.endAsync(true));
   client.on('connect', () => connects++);
   await new Promise((resolve) => client.once('connect', resolve));
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await system?.stop();
 });
 
 /** @param {string} device @returns {Promise<Array<[code: string, size: number]>>} */

@@ -1,26 +1,10 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { describe, expect, test } from '@jest/globals';
 import protobuf from 'protobufjs/minimal.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient} */
-let client;
-beforeAll(async () => {
-  system = await startTestSystem();
-  client = await mqtt.connectAsync(system.mqttUrl);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await system?.stop();
-});
-
-/** @param {string} topic @param {string | Buffer} payload */
-const publish = (topic, payload) => client.publishAsync(topic, payload, { qos: 1 });
+const system = useTestSystem();
+const client = useDevice(system);
 
 /** @param {string} device @returns {Promise<Record<string, number | null>>} the newest value of each of its sensors */
 async function valuesOf(device) {
@@ -87,7 +71,7 @@ const PAYLOADS = [
 describe('A message of measurements that is acknowledged: it leaves values, or a dead letter', () => {
   test.each(numbered(PAYLOADS))('Acknowledged measurements: %s', async (_, index, payload, values, codes) => {
     const device = `left-${index}`;
-    await publish(`iot/v1/${device}/measurements`, payload);
+    await client.publish(`iot/v1/${device}/measurements`, payload);
     expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
   });
 });
@@ -187,7 +171,7 @@ const SPARKPLUG = [
 
 describe('A Sparkplug birth that is acknowledged: it leaves values, or a dead letter', () => {
   test.each(numbered(SPARKPLUG))('Acknowledged birth: %s', async (_, index, payload, values, codes) => {
-    await publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
+    await client.publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
     const device = `left/n${index}`;
     expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
   });

@@ -1,12 +1,11 @@
 // cspell:ignore Offband meshcore arendst dabeani meshcoreterm nielsonm moscajs mosca guycorbaz smartme thomassorensen
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { bdSeq, encodePayload } from '../../support/sparkplug/payload.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
 /** @import { MetricContent } from '../../support/sparkplug/payload.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 /**
  * Public reports about order, replayed in our own words and bytes: clocks that go back, births and last wills that arrive late, and values
@@ -15,30 +14,12 @@ import { until } from '../../support/until.js';
 
 const DAY_MS = 86_400_000;
 
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient} */
-let client;
-beforeAll(async () => {
-  system = await startTestSystem();
-  client = await mqtt.connectAsync(system.mqttUrl);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await system?.stop();
-});
-
-/** @param {string} device @param {'birth' | 'status' | 'measurements'} kind @param {unknown} content */
-const publish = (device, kind, content) =>
-  client.publishAsync(
-    `iot/v1/${device}/${kind}`,
-    typeof content === 'string' ? content : JSON.stringify(content),
-    { qos: 1 },
-  );
+const system = useTestSystem();
+const client = useDevice(system);
 
 /** @param {string} device @param {number} session @param {string} unit */
 const birth = (device, session, unit) =>
-  publish(device, 'birth', { session, sensors: [{ sensor_id: 't', unit }] });
+  client.birth(device, { session, sensors: [{ sensor_id: 't', unit }] });
 
 /** @param {string} device @returns {Promise<any>} */
 const read = (device) => system.get(`/devices/${encodeURIComponent(device)}`);
@@ -51,9 +32,7 @@ async function values(device, sensor) {
 
 /** @param {string} node @param {string} type @param {Parameters<typeof encodePayload>[0]} content @param {string} [device] */
 const edge = (node, type, content, device) =>
-  client.publishAsync(`spBv1.0/field/${type}/${node}${device ? `/${device}` : ''}`, encodePayload(content), {
-    qos: 1,
-  });
+  client.publish(`spBv1.0/field/${type}/${node}${device ? `/${device}` : ''}`, encodePayload(content));
 
 /** @param {number} ts @param {string} name @param {number} alias @param {number} value @returns {MetricContent} */
 const metric = (ts, name, alias, value) => ({ name, alias, ts, type: 'double', value });
@@ -61,12 +40,12 @@ const metric = (ts, name, alias, value) => ({ name, alias, ts, type: 'double', v
 test('Clock: OffbandMesh/meshcore-firmware#1081: ten days back after a restart: online, with the new unit', async () => {
   const now = Date.now();
   await birth('back', now - 60_000, 'K');
-  await publish('back', 'status', { state: 'online', session: now - 60_000 });
-  await publish('back', 'status', { state: 'offline', session: now - 60_000 });
+  await client.send('back', 'status', { state: 'online', session: now - 60_000 });
+  await client.send('back', 'status', { state: 'offline', session: now - 60_000 });
   const session = now - 10 * DAY_MS;
   await birth('back', session, 'Cel');
-  await publish('back', 'status', { state: 'online', session });
-  await publish('back', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
+  await client.send('back', 'status', { state: 'online', session });
+  await client.send('back', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
   const device = await read('back');
   expect(device).toMatchObject({ online: true, sensors: [{ unit: 'Cel', value: 1 }] });
   expect(Math.round(device.clock_offset_ms / DAY_MS)).toBe(-10);
@@ -78,10 +57,10 @@ test('Clock: OffbandMesh/meshcore-firmware#1081: ten days back after a restart: 
 });
 
 test('Clock: arendst/Tasmota#2571: 1970 after an update: the last will of that session sets it offline', async () => {
-  await publish('epoch', 'status', { state: 'online', session: Date.now() - 5000 });
-  await publish('epoch', 'status', { state: 'online', session: 3000 });
+  await client.send('epoch', 'status', { state: 'online', session: Date.now() - 5000 });
+  await client.send('epoch', 'status', { state: 'online', session: 3000 });
   expect((await read('epoch')).clock_offset_ms).toBeLessThan(-50 * 365 * DAY_MS);
-  await publish('epoch', 'status', { state: 'offline', session: 3000 });
+  await client.send('epoch', 'status', { state: 'offline', session: 3000 });
   expect((await read('epoch')).online).toBe(false);
 });
 
@@ -94,9 +73,9 @@ test('Clock: dabeani/meshcoreterm#314: a month ahead, then corrected: the newest
 });
 
 test('Presence: nielsonm236/NetMod-ServerApp#228: bare words, and the old last will comes last: a measurement proves it', async () => {
-  for (const state of ['online', 'online', 'offline']) await publish('bare', 'status', state);
+  for (const state of ['online', 'online', 'offline']) await client.send('bare', 'status', state);
   expect((await read('bare')).online).toBe(false);
-  await publish('bare', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
+  await client.send('bare', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
   expect((await read('bare')).online).toBe(true);
   const kinds = (await system.all('/devices/bare/events')).map(({ kind }) => kind);
   expect(kinds.slice(0, 2)).toEqual(['online', 'offline']);
@@ -104,10 +83,10 @@ test('Presence: nielsonm236/NetMod-ServerApp#228: bare words, and the old last w
 
 test('Presence: moscajs/mosca#632: the end of the old connection comes after the new one: online', async () => {
   const session = Date.now() - 60_000;
-  await publish('taken-over', 'status', { state: 'online', session });
+  await client.send('taken-over', 'status', { state: 'online', session });
   // The clock of the device was set back between the two connections.
-  await publish('taken-over', 'status', { state: 'online', session: session - 5000 });
-  await publish('taken-over', 'status', { state: 'offline', session });
+  await client.send('taken-over', 'status', { state: 'online', session: session - 5000 });
+  await client.send('taken-over', 'status', { state: 'offline', session });
   expect((await read('taken-over')).online).toBe(true);
 });
 
@@ -116,10 +95,10 @@ test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last wi
     reconnectPeriod: 0,
     will: { topic: 'iot/v1/heat-pump/status', payload: Buffer.from('offline'), qos: 0, retain: true },
   });
-  await publish('heat-pump', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
+  await client.send('heat-pump', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
   device.stream.destroy();
   await until(async () => (await read('heat-pump')).online === false);
-  await publish('heat-pump', 'measurements', { sensor_id: 't', ts: Date.now(), value: 2 });
+  await client.send('heat-pump', 'measurements', { sensor_id: 't', ts: Date.now(), value: 2 });
   expect((await read('heat-pump')).online).toBe(true);
 });
 
@@ -170,7 +149,7 @@ test('Equal timestamps: united-manufacturing-hub/benthos-umh#416: a Sparkplug me
   await edge('twice', 'NDATA', { ts, seq: 1, metrics: [run(true), run(false)] });
   const { sensors } = await read('field/twice');
   expect(sensors).toMatchObject([{ name: 'run', value: 0 }]);
-  await publish(
+  await client.send(
     'twice',
     'measurements',
     [9, 3].map((value) => ({ sensor_id: 't', ts, value })),

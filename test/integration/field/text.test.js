@@ -1,27 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { describe, expect, test } from '@jest/globals';
 import { createTcpClients } from '../../support/http/tcp-clients.js';
 import { connectBytes, pubackIds, publishBytes } from '../../support/mqtt/packets.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient} */
-let client;
-/** @type {Array<() => void>} */
-const cleanUps = [];
-beforeAll(async () => {
-  system = await startTestSystem();
-  client = await mqtt.connectAsync(system.mqttUrl);
-});
-afterAll(async () => {
-  for (const cleanUp of cleanUps) cleanUp();
-  await client?.endAsync(true);
-  await system?.stop();
-});
+const system = useTestSystem();
+const client = useDevice(system);
 
 /** @param {string} device @returns {Promise<string[]>} */
 async function codesOf(device) {
@@ -53,8 +37,8 @@ describe('A payload that is no UTF-8: refused as malformed, and nothing of it is
   test.each(numbered)('Payload without UTF-8: %s: refused as malformed', async (_, index, path, payload) => {
     const device = `text-${index}`;
     // A status needs a registered device.
-    if (path === 'status') await client.publishAsync(`iot/v1/${device}/birth`, '{"sensors":[]}', { qos: 1 });
-    await client.publishAsync(`iot/v1/${device}/${path}`, payload, { qos: 1 });
+    if (path === 'status') await client.publish(`iot/v1/${device}/birth`, '{"sensors":[]}');
+    await client.publish(`iot/v1/${device}/${path}`, payload);
     expect(await codesOf(device)).toEqual(['malformed']);
     const response = await system.fetch(`/devices/${device}`);
     const { sensors = [], online = null } =
@@ -84,7 +68,7 @@ test('Post: unknown charset: 415', async () => {
 });
 
 test('Topic: not UTF-8: refused and acknowledged, and the next message is stored', async () => {
-  const clients = createTcpClients((cleanUp) => void cleanUps.push(cleanUp));
+  const clients = createTcpClients(system.beforeStop);
   const { socket, received } = await clients.open(system.mqttPort);
   const wrong = publishBytes('iot/v1/K?che/measurements', '{"t":1}', 7);
   wrong[wrong.indexOf('?')] = 0xfc;

@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
-import { startTestSystem } from '../../support/system/index.js';
+import { describe, expect, test } from '@jest/globals';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient[]} */
-let clients;
-beforeAll(async () => {
-  system = await startTestSystem();
-  clients = [await mqtt.connectAsync(system.mqttUrl), await mqtt.connectAsync(system.mqttUrl)];
-});
-afterAll(async () => {
-  for (const client of clients ?? []) await client.endAsync(true);
-  await system?.stop();
-});
+const system = useTestSystem();
+const client = useDevice(system);
+const other = useDevice(system);
 
 /** @param {string} device @param {string} [sensor] @returns {Promise<number[]>} all values, in order of time */
 async function valuesOf(device, sensor = 't') {
@@ -24,33 +12,22 @@ async function valuesOf(device, sensor = 't') {
 }
 
 /** @param {string} device @param {object[]} elements @returns {Promise<any>} */
-async function post(device, elements) {
-  const response = await system.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(elements),
-  });
-  return response.json();
-}
+const post = async (device, elements) =>
+  (await system.post(`/measurements?device=${device}`, elements)).json();
 
 const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, index) => index);
 
 test('thingsboard#8195: 1,000 messages without a time in a burst: as many values as acknowledgements, in order', async () => {
-  const topic = 'iot/v1/burst/measurements';
-  const [client] = clients;
   await Promise.all(
-    numbers(1000).map((value) =>
-      client?.publishAsync(topic, JSON.stringify({ sensor_id: 't', value }), { qos: 1 }),
-    ),
+    numbers(1000).map((value) => client.send('burst', 'measurements', { sensor_id: 't', value })),
   );
   expect(await valuesOf('burst')).toEqual(numbers(1000));
 });
 
 test('Values without a time: two connections send for one sensor: as many values as acknowledgements', async () => {
-  const topic = 'iot/v1/two/measurements';
   await Promise.all(
-    clients.flatMap((client, index) =>
-      numbers(300).map((value) => client.publishAsync(topic, `{"t":${value * 2 + index}}`, { qos: 1 })),
+    [client, other].flatMap((each, index) =>
+      numbers(300).map((value) => each.send('two', 'measurements', { t: value * 2 + index })),
     ),
   );
   expect((await valuesOf('two')).sort((a, b) => a - b)).toEqual(numbers(600));

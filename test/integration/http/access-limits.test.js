@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.js';
 import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-
-beforeAll(async () => {
-  system = await startTestSystem({ settings: { HTTP_RATE_LIMIT: '1', TRUST_PROXY: '1' } });
-});
-afterAll(() => system?.stop());
+const system = useTestSystem({ settings: { HTTP_RATE_LIMIT: '1', TRUST_PROXY: '1' } });
 
 let addresses = 0;
 /** @param {string} path @param {Record<string, string>} [headers] from a new client address, unless they contain one @param {string} [method] */

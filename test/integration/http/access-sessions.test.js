@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.js';
 import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const ADMIN = 'the token that is good for everything';
 const READER = 'the-token-of-a-reader';
@@ -19,13 +18,8 @@ const settings = {
 };
 
 let ahead = 0;
-/** @type {TestSystem} */
-let system;
 
-beforeAll(async () => {
-  system = await startTestSystem({ settings, clock: () => Date.now() + ahead });
-});
-afterAll(() => system?.stop());
+const system = useTestSystem({ settings, clock: () => Date.now() + ahead });
 
 /** The headers of a request from a page of the dashboard. @returns {Record<string, string>} */
 const ownPage = () => ({ 'sec-fetch-site': 'same-origin' });

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ROUTES } from '../../../api/http/routes/index.js';
 import { expectProblem, send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const TOKENS = {
   admin: 'the token that is good for everything',
@@ -14,25 +12,15 @@ const TOKENS = {
 /** The scopes of each token. */
 const GRANTS = { admin: ['read', 'ingest', 'admin'], read: ['read'], ingest: ['ingest'] };
 
-/** @type {TestSystem} */
-let system;
-/** @type {TestSystem} */
-let withoutTokens;
-
-beforeAll(async () => {
-  [system, withoutTokens] = await Promise.all([
-    startTestSystem({
-      settings: {
-        API_TOKEN: TOKENS.admin,
-        READ_TOKENS: `another-reader-too, ${TOKENS.read}`,
-        INGEST_TOKENS: TOKENS.ingest,
-        TRUST_PROXY: '1',
-      },
-    }),
-    startTestSystem(),
-  ]);
+const system = useTestSystem({
+  settings: {
+    API_TOKEN: TOKENS.admin,
+    READ_TOKENS: `another-reader-too, ${TOKENS.read}`,
+    INGEST_TOKENS: TOKENS.ingest,
+    TRUST_PROXY: '1',
+  },
 });
-afterAll(() => Promise.all([system?.stop(), withoutTokens?.stop()]));
+const withoutTokens = useTestSystem();
 
 let addresses = 0;
 /** A new address for each request, because wrong tokens are counted by address. */
@@ -48,10 +36,7 @@ const pathOf = (path) =>
     .replaceAll(/\{\w+\}/g, 'nothing-has-this-name')
     .replace(/\/changes$/, '/changes?wait=0');
 
-/**
- * @param {{ method: string, path: string }} route
- * @param {Record<string, string>} headers
- */
+/** @param {{ method: string, path: string }} route @param {Record<string, string>} headers */
 const ask = ({ method, path }, headers) =>
   send(system.httpUrl, pathOf(path), {
     method: path.endsWith('/stream') ? 'HEAD' : method.toUpperCase(),

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../schema/ids.js';
 import { expectProblem, send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const ADMIN = 'the token that may annotate everything';
 const READER = 'the token that reads all annotations';
@@ -12,15 +10,10 @@ const DAY_MS = 86_400_000;
 /** The clock of the system under test. */
 const NOW = Date.now();
 
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem({
-    clock: () => NOW,
-    settings: { API_TOKEN: ADMIN, READ_TOKENS: READER, HISTORY_DAYS: '3650' },
-  });
+const system = useTestSystem({
+  clock: () => NOW,
+  settings: { API_TOKEN: ADMIN, READ_TOKENS: READER, HISTORY_DAYS: '3650' },
 });
-afterAll(() => system?.stop());
 
 /** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {{ body?: unknown, token?: string }} [how] */
 const ask = (method, path, { body, token = ADMIN } = {}) =>

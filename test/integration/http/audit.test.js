@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { ROUTES } from '../../../api/http/routes/index.js';
 import { createLogger } from '../../../api/observability/logger.js';
 import { send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const ADMIN = 'the token that is good for everything';
 
 /** The logged lines of pino. @type {string[]} */
 const lines = [];
-/** @type {TestSystem} */
-let system;
-
-beforeAll(async () => {
-  const logger = createLogger('info', { destination: { write: (line) => void lines.push(line) } });
-  system = await startTestSystem({
-    logger,
-    settings: { MQTT_AUTH: 'true', AUTO_REGISTER: 'true', API_TOKEN: ADMIN, TRUST_PROXY: '1' },
-    wrongTokens: { most: 3, windowMs: 600_000 },
-  });
+const system = useTestSystem({
+  logger: createLogger('info', { destination: { write: (line) => void lines.push(line) } }),
+  settings: { MQTT_AUTH: 'true', AUTO_REGISTER: 'true', API_TOKEN: ADMIN, TRUST_PROXY: '1' },
+  wrongTokens: { most: 3, windowMs: 600_000 },
 });
-afterAll(() => system?.stop());
 
 /** @param {(line: any) => boolean} which */
 const logged = (which) => lines.map((line) => JSON.parse(line)).filter(which);

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.js';
 import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const TS = Date.now() - 60_000;
 const DAY = 86_400_000;
 
-/** @type {TestSystem} */
-let system;
+const system = useTestSystem();
 beforeAll(async () => {
-  system = await startTestSystem();
   const device = await connectDevice(system);
   for (const name of ['cow', 'goat']) {
     await device.birth(name, { name, site: 'farm', sensors: [{ sensor_id: 'pulse', type: 'pulse' }] });
@@ -24,7 +20,6 @@ beforeAll(async () => {
   }
   await device.end();
 });
-afterAll(() => system?.stop());
 
 /** @param {string} path below /api/v1, as sent @param {Record<string, string>} [headers] */
 const ask = (path, headers) => send(system.httpUrl, `/api/v1${path}`, { headers });

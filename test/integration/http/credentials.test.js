@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { expectProblem, send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const ADMIN = 'the token that is good for everything';
 const NOT_AUTHORIZED = 5;
 
-/** @type {TestSystem} */
-let system;
-
-beforeAll(async () => {
-  // No recheck of all connections runs during a test, so a closed connection was closed at once.
-  system = await startTestSystem({
-    settings: { MQTT_AUTH: 'true', API_TOKEN: ADMIN },
-    periods: { recheck: 3_600_000 },
-  });
+// No recheck of all connections runs during a test, so a closed connection was closed at once.
+const system = useTestSystem({
+  settings: { MQTT_AUTH: 'true', API_TOKEN: ADMIN },
+  periods: { recheck: 3_600_000 },
 });
-afterAll(() => system?.stop());
 
 /** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] */
 const ask = (method, path, body) =>

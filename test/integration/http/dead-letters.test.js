@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { someAtOnce } from '../../../common/some-at-once.js';
 import { expectProblem, send } from '../../support/http/index.js';
 import { pagesOf, withCursor } from '../../support/http/pages.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { Store } from '../../../api/store/index.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useStore, useTestSystem } from '../../support/system/use.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -33,16 +30,12 @@ const SORTED =
 const RANGE = { from: NOON - HOUR, to: NOON + 12 * HOUR };
 const rangeQuery = ({ from, to } = RANGE) => `from=${from}&to=${to}`;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Store} */
-let store;
 /** @type {Array<{ id: string, ts: string, codes: Record<string, number> }>} newest first, as the database orders them */
 let all;
 
+const system = useTestSystem();
+const store = useStore(system);
 beforeAll(async () => {
-  system = await startTestSystem();
-  store = await system.openStore();
   for (const [index, receivedAt] of TIMES.entries()) {
     await store.deadLetters.write({
       receivedAt,
@@ -58,27 +51,16 @@ beforeAll(async () => {
   }
   all = await readAll();
 });
-afterAll(async () => {
-  await store?.close();
-  await system?.stop();
-});
 
 /** All dead letters in the order of `timeuuid` of the database, which sorts them in a table with one partition. */
 async function readAll() {
-  const database = await system.openDatabase();
-  try {
-    await database.execute(SORTED, [], { prepare: false });
-    const { rows } = await database.execute('SELECT id, codes FROM dead_letter', [], { fetchSize: 5000 });
-    for (const { id, codes } of rows) {
-      await database.execute('INSERT INTO sorted (one, id, codes) VALUES (1, ?, ?)', [id, codes]);
-    }
-    const sorted = await database.execute('SELECT id, codes FROM sorted WHERE one = 1', [], {
-      fetchSize: 5000,
-    });
-    return sorted.rows.map(({ id, codes }) => ({ id: String(id), ts: id.getDate().toISOString(), codes }));
-  } finally {
-    await database.shutdown();
+  await system.execute(SORTED, [], { prepare: false });
+  const { rows } = await system.execute('SELECT id, codes FROM dead_letter', [], { fetchSize: 5000 });
+  for (const { id, codes } of rows) {
+    await system.execute('INSERT INTO sorted (one, id, codes) VALUES (1, ?, ?)', [id, codes]);
   }
+  const sorted = await system.execute('SELECT id, codes FROM sorted WHERE one = 1', [], { fetchSize: 5000 });
+  return sorted.rows.map(({ id, codes }) => ({ id: String(id), ts: id.getDate().toISOString(), codes }));
 }
 
 const idsOf = (/** @type {any[]} */ items) => items.map(({ id }) => id);
@@ -177,9 +159,7 @@ describe('Dead letters of a device or a code', () => {
     ['device=nobody', 10],
   ])('Dead letters: filter %s: exactly those, newest first, over pages of %i', async (query, limit) => {
     const wanted = new URLSearchParams(query);
-    const database = await system.openDatabase();
-    const { rows } = await database.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
-    await database.shutdown();
+    const { rows } = await system.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
     const deviceOf = new Map(rows.map(({ id, device }) => [String(id), device]));
     const expected = all.filter(
       ({ id, codes }) =>

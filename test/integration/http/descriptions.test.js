@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.js';
 import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' } });
-});
-afterAll(() => system?.stop());
+const system = useTestSystem({ settings: { AUTO_REGISTER: 'false' } });
 
 /** @param {'PUT' | 'PATCH' | 'POST' | 'DELETE'} method @param {string} address @param {unknown} [content] */
 async function ask(method, address, content) {

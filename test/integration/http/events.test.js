@@ -1,39 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { expect, test } from '@jest/globals';
 import { createEventStore } from '../../../api/store/events.js';
 import { createSession } from '../../../api/store/sending/session.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { expectProblem, send } from '../../support/http/index.js';
 import { pagesOf } from '../../support/http/pages.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const SECOND_MS = 1000;
 
 /** The clock of the system under test. */
 let now = Date.now();
-/** @type {TestSystem} */
-let system;
-/** @type {mqtt.MqttClient} */
-let client;
-/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
-let database;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => now, settings: { HISTORY_DAYS: '3650' } });
-  client = await mqtt.connectAsync(system.mqttUrl);
-  database = await system.openDatabase();
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await database?.shutdown();
-  await system?.stop();
-});
-
-/** @param {string} device @param {string} kind @param {unknown} content */
-const publish = (device, kind, content) =>
-  client.publishAsync(`iot/v1/${device}/${kind}`, JSON.stringify(content), { qos: 1 });
+const system = useTestSystem({ clock: () => now, settings: { HISTORY_DAYS: '3650' } });
+const client = useDevice(system);
 
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
@@ -42,15 +22,15 @@ test('Events: births and statuses, some repeated: each is listed once, newest fi
   const second = now - 30 * SECOND_MS;
   for (const session of [first, second]) {
     for (let times = 0; times < 2; times++) {
-      await publish('door', 'birth', { session, sensors: [{ sensor_id: 's' }] });
-      await publish('door', 'status', { state: 'online', session });
+      await client.send('door', 'birth', { session, sensors: [{ sensor_id: 's' }] });
+      await client.send('door', 'status', { state: 'online', session });
     }
-    await publish('door', 'status', { state: 'offline', session });
+    await client.send('door', 'status', { state: 'offline', session });
     now += SECOND_MS;
-    await publish('door', 'status', { state: 'offline', session });
+    await client.send('door', 'status', { state: 'offline', session });
   }
   // A will of an old session changes nothing.
-  await publish('door', 'status', { state: 'offline', session: first });
+  await client.send('door', 'status', { state: 'offline', session: first });
   expect((await system.get('/devices/door/events')).items).toEqual([
     { ts: iso(now - SECOND_MS), kind: 'offline' },
     { ts: iso(second), kind: 'online' },
@@ -59,25 +39,21 @@ test('Events: births and statuses, some repeated: each is listed once, newest fi
     { ts: iso(first), kind: 'online' },
     { ts: iso(first), kind: 'birth' },
   ]);
-  const { rows } = await database.execute('SELECT * FROM device_event');
+  const { rows } = await system.execute('SELECT * FROM device_event');
   expect(rows).toHaveLength(6);
 });
 
 test('Events: two processes write the same event: one row', async () => {
   const other = await system.openStore();
-  try {
-    const { bytes } = /** @type {Identity} */ (identifyDevice('twin'));
-    const event = { session: now, kind: /** @type {const} */ ('birth'), ts: now };
-    await publish('twin', 'birth', { session: now, sensors: [] });
-    await other.events.write(bytes, event);
-    expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
-  } finally {
-    await other.close();
-  }
+  const { bytes } = /** @type {Identity} */ (identifyDevice('twin'));
+  const event = { session: now, kind: /** @type {const} */ ('birth'), ts: now };
+  await client.send('twin', 'birth', { session: now, sensors: [] });
+  await other.events.write(bytes, event);
+  expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
 });
 
 test('Events: measurements only: none', async () => {
-  await publish('mute', 'measurements', { sensor_id: 's', ts: now, value: 1 });
+  await client.send('mute', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   expect(await system.get('/devices/mute/events')).toEqual({ items: [], next: null });
 });
 
@@ -102,8 +78,8 @@ const LONG = YEARS.flatMap((year) =>
 
 test('Events: over several years: pages are complete, and ranges are half-open', async () => {
   const identity = /** @type {Identity} */ (identifyDevice('old'));
-  await publish('old', 'measurements', { sensor_id: 's', ts: now, value: 1 });
-  const store = createEventStore(createSession(database, () => {}));
+  await client.send('old', 'measurements', { sensor_id: 's', ts: now, value: 1 });
+  const store = createEventStore(createSession(await system.openDatabase(), () => {}));
   for (const event of LONG) await store.write(identity.bytes, event);
   const items = (/** @type {typeof LONG} */ events) => events.map(({ ts, kind }) => ({ ts: iso(ts), kind }));
   now = Math.max(now, Date.UTC(2027, 0, 1, 1));

@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createRegistryStore } from '../../../api/store/registry/index.js';
 import { createSession } from '../../../api/store/sending/session.js';
 import { groupOf, identifyDevice } from '../../../schema/ids.js';
 import { send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => Date.now() + ahead });
-  device = await connectDevice(system);
-});
-afterAll(async () => {
-  await device?.end();
-  await system?.stop();
-});
+const system = useTestSystem({ clock: () => Date.now() + ahead });
+const device = useDevice(system);
 
 /** Requests a new count, after the last answer has become too old. */
 function countAgain() {
@@ -110,21 +97,16 @@ test('Fleet count: concurrent requests: one count; unchanged groups are not read
 });
 
 test('Fleet count: unmarked change: found when the rotation reaches its group', async () => {
-  const database = await system.openDatabase();
-  try {
-    const { bytes } = /** @type {Identity} */ (identifyDevice('three'));
-    const key = { group: groupOf(bytes, 4), bytes };
-    const store = createRegistryStore(createSession(database, () => {}));
-    const now = Date.now();
-    const change = {
-      bytes: Buffer.alloc(16, 7),
-      type: 'Unmarked',
-      registeredAt: now,
-      writeTimestamp: now * 1000,
-    };
-    for (const write of store.sensorWrites(key, [change], now).sensors) await store.commit(write);
-  } finally {
-    await database.shutdown();
-  }
+  const { bytes } = /** @type {Identity} */ (identifyDevice('three'));
+  const key = { group: groupOf(bytes, 4), bytes };
+  const store = createRegistryStore(createSession(await system.openDatabase(), () => {}));
+  const now = Date.now();
+  const change = {
+    bytes: Buffer.alloc(16, 7),
+    type: 'Unmarked',
+    registeredAt: now,
+    writeTimestamp: now * 1000,
+  };
+  for (const write of store.sensorWrites(key, [change], now).sensors) await store.commit(write);
   await until(async () => (await countAgain()).by_type.Unmarked === 1);
 });

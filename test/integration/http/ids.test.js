@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { expectProblem, send } from '../../support/http/index.js';
 import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const TS = Date.now() - 1000;
@@ -22,17 +20,14 @@ const NAMES = [
   ['..', '.'],
 ];
 
-/** @type {TestSystem} */
-let system;
+const system = useTestSystem();
 beforeAll(async () => {
-  system = await startTestSystem();
   const device = await connectDevice(system);
   for (const [index, [name = '', sensor = '']] of NAMES.entries()) {
     await device.measure(name, [{ sensor_id: sensor, ts: TS, value: index }]);
   }
   await device.end();
 });
-afterAll(() => system?.stop());
 
 /** @param {string} path below /api/v1, as sent */
 const ask = (path) => send(system.httpUrl, `/api/v1${path}`);

@@ -1,27 +1,16 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const TS = Date.now() - 60_000;
 const TOKEN = 'a token for ingest alone';
 
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem({
-    settings: { MAX_MESSAGE_BYTES: '100000', API_TOKEN: 'the token for everything', INGEST_TOKENS: TOKEN },
-  });
+const system = useTestSystem({
+  settings: { MAX_MESSAGE_BYTES: '100000', API_TOKEN: 'the token for everything', INGEST_TOKENS: TOKEN },
 });
-afterAll(() => system?.stop());
 
-/**
- * @param {string} address
- * @param {string | Buffer} body
- * @param {Record<string, string>} [headers]
- */
+/** @param {string} address @param {string | Buffer} body @param {Record<string, string>} [headers] */
 async function write(address, body, headers = { authorization: `Token ${TOKEN}` }) {
   const answer = await send(system.httpUrl, address, { method: 'POST', body, headers });
   return { ...answer, problem: answer.text === '' ? null : JSON.parse(answer.text) };

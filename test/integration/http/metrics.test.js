@@ -1,23 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
-beforeAll(async () => {
-  system = await startTestSystem();
-  device = await connectDevice(system);
-});
-afterAll(async () => {
-  await device?.end();
-  await system?.stop();
-});
+const system = useTestSystem();
+const device = useDevice(system);
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\S+)$/;
 const COMMENT = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) \S/;

@@ -1,10 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { pagesOf } from '../../support/http/pages.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
 const DEVICES = 12;
 
@@ -17,21 +13,13 @@ const FLEET = Array.from({ length: DEVICES }, (_, d) => ({
 
 /** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
+const system = useTestSystem({ clock: () => Date.now() + ahead });
+const device = useDevice(system);
 beforeAll(async () => {
-  system = await startTestSystem({ clock: () => Date.now() + ahead });
-  device = await connectDevice(system);
   for (const { name, site, state } of FLEET) {
     await device.birth(name, { site, sensors: [{ sensor_id: 'lock' }] });
     await device.status(name, state);
   }
-});
-afterAll(async () => {
-  await device?.end();
-  await system?.stop();
 });
 
 /** @type {Array<{ state?: 'online' | 'offline', site?: string, name?: string }>} */

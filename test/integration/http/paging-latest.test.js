@@ -1,10 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { pagesOf } from '../../support/http/pages.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
 const SITES = ['Oslo', 'São Paulo', '東京'];
 const TYPES = ['Temperature', 'Pulse'];
@@ -20,13 +16,9 @@ const FLEET = Array.from({ length: DEVICES }, (_, d) =>
   })),
 ).flat();
 
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
+const system = useTestSystem();
+const device = useDevice(system);
 beforeAll(async () => {
-  system = await startTestSystem();
-  device = await connectDevice(system);
   for (let d = 0; d < DEVICES; d++) {
     const own = FLEET.filter((sensor) => sensor.device === `cow-${d}`);
     await device.birth(`cow-${d}`, {
@@ -34,10 +26,6 @@ beforeAll(async () => {
       sensors: own.map(({ name, type }) => ({ sensor_id: name, type, unit: '1' })),
     });
   }
-});
-afterAll(async () => {
-  await device?.end();
-  await system?.stop();
 });
 
 /** @param {Array<{ device: string, name: string }>} sensors */

@@ -1,10 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { pagesOf } from '../../support/http/pages.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -15,18 +11,8 @@ const NOON = Math.floor(Date.now() / HOUR) * HOUR - 20 * HOUR;
 /** Limits reads to the last hours, because a year of empty hours takes long to read. */
 const RECENT = `from=${NOON - 2 * HOUR}`;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
-beforeAll(async () => {
-  system = await startTestSystem();
-  device = await connectDevice(system);
-});
-afterAll(async () => {
-  await device?.end();
-  await system?.stop();
-});
+const system = useTestSystem();
+const device = useDevice(system);
 
 /** @param {string} name of a device @param {string} [query] */
 const path = (name, query = '') => `/devices/${name}/sensors/s/measurements?${query}`;

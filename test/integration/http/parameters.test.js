@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.js';
 import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const TS = Date.now() - 1000;
 
-/** @type {TestSystem} */
-let system;
+const system = useTestSystem();
 beforeAll(async () => {
-  system = await startTestSystem();
   const device = await connectDevice(system);
   await device.measure('cow', [{ sensor_id: 'pulse', ts: TS, value: 61 }]);
   await device.end();
 });
-afterAll(() => system?.stop());
 
 /** @param {string} path below /api/v1, as sent */
 const ask = (path) => send(system.httpUrl, `/api/v1${path}`);

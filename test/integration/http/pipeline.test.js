@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { createProcessStore } from '../../../api/store/processes.js';
 import { createSession } from '../../../api/store/sending/session.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
-let database;
-beforeAll(async () => {
-  system = await startTestSystem({ periods: { heartbeat: 50 } });
-  database = await system.openDatabase();
-});
-afterAll(async () => {
-  await database?.shutdown();
-  await system?.stop();
-});
+const system = useTestSystem({ periods: { heartbeat: 50 } });
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -93,7 +80,7 @@ test('GET /pipeline/recent: five minutes: one entry each second', async () => {
 });
 
 test('GET /pipeline: process died: stale, and its row expires', async () => {
-  const store = createProcessStore(createSession(database, () => {}));
+  const store = createProcessStore(createSession(await system.openDatabase(), () => {}));
   const seenAt = Date.now() - 60_000;
   const stats = JSON.stringify({
     samples_per_s: 1,
@@ -117,7 +104,7 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
   // The check of a dead process does not count for the broker.
   expect(broker).toMatchObject({ ok: true });
   const row = (
-    await database.execute(
+    await system.execute(
       "SELECT TTL(stats) AS ttl FROM process WHERE part = 'millrace' AND client_id = 'died'",
     )
   ).first();
@@ -129,7 +116,7 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
 });
 
 test('GET /pipeline: process stopped: removed', async () => {
-  const countRows = async () => (await database.execute('SELECT client_id FROM process')).rowLength;
+  const countRows = async () => (await system.execute('SELECT client_id FROM process')).rowLength;
   expect(await countRows()).toBe(1);
   await system.halt();
   expect(await countRows()).toBe(0);

@@ -1,25 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../schema/ids.js';
 import { expectProblem, send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
-
-beforeAll(async () => {
-  system = await startTestSystem();
-  device = await connectDevice(system);
-});
-afterAll(async () => {
-  await device?.end();
-  await system?.stop();
-});
+const system = useTestSystem();
+const device = useDevice(system);
 
 /** @param {string} name @param {Record<string, unknown>[]} measurements */
 const publish = (name, measurements) =>

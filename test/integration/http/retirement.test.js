@@ -1,31 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createRetirementStore } from '../../../api/store/registry/retirement.js';
 import { createSession } from '../../../api/store/sending/session.js';
 import { groupOf, identifyDevice } from '../../../schema/ids.js';
 import { expectProblem, send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
-/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
-let database;
-beforeAll(async () => {
-  system = await startTestSystem();
-  device = await connectDevice(system);
-  database = await system.openDatabase();
-});
-afterAll(async () => {
-  await device?.end();
-  await database?.shutdown();
-  await system?.stop();
-});
+const system = useTestSystem();
+const device = useDevice(system);
 
 /** @param {string} name */
 const retire = (name) =>
@@ -43,7 +26,7 @@ async function rowsOf(id) {
   /** @type {Record<string, number>} */
   const found = {};
   for (const table of TABLES) {
-    const { rows } = await database.execute(`SELECT device_id FROM ${table}`);
+    const { rows } = await system.execute(`SELECT device_id FROM ${table}`);
     found[table] = rows.filter((row) => String(row['device_id']) === id).length;
   }
   return found;
@@ -80,7 +63,7 @@ test('Retirement: device with samples: gone from pages and indexes; samples stay
   for (const path of ['', '/events', '/sensors/a', '/sensors/a/measurements']) {
     expectProblem(await send(system.httpUrl, `/api/v1/devices/gone${path}`), 404, 'not_found');
   }
-  const { rows } = await database.execute('SELECT device_id FROM message');
+  const { rows } = await system.execute('SELECT device_id FROM message');
   expect(rows.map((row) => String(row['device_id']))).toContain(id);
   expectProblem(await retire('gone'), 404, 'not_found');
 });
@@ -156,20 +139,17 @@ test('Retirement: older measurements afterwards: all samples are shown', async (
 test('Retirement: by another process: a birth here registers again', async () => {
   await register('elsewhere');
   const other = await system.openStore();
-  try {
-    const { rows } = await database.execute('SELECT grp, device_id, name FROM device');
-    const row = rows.find(({ name }) => name === 'elsewhere');
-    const key = { group: row?.['grp'], bytes: row?.['device_id'].getBuffer() };
-    expect(await other.retirement.retire(key, Date.now())).toBe(true);
-  } finally {
-    await other.close();
-  }
+  const { rows } = await system.execute('SELECT grp, device_id, name FROM device');
+  const row = rows.find(({ name }) => name === 'elsewhere');
+  const key = { group: row?.['grp'], bytes: row?.['device_id'].getBuffer() };
+  expect(await other.retirement.retire(key, Date.now())).toBe(true);
   expect(await foundBy('elsewhere')).toEqual(NOTHING);
   await device.birth('elsewhere', { name: 'elsewhere', site: 'elsewhere', sensors: sensors('elsewhere') });
   expect(await foundBy('elsewhere')).toEqual(ALL);
 });
 
 test('Retirement: interrupted at any step: a second one completes it', async () => {
+  const database = await system.openDatabase();
   for (let requests = 0, finished = false; !finished; requests++) {
     const word = `half-${requests}`;
     await register(word);

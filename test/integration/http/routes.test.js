@@ -1,21 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-/** @type {TestSystem} */
-let guarded;
-beforeAll(async () => {
-  system = await startTestSystem();
-  guarded = await startTestSystem({ settings: { API_TOKEN: 'a token of at least 16 characters' } });
-});
-afterAll(async () => {
-  await system?.stop();
-  await guarded?.stop();
-});
+const system = useTestSystem();
+const guarded = useTestSystem({ settings: { API_TOKEN: 'a token of at least 16 characters' } });
 
 const SERVED = [
   '/healthz',

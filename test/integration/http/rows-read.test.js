@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createFleet } from '../../../api/store/devices/index.js';
 import { createRegistryStore } from '../../../api/store/registry/index.js';
 import { createSession } from '../../../api/store/sending/session.js';
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Fleet } from '../../../api/store/devices/index.js' */
 /** @import { RegistryStore } from '../../../api/store/registry/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const GROUPS = 4;
 const DEVICES = 1500;
@@ -18,18 +17,14 @@ const SENSORS_PER_DEVICE = 8;
 /** The number of devices that a filter finds, with one sensor each. */
 const RARE = 10;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
-let database;
+const system = useTestSystem({ settings: { LATEST_GROUPS: `${GROUPS}` } });
 /** The number of rows that the database returned. */
 let read = 0;
 /** @type {Fleet} */
 let fleet;
 
 beforeAll(async () => {
-  system = await startTestSystem({ settings: { LATEST_GROUPS: `${GROUPS}` } });
-  database = await system.openDatabase();
+  const database = await system.openDatabase();
   await fill(createRegistryStore(createSession(database, () => {})));
   const counting = /** @type {Client} */ (
     /** @type {unknown} */ ({
@@ -44,10 +39,6 @@ beforeAll(async () => {
   const session = createSession(counting, () => {});
   fleet = createFleet({ session, groups: GROUPS, clock: Date.now, onStaleIndex: () => {} });
 }, 180_000);
-afterAll(async () => {
-  await database?.shutdown();
-  await system?.stop();
-});
 
 /** Every 150th device has a rare site, and its first sensor a rare type and name. @param {RegistryStore} store */
 async function fill(store) {

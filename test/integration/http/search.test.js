@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { identifyDevice } from '../../../schema/ids.js';
 import { expectProblem, send } from '../../support/http/index.js';
 import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const TS = Date.now() - 1000;
 
-/** @type {TestSystem} */
-let system;
+const system = useTestSystem();
 beforeAll(async () => {
-  system = await startTestSystem();
   const device = await connectDevice(system);
   for (const name of ['cow-1', 'cow-2']) {
     await device.measure(name, [
@@ -21,7 +17,6 @@ beforeAll(async () => {
   }
   await device.end();
 });
-afterAll(() => system?.stop());
 
 /** @param {string} query */
 const find = async (query) => {

@@ -1,37 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createSensorIndex } from '../../../api/store/devices/sensor-index.js';
 import { createSession } from '../../../api/store/sending/session.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
 /** The time before a wrong index row is removed, in ms. The birth that wrote it may still be under way. */
 const GUARD = 600_000;
 
 /** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
-/** @type {Awaited<ReturnType<TestSystem['openDatabase']>>} */
-let database;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => Date.now() + ahead });
-  device = await connectDevice(system);
-  database = await system.openDatabase();
-});
-afterAll(async () => {
-  await device?.end();
-  await database?.shutdown();
-  await system?.stop();
-});
+const system = useTestSystem({ clock: () => Date.now() + ahead });
+const device = useDevice(system);
 
 /** @param {'type' | 'site' | 'name'} column @param {string} term @returns {Promise<number>} rows of the index */
 async function indexRows(column, term) {
-  const { rows } = await database.execute(`SELECT ${column} FROM sensor_by_${column}`);
+  const { rows } = await system.execute(`SELECT ${column} FROM sensor_by_${column}`);
   return rows.filter((row) => row[column] === term).length;
 }
 
@@ -84,7 +66,7 @@ test('Index: site of a device changed: found only by the new one', async () => {
   const birth = (/** @type {string} */ site) =>
     device.birth('van', { session: Date.now() + ahead, site, sensors: [] });
   const indexed = async () => {
-    const { rows } = await database.execute('SELECT site FROM device_by_site');
+    const { rows } = await system.execute('SELECT site FROM device_by_site');
     return rows.filter(({ site }) => site === 'Depot').length;
   };
   await birth('Depot');
@@ -112,13 +94,13 @@ test('Index: page of stale rows: short, and the next page continues after them',
 });
 
 test('Index: row rewritten during the removal of the old one: stays', async () => {
-  const index = createSensorIndex(createSession(database, () => {}));
+  const index = createSensorIndex(createSession(await system.openDatabase(), () => {}));
   const [deviceId, sensorId] = [
     '10000000-0000-4000-8000-000000000001',
     '20000000-0000-4000-8000-000000000002',
   ];
   const write = (/** @type {number} */ stamp) =>
-    database.execute(
+    system.execute(
       'INSERT INTO sensor_by_type (type, grp, device_id, sensor_id, written_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?',
       ['Raced', 0, deviceId, sensorId, new Date(), stamp],
       { prepare: true },

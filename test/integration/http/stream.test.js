@@ -1,37 +1,26 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { openStream } from '../../support/http/event-stream.js';
 import { expectProblem, send } from '../../support/http/index.js';
-import { connectDevice } from '../../support/mqtt/device.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
-/** @import { Device } from '../../support/mqtt/device.js' */
 /** @import { EventStream } from '../../support/http/event-stream.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** The first timestamp. Each value is 1 ms later, so that the newest one is known. */
 let now = Date.now() - 3_600_000;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Device} */
-let device;
 /** @type {EventStream[]} */
 let streams = [];
 
+const system = useTestSystem();
+const device = useDevice(system);
 beforeAll(async () => {
-  system = await startTestSystem();
-  device = await connectDevice(system);
   for (const name of ['a', 'b', 'c d']) await measure(name, 's', 0);
   await measure('a', 'left/top', 0);
 });
 afterEach(() => {
   for (const stream of streams) stream.close();
   streams = [];
-});
-afterAll(async () => {
-  await device?.end();
-  await system?.stop();
 });
 
 /** @param {string} name @param {string} sensor @param {number} value @param {number} [ts] */

@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readDeadLetters } from '../../support/dead-letters.js';
 import { expectProblem, send } from '../../support/http/index.js';
 import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const TS = Date.now() - 60_000;
 
 /** SenML as CBOR, RFC 8428, table 6: one record, n "t", v 21.5 as a half-precision float. */
 const CBOR = Buffer.from('81a200617402f94d60', 'hex');
 
-/** @type {TestSystem} */
-let system;
-/** @type {Client} */
-let database;
-beforeAll(async () => {
-  system = await startTestSystem({ settings: { MAX_MESSAGE_BYTES: '100000' } });
-  database = await system.openDatabase();
-});
-afterAll(async () => {
-  await database?.shutdown();
-  await system?.stop();
-});
+const system = useTestSystem({ settings: { MAX_MESSAGE_BYTES: '100000' } });
 
 /**
  * @param {string} device
@@ -98,7 +85,7 @@ test('Post: some measurements are wrong: the others are stored; the answer lists
     ],
   });
   expect(await latest('partly', 't')).toBe(4);
-  expect(await readDeadLetters(database, 'partly')).toEqual([]);
+  expect(await readDeadLetters(system, 'partly')).toEqual([]);
 });
 
 test('Post: ten thousand wrong measurements: the answer lists all', async () => {
@@ -152,7 +139,7 @@ describe('Post: whole message refused', () => {
 
   test('Post: whole message refused: afterwards: no device registered, and no dead letter', async () => {
     expect((await system.fetch('/devices/bad')).status).toBe(404);
-    expect(await readDeadLetters(database)).toEqual([]);
+    expect(await readDeadLetters(system)).toEqual([]);
   });
 });
 

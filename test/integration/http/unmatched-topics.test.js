@@ -1,23 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import mqtt from 'mqtt';
+import { expect, test } from '@jest/globals';
 import { expectProblem, send } from '../../support/http/index.js';
 import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useTestSystem } from '../../support/system/use.js';
 
-/** @import { MqttClient } from 'mqtt' */
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-/** @type {MqttClient} */
-let client;
-beforeAll(async () => {
-  system = await startTestSystem();
-  client = await mqtt.connectAsync(system.mqttUrl);
-});
-afterAll(async () => {
-  await client?.endAsync(true);
-  await system?.stop();
-});
+const system = useTestSystem();
+const client = useDevice(system);
 
 test('Unmatched topics: none: an empty list of the embedded broker', async () => {
   const answer = await system.get('/unmatched-topics');
@@ -33,7 +20,7 @@ test('Unmatched topics: messages outside the contract: counted, with payload and
     ['iot/v1/my-desk/measurement', Buffer.from([0xff, 0x00])],
     ['iot/v1/my-desk/measurements', '{"sensor_id":"t","value":1}'],
   ])) {
-    await client.publishAsync(topic, payload, { qos: 1 });
+    await client.publish(topic, payload);
   }
   const { items } = await system.get('/unmatched-topics');
   expect(items).toEqual([
@@ -63,7 +50,7 @@ test('Unmatched topics: messages outside the contract: counted, with payload and
 
 test('Unmatched topics: large payload: the first 2 KiB', async () => {
   const payload = Buffer.alloc(50_000, 'y');
-  await client.publishAsync('nowhere', payload, { qos: 1 });
+  await client.publish('nowhere', payload);
   const [newest] = (await system.get('/unmatched-topics')).items;
   expect(newest).toMatchObject({ topic: 'nowhere', size: 50_000 });
   expect(Buffer.from(newest.payload_base64, 'base64')).toEqual(payload.subarray(0, 2048));

@@ -1,36 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { useDirectory } from '../../support/directory.js';
 import { startCommand } from '../../support/processes/api-process.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
-/** @import { TestSystem } from '../../support/system/index.js' */
-
-/** @type {TestSystem} */
-let system;
-let directory = '';
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-alarms-'));
-  system = await startTestSystem({ periods: { alarmRules: 200 } });
-});
-afterAll(async () => {
-  await system?.stop();
-  rmSync(directory, { recursive: true, force: true });
-});
+const system = useTestSystem({ periods: { alarmRules: 200 } });
+const directory = useDirectory('alarms');
 
 /** @param {string[]} args */
-function startAlarms(...args) {
-  const { cql, retention } = system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-  };
-  return startCommand('api/commands/alarms/index.js', settings, args);
-}
+const startAlarms = (...args) => startCommand('api/commands/alarms/index.js', system.databaseSettings, args);
 
 /** @param {string[]} args */
 async function alarms(...args) {
@@ -102,11 +83,7 @@ async function storeTemperatures(device, now, values) {
     ts: now - (10 - minute) * 60_000,
     value,
   }));
-  const response = await system.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(samples),
-  });
+  const response = await system.post(`/measurements?device=${device}`, samples);
   expect(response.status).toBe(200);
 }
 
@@ -130,11 +107,7 @@ test('npm run alarms -- test: several alarms: prints a limit with fewer alarms',
 test('npm run alarms -- test: the scope has more sensors than one test reads: the output has the number', async () => {
   const ts = Date.now() - 60_000;
   const samples = Array.from({ length: 51 }, (_, n) => ({ sensor_id: `probe-${n}`, ts, value: 1 }));
-  const response = await system.fetch('/measurements?device=many', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(samples),
-  });
+  const response = await system.post('/measurements?device=many', samples);
   expect(response.status).toBe(200);
   const rule = `- name: hot
   severity: info

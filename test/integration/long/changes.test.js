@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createChanges } from '../../../api/stream-out/changes/index.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
 import { untilHourGoesOn } from '../../support/history/hours.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 
 /** @import { Change, Position, Progress } from '../../../api/stream-out/changes/index.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const MINUTE_MS = 60_000;
 
@@ -13,8 +12,6 @@ const MINUTE_MS = 60_000;
 let shift = 0;
 const clock = () => Date.now() + shift;
 
-/** @type {TestSystem} */
-let system;
 /** Everything that was sent, as `device ts value`. @type {Set<string>} */
 const sent = new Set();
 
@@ -24,11 +21,10 @@ let begunHour = 0;
 
 /** @param {string} device @param {Array<[ts: number, value: number]>} samples */
 async function post(device, samples) {
-  const response = await system.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    body: JSON.stringify(samples.map(([ts, value]) => ({ sensor_id: 's', ts, value }))),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const response = await system.post(
+    `/measurements?device=${device}`,
+    samples.map(([ts, value]) => ({ sensor_id: 's', ts, value })),
+  );
   expect(response.status).toBe(200);
   for (const [ts, value] of samples) sent.add(`${device} ${ts} ${value}`);
 }
@@ -67,8 +63,8 @@ async function follow(since, until, limit = 3) {
   }
 }
 
+const system = useTestSystem({ settings: { LATEST_GROUPS: '2' }, clock, periods: { changes: 100 } });
 beforeAll(async () => {
-  system = await startTestSystem({ settings: { LATEST_GROUPS: '2' }, clock, periods: { changes: 100 } });
   await untilHourGoesOn();
   begun = Date.now();
   begunHour = bucketOf(begun);
@@ -81,7 +77,6 @@ beforeAll(async () => {
   for (const device of ['a', 'b', 'c']) await post(device, [[begun - 5 * HOUR_MS, 7]]);
   await post('b', [[begun - 6 * HOUR_MS, 7]]);
 });
-afterAll(() => system?.stop());
 
 test('changes: a reader follows from the present hour on: it gets every sample once, in parts', async () => {
   const joined = await ask(new Date(begunHour).toISOString(), 1);
@@ -137,35 +132,31 @@ test('changes: a time before the last 13 days: bad_parameter, because notes of l
 
 test('changes: a step is read: positions between its changes, each continues there, and an abort ends it', async () => {
   const store = await system.openStore();
-  try {
-    const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
-    const { signal } = new AbortController();
-    /** @param {Position} position */
-    const readAll = async (position) => {
-      /** @type {Array<Change | Progress>} */
-      const read = [];
-      for await (const change of changes.read(position, signal)) read.push(change);
-      return read;
-    };
-    /** @param {Array<Change | Progress>} read */
-    const textsOf = (read) => read.flatMap(({ text }) => text ?? []);
-    for (const step of /** @type {const} */ (['hour', 'late'])) {
-      for (const at of [begunHour, bucketOf(begun - 5 * HOUR_MS), begunHour - 100 * HOUR_MS]) {
-        const all = await readAll({ step, at, from: at });
-        const places = [...all.entries()].filter(([, { text }]) => text === null);
-        expect(places.length > 0).toBe(step === 'hour' || at === begunHour);
-        for (const [index, { position }] of places)
-          expect(textsOf(await readAll(position))).toEqual(textsOf(all.slice(index)));
-      }
+  const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
+  const { signal } = new AbortController();
+  /** @param {Position} position */
+  const readAll = async (position) => {
+    /** @type {Array<Change | Progress>} */
+    const read = [];
+    for await (const change of changes.read(position, signal)) read.push(change);
+    return read;
+  };
+  /** @param {Array<Change | Progress>} read */
+  const textsOf = (read) => read.flatMap(({ text }) => text ?? []);
+  for (const step of /** @type {const} */ (['hour', 'late'])) {
+    for (const at of [begunHour, bucketOf(begun - 5 * HOUR_MS), begunHour - 100 * HOUR_MS]) {
+      const all = await readAll({ step, at, from: at });
+      const places = [...all.entries()].filter(([, { text }]) => text === null);
+      expect(places.length > 0).toBe(step === 'hour' || at === begunHour);
+      for (const [index, { position }] of places)
+        expect(textsOf(await readAll(position))).toEqual(textsOf(all.slice(index)));
     }
-
-    const leaving = new AbortController();
-    const empty = begunHour - 100 * HOUR_MS;
-    const begunRead = changes.read({ step: 'hour', at: empty, from: empty }, leaving.signal);
-    expect((await begunRead.next()).value).toMatchObject({ text: null });
-    leaving.abort();
-    await expect(begunRead.next()).rejects.toThrow('aborted');
-  } finally {
-    await store.close();
   }
+
+  const leaving = new AbortController();
+  const empty = begunHour - 100 * HOUR_MS;
+  const begunRead = changes.read({ step: 'hour', at: empty, from: empty }, leaving.signal);
+  expect((await begunRead.next()).value).toMatchObject({ text: null });
+  leaving.abort();
+  await expect(begunRead.next()).rejects.toThrow('aborted');
 });

@@ -15,21 +15,17 @@ import { compareLedger, openStore } from '../../../simulator/verify/compare.js';
 import { openHistory } from '../../support/history/index.js';
 import { startCommand } from '../../support/processes/api-process.js';
 import { startSimulator } from '../../support/processes/simulator-process.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
 /** @import { Store } from '../../../api/store/index.js' */
-/** @import { Client, types as DriverTypes } from 'cassandra-driver' */
+/** @import { types as DriverTypes } from 'cassandra-driver' */
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Piece } from '../../../schema/packed/block.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const { types } = cassandra;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Client} */
-let database;
+const system = useTestSystem();
 /** @type {Store} */
 let store;
 /** @type {string} */
@@ -45,9 +41,8 @@ const DEVICE = 'collar-0002';
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'millrace-ledger-'));
   ledgerPath = join(directory, 'fleet.ledger');
-  system = await startTestSystem();
-  database = await system.openDatabase();
   store = await openStore(system.config);
+  system.beforeStop(() => store.close());
   const fleet = ['--broker', system.mqttUrl, '--devices', '3', '--sensors', '2', '--seed', '5'];
   const pace = ['--interval', '20ms', '--batch', '100ms', '--duration', '2s', '--ledger', ledgerPath];
   const simulator = startSimulator([...fleet, ...pace]);
@@ -56,9 +51,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(started.map((process) => process.kill()));
-  await store?.close();
-  await database?.shutdown();
-  await system?.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -83,7 +75,7 @@ async function storedRow(order = 'ASC') {
     .flatMap((line) => JSON.parse(line).series[0].times);
   // The fleet may have run across a full hour.
   const bucket = new Date(bucketOf(order === 'ASC' ? Math.min(...times) : Math.max(...times)));
-  const { rows } = await database.execute(
+  const { rows } = await system.execute(
     'SELECT device_id, bucket, part, ts, digest, samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0',
     [types.Uuid.fromString(device.id), bucket],
   );
@@ -111,12 +103,12 @@ async function insert(row, changes = {}) {
   const cells = { ...Object.fromEntries(row.keys().map((name) => [name, row[name]])), ...changes };
   const names = Object.keys(cells);
   const marks = names.map(() => '?').join(', ');
-  await database.execute(`INSERT INTO message (${names.join(', ')}) VALUES (${marks})`, Object.values(cells));
+  await system.execute(`INSERT INTO message (${names.join(', ')}) VALUES (${marks})`, Object.values(cells));
 }
 
 /** @param {unknown[]} key */
 const remove = (key) =>
-  database.execute(
+  system.execute(
     'DELETE FROM message WHERE device_id = ? AND bucket = ? AND part = ? AND ts = ? AND digest = ?',
     key,
   );
@@ -194,10 +186,10 @@ test.each([
   const sensor = uuidText(/** @type {Piece} */ (pieces[0]).sensor);
   const where = 'WHERE grp = ? AND device_id = ?';
   const key = [group, row['device_id']];
-  const stored = (await database.execute(`SELECT newest FROM latest ${where}`, key)).first();
+  const stored = (await system.execute(`SELECT newest FROM latest ${where}`, key)).first();
   const [ts, value] = stored['newest'][sensor].values();
   const write = (/** @type {number} */ stampMs, /** @type {Date} */ time, /** @type {number} */ other) =>
-    database.execute(`UPDATE latest USING TIMESTAMP ? SET newest = newest + ? ${where}`, [
+    system.execute(`UPDATE latest USING TIMESTAMP ? SET newest = newest + ? ${where}`, [
       types.Long.fromNumber(stampMs * 1000),
       { [sensor]: new types.Tuple(time, other) },
       ...key,
@@ -259,7 +251,7 @@ test('Compare: factory profile with every fault: exactly the valid samples are s
   const result = await compare({ ledgerPath: path });
   expect(countDifferences(result)).toEqual({});
   expect(result.acknowledged).toBeGreaterThan(1000);
-  const { rows } = await database.execute('SELECT codes FROM dead_letter');
+  const { rows } = await system.execute('SELECT codes FROM dead_letter');
   const codes = new Set(rows.flatMap((row) => Object.keys(row['codes'])));
   expect(codes.size).toBeGreaterThan(5);
 });
@@ -294,13 +286,9 @@ test('Compare: a sample is lost outside the range: they agree', async () => {
 });
 
 test('Compare: a difference: it is reported, and the exit code is 1', async () => {
-  const settings = {
-    CQL_CONTACT_POINTS: String(system.config.cql.contactPoints),
-    CQL_KEYSPACE: system.config.cql.keyspace,
-    LATEST_GROUPS: String(system.config.retention.latestGroups),
-  };
   const run = async (path = ledgerPath) => {
-    const command = startCommand('simulator/verify/index.js', settings, ['--ledger', path]);
+    const flags = ['--ledger', path];
+    const command = startCommand('simulator/verify/index.js', system.databaseSettings, flags);
     started.push(command);
     return command.ended;
   };
@@ -326,32 +314,28 @@ test('Compare: a difference: it is reported, and the exit code is 1', async () =
 
 test('Compare: packed hours, with and without batches: history is compared', async () => {
   const history = await openHistory(system);
-  try {
-    // The samples of other tests in these hours are packed as well.
-    const hours = new Set();
-    for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
-      if (!line.includes('"series":[{')) continue;
-      const { device, series } = JSON.parse(line);
-      const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
-      const key = { group: groupOf(bytes, system.config.retention.latestGroups), bytes };
-      for (const sensor of await store.fleet.latestOfDevice(key)) {
-        hours.add(JSON.stringify([id, sensor.id, bucketOf(series[0].times[0])]));
-      }
+  // The samples of other tests in these hours are packed as well.
+  const hours = new Set();
+  for (const line of (await readFile(ledgerPath, 'utf8')).split('\n')) {
+    if (!line.includes('"series":[{')) continue;
+    const { device, series } = JSON.parse(line);
+    const { id, bytes } = /** @type {Identity} */ (identifyDevice(device));
+    const key = { group: groupOf(bytes, system.config.retention.latestGroups), bytes };
+    for (const sensor of await store.fleet.latestOfDevice(key)) {
+      hours.add(JSON.stringify([id, sensor.id, bucketOf(series[0].times[0])]));
     }
-    const before = await compare();
-    for (const hour of hours) {
-      const [device, sensor, start] = JSON.parse(hour);
-      await history.pack(history.sensorOf(device, sensor), start);
-    }
-    for (const hour of hours) {
-      const [device, sensor, start] = JSON.parse(hour);
-      await history.dropBatches(history.sensorOf(device, sensor), [start]);
-    }
-    expect(await compare()).toEqual(before);
-    const [device, sensor, start] = JSON.parse(String([...hours][0]));
-    await history.dropPacked(history.sensorOf(device, sensor), start);
-    expect((await compare()).found.missing.count).toBeGreaterThan(before.found.missing.count);
-  } finally {
-    await history.close();
   }
+  const before = await compare();
+  for (const hour of hours) {
+    const [device, sensor, start] = JSON.parse(hour);
+    await history.pack(history.sensorOf(device, sensor), start);
+  }
+  for (const hour of hours) {
+    const [device, sensor, start] = JSON.parse(hour);
+    await history.dropBatches(history.sensorOf(device, sensor), [start]);
+  }
+  expect(await compare()).toEqual(before);
+  const [device, sensor, start] = JSON.parse(String([...hours][0]));
+  await history.dropPacked(history.sensorOf(device, sensor), start);
+  expect((await compare()).found.missing.count).toBeGreaterThan(before.found.missing.count);
 });

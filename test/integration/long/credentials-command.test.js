@@ -1,41 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { isSecret } from '../../../api/access/credentials/secret.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { startCommand } from '../../support/processes/api-process.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useStore, useTestSystem } from '../../support/system/use.js';
 
 /** @import { CredentialPlace } from '../../../api/store/credentials.js' */
-/** @import { Store } from '../../../api/store/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
-/** @type {TestSystem} */
-let system;
-/** @type {Store} */
-let store;
-beforeAll(async () => {
-  system = await startTestSystem();
-  store = await system.openStore();
-});
-afterAll(async () => {
-  await store?.close();
-  await system?.stop();
-});
+const system = useTestSystem();
+const store = useStore(system);
 
 /** @param {string[]} args */
 const run = (...args) => runWith({}, ...args);
 
 /** @param {Record<string, string>} more settings @param {string[]} args */
 async function runWith(more, ...args) {
-  const { cql, retention } = system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-    MQTT_USERNAME: 'operator',
-    MQTT_PASSWORD: 'right',
-    ...more,
-  };
+  const account = { MQTT_USERNAME: 'operator', MQTT_PASSWORD: 'right' };
+  const settings = { ...system.databaseSettings, ...account, ...more };
   const { code, output } = await startCommand('api/commands/credentials/index.js', settings, args).ended;
   return { code, output, lines: output.trim().split('\n') };
 }

@@ -1,43 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { connectDevice } from '../../support/mqtt/device.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startCommand } from '../../support/processes/api-process.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useDevice, useStore, useTestSystem } from '../../support/system/use.js';
 
 /** @import { Refusals } from '../../../api/store/dead-letters/writes.js' */
-/** @import { Store } from '../../../api/store/index.js' */
 /** @import { Refusal } from '../../../common/errors.js' */
-/** @import { Device } from '../../support/mqtt/device.js' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const NOW = Date.now();
 const HOUR = 3_600_000;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Store} */
-let store;
-/** @type {Device} */
-let device;
-beforeAll(async () => {
-  system = await startTestSystem({ settings: { AUTO_REGISTER: 'false' } });
-  store = await system.openStore();
-  device = await connectDevice(system);
-});
-afterAll(async () => {
-  await device?.end();
-  await store?.close();
-  await system?.stop();
-});
+const system = useTestSystem({ settings: { AUTO_REGISTER: 'false' } });
+const store = useStore(system);
+const device = useDevice(system);
 
 /** @param {string[]} args */
 async function run(...args) {
-  const { cql, retention } = system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-    AUTO_REGISTER: 'false',
-  };
+  const settings = { ...system.databaseSettings, AUTO_REGISTER: 'false' };
   const { code, output } = await startCommand('api/commands/dead-letters/index.js', settings, args).ended;
   const lines = output.trim().split('\n');
   // Standard error has the progress and the last note. On a busy machine they arrive between the other lines.

@@ -1,14 +1,13 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { emptyDataDir } from '../../../common/data-dir.js';
+import { listening } from '../../support/http/listening.js';
 import { cloneWorkTree, freePorts, runNextToDev, startDev } from '../../support/processes/dev-process.js';
 import { processTree, untilGone } from '../../support/processes/index.js';
 
-/** @import { AddressInfo } from 'node:net' */
 /** @import { DevProcess } from '../../support/processes/dev-process.js' */
 
 /** A first run fetches packages and jars. */
@@ -138,10 +137,9 @@ test(
 test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
   'npm run dev: %s is taken: one message names the setting to change',
   async (setting) => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const server = createServer();
+    const port = await listening(server);
     try {
-      const { port } = /** @type {AddressInfo} */ (server.address());
       const run = dev([], { ...ports, [setting]: String(port) });
       const tree = await run.until(async () => {
         const found = await processTree(run.pid);

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -7,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parquetReadObjects } from 'hyparquet';
 import { encodeParquet } from '../../../api/export/parquet.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { useDirectory } from '../../support/directory.js';
 import { unionOf } from '../../support/history/index.js';
 import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payloads/export-samples.js';
 import { startCommand } from '../../support/processes/api-process.js';
@@ -25,19 +25,13 @@ const BEGIN = dayOf(NOW) - 300 * DAY_MS;
 
 const world = useHistorySystem(BEGIN);
 const { clock } = world;
-let directory = '';
+const directory = useDirectory('import');
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-import-'));
   clock.now = NOW;
   await world.history.packedUntil(dayOf(NOW) - DAY_MS);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/**
- * @param {string} type
- * @param {string | Uint8Array<ArrayBuffer>} body
- * @param {string} [query]
- */
+/** @param {string} type @param {string | Uint8Array<ArrayBuffer>} body @param {string} [query] */
 async function send(type, body, query = '') {
   const response = await world.system.fetch(`/import?${query}`, {
     method: 'POST',
@@ -306,15 +300,7 @@ describe('npm run import', () => {
   afterAll(() => target?.stop());
 
   /** @param {string[]} args */
-  function start(...args) {
-    const { cql, retention } = target.config;
-    const settings = {
-      CQL_CONTACT_POINTS: String(cql.contactPoints),
-      CQL_KEYSPACE: cql.keyspace,
-      LATEST_GROUPS: String(retention.latestGroups),
-    };
-    return startCommand('api/commands/import/index.js', settings, args);
-  }
+  const start = (...args) => startCommand('api/commands/import/index.js', target.databaseSettings, args);
 
   /** @param {string[]} args */
   async function run(...args) {
@@ -330,17 +316,10 @@ describe('npm run import', () => {
 
   /** @returns {Promise<string[]>} the rows of history, as stored */
   async function historyRows() {
-    const database = await target.openDatabase();
-    try {
-      const { rows } = await database.execute(
-        'SELECT device_id, sensor_id, day, hour, digest FROM history',
-        [],
-        { fetchSize: 5000 },
-      );
-      return rows.map((row) => JSON.stringify(row)).sort();
-    } finally {
-      await database.shutdown();
-    }
+    const { rows } = await target.execute('SELECT device_id, sensor_id, day, hour, digest FROM history', [], {
+      fetchSize: 5000,
+    });
+    return rows.map((row) => JSON.stringify(row)).sort();
   }
 
   test(

@@ -7,7 +7,6 @@ import { startMqttWire } from '../../support/mqtt/wire.js';
 import { startTestSystem } from '../../support/system/index.js';
 import { until } from '../../support/until.js';
 
-/** @import { Client } from 'cassandra-driver' */
 /** @import { MqttWire } from '../../support/mqtt/wire.js' */
 /** @import { TestSystem } from '../../support/system/index.js' */
 
@@ -22,8 +21,6 @@ const cleanUps = [];
 let wire;
 /** @type {TestSystem} */
 let system;
-/** @type {Client} */
-let database;
 /** @type {mqtt.MqttClient} */
 let client;
 let published = 0;
@@ -40,8 +37,6 @@ beforeAll(async () => {
     settings: { CQL_CONTACT_POINTS: engine.contactPoint, MQTT_URL: wire.url },
   });
   cleanUps.push(() => system.stop());
-  database = await system.openDatabase();
-  cleanUps.push(() => database.shutdown());
   client = await mqtt.connectAsync(broker.url);
   cleanUps.push(() => client.endAsync(true));
 });
@@ -62,23 +57,23 @@ test('Ingest: the server refuses a message for its size: it is written row by ro
   const items = await system.all(`/devices/d/sensors/s/measurements?from=${BASE}&order=asc&limit=1000`);
   expect(items.map(({ value }) => value)).toEqual(samples.map(({ value }) => value));
   expect((await system.get('/devices/d/sensors/other')).value).toBe(1);
-  const { rows } = await database.execute('SELECT ts FROM message', [], { fetchSize: 5000 });
+  const { rows } = await system.execute('SELECT ts FROM message', [], { fetchSize: 5000 });
   expect(rows.length).toBeGreaterThan(2);
-  expect(await readDeadLetters(database)).toEqual([]);
+  expect(await readDeadLetters(system)).toEqual([]);
 });
 
 test('Size: the server refuses a birth: a dead letter', async () => {
   // The row of each sensor has the site.
   const sensors = Array.from({ length: 500 }, (_, i) => ({ sensor_id: `s${i}` }));
   await publish('birth', { site: 'x'.repeat(128), sensors });
-  expect((await readDeadLetters(database)).map(({ codes, refused }) => [codes, refused])).toEqual([
+  expect((await readDeadLetters(system)).map(({ codes, refused }) => [codes, refused])).toEqual([
     [{ rejected: 1 }, [{ index: -1, code: 'rejected', path: '', rule: 'the database refuses this content' }]],
   ]);
 });
 
 test('Size: the server refuses a dead letter: its counts are kept', async () => {
   await publish('measurements', ['x'.repeat(50_000)]);
-  const deadLetter = (await readDeadLetters(database)).at(-1);
+  const deadLetter = (await readDeadLetters(system)).at(-1);
   expect(deadLetter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
 });
 

@@ -1,39 +1,19 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { useDirectory } from '../../support/directory.js';
 import { startCommand } from '../../support/processes/api-process.js';
 import { startSimulator } from '../../support/processes/simulator-process.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const FLEET = ['calf-0001', 'calf-0002', 'calf-0003'];
 
-/** @type {TestSystem} */
-let system;
-let directory = '';
-let file = '';
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'millrace-credentials-'));
-  file = join(directory, 'calves');
-  system = await startTestSystem({ settings: { MQTT_AUTH: 'true' }, periods: { recheck: 300 } });
-});
-afterAll(async () => {
-  await system?.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const system = useTestSystem({ settings: { MQTT_AUTH: 'true' }, periods: { recheck: 300 } });
+const file = join(useDirectory('credentials'), 'calves');
 
 /** @param {string[]} args of `npm run credentials` */
-function credentials(...args) {
-  const { cql, retention } = system.config;
-  const settings = {
-    CQL_CONTACT_POINTS: String(cql.contactPoints),
-    CQL_KEYSPACE: cql.keyspace,
-    LATEST_GROUPS: String(retention.latestGroups),
-  };
-  return startCommand('api/commands/credentials/index.js', settings, args).ended;
-}
+const credentials = (...args) =>
+  startCommand('api/commands/credentials/index.js', system.databaseSettings, args).ended;
 
 /** @param {string[]} flags */
 const simulate = (...flags) =>

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { readLedger } from '../../../simulator/ledger/read.js';
+import { useDirectory } from '../../support/directory.js';
 import { useSimulations } from '../../support/simulator/simulations.js';
 import { until } from '../../support/until.js';
 
@@ -10,15 +9,7 @@ const DEVICES = 40;
 const GATEWAYS = ['--devices', `${DEVICES}`, '--connections', '3', '--interval', '50ms', '--batch', '200ms'];
 
 const context = useSimulations();
-/** @type {string} */
-let directory;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'millrace-gateways-'));
-});
-afterAll(async () => {
-  await rm(directory, { recursive: true, force: true });
-});
+const directory = useDirectory('gateways');
 
 /** @param {string[]} flags */
 function simulate(...flags) {

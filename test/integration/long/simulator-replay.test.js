@@ -1,16 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createTimeline } from '../../../simulator/replay/survey.js';
+import { useDirectory } from '../../support/directory.js';
 import { resolveSenml } from '../../support/payloads/senml-resolver.js';
 import { useSimulations } from '../../support/simulator/simulations.js';
 
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
-const directory = mkdtempSync(join(tmpdir(), 'millrace-replay-'));
+const directory = useDirectory('replay');
 
 const context = useSimulations();
-afterAll(() => rmSync(directory, { recursive: true }));
 
 /** @param {string[]} flags */
 function replay(flags) {

@@ -72,20 +72,11 @@ const identify = (/** @type {string} */ device) => /** @type {Identity} */ (iden
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
 /** @param {TestSystem} to @param {string} device @param {unknown} body */
-const post = (to, device, body) =>
-  to.fetch(`/measurements?device=${device}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+const post = (to, device, body) => to.post(`/measurements?device=${device}`, body);
 
 /** @param {string} path @param {object} body @returns {Promise<any>} */
 async function request(path, body) {
-  const response = await system().fetch(path, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const response = await system().post(path, body);
   return response.json();
 }
 

@@ -124,11 +124,10 @@ test('streaming out: a topic is missing: the other topics and their watermarks c
 test('streaming out: the topic of batches is missing: events go on, its backlog is bounded, and the table completes it', async () => {
   await remove('batches');
   const hour = newHour();
-  const response = await silent.fetch('/measurements?device=killed', {
-    method: 'POST',
-    body: JSON.stringify(samplesOf(hour, 5).map((sample) => ({ sensor_id: 's', ...sample }))),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const response = await silent.post(
+    '/measurements?device=killed',
+    samplesOf(hour, 5).map((sample) => ({ sensor_id: 's', ...sample })),
+  );
   expect(response.status).toBe(200);
   const readMetrics = async () => (await fetch(`${system().httpUrl}/metrics`)).text();
   const metric = async (/** @type {string} */ name) =>
@@ -184,11 +183,7 @@ test('streaming out: the lost records of a device are larger than a request of t
       ts: hour + from + index,
       value: Math.random(),
     }));
-    const response = await silent.fetch('/measurements?device=large', {
-      method: 'POST',
-      body: JSON.stringify(samples),
-      headers: { 'Content-Type': 'application/json' },
-    });
+    const response = await silent.post('/measurements?device=large', samples);
     expect(response.status).toBe(200);
   }
   await closeHour(hour);

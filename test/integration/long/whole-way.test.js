@@ -1,25 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createTimeline } from '../../../simulator/replay/survey.js';
 import { startSimulator } from '../../support/processes/simulator-process.js';
-import { startTestSystem } from '../../support/system/index.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
+import { useTestSystem } from '../../support/system/use.js';
 
 const WEATHER = 'node_modules/vega-datasets/data/seattle-weather-hourly-normals.csv';
 
-/** @type {TestSystem} */
-let system;
-/** @type {ReturnType<typeof startSimulator>[]} */
-const started = [];
-
-beforeAll(async () => {
-  system = await startTestSystem();
-});
-afterAll(async () => {
-  await Promise.all(started.map((simulator) => simulator.kill()));
-  await system?.stop();
-});
+const system = useTestSystem();
 
 /** Reads the file without the code of the simulator. @returns {Record<string, { ts: number, value: number }[]>} by column; `ts` in epoch ms */
 function readWeather() {
@@ -42,7 +29,7 @@ function readWeather() {
 async function replay(device, speed) {
   const flags = ['--broker', system.mqttUrl, '--replay', WEATHER, '--device', device];
   const simulator = startSimulator([...flags, '--speed', String(speed)]);
-  started.push(simulator);
+  system.beforeStop(simulator.kill);
   const { code, output, summary } = await simulator.ended;
   expect({ code, summary }).toEqual({
     code: 0,

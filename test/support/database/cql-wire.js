@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { listening } from '../http/listening.js';
 import { createBodyReader, createFrameReader } from './cql-frames.js';
 
-/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { Socket } from 'node:net' */
 /** @import { Frame } from './cql-frames.js' */
 
 const QUERY = 0x07;
@@ -86,12 +87,11 @@ export async function startCqlWire(contactPoint) {
     });
   }
 
-  const server = createServer(relay).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = /** @type {AddressInfo} */ (server.address());
+  const server = createServer(relay);
+  const ownPort = await listening(server);
 
   return {
-    contactPoint: `127.0.0.1:${address.port}`,
+    contactPoint: `127.0.0.1:${ownPort}`,
     /** All requests so far, in order. */
     requests,
     /** Number of open connections of the driver. */

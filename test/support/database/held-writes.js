@@ -25,18 +25,13 @@ const WRITES = {
  * @property {boolean} [answersEarly] true: the write resolves for the caller at once (default false)
  */
 
-/**
- * Wraps the store of ingest, and can hold a single write.
- */
+/** Wraps the store of ingest, and can hold a single write. */
 export class HeldWrites {
   /** @type {HeldWrite | null} */
   #held = null;
   #running = 0;
 
-  /**
-   * @param {Store} store
-   * @returns {Store} the same store, with writes that can be held
-   */
+  /** @param {Store} store @returns {Store} the same store, with writes that can be held */
   watch(store) {
     const { deadLetters, ...tables } = WRITES;
     const write = { ...store.write, ...this.#watchParts(store.write, tables) };

@@ -33,19 +33,15 @@ export async function writeUsual(system, sensors) {
   const { latestGroups } = system.config.retention;
   const today = dayOf(Date.now());
   const store = await system.openStore();
-  try {
-    for (const { device, sensor, mean, deviation } of sensors) {
-      const keys = keysOf(device, sensor);
-      for (const day of [today - DAY_MS, today, today + DAY_MS]) {
-        const learned = [{ ...keys, profile: flatProfile(mean, deviation) }];
-        await store.baselines.write(groupOf(keys.device, latestGroups), day, learned);
-      }
+  for (const { device, sensor, mean, deviation } of sensors) {
+    const keys = keysOf(device, sensor);
+    for (const day of [today - DAY_MS, today, today + DAY_MS]) {
+      const learned = [{ ...keys, profile: flatProfile(mean, deviation) }];
+      await store.baselines.write(groupOf(keys.device, latestGroups), day, learned);
     }
-    for (let group = 0; group < latestGroups; group++) {
-      await store.baselines.writeLearned(group, today + 2 * DAY_MS);
-    }
-  } finally {
-    await store.close();
+  }
+  for (let group = 0; group < latestGroups; group++) {
+    await store.baselines.writeLearned(group, today + 2 * DAY_MS);
   }
   await until(
     async () => {

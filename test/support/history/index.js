@@ -26,7 +26,6 @@ const uuid = (bytes) => new cassandra.types.Uuid(bytes);
  */
 export async function openHistory(system) {
   const store = await system.openStore();
-  const database = await system.openDatabase();
   const { latestGroups } = system.config.retention;
 
   /** @param {string} deviceName @param {string} sensorName */
@@ -45,7 +44,7 @@ export async function openHistory(system) {
    */
   async function erase(statement, values) {
     await nextMillisecond();
-    await database.execute(statement, values);
+    await system.execute(statement, values);
     await nextMillisecond();
   }
 
@@ -93,11 +92,6 @@ export async function openHistory(system) {
         new Date(dayOf(hour)),
         new Date(hour),
       ]);
-    },
-
-    async close() {
-      await store.close();
-      await database.shutdown();
     },
   };
 }

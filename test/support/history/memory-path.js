@@ -1,3 +1,4 @@
+import { beforeEach } from '@jest/globals';
 import pino from 'pino';
 import { createReading } from '../../../api/history/reading/index.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
@@ -140,6 +141,13 @@ export async function createMemoryPath() {
 }
 
 /** @typedef {Awaited<ReturnType<typeof createMemoryPath>>} MemoryPath */
+
+/** Each test has a path of its own, whose members exist as soon as it begins. */
+export function useMemoryPath() {
+  const path = /** @type {MemoryPath} */ ({});
+  beforeEach(async () => void Object.assign(path, await createMemoryPath()));
+  return path;
+}
 
 /** Makes one sample for each second. @param {number} hour epoch ms @param {number} count @param {number} [from] number of the first sample @returns {Sample[]} */
 export const samplesOf = (hour, count, from = 0) =>

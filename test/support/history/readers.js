@@ -109,11 +109,7 @@ async function readPages(reading, sensor, range, { order, limit }) {
   return got;
 }
 
-/**
- * @param {Reading} reading
- * @param {Sensor} sensor
- * @param {Range} range
- */
+/** @param {Reading} reading @param {Sensor} sensor @param {Range} range */
 async function readWhole(reading, sensor, range) {
   const got = [];
   for await (const { times, values } of reading.all(sensor, range, 'asc', new AbortController().signal)) {

@@ -4,9 +4,7 @@ import { greaterValue } from '../../../schema/packed/series.js';
 
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
-/**
- * Collects the samples of a test: by sensor and instant, every value that was sent for it.
- */
+/** Collects the samples of a test: by sensor and instant, every value that was sent for it. */
 export function createKnown() {
   /** @type {Map<string, Map<number, number[]>>} */
   const sensors = new Map();

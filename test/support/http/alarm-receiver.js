@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { listening } from './listening.js';
 
 /** @import { IncomingHttpHeaders } from 'node:http' */
 
@@ -30,9 +31,7 @@ export async function startReceiver() {
     if (mood === 'holds') await new Promise((resolve) => held.push(() => resolve(undefined)));
     res.writeHead(204).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const port = await listening(server);
   return {
     url: `http://127.0.0.1:${port}/hook`,
     received,

@@ -9,9 +9,10 @@ import { API_ROUTES } from '../../../api/http/routes/index.js';
 import { serve } from '../../../api/http/serve.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { Readiness } from '../../../api/observability/readiness.js';
+import { useStarted } from '../clean-ups.js';
 import { send } from './index.js';
+import { listening } from './listening.js';
 
-/** @import { AddressInfo } from 'node:net' */
 /** @import { Logger } from 'pino' */
 /** @import { Rate } from '../../../api/access/http/rates.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
@@ -78,9 +79,8 @@ export async function startHttpApp(options = {}) {
     logger,
     metrics: createMetrics({ version: 'test', role: 'http' }),
   });
-  const server = createServer({ requireHostHeader: false }, app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {AddressInfo} */ (server.address());
+  const server = createServer({ requireHostHeader: false }, app);
+  const port = await listening(server);
   const url = `http://127.0.0.1:${port}`;
 
   return {
@@ -112,3 +112,10 @@ export async function startHttpApp(options = {}) {
 }
 
 /** @typedef {Awaited<ReturnType<typeof startHttpApp>>} HttpApp */
+
+/** Starts the application for the tests of a file, and stops it after them. @param {Parameters<typeof startHttpApp>[0]} [options] */
+export const useHttpApp = (options) =>
+  useStarted(
+    () => startHttpApp(options),
+    ({ stop }) => stop(),
+  );

@@ -5,11 +5,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findTools } from '../../../infra/bootstrap/index.js';
 import { ensurePython } from '../../../infra/python/ensure.js';
+import { useStarted } from '../clean-ups.js';
 
 /** @import { PythonTools } from '../../../infra/python/ensure.js' */
 /** @import { Resource } from './resources.js' */
 
 const run = promisify(execFile);
+
+/** Timeout for the installation of the Python tools and the builds, in ms. */
+const INSTALLS_MS = 240_000;
+
 export const KUBERNETES = 'infra/kubernetes';
 
 /** Kustomizations that are applied. Those of `components/` are included in them. */
@@ -34,12 +39,8 @@ function kustomizationsIn(folder) {
     .flatMap(({ name }) => kustomizationsIn(join(folder, name)));
 }
 
-/**
- * Builds all kustomizations, with new secrets.
- *
- * @returns {Promise<Builds>}
- */
-export async function buildAll() {
+/** Builds all kustomizations, with new secrets. @returns {Promise<Builds>} */
+async function buildAll() {
   await findTools(['kubectl']);
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const directory = mkdtempSync(join(tmpdir(), 'millrace-kubernetes-'));
@@ -65,6 +66,9 @@ export async function buildAll() {
   };
 }
 
+/** Builds all kustomizations for the tests of a file. */
+export const useBuilds = () => useStarted(buildAll, ({ remove }) => remove(), INSTALLS_MS);
+
 /** @param {string} kustomization its directory @param {string} file for the output @returns {Promise<string>} the file */
 async function build(kustomization, file) {
   const { stdout } = await run('kubectl', ['kustomize', kustomization], { maxBuffer: 16 * 1048576 });
@@ -78,11 +82,7 @@ import json, sys
 from ruamel.yaml import YAML
 print(json.dumps([list(YAML(typ="safe").load_all(open(name, encoding="utf-8"))) for name in sys.argv[1:]]))`;
 
-/**
- * @param {PythonTools} python
- * @param {string[]} files
- * @returns {Promise<Resource[][]>}
- */
+/** @param {PythonTools} python @param {string[]} files @returns {Promise<Resource[][]>} */
 async function readResources(python, files) {
   const options = { maxBuffer: 16 * 1048576 };
   const { stdout } = await run(python.program('python'), ['-c', TO_JSON, ...files], options);

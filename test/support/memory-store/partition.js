@@ -39,11 +39,7 @@ export function resolve(before, after) {
   return Buffer.compare(before.value, after.value) >= 0 ? before : after;
 }
 
-/**
- * Makes a partition, whose rows are in the order of their clustering key.
- *
- * @param {Table} table
- */
+/** Makes a partition, whose rows are in the order of their clustering key. @param {Table} table */
 export function createPartition({ clustering }) {
   /** @type {Row[]} */
   const rows = [];

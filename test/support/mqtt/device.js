@@ -1,5 +1,7 @@
 import mqtt from 'mqtt';
 
+/** @import { IClientPublishOptions } from 'mqtt' */
+
 /**
  * Connects a device over MQTT. A message is committed when its promise settles, because the acknowledgement waits for the commit.
  *
@@ -11,16 +13,18 @@ export async function connectDevice({ mqttUrl }) {
   let closed = 0;
   client.on('close', () => closed++);
 
-  /** @param {string} topic @param {string | Buffer} payload */
-  async function publish(topic, payload) {
-    await client.publishAsync(topic, payload, { qos: 1 });
+  /** At QoS 1. @param {string} topic @param {string | Buffer} payload @param {IClientPublishOptions} [options] */
+  async function publish(topic, payload, options) {
+    await client.publishAsync(topic, payload, { qos: 1, ...options });
   }
 
-  /** @param {string} topic @param {unknown} content */
-  const send = (topic, content) => publish(topic, JSON.stringify(content));
+  /** @param {string} device @param {string} kind of the message @param {unknown} content a string is published as it is */
+  const send = (device, kind, content) =>
+    publish(`iot/v1/${device}/${kind}`, typeof content === 'string' ? content : JSON.stringify(content));
 
   return {
     publish,
+    send,
 
     /**
      * @param {string} device
@@ -30,16 +34,18 @@ export async function connectDevice({ mqttUrl }) {
      * @param {string} [birth.name]
      * @param {Array<{ sensor_id: string, name?: string, type?: string, unit?: string, interval_ms?: number }>} [birth.sensors]
      */
-    birth: (device, birth) => send(`iot/v1/${device}/birth`, { session: session++, ...birth }),
+    birth: (device, birth) => send(device, 'birth', { session: session++, ...birth }),
 
     /** @param {string} device @param {Array<{ sensor_id: string, ts: number, value: number }>} samples one message */
-    measure: (device, samples) => send(`iot/v1/${device}/measurements`, samples),
+    measure: (device, samples) => send(device, 'measurements', samples),
 
     /** @param {string} device @param {'online' | 'offline'} state */
-    status: (device, state) => send(`iot/v1/${device}/status`, { state, session }),
+    status: (device, state) => send(device, 'status', { state, session }),
 
     /** Number of times that its connection was closed. */
     closed: () => closed,
+
+    isConnected: () => client.connected,
 
     end: () => client.endAsync(true),
   };

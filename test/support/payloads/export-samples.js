@@ -27,11 +27,7 @@ export const labelsNamed = (labels = {}) => ({
   ...labels,
 });
 
-/**
- * @param {Labels} labels
- * @param {Array<[ts: number, value: number]>} rows
- * @returns {Samples}
- */
+/** @param {Labels} labels @param {Array<[ts: number, value: number]>} rows @returns {Samples} */
 export const samplesOf = (labels, rows) => ({
   labels,
   times: rows.map(([ts]) => ts),

@@ -71,9 +71,7 @@ const SENSORS = [
   { name: 'spare', type: 'temperature', unit: 'Cel', interval_ms: SECOND, samples: () => [] },
 ];
 
-/**
- * @param {Dashboard} dashboard
- */
+/** @param {Dashboard} dashboard */
 export async function publishFurnace({ announce, publish }) {
   const now = Math.floor(Date.now() / SECOND) * SECOND;
   const sensors = SENSORS.map(({ name, type, unit, interval_ms }) => ({

@@ -1,6 +1,3 @@
-import { createProcessStore } from '../../../api/store/processes.js';
-import { createSession } from '../../../api/store/sending/session.js';
-
 /** @import { TestSystem } from '../system/index.js' */
 
 /**
@@ -10,29 +7,24 @@ import { createSession } from '../../../api/store/sending/session.js';
  * @param {{ silentMs?: number }} [options] age of the heartbeat of the second process
  */
 export async function writeHeartbeats(system, { silentMs = 0 } = {}) {
-  const database = await system.openDatabase();
-  try {
-    const store = createProcessStore(createSession(database, () => {}));
-    const startedAt = Date.now() - 90_000_000;
-    for (const [clientId, role, age] of /** @type {const} */ ([
-      ['millrace-2', 'ingest', 0],
-      ['millrace-3', 'ingest', silentMs],
-      ['reader-1.example:8080', 'http', 0],
-    ])) {
-      const stats = JSON.stringify({
-        samples_per_s: role === 'http' ? 0 : 4180.4,
-        commit_ms: role === 'http' ? { p50: null, p99: null } : { p50: 3.42, p99: 18.9 },
-        in_flight: role === 'http' ? 0 : 23,
-        refused_per_s: 0,
-        readers: role === 'http' ? 2 : 0,
-        window: 64,
-        window_limit: 512,
-        waiting: 0,
-        broker: role === 'http' ? null : { ok: true, message: 'connected' },
-      });
-      await store.write({ clientId, role, version: '0.1.0', startedAt, seenAt: Date.now() - age, stats });
-    }
-  } finally {
-    await database.shutdown();
+  const { processes } = await system.openStore();
+  const startedAt = Date.now() - 90_000_000;
+  for (const [clientId, role, age] of /** @type {const} */ ([
+    ['millrace-2', 'ingest', 0],
+    ['millrace-3', 'ingest', silentMs],
+    ['reader-1.example:8080', 'http', 0],
+  ])) {
+    const stats = JSON.stringify({
+      samples_per_s: role === 'http' ? 0 : 4180.4,
+      commit_ms: role === 'http' ? { p50: null, p99: null } : { p50: 3.42, p99: 18.9 },
+      in_flight: role === 'http' ? 0 : 23,
+      refused_per_s: 0,
+      readers: role === 'http' ? 2 : 0,
+      window: 64,
+      window_limit: 512,
+      waiting: 0,
+      broker: role === 'http' ? null : { ok: true, message: 'connected' },
+    });
+    await processes.write({ clientId, role, version: '0.1.0', startedAt, seenAt: Date.now() - age, stats });
   }
 }

@@ -8,10 +8,7 @@ export const RECORDS = 'TEST_CQL_RECORDS';
 
 const RECORDER = `--import=${new URL('recorder.js', import.meta.url)}`;
 
-/**
- * @param {string} folder
- * @returns {Record<string, string>} variables that a process needs to be recorded
- */
+/** @param {string} folder @returns {Record<string, string>} variables that a process needs to be recorded */
 export const recordingInto = (folder) => ({ [RECORDS]: folder, NODE_OPTIONS: RECORDER });
 
 /** @returns {Record<string, string>} the same variables for a process that a test starts; empty if this run is not recorded */

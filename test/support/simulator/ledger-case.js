@@ -115,11 +115,7 @@ export function createLedgerCase(afterwards) {
       packedUntil = until;
     },
 
-    /**
-     * Ends the ledger, and makes the data readable as by the store.
-     *
-     * @returns {Stored}
-     */
+    /** Ends the ledger, and makes the data readable as by the store. @returns {Stored} */
     open() {
       ledger.close();
       const stored = {

@@ -16,7 +16,7 @@ import { startTestSystem } from './index.js';
 export function useHistorySystem(begin) {
   const historySystem = new HistorySystem(begin);
   beforeAll(() => historySystem.start());
-  afterAll(() => historySystem.stop());
+  afterAll(() => historySystem.system?.stop());
   return historySystem;
 }
 
@@ -37,13 +37,8 @@ class HistorySystem {
   async start() {
     this.system = await startTestSystem({ clock: () => this.clock.now });
     this.device = await connectDevice(this.system);
+    this.system.beforeStop(this.device.end);
     this.history = await openHistory(this.system);
-  }
-
-  async stop() {
-    await this.history?.close();
-    await this.device?.end();
-    await this.system?.stop();
   }
 
   /** @param {string} name of a device @param {Sample[]} samples one message */

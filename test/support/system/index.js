@@ -10,6 +10,7 @@ import { sharedContactPoint } from '../database/engine.js';
 import { useKeyspace } from '../database/keyspace.js';
 import { pagesOf } from '../http/pages.js';
 
+/** @import { Client, QueryOptions } from 'cassandra-driver' */
 /** @import { Logger } from 'pino' */
 /** @import { Rate } from '../../../api/access/http/rates.js' */
 /** @import { Periods } from '../../../common/periods.js' */
@@ -65,6 +66,10 @@ export async function startTestSystem(options = {}) {
     openSource,
   });
   const httpUrl = `http://127.0.0.1:${system.httpPort}`;
+  /** @type {Array<() => unknown>} */
+  const cleanUps = [];
+  /** @type {Promise<Client> | undefined} */
+  let database;
 
   /** @param {string} path below /api/v1 @returns {Promise<any>} the JSON of a 200 */
   async function get(path) {
@@ -76,6 +81,12 @@ export async function startTestSystem(options = {}) {
 
   return {
     config,
+    /** The settings of a command that works on the database of this system. */
+    databaseSettings: {
+      CQL_CONTACT_POINTS: String(config.cql.contactPoints),
+      CQL_KEYSPACE: config.cql.keyspace,
+      LATEST_GROUPS: String(config.retention.latestGroups),
+    },
     httpUrl,
     mqttPort: system.mqttPort,
     mqttUrl: `mqtt://127.0.0.1:${system.mqttPort}`,
@@ -83,24 +94,37 @@ export async function startTestSystem(options = {}) {
     /** @param {string} path below /api/v1 @param {RequestInit} [init] */
     fetch: (path, init) => fetch(`${httpUrl}/api/v1${path}`, init),
 
+    /** Sends JSON. @param {string} path below /api/v1 @param {unknown} body @param {string} [method] */
+    post(path, body, method = 'POST') {
+      const headers = { 'Content-Type': 'application/json' };
+      return fetch(`${httpUrl}/api/v1${path}`, { method, headers, body: JSON.stringify(body) });
+    },
+
     get,
 
     /** @param {string} path below /api/v1, with its query @returns {Promise<any[]>} the items of all pages */
     all: async (path) => (await pagesOf({ get }, path)).flat(),
 
-    /** Opens a client of the driver in the system's keyspace. The caller shuts it down. */
-    openDatabase: () => connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' }),
+    openDatabase,
 
-    /** Opens a store as another process would. The caller closes it. */
-    openStore: () =>
-      connectStore({
-        cql: config.cql,
-        retention: config.retention,
-        observe: () => {},
-        onStaleIndex: () => {},
-      }),
+    /** Executes a statement in the system's keyspace. @param {string} query @param {any[]} [params] @param {QueryOptions} [options] */
+    async execute(query, params, options) {
+      database ??= openDatabase();
+      return await (await database).execute(query, params, options);
+    },
 
-    /** Stops the system, and keeps its keyspace for another system. */
+    /** Opens a store as another process would. `stop` closes it. */
+    async openStore() {
+      const { cql, retention } = config;
+      const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
+      cleanUps.push(() => store.close());
+      return store;
+    },
+
+    /** Runs a clean-up at the beginning of `stop`: those registered last run first. @param {() => unknown} cleanUp */
+    beforeStop: (cleanUp) => void cleanUps.push(cleanUp),
+
+    /** Stops the system, and keeps its keyspace for another system. What `stop` ends goes on. */
     async halt() {
       await stopSystem();
       use.leave();
@@ -108,12 +132,20 @@ export async function startTestSystem(options = {}) {
 
     async stop() {
       try {
+        for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
         await stopSystem();
       } finally {
         await release();
       }
     },
   };
+
+  /** Opens a client of the driver in the system's keyspace. `stop` shuts it down. */
+  async function openDatabase() {
+    const client = await connect(config.cql, { keyspace: config.cql.keyspace, applicationName: 'test' });
+    cleanUps.push(() => client.shutdown());
+    return client;
+  }
 
   /** Every test ends with accounts that balance: no measurement of a settled message went another way. */
   async function stopSystem() {

@@ -73,13 +73,10 @@ export function usePackedSystem({ readStreamed, ...options } = {}) {
 
     /** Sends samples, and settles at their acknowledgement. @param {string} device @param {Sample[]} samples @param {string} [sensor] */
     async send(device, samples, sensor = 's') {
-      const body = JSON.stringify(samples.map((sample) => ({ sensor_id: sensor, ...sample })));
-      const headers = { 'Content-Type': 'application/json' };
-      const response = await system().fetch(`/measurements?device=${device}`, {
-        method: 'POST',
-        body,
-        headers,
-      });
+      const response = await system().post(
+        `/measurements?device=${device}`,
+        samples.map((sample) => ({ sensor_id: sensor, ...sample })),
+      );
       expect(response.status).toBe(200);
     },
 

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { listening } from '../http/listening.js';
 import { readLinesSlowly } from '../payloads/line-reference.js';
 
 /** @import { IncomingMessage, ServerResponse } from 'node:http' */
-/** @import { AddressInfo } from 'node:net' */
 
 /** Values of one sensor by their time in epoch ms. `acknowledged` is the greatest one with a 204. @typedef {Map<number, { sent: Set<number>, acknowledged: number | null }>} Times */
 
@@ -30,9 +30,7 @@ export class LedgerProxy {
 
   /** @returns {Promise<string>} its URL */
   async start() {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return `http://127.0.0.1:${/** @type {AddressInfo} */ (this.#server.address()).port}`;
+    return `http://127.0.0.1:${await listening(this.#server)}`;
   }
 
   async stop() {

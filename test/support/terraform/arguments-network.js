@@ -1,10 +1,6 @@
 /** @import { Known } from './check.js' */
 
-/**
- * Arguments as in arguments-aws.js, for networks and their routes.
- *
- * @type {Record<string, Known>}
- */
+/** Arguments as in arguments-aws.js, for networks and their routes. @type {Record<string, Known>} */
 export const NETWORK = {
   'data.aws_vpc': {
     sets: 'cidr_block default dhcp_options_id id region state tags',

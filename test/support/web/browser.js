@@ -18,11 +18,7 @@ const ARGUMENTS = [
 /** How long a page may take for each step, in ms. A CI machine shares its processors with others. */
 const STEP_MS = process.env['CI'] ? 120_000 : 60_000;
 
-/**
- * Starts the installed Chromium, headless, with a temporary profile.
- *
- * @returns {Promise<TestBrowser>}
- */
+/** Starts the installed Chromium, headless, with a temporary profile. @returns {Promise<TestBrowser>} */
 export async function startBrowser() {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS, timeout: STEP_MS });

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { send } from '../../support/http/index.js';
 import { createTcpClients } from '../../support/http/tcp-clients.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const TOKEN = 'the token that is good for everything';
 const headers = { authorization: `Bearer ${TOKEN}` };
@@ -13,12 +11,7 @@ const headers = { authorization: `Bearer ${TOKEN}` };
 const afterwards = useCleanUps();
 const tcpClients = createTcpClients(afterwards);
 
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem({ settings: { API_TOKEN: TOKEN } });
-});
-afterAll(() => system?.stop());
+const system = useTestSystem({ settings: { API_TOKEN: TOKEN } });
 
 /** @param {string} path @param {string} [token] @returns {string} the bytes of the request */
 const get = (path, token) =>

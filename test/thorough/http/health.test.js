@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { send } from '../../support/http/index.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
-
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 /** How far the clock of the system is ahead, in ms. */
 let ahead = 0;
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem({ clock: () => Date.now() + ahead });
-});
-afterAll(() => system?.stop());
+const system = useTestSystem({ clock: () => Date.now() + ahead });
 
 async function readiness() {
   const { status, text } = await send(system.httpUrl, '/readyz');

@@ -1,36 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { readDeadLetters } from '../../support/dead-letters.js';
 import { usedBytes } from '../../support/memory.js';
 import { readMetric } from '../../support/metrics.js';
-import { startTestSystem } from '../../support/system/index.js';
+import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
-
-/** @import { Client } from 'cassandra-driver' */
-/** @import { TestSystem } from '../../support/system/index.js' */
 
 const MB = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
-/** @type {TestSystem} */
-let system;
-/** @type {Client} */
-let database;
 /** @type {mqtt.MqttClient[]} */
 const clients = [];
 
-beforeAll(async () => {
-  system = await startTestSystem();
-  database = await system.openDatabase();
-});
+const system = useTestSystem();
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
-});
-afterAll(async () => {
-  await database?.shutdown();
-  await system?.stop();
 });
 
 async function connect() {
@@ -52,7 +38,7 @@ test('Message of 10 MB: published: it becomes a dead letter, it is counted, and 
 
   await other.publishAsync('iot/v1/other/measurements', measurement('t'), { qos: 1 });
   expect((await system.get('/devices/other')).sensors).toHaveLength(1);
-  expect(await readDeadLetters(database, 'large')).toMatchObject([{ codes: { too_large: 1 } }]);
+  expect(await readDeadLetters(system, 'large')).toMatchObject([{ codes: { too_large: 1 } }]);
   expect(large.connected).toBe(true);
 });
 
@@ -62,7 +48,7 @@ test('Message of the maximum size: published: stored', async () => {
   const payload = text.padEnd(system.config.ingest.maxMessageBytes);
   await client.publishAsync('iot/v1/just-right/measurements', payload, { qos: 1 });
   expect((await system.get('/devices/just-right')).sensors).toHaveLength(1);
-  expect(await readDeadLetters(database, 'just-right')).toEqual([]);
+  expect(await readDeadLetters(system, 'just-right')).toEqual([]);
 });
 
 test('Bad messages: 200 of 1 MB over four connections: each becomes a dead letter, and memory is bounded', async () => {
@@ -83,7 +69,7 @@ test('Bad messages: 200 of 1 MB over four connections: each becomes a dead lette
       }
     }),
   );
-  const deadLetters = (await readDeadLetters(database)).filter(({ device }) => device?.startsWith('bulk-'));
+  const deadLetters = (await readDeadLetters(system)).filter(({ device }) => device?.startsWith('bulk-'));
   // A message becomes a second dead letter when its sender had to reconnect.
   expect(deadLetters.length).toBeGreaterThanOrEqual(200);
   expect(new Set(deadLetters.map(({ size }) => size))).toEqual(new Set([payload.length]));
@@ -101,7 +87,7 @@ test('Dead letters: a device floods with bad messages: their number is bounded',
   await Promise.all(
     Array.from({ length: sent }, () => client.publishAsync('iot/v1/flood/measurements', '{', { qos: 1 })),
   );
-  const deadLetters = await readDeadLetters(database, 'flood');
+  const deadLetters = await readDeadLetters(system, 'flood');
   // 1,000 an hour, and one a minute with counts only. The test may pass a full hour.
   const [hours, minutes] = [HOUR_MS, MINUTE_MS].map(
     (ms) => Math.floor(Date.now() / ms) - Math.floor(began / ms) + 1,
@@ -114,5 +100,5 @@ test('Dead letters: a device floods with bad messages: their number is bounded',
 
   // The bound of this device does not apply to other devices.
   await client.publishAsync('iot/v1/well-behaved/measurements', '{', { qos: 1 });
-  expect(await readDeadLetters(database, 'well-behaved')).toHaveLength(1);
+  expect(await readDeadLetters(system, 'well-behaved')).toHaveLength(1);
 });

@@ -79,13 +79,10 @@ test(
     }
 
     const query = `/api/v1/query?site=Plant&from=${BEGIN}&to=${END}&step=1h&aggregate=avg,min,max`;
-    const { cql, retention } = world.system.config;
     server = await startApi({
       ROLE: 'http',
       CURSOR_SECRET: 'only of this test',
-      CQL_CONTACT_POINTS: String(cql.contactPoints),
-      CQL_KEYSPACE: cql.keyspace,
-      LATEST_GROUPS: String(retention.latestGroups),
+      ...world.system.databaseSettings,
       MQTT_URL: world.system.mqttUrl,
       HTTP_PORT: '0',
     });

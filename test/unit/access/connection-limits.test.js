@@ -1,14 +1,13 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { boundConnections } from '../../../api/access/connection-limits.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { listening } from '../../support/http/listening.js';
 import { createTcpClients } from '../../support/http/tcp-clients.js';
 import { readSeries } from '../../support/metrics.js';
 import { until } from '../../support/until.js';
 
-/** @import { AddressInfo } from 'node:net' */
 /** @import { Bounds } from '../../../api/access/connection-limits.js' */
 
 const NEVER_MS = 86_400_000;
@@ -21,10 +20,8 @@ async function listen(listener, bounds) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const server = createServer((socket) => socket.on('error', () => {}));
   boundConnections(server, listener, bounds, metrics);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listening(server);
   afterwards(() => server.close());
-  const { port } = /** @type {AddressInfo} */ (server.address());
   /** @returns {Promise<Record<string, number>>} refused connections by reason */
   async function refused() {
     const text = await metrics.registry.metrics();

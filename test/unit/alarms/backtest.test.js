@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import express from 'express';
@@ -9,10 +8,10 @@ import { createConcurrencyLimits, MAX_CONCURRENT } from '../../../api/http/long-
 import { problemHandler } from '../../../api/http/problems.js';
 import { API_ROUTES } from '../../../api/http/routes/index.js';
 import { serve } from '../../../api/http/serve.js';
+import { listening } from '../../support/http/listening.js';
 import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 import { until } from '../../support/until.js';
 
-/** @import { AddressInfo } from 'node:net' */
 /** @import { Reading } from '../../../api/history/reading/index.js' */
 /** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
 
@@ -75,9 +74,8 @@ beforeEach(async () => {
     }),
   );
   app.use(problemHandler(pino({ level: 'silent' })));
-  server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}/api/v1/alarm-rules/test`;
+  server = createServer(app);
+  url = `http://127.0.0.1:${await listening(server)}/api/v1/alarm-rules/test`;
 });
 afterEach(async () => {
   held?.release();

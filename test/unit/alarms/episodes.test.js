@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { useStarted } from '../../support/clean-ups.js';
 import { trueEpisodes } from '../../support/history/true-episodes.js';
 import { runs } from '../../support/runs.js';
 import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 
 /** @import { RuleCondition } from '../../../api/alarms/rules/rule.js' */
-/** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
@@ -17,12 +17,10 @@ const RUNS = runs(15);
 let calls = 0;
 const clock = () => NOW + calls++;
 
-/** @type {MemoryAlarms} */
-let system;
-beforeAll(async () => {
-  system = await startMemoryAlarms({ clock });
-});
-afterAll(() => system.stop());
+const system = useStarted(
+  () => startMemoryAlarms({ clock }),
+  ({ stop }) => stop(),
+);
 
 /** @type {RuleCondition[]} */
 const CONDITIONS = [

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from '@jest/globals';
 import express from 'express';
@@ -6,8 +5,7 @@ import pino from 'pino';
 import { problemHandler } from '../../../api/http/problems.js';
 import { API_ROUTES } from '../../../api/http/routes/index.js';
 import { serve } from '../../../api/http/serve.js';
-
-/** @import { AddressInfo } from 'node:net' */
+import { listening } from '../../support/http/listening.js';
 
 const logger = pino({ level: 'silent' });
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
@@ -52,10 +50,9 @@ test('POST /alarm-rules: the evaluation of past samples takes long: the answer d
     }),
   );
   app.use(problemHandler(logger));
-  const server = createServer(app).listen(0, '127.0.0.1');
+  const server = createServer(app);
   try {
-    await once(server, 'listening');
-    const { port } = /** @type {AddressInfo} */ (server.address());
+    const port = await listening(server);
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/alarm-rules`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },

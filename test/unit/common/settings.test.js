@@ -1,21 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { isLoopback } from '../../../common/addresses.js';
 import { MillraceError } from '../../../common/errors.js';
 import { envExample, settingsPage } from '../../../common/settings/documents.js';
 import { readSettings, SETTINGS } from '../../../common/settings/index.js';
+import { useDirectory } from '../../support/directory.js';
 
 const EXAMPLE = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
 const NONE = { envFile: join(tmpdir(), 'there', 'is', 'no', 'such', 'file') };
 
-/** @type {string} */
-let folder;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'settings-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useDirectory('settings');
 
 /** @param {string} name @param {string} content @returns {string} path of a new file */
 function file(name, content) {

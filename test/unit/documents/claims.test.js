@@ -1,15 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS } from '../../../api/http/contract/operation.js';
 import { ERRORS } from '../../../common/errors.js';
 import { SETTINGS } from '../../../common/settings/index.js';
 import { checkNode } from '../../../infra/bootstrap/node.js';
 import { groupsFor } from '../../../schema/sizes.js';
 import { SUITES } from '../../suites.js';
-import { startHttpApp, TOKENS } from '../../support/http/app.js';
+import { TOKENS, useHttpApp } from '../../support/http/app.js';
 
 /** @import { ZodObject } from 'zod' */
-/** @import { HttpApp } from '../../support/http/app.js' */
 
 const root = new URL('../../../', import.meta.url);
 const read = (/** @type {string} */ file) =>
@@ -141,12 +140,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   const members = [...common.matchAll(/^- `(\w+)`: /gm)].map(([, member]) => String(member));
   const more = [...special.matchAll(/^- `(\w+)`, `(\w+)`: /gm)].map(([, code, member]) => [code, member]);
 
-  /** @type {HttpApp} */
-  let app;
-  beforeAll(async () => {
-    app = await startHttpApp({ settings: TOKENS });
-  });
-  afterAll(() => app?.stop());
+  const app = useHttpApp({ settings: TOKENS });
 
   test('docs/reference/errors.md: every problem: those that the page lists, and no others', async () => {
     for (const path of ['/nothing', '/api/v1/caller']) {

@@ -1,22 +1,16 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import pino from 'pino';
 import { Baselines } from '../../../api/history/baselines/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { createTestLearner, keysOf } from '../../support/history/baselines.js';
-import { createMemoryPath, GROUPS } from '../../support/history/memory-path.js';
-
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+import { GROUPS, useMemoryPath } from '../../support/history/memory-path.js';
 
 /** A midnight within a year, and one at its end: the rows of the last four weeks are then in two partitions. */
 const DAY = Date.UTC(2026, 5, 10);
 const NEW_YEAR = Date.UTC(2027, 0, 3);
 
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
-});
+const path = useMemoryPath();
 
 /** Writes the statistics of some days before a time. @param {string} device @param {number} to epoch ms @param {number} days @param {number} [mean] */
 async function writeHours(device, to, days, mean = 20) {

@@ -4,19 +4,15 @@ import { Baselines } from '../../../api/history/baselines/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { flatProfile, keysOf } from '../../support/history/baselines.js';
-import { createMemoryPath, GROUPS, HOUR } from '../../support/history/memory-path.js';
+import { GROUPS, HOUR, useMemoryPath } from '../../support/history/memory-path.js';
 import { readSeries } from '../../support/metrics.js';
-
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
 
 const MINUTE_MS = 60_000;
 /** A quarter of an hour after an hour began: the window is in two hours of the clock. */
 const NOW = HOUR + HOUR_MS / 4;
 
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
+const path = useMemoryPath();
+beforeEach(() => {
   path.clock.now = NOW;
 });
 

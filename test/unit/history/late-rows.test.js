@@ -1,10 +1,8 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
 import { MillraceError } from '../../../common/errors.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
-
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
 
 const MINUTE_MS = 60_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
@@ -12,11 +10,7 @@ const DAY = Date.UTC(2026, 4, 5);
 /** A day after the last hour of that day has closed. */
 const SETTLING = Date.UTC(2026, 4, 7, 1);
 
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
-});
+const path = useMemoryPath();
 
 /** @param {number} at epoch ms */
 const noticedAt = async (at) => {

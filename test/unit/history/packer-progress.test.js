@@ -1,19 +1,13 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
+import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
 import { until } from '../../support/until.js';
-
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
 
 const CLOSING = HOUR + 2 * HOUR_MS;
 /** A day after the last hour of the UTC day has closed. */
 const SETTLING = Date.UTC(2026, 4, 7, 1);
 
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
-});
+const path = useMemoryPath();
 
 /** The group of the device of these tests. */
 const groupOf = () => path.keyOf('device').group;

@@ -1,20 +1,14 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
-import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
-
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
+import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
 
 const MINUTE_MS = 60_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
 /** A day after the last hour of the UTC day has closed. */
 const SETTLING = Date.UTC(2026, 4, 7, 1);
 
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
-});
+const path = useMemoryPath();
 
 /** @param {number} group */
 const progressOf = (group) => path.store.packProgress.read(group);

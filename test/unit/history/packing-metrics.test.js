@@ -1,18 +1,12 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import pino from 'pino';
 import { createPacking } from '../../../api/history/packing/index.js';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';
-import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
+import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
 
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
-
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
-});
+const path = useMemoryPath();
 
 /** A process's packing, and what its metrics page has. */
 function createProcess() {

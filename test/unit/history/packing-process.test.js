@@ -3,10 +3,8 @@ import { createPacking } from '../../../api/history/packing/index.js';
 import { createContext } from '../../../api/observability/index.js';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
+import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
 import { createLogs } from '../../support/processes/logs.js';
-
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
 
 const HOUR_MS = 3_600_000;
 const CLOSING = HOUR + 2 * HOUR_MS;
@@ -14,10 +12,8 @@ const FAILED = 'packing failed, and goes on with the next look';
 const UNREADABLE = 'rows cannot be read, and are not packed';
 const FAR_BEHIND = 'packing is far behind: what is not packed when its batches expire is lost';
 
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
+const path = useMemoryPath();
+beforeEach(() => {
   path.clock.now = CLOSING;
   // Timers and the monotonic clock stand still until the test moves them.
   jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'queueMicrotask', 'setImmediate'] });

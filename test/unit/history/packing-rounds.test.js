@@ -1,25 +1,19 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createPacking } from '../../../api/history/packing/index.js';
 import { createContext } from '../../../api/observability/index.js';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { useCleanUps } from '../../support/clean-ups.js';
-import { createMemoryPath, GROUPS, HOUR, samplesOf } from '../../support/history/memory-path.js';
+import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
 import { createLogs } from '../../support/processes/logs.js';
 import { until } from '../../support/until.js';
-
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
 
 const CLOSING = HOUR + 2 * HOUR_MS;
 
 const afterwards = useCleanUps();
 
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
-});
+const path = useMemoryPath();
 
 /** @typedef {typeof path.store} Store */
 

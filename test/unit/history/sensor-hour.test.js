@@ -1,20 +1,15 @@
-import { beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createSensorPacker } from '../../../api/history/packing/sensor-hour.js';
 import { packBlock } from '../../../schema/packed/block.js';
 import { HOUR_MS, isExact } from '../../../schema/rules.js';
-import { createMemoryPath, HOUR, samplesOf } from '../../support/history/memory-path.js';
+import { HOUR, samplesOf, useMemoryPath } from '../../support/history/memory-path.js';
 
 /** @import { Store } from '../../../api/store/index.js' */
-/** @import { MemoryPath } from '../../support/history/memory-path.js' */
 
 const CLOSING = HOUR + 2 * HOUR_MS;
 const SETTLING = Date.UTC(2026, 4, 7, 1);
 
-/** @type {MemoryPath} */
-let path;
-beforeEach(async () => {
-  path = await createMemoryPath();
-});
+const path = useMemoryPath();
 
 /** @param {Partial<Store['packing']>} parts in place of the store's own */
 const storeWith = (parts) => ({

@@ -5,12 +5,11 @@ import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import { compressAnswers, compressEvents, flushCompressed } from '../../../api/http/compression.js';
-import { startHttpApp } from '../../support/http/app.js';
+import { useHttpApp } from '../../support/http/app.js';
+import { listening } from '../../support/http/listening.js';
 import { until } from '../../support/until.js';
 
 /** @import { IncomingHttpHeaders, IncomingMessage } from 'node:http' */
-/** @import { AddressInfo } from 'node:net' */
-/** @import { HttpApp } from '../../support/http/app.js' */
 
 const ITEMS = {
   items: Array.from({ length: 500 }, (_, index) => ({ name: `sensor-${index}`, value: index })),
@@ -53,9 +52,7 @@ const server = createServer(app);
 let url = '';
 
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
+  url = `http://127.0.0.1:${await listening(server)}`;
 });
 afterAll(() => {
   server.closeAllConnections();
@@ -166,12 +163,7 @@ describe('Compression', () => {
 });
 
 describe('Compression of the documents', () => {
-  /** @type {HttpApp} */
-  let http;
-  beforeAll(async () => {
-    http = await startHttpApp();
-  });
-  afterAll(() => http?.stop());
+  const http = useHttpApp();
 
   test.each(['/openapi.json', '/asyncapi.json'])('Compression: document %s: compressed', async (path) => {
     const response = await fetch(http.url + path, { headers: { 'accept-encoding': 'br' } });

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -7,8 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
 import { createDashboard } from '../../../api/http/dashboard.js';
-
-/** @import { AddressInfo } from 'node:net' */
+import { listening } from '../../support/http/listening.js';
 
 const page = readFileSync(new URL('../../../dist/web/index.html', import.meta.url), 'utf8');
 const app = express().set('etag', false).use(createDashboard());
@@ -21,9 +19,7 @@ const server = createServer(app);
 let base = '';
 
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  base = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
+  base = `http://127.0.0.1:${await listening(server)}`;
 });
 
 afterAll(() => {
@@ -137,9 +133,7 @@ test('Dashboard: not built, then built while the process runs: a page that names
   const dir = mkdtempSync(join(tmpdir(), 'millrace-web-'));
   const other = createServer(express().use(createDashboard({ dir })));
   try {
-    other.listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const address = `http://127.0.0.1:${/** @type {AddressInfo} */ (other.address()).port}/`;
+    const address = `http://127.0.0.1:${await listening(other)}/`;
     const before = await fetch(address);
     expect([before.status, await before.text()]).toEqual([503, expect.stringContaining('npm run build')]);
     mkdirSync(join(dir, 'assets'));

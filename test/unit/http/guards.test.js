@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startHttpApp, TOKENS } from '../../support/http/app.js';
+import { describe, expect, test } from '@jest/globals';
+import { startHttpApp, TOKENS, useHttpApp } from '../../support/http/app.js';
 
 /** @import { HttpApp } from '../../support/http/app.js' */
 
-/** @type {HttpApp} */
-let loopback;
-/** @type {HttpApp} */
-let open;
-beforeAll(async () => {
-  loopback = await startHttpApp();
-  open = await startHttpApp({ settings: { host: '0.0.0.0' } });
-});
-afterAll(async () => {
-  await loopback?.stop();
-  await open?.stop();
-});
+const loopback = useHttpApp();
+const open = useHttpApp({ settings: { host: '0.0.0.0' } });
 
 /** @param {HttpApp} app @param {string[]} lines @returns {Promise<unknown[]>} status and code */
 async function answerTo(app, lines) {

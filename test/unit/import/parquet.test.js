@@ -1,20 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 import { readParquet } from '../../../api/import/parquet.js';
+import { useDirectory } from '../../support/directory.js';
 
 /** @import { FileMetaData, PageHeader, SchemaElement } from 'hyparquet' */
 
-let directory = '';
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-parquet-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = useDirectory('parquet');
 
 /** A column of whole numbers. @typedef {{ name: string, data: number[] }} Column */
 

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MessageBatch } from '../../../api/ingest/decode/message-batch.js';
 import { ReceiptTimes } from '../../../api/ingest/receipt-times.js';
 import { blankDevice, blankSensor } from '../../../api/ingest/registry/cache.js';
 import { identifyDevice, identifySensor, uuidText } from '../../../schema/ids.js';
+import { useDirectory } from '../../support/directory.js';
 import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -15,13 +15,12 @@ import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-receipts-'));
+const directory = useDirectory('receipts');
 const MQTT_MAPPINGS = join(directory, 'mappings.yaml');
 writeFileSync(
   MQTT_MAPPINGS,
   "mappings:\n  - { name: farm, topic: 'farm/{device}/{sensor}', values: [{ pointer: '' }] }\n",
 );
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const DEVICE = /** @type {Identity} */ (identifyDevice('d'));
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from '@jest/globals';
+import { useStarted } from '../../support/clean-ups.js';
 import { HeldWrites } from '../../support/database/held-writes.js';
 import { track } from '../../support/database/track.js';
 import {
@@ -8,15 +8,12 @@ import {
 } from '../../support/mqtt/acknowledgement-order.js';
 import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
-/** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
-
 const writes = new HeldWrites();
-/** @type {MemoryPipeline} */
-let pipeline;
-beforeAll(async () => {
-  pipeline = await startMemoryPipeline({ settings: { LATEST_GROUPS: String(GROUPS) }, writes });
-});
-afterAll(() => pipeline?.stop());
+const settings = { LATEST_GROUPS: String(GROUPS) };
+const pipeline = useStarted(
+  () => startMemoryPipeline({ settings, writes }),
+  ({ stop }) => stop(),
+);
 
 const ANOTHER = [{ sensor_id: 's', ts: Date.now(), value: 1 }];
 

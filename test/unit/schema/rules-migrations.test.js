@@ -19,10 +19,7 @@ const withDeletions = new Set(
 /** The default of both servers, in s. */
 const TEN_DAYS = 864_000;
 
-/**
- * @param {number} days retention of what a setting decides
- * @param {keyof typeof DIALECTS} server
- */
+/** @param {number} days retention of what a setting decides @param {keyof typeof DIALECTS} server */
 const statements = (days, server) =>
   migrations.flatMap((migration) =>
     statementsOf(

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parseNumber, parseTime } from '../../../simulator/replay/cells.js';
 import { readBatches } from '../../../simulator/replay/samples.js';
 import { surveyFile } from '../../../simulator/replay/survey.js';
+import { useDirectory } from '../../support/directory.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-csv-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory('csv');
 
 /** @param {string} text @returns {string} its path */
 function file(text) {

@@ -20,12 +20,7 @@ const SENSORS = [
   { name: 'breath', range: /** @type {[number, number]} */ ([10, 100]) },
 ];
 
-/**
- * Sends batches of ten samples a sensor.
- *
- * @param {string} text of `--faults`
- * @param {number} batches
- */
+/** Sends batches of ten samples a sensor. @param {string} text of `--faults` @param {number} batches */
 function run(text, batches) {
   /** @type {SentEpisode[]} */
   const episodes = [];

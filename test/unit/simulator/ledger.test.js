@@ -1,19 +1,14 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MillraceError } from '../../../common/errors.js';
 import { noteOf } from '../../../simulator/ledger/format.js';
 import { Ledger } from '../../../simulator/ledger/ledger.js';
 import { readLedger } from '../../../simulator/ledger/read.js';
+import { useDirectory } from '../../support/directory.js';
 
-/** @type {string} */
-let directory;
+const directory = useDirectory('ledger');
 let files = 0;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'millrace-ledger-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const newPath = () => join(directory, `${++files}.ledger`);
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { useDirectory } from '../../support/directory.js';
 import { checkQueryRules } from '../../support/query-rules/check.js';
 import { readRecords, recordingInto } from '../../support/query-rules/recording.js';
 import { unsent, unwritten, violations } from '../../support/query-rules/rules.js';
@@ -118,12 +118,7 @@ describe('Query rules: statements of the sources', () => {
 });
 
 describe('Query rules: a run', () => {
-  /** @type {string} */
-  let folder;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'millrace-cql-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = useDirectory('cql');
 
   test('Query rules: without records: not complete', async () => {
     const { problems } = await checkQueryRules(folder, { complete: true });

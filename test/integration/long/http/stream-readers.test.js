@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
 import { createConcurrencyLimit } from '../../../../api/http/long-requests.js';
@@ -13,18 +13,15 @@ import { createMetrics } from '../../../../api/observability/metrics.js';
 import { statsOf } from '../../../../api/observability/process-stats.js';
 import { identifySensor } from '../../../../schema/ids.js';
 import { openStream } from '../../../support/http/event-stream.js';
-import { connectDevice } from '../../../support/mqtt/device.js';
-import { startTestSystem } from '../../../support/system/index.js';
+import { listening } from '../../../support/http/listening.js';
+import { useDevice, useStore, useTestSystem } from '../../../support/system/use.js';
 import { until } from '../../../support/until.js';
 
 /** @import { Server } from 'node:http' */
-/** @import { AddressInfo } from 'node:net' */
 /** @import { RequestHandler } from 'express' */
 /** @import { LiveItem } from '../../../../api/live/messages.js' */
 /** @import { Identity } from '../../../../schema/ids.js' */
-/** @import { Device } from '../../../support/mqtt/device.js' */
 /** @import { EventStream } from '../../../support/http/event-stream.js' */
-/** @import { TestSystem } from '../../../support/system/index.js' */
 
 const SENSORS = 2000;
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
@@ -33,22 +30,11 @@ const BASE = Date.now() - 3_600_000;
 /** Short periods, so that no reader waits for a second. */
 const PERIODS = { coalesce: 5, stats: 20, heartbeat: 50, rest: 60_000 };
 
-/** @type {TestSystem} whose keyspace is read here */
-let system;
-/** @type {Awaited<ReturnType<TestSystem['openStore']>>} */
-let store;
-/** @type {Device} a publisher whose live changes the streams of this file do not get */
-let device;
-beforeAll(async () => {
-  system = await startTestSystem();
-  store = await system.openStore();
-  device = await connectDevice(system);
-});
-afterAll(async () => {
-  await device?.end();
-  await store?.close();
-  await system?.stop();
-});
+/** Its keyspace is read here. */
+const system = useTestSystem();
+const store = useStore(system);
+/** Publishes, and the streams of this file do not get its live changes. */
+const device = useDevice(system);
 
 /** @type {ReturnType<typeof createLocalTransport>} */
 let live;
@@ -94,10 +80,8 @@ async function serve({ resync = 60_000, periods, limit = 10_000 } = {}) {
   );
   const app = express().get('/api/v1/stream', asAnybody, stream.handler);
   app.use(problemHandler(pino({ level: 'silent' })));
-  server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {AddressInfo} */ (server.address());
-  url = `http://127.0.0.1:${port}/api/v1/stream`;
+  server = createServer(app);
+  url = `http://127.0.0.1:${await listening(server)}/api/v1/stream`;
 }
 
 beforeEach(() => {

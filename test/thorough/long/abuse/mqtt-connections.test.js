@@ -25,10 +25,7 @@ const tcpClients = createTcpClients(afterwards);
 const certificates = certificatesFolder();
 afterAll(() => certificates.remove());
 
-/**
- * @param {Bounds} [bounds]
- * @param {OwnCertificate} [tls]
- */
+/** @param {Bounds} [bounds] @param {OwnCertificate} [tls] */
 async function startBroker(bounds, tls) {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const { mqtt: settings } = readSettings({ MQTT_PORT: '0' }, { envFile: '' });

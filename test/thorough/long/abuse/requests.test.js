@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { expectProblem, send } from '../../../support/http/index.js';
 import { createTcpClients } from '../../../support/http/tcp-clients.js';
 import { readMetric } from '../../../support/metrics.js';
 import { startTestSystem } from '../../../support/system/index.js';
+import { useTestSystem } from '../../../support/system/use.js';
 import { until } from '../../../support/until.js';
-
-/** @import { TestSystem } from '../../../support/system/index.js' */
 
 const afterwards = useCleanUps();
 const tcpClients = createTcpClients(afterwards);
 
-/** @type {TestSystem} */
-let system;
-beforeAll(async () => {
-  system = await startTestSystem({ settings: { AUTO_REGISTER_MAX: '50' } });
-});
-afterAll(async () => {
-  await system?.stop();
-});
+const system = useTestSystem({ settings: { AUTO_REGISTER_MAX: '50' } });
 
 /** @param {string} bytes @returns {Promise<string>} everything that the server sends until the connection closes */
 async function sendBytes(bytes) {

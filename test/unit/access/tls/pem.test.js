@@ -1,14 +1,13 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { authorityExpires, readPair } from '../../../../api/access/tls/certificate-reload.js';
 import { findOpenssl } from '../../../../infra/tls/openssl.js';
+import { useDirectory } from '../../../support/directory.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'millrace-pem-'));
+const folder = useDirectory('pem');
 const at = (/** @type {string} */ name) => join(folder, name);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 beforeAll(async () => {
   const openssl = await findOpenssl();

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { isSecret } from '../../../../api/access/credentials/secret.js';
 import { credentialsCommand } from '../../../../api/commands/credentials/command.js';
 import { MillraceError } from '../../../../common/errors.js';
 import { identifyDevice } from '../../../../schema/ids.js';
+import { useDirectory } from '../../../support/directory.js';
 import { createMemoryCredentials } from '../../../support/memory-store/index.js';
 
 /** @import { CredentialStore } from '../../../../api/store/credentials.js' */
@@ -15,8 +15,7 @@ import { createMemoryCredentials } from '../../../support/memory-store/index.js'
 /** @typedef {Parameters<typeof credentialsCommand>[1]} Deps */
 
 // Some runs start a process.
-const directory = mkdtempSync(join(tmpdir(), 'millrace-credentials-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = useDirectory('credentials');
 
 const identify = (/** @type {string} */ account) => /** @type {Identity} */ (identifyDevice(account));
 

@@ -18,10 +18,7 @@ const rowOf = (at, row = {}) => ({
   ...row,
 });
 
-/**
- * @param {HourRow[]} rows
- * @param {{ until: number, from: number, to: number }} hours after the new year
- */
+/** @param {HourRow[]} rows @param {{ until: number, from: number, to: number }} hours after the new year */
 async function lookUp(rows, { until, from, to }) {
   /** @type {string[]} */
   const asked = [];

@@ -1,30 +1,28 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { createServer } from 'node:http';
+import { describe, expect, jest, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
 import { createAccess, isUnsafe } from '../../../../api/access/http/index.js';
 import { createAttempts, limitRequests } from '../../../../api/access/http/rates.js';
 import { createSessions } from '../../../../api/access/http/sessions.js';
 import { createTokens } from '../../../../api/access/http/tokens.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
 import { startHttpApp, TOKENS } from '../../../support/http/app.js';
 import { send } from '../../../support/http/index.js';
+import { listening } from '../../../support/http/listening.js';
 
-/** @import { AddressInfo } from 'node:net' */
 /** @import { RequestHandler } from 'express' */
 /** @import { HttpApp } from '../../../support/http/app.js' */
 
 const NOW = 1_795_000_000_000;
 const [READER = ''] = TOKENS.readTokens;
 
-/** @type {Array<() => Promise<unknown> | unknown>} */
-const cleanUps = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
+const afterwards = useCleanUps();
 
 /** @param {Parameters<typeof startHttpApp>[0]} [options] @returns {Promise<HttpApp>} */
 async function start(options) {
   const app = await startHttpApp(options);
-  cleanUps.push(app.stop);
+  afterwards(app.stop);
   return app;
 }
 
@@ -38,10 +36,9 @@ async function startHandler(handler, { trustProxy = 1 } = {}) {
     res.status(418).json({ code, message, details });
   };
   app.use(onError);
-  const server = app.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  cleanUps.push(() => new Promise((resolve) => server.close(resolve)));
-  const { port } = /** @type {AddressInfo} */ (server.address());
+  const server = createServer(app);
+  const port = await listening(server);
+  afterwards(() => new Promise((resolve) => server.close(resolve)));
   return (/** @type {string} */ path, /** @type {Record<string, string>} */ headers = {}) =>
     send(`http://127.0.0.1:${port}`, path, { headers, isReader: false });
 }
@@ -240,7 +237,7 @@ describe('Limits of requests', () => {
     ['Forwarded', { forwarded: 'for=192.0.2.1' }],
   ])('Rate limit: no proxy is trusted, and a request has %s: nothing is printed', async (_, headers) => {
     const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
-    cleanUps.push(() => printed.mockRestore());
+    afterwards(() => printed.mockRestore());
     const app = await startLimited({ exemptLoopback: false }, { trustProxy: 0 });
     await app('/x', headers);
     expect(printed).not.toHaveBeenCalled();

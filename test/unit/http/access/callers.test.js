@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startHttpApp, TOKENS } from '../../../support/http/app.js';
-
-/** @import { HttpApp } from '../../../support/http/app.js' */
+import { describe, expect, test } from '@jest/globals';
+import { startHttpApp, TOKENS, useHttpApp } from '../../../support/http/app.js';
 
 const NOW = 1_795_000_000_000;
 const ADMIN = TOKENS.apiToken;
@@ -9,18 +7,10 @@ const [READER = ''] = TOKENS.readTokens;
 const [SENDER = ''] = TOKENS.ingestTokens;
 
 let now = NOW;
-/** @type {HttpApp} Needs tokens. */
-let guarded;
-/** @type {HttpApp} Needs none. */
-let open;
-beforeAll(async () => {
-  guarded = await startHttpApp({ settings: TOKENS, clock: () => now });
-  open = await startHttpApp();
-});
-afterAll(async () => {
-  await guarded?.stop();
-  await open?.stop();
-});
+/** Needs tokens. */
+const guarded = useHttpApp({ settings: TOKENS, clock: () => now });
+/** Needs none. */
+const open = useHttpApp();
 
 const bearer = (/** @type {string} */ token) => ({ authorization: `Bearer ${token}` });
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };

@@ -1,20 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { startChild } from '../../../../infra/dev/child.js';
 import { keepRunning } from '../../../../infra/dev/keep-running.js';
+import { useDirectory } from '../../../support/directory.js';
 
-/** @type {string} */
-let folder;
+const folder = useDirectory('keep');
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'millrace-keep-'));
   await writeFile(join(folder, 'killed.js'), "process.kill(process.pid, 'SIGKILL');");
   await writeFile(join(folder, 'broken.js'), 'process.exit(3);');
   await writeFile(join(folder, 'done.js'), '');
   await writeFile(join(folder, 'waits.js'), 'setInterval(() => {}, 1000);');
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 /** @param {string} script */
 function keep(script) {

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { useStarted } from '../../../support/clean-ups.js';
 import { HeldWrites } from '../../../support/database/held-writes.js';
 import { bdSeq, encodePayload } from '../../../support/sparkplug/payload.js';
 import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
 
-/** @import { MemoryPipeline } from '../../../support/system/memory-pipeline.js' */
-
 const writes = new HeldWrites();
-/** @type {MemoryPipeline} */
-let pipeline;
-beforeAll(async () => {
-  pipeline = await startMemoryPipeline({ writes });
-});
-afterAll(() => pipeline?.stop());
+const pipeline = useStarted(
+  () => startMemoryPipeline({ writes }),
+  ({ stop }) => stop(),
+);
 
 /** @param {string} device @param {'online' | 'offline'} state */
 const status = (device, state) => pipeline.accept(`iot/v1/${device}/status`, JSON.stringify({ state }));

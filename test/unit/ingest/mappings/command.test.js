@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { useDirectory } from '../../../support/directory.js';
 
 // Each run starts a process.
-const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
+const directory = useDirectory('mappings');
 const file = join(directory, 'mappings.yaml');
 writeFileSync(
   file,
@@ -20,7 +20,6 @@ writeFileSync(
   - { name: config, topic: 'farm/{device}/config', describes: { unit: V, type: voltage } }
 `,
 );
-afterAll(() => rmSync(directory, { recursive: true }));
 
 /** @param {string[]} words @param {string} [input] */
 function run(words, input) {

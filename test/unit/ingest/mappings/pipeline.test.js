@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { useDirectory } from '../../../support/directory.js';
 import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
 import { until } from '../../../support/until.js';
 
@@ -10,7 +10,7 @@ import { until } from '../../../support/until.js';
 
 const NOW = 1_795_348_840_000;
 
-const directory = mkdtempSync(join(tmpdir(), 'millrace-mappings-'));
+const directory = useDirectory('mappings');
 const MQTT_MAPPINGS = join(directory, 'mappings.yaml');
 writeFileSync(
   MQTT_MAPPINGS,
@@ -27,7 +27,6 @@ writeFileSync(
   - { name: shed, topic: 'shed/{device}', values: [{ all: '', ignore: [uptime] }] }
 `,
 );
-afterAll(() => rmSync(directory, { recursive: true }));
 
 /** @type {MemoryPipeline} */
 let pipeline;

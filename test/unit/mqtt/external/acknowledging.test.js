@@ -7,10 +7,11 @@ import mqtt from 'mqtt';
 import { generate } from 'mqtt-packet';
 import { acknowledgeAfterCommit } from '../../../../api/mqtt/external/acknowledging.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
+import { listening } from '../../../support/http/listening.js';
 import { createPacketReader } from '../../../support/mqtt/packets.js';
 import { until } from '../../../support/until.js';
 
-/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { Socket } from 'node:net' */
 /** @import { IPublishPacket } from 'mqtt-packet' */
 
 /** @import { Receipt } from '../../../../api/ingest/receipt-times.js' */
@@ -35,10 +36,7 @@ const afterwards = useCleanUps();
  */
 async function open({ mostMessages = 512, mostBytes = 1e9, keepalive = 60, settle = () => undefined } = {}) {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {AddressInfo} */ (server.address());
-  const client = mqtt.connect(`mqtt://127.0.0.1:${port}`, {
+  const client = mqtt.connect(`mqtt://127.0.0.1:${await listening(server)}`, {
     manualConnect: true,
     protocolVersion: 5,
     clean: false,

@@ -16,11 +16,7 @@ const PALETTE = {
   font: 'sans-serif',
 };
 
-/**
- * Paints a wall of sensors of one device, without a browser.
- *
- * @param {number} count
- */
+/** Paints a wall of sensors of one device, without a browser. @param {number} count */
 function paintWall(count) {
   /** @type {string[]} */
   const calls = [];

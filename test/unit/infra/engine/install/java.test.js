@@ -1,17 +1,11 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { cassandraYaml } from '../../../../../infra/engine/cassandra-yaml.js';
 import { findJava } from '../../../../../infra/engine/install/java.js';
+import { useDirectory } from '../../../../support/directory.js';
 
-/** @type {string} */
-let dir;
-
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'millrace java-'));
-});
-afterAll(() => rm(dir, { recursive: true }));
+const dir = useDirectory('java');
 
 /** A program that answers as `java` of a version does. @param {string} name @param {string} version */
 async function javaOf(name, version) {

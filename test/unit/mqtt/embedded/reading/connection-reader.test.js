@@ -5,9 +5,10 @@ import { expect, test } from '@jest/globals';
 import { ConnectionReader } from '../../../../../api/mqtt/embedded/reading/connection-reader.js';
 import { ReadScheduler } from '../../../../../api/mqtt/embedded/reading/read-scheduler.js';
 import { useCleanUps } from '../../../../support/clean-ups.js';
+import { listening } from '../../../../support/http/listening.js';
 import { until } from '../../../../support/until.js';
 
-/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { Socket } from 'node:net' */
 
 const PINGREQ = Buffer.from([0xc0, 0]);
 const MIB = 1024 * 1024;
@@ -48,10 +49,7 @@ async function open({ isConnected = true } = {}) {
     },
   });
   const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {AddressInfo} */ (server.address());
-  const device = connect(port, '127.0.0.1');
+  const device = connect(await listening(server), '127.0.0.1');
   const [socket] = /** @type {[Socket]} */ (await once(server, 'connection'));
   afterwards(async () => {
     device.destroy();
