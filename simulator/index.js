@@ -8,7 +8,7 @@ import { Instrument } from './instrument.js';
 import { Ledger } from './ledger/ledger.js';
 import { createMeter } from './meter.js';
 import { chooseBroker, shownUrl } from './mqtt/broker.js';
-import { unreachable } from './mqtt/trouble.js';
+import { unreachable } from './mqtt/connection-problems.js';
 import { latencyText, periodText, summaryText } from './report.js';
 import { runFleet } from './run-fleet.js';
 import { runReplay } from './run-replay.js';

@@ -6,11 +6,11 @@ import { createFleet } from './fleet/fleet.js';
 import { createClosedLoop, createOpenLoop } from './fleet/loops.js';
 import { sampleIntervalMs, samplesPerSensor } from './fleet/pacer.js';
 import { shownUrl } from './mqtt/broker.js';
-import { neverConnected, refusal, TroubleReporter } from './mqtt/trouble.js';
+import { ConnectionProblemReporter, neverConnected, refusal } from './mqtt/connection-problems.js';
 import { ENCODERS } from './payloads/index.js';
 import { createRandom } from './random.js';
 import { shown, statusText } from './report.js';
-import { createDeadline, whenAborted } from './waits.js';
+import { createDeadline, whenAborted } from './timeouts.js';
 
 /** @import { StatusLine } from '../common/status-line.js' */
 /** @import { FaultRates } from './faults/rates.js' */
@@ -52,7 +52,7 @@ const MIN_SHOWN_MS = 100;
  */
 export async function runFleet(run, startFirstConnect = () => createDeadline(FIRST_CONNECT_MS)) {
   const { flags, meter, statusLine, stopSignal } = run;
-  const trouble = new TroubleReporter(statusLine);
+  const trouble = new ConnectionProblemReporter(statusLine);
   const { fleet, behindMs } = buildFleet(run, (reason) => trouble.report(reason));
   const what = fleet.connections < flags.devices ? 'connections' : 'devices';
   const show = () => {

@@ -1,7 +1,7 @@
 import { MillraceError } from '../common/errors.js';
 import { replayedDevice } from './flags.js';
 import { brokerFor, shownUrl } from './mqtt/broker.js';
-import { refusal, TroubleReporter } from './mqtt/trouble.js';
+import { ConnectionProblemReporter, refusal } from './mqtt/connection-problems.js';
 import { ENCODERS } from './payloads/index.js';
 import { EARLIEST_SENML_MS, isSenmlName } from './payloads/senml.js';
 import { createReplay } from './replay/replay.js';
@@ -36,7 +36,7 @@ export async function runReplay({ flags, broker, meter, ledger, statusLine, stop
   if (timeline(survey.first) < EARLIEST_SENML_MS) throw new MillraceError('usage', tooFarBack(path));
   for (const line of announcement({ path, survey, device, format, timeline, url: broker.url })) print(line);
 
-  const trouble = new TroubleReporter(statusLine);
+  const trouble = new ConnectionProblemReporter(statusLine);
   const replay = createReplay({
     path,
     survey,

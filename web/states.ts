@@ -118,7 +118,7 @@ export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labe
 }
 
 /** A period of time in one state. */
-export interface Stretch {
+export interface StateBand {
   /** epoch ms */
   from: number;
   /** epoch ms */
@@ -140,8 +140,8 @@ export interface Stretch {
 export function stretchesOf(
   { ts, min, avg, max, stepMs }: Signal,
   { columns: [x], places }: { columns: [number[], ...unknown[]]; places: number[] },
-): Stretch[] {
-  const stretches: Stretch[] = [];
+): StateBand[] {
+  const stretches: StateBand[] = [];
   for (const [entry, place] of places.entries()) {
     if (place === -1) continue;
     const from = ts[place] ?? 0;

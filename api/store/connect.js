@@ -1,6 +1,6 @@
 import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../common/errors.js';
-import { tlsTrouble } from '../../common/tls-trouble.js';
+import { explainTlsError } from '../../common/tls-errors.js';
 import { createClient } from './client.js';
 import { innerErrors, reasonOf } from './error-reason.js';
 
@@ -104,7 +104,9 @@ export function explain(error, cql) {
       { cause: error },
     );
   }
-  const [trouble] = inner.map((cause) => tlsTrouble(cause, 'CQL_TLS_CA')).filter((text) => text !== null);
+  const [trouble] = inner
+    .map((cause) => explainTlsError(cause, 'CQL_TLS_CA'))
+    .filter((text) => text !== null);
   if (trouble && cql.tlsCa) {
     const message = `The database at ${where} (${setting}) is not to be trusted: ${trouble}.`;
     return new MillraceError('bad_settings', message, { cause: error });

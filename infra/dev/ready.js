@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
-import { askOwnApi } from '../../common/own-api.js';
+import { askLocalApi } from '../../common/local-api.js';
 
 const POLL_MS = 150;
 const ANSWER_MS = 2000;
@@ -32,7 +32,7 @@ export async function untilReady(url, { token, certificate, log, onStatus, signa
 /** @param {string} url @param {{ token?: string, certificate?: string }} options @returns {Promise<string>} `ready`, or the answer instead */
 async function ask(url, options) {
   try {
-    const { status, text } = await askOwnApi(url, { ...options, withinMs: ANSWER_MS });
+    const { status, text } = await askLocalApi(url, { ...options, withinMs: ANSWER_MS });
     return status === 200 ? 'ready' : `${status} ${text.slice(0, 200)}`;
   } catch (error) {
     const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);

@@ -1,11 +1,11 @@
-import { expectOther } from './given.js';
+import { expectOther } from './flags.js';
 import { onNode } from './plan.js';
 import { awaitAllUp, awaitServing, expectAllUp } from './steps/nodes.js';
 import { expectMachine, SERVICE } from './steps/service.js';
 import { command } from './steps/shell.js';
 import { configFlag, expectOtherSeeds, printRacks } from './steps/topology.js';
 
-/** @import { Given, Operation } from './given.js' */
+/** @import { Given, Operation } from './flags.js' */
 
 /** @satisfies {Operation} */
 export const addNode = {

@@ -3,7 +3,7 @@ import { sctool } from './steps/manager.js';
 import { medusa, storesTo } from './steps/medusa.js';
 import { command } from './steps/shell.js';
 
-/** @import { Given } from './given.js' */
+/** @import { Given } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
 /** @param {Given} given @returns {Step[]} fail where the last backup is too old, or nothing can be restored from it */

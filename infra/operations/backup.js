@@ -3,7 +3,7 @@ import { here, onNode } from './plan.js';
 import { awaitDone, managed, sctool } from './steps/manager.js';
 import { medusa, storesTo } from './steps/medusa.js';
 
-/** @import { Given, Operation } from './given.js' */
+/** @import { Given, Operation } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
 /** @satisfies {Operation} */

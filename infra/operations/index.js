@@ -3,7 +3,7 @@ import { MillraceError } from '../../common/errors.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { addNode } from './add-node.js';
 import { backup } from './backup.js';
-import { readGiven } from './given.js';
+import { readGiven } from './flags.js';
 import { printPlan } from './plan.js';
 import { removeNode } from './remove-node.js';
 import { restore } from './restore.js';
@@ -11,7 +11,7 @@ import { rotate } from './rotate.js';
 import { runPlan } from './run.js';
 import { upgrade } from './upgrade.js';
 
-/** @import { Operation } from './given.js' */
+/** @import { Operation } from './flags.js' */
 
 const COMMAND = 'npm run operations --';
 

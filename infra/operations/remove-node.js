@@ -1,5 +1,5 @@
 import { MillraceError } from '../../common/errors.js';
-import { expectOther } from './given.js';
+import { expectOther } from './flags.js';
 import { onNode } from './plan.js';
 import { awaitAllUp, expectAllUp } from './steps/nodes.js';
 import { repairAll } from './steps/repair.js';
@@ -7,7 +7,7 @@ import { SERVICE } from './steps/service.js';
 import { command } from './steps/shell.js';
 import { configFlag, expectEnoughLeft, printSeed } from './steps/topology.js';
 
-/** @import { Given, Operation } from './given.js' */
+/** @import { Given, Operation } from './flags.js' */
 
 /** @satisfies {Operation} */
 export const removeNode = {

@@ -6,7 +6,7 @@ import { SERVICE } from './steps/service.js';
 import { command } from './steps/shell.js';
 import { allStopped } from './steps/stopped.js';
 
-/** @import { Given } from './given.js' */
+/** @import { Given } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
 /**

@@ -6,7 +6,7 @@ import { repairs } from './steps/repair.js';
 import { command, quote } from './steps/shell.js';
 import { allStopped } from './steps/stopped.js';
 
-/** @import { Given, Operation } from './given.js' */
+/** @import { Given, Operation } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
 /** @satisfies {Operation} */

@@ -1,7 +1,7 @@
 import { here, onNode } from './plan.js';
 import { command } from './steps/shell.js';
 
-/** @import { Given } from './given.js' */
+/** @import { Given } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
 /** @param {Given} given @returns {Step[]} */

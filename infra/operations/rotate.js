@@ -5,7 +5,7 @@ import { expectMachine } from './steps/service.js';
 import { command, quote } from './steps/shell.js';
 import { until } from './steps/wait.js';
 
-/** @import { Given, Operation } from './given.js' */
+/** @import { Given, Operation } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
 /** @satisfies {Operation} */

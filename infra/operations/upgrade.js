@@ -5,7 +5,7 @@ import { awaitOneSchema, expectAllUp, restarted } from './steps/nodes.js';
 import { expectMachine, SERVICE } from './steps/service.js';
 import { command } from './steps/shell.js';
 
-/** @import { Given, Operation } from './given.js' */
+/** @import { Given, Operation } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
 /** The version of the running process. `scylla --version` prints the installed one. */

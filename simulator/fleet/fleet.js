@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countSamples } from '../payloads/index.js';
-import { createDeadline } from '../waits.js';
+import { createDeadline } from '../timeouts.js';
 import { createLinks } from './links.js';
 
 /** @import { DeviceFaults } from '../faults/device-faults.js' */

@@ -1,5 +1,5 @@
 import mqtt from 'mqtt';
-import { tlsTrouble } from '../../common/tls-trouble.js';
+import { explainTlsError } from '../../common/tls-errors.js';
 
 /**
  * @typedef {object} Broker
@@ -96,7 +96,7 @@ export class Connection {
         this.#onRefused(message);
       } else {
         this.#onTrouble(
-          tlsTrouble(error, 'MQTT_TLS_CA', this.#broker.ca !== undefined) ?? (message || String(code)),
+          explainTlsError(error, 'MQTT_TLS_CA', this.#broker.ca !== undefined) ?? (message || String(code)),
         );
       }
     });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../schema/rules.js';
 import { createDevice } from '../device.js';
-import { createDeadline } from '../waits.js';
+import { createDeadline } from '../timeouts.js';
 import { readBatches } from './samples.js';
 
 /** @import { Ledger } from '../ledger/ledger.js' */

@@ -1,4 +1,4 @@
-import { createDailyCycle, createDrift, createEpisodes, rounded, within } from './parts.js';
+import { createDailyCycle, createDrift, createEpisodes, rounded, within } from './components.js';
 
 /** @import { Signal } from './index.js' */
 

@@ -3,7 +3,7 @@ import { connectStore } from '../../api/store/index.js';
 import { MillraceError } from '../../common/errors.js';
 import { someAtOnce } from '../../common/some-at-once.js';
 import { createDeviceComparison } from './device.js';
-import { partLedger } from './parts.js';
+import { partLedger } from './ledger-parts.js';
 import { Findings } from './report.js';
 
 /** @import { Store } from '../../api/store/index.js' */

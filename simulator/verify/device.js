@@ -8,7 +8,7 @@ import { SensorComparison, shown } from './sensor.js';
 /** @import { Store } from '../../api/store/index.js' */
 /** @import { Identity } from '../../schema/ids.js' */
 /** @import { Series } from '../../schema/packed/series.js' */
-/** @import { Bitmap, Sent } from './parts.js' */
+/** @import { Bitmap, Sent } from './ledger-parts.js' */
 /** @import { Findings } from './report.js' */
 
 /** @type {Sent} */

@@ -1,7 +1,7 @@
 import { greaterValue } from '../../schema/packed/series.js';
 
 /** @import { Numbers, Series } from '../../schema/packed/series.js' */
-/** @import { Bitmap, Sent } from './parts.js' */
+/** @import { Bitmap, Sent } from './ledger-parts.js' */
 /** @import { Findings, Kind } from './report.js' */
 
 /** One sensor of the ledger, compared hour by hour, in order of time. */

@@ -10,13 +10,13 @@ import {
 import { MillraceError } from '../../common/errors.js';
 import { identifyDevice, identifySensor } from '../../schema/ids.js';
 import { bucketOf } from '../../schema/rules.js';
-import { entryOf, partLedger } from './parts.js';
+import { entryOf, partLedger } from './ledger-parts.js';
 import { Findings } from './report.js';
 import { SensorComparison } from './sensor.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Result } from './compare.js' */
-/** @import { Sent } from './parts.js' */
+/** @import { Sent } from './ledger-parts.js' */
 
 /**
  * The samples of one sensor in a topic, in the order of its records; four arrays side by side.

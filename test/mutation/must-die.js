@@ -281,7 +281,7 @@ export const MUST_DIE = [
     test: 'test/unit/simulator/faults-exact.test.js',
   },
   {
-    file: 'simulator/verify/parts.js',
+    file: 'simulator/verify/ledger-parts.js',
     before: 'grown.set(this.#bytes);',
     after: '',
     test: 'test/unit/simulator/verify/bitmap.test.js',

@@ -11,7 +11,7 @@ const WHEEL_FACTOR = 0.0025;
 const LINE_PX = 16;
 
 /** The window that the gestures move, and the callbacks for its changes. */
-interface Hands {
+interface GestureHandlers {
   current: () => Window;
   bounds: () => Bounds;
   onWindow: (next: Window, isSettled: boolean) => void;
@@ -25,7 +25,7 @@ interface Hands {
  *
  * @returns ends it
  */
-export function listenForGestures(plot: HTMLElement, hands: Hands): () => void {
+export function listenForGestures(plot: HTMLElement, hands: GestureHandlers): () => void {
   const listening = new AbortController();
   const { signal } = listening;
   const { current, bounds, onWindow, onSelect } = hands;

@@ -35,7 +35,7 @@ export const TIME_SPACE = 84;
 export const REACH = 10;
 
 /** The data that the chart shows now. */
-interface Look {
+interface ChartStyle {
   /** samples, not bins */
   isRaw: boolean;
   thresholds: Thresholds;
@@ -56,7 +56,7 @@ export function chartOptions({
   zone: Zone;
   /** charts with the same one move their cursors together */
   cursorKey: string | undefined;
-  look: () => Look;
+  look: () => ChartStyle;
   /** the column entry that the cursor means */
   entryUnder: (ts: number, reachMs: number) => number | null;
   /** the column entry under the cursor, and its time; null: it is away */

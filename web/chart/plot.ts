@@ -100,7 +100,7 @@ export function press(
 const PAN_PART = 0.25;
 
 /** The effect of a key. */
-interface Keyed {
+interface KeyAction {
   window?: Window;
   /** of the columns, to which the cursor goes */
   entry?: number;
@@ -120,7 +120,7 @@ export function keyed(
     /** entry of the columns that the cursor is on; null: nowhere */
     cursor: number | null;
   },
-): Keyed | null {
+): KeyAction | null {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   const { key, shiftKey } = event;
   const anchor = cursor === null ? null : (drawn.columns[0][cursor] ?? null);
@@ -148,7 +148,7 @@ function walk(
   { from, to }: Window,
   cursor: number | null,
   by: number,
-): Keyed {
+): KeyAction {
   const there = [...places.keys()].filter(
     (at) => places[at] !== -1 && (x[at] ?? 0) >= from && (x[at] ?? 0) <= to,
   );

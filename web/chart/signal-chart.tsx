@@ -6,7 +6,7 @@ import { formatStep, formatUnit, hueOf } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Thresholds } from '../state/thresholds.ts';
 import { NO_THRESHOLDS } from '../state/thresholds.ts';
-import type { StateNames, Stretch } from '../states.ts';
+import type { StateBand, StateNames } from '../states.ts';
 import { stretchesOf } from '../states.ts';
 import type { Edges } from './options.ts';
 import { chartOptions } from './options.ts';
@@ -232,7 +232,7 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
 /** A band of one color; of a bin with two states, the higher one takes its share from below. */
 function paintStretch(
   chart: UPlot,
-  { from, to, value, highest: top, share }: Stretch,
+  { from, to, value, highest: top, share }: StateBand,
   {
     states,
     highest,

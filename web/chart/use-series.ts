@@ -42,7 +42,7 @@ export function useSeries(
   const { zone } = preferences.choice.value;
   const key = sensor ? keyOf(sensor) : '';
   const reader = useMemo(() => (sensor ? createReader(client, sensor, zone) : null), [client, key, zone]);
-  const recent = useMemo(() => createRecent<Shape>(WINDOWS_KEPT), [key, zone]);
+  const recent = useMemo(() => createLruCache<Shape>(WINDOWS_KEPT), [key, zone]);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   const [answer, setAnswer] = useState(NOTHING_YET);
@@ -97,7 +97,7 @@ const NOTHING_YET: Omit<SeriesAnswer, 'reload'> = {
 };
 
 /** A small cache: the last used entries by name. */
-export function createRecent<T>(limit: number) {
+export function createLruCache<T>(limit: number) {
   const kept: Map<string, T> = new Map();
   return {
     get: (name: string): T | undefined => kept.get(name),

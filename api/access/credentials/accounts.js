@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import { sameSecret } from '../../../common/same-secret.js';
+import { sameSecret } from '../../../common/timing-safe-equal.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { deviceAccount, installationAccount } from './permissions.js';
 import { isSecret } from './secret.js';

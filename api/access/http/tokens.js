@@ -1,4 +1,4 @@
-import { sameSecret } from '../../../common/same-secret.js';
+import { sameSecret } from '../../../common/timing-safe-equal.js';
 
 /** @import { Config } from '../../../common/settings/config.js' */
 

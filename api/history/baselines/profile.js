@@ -168,10 +168,10 @@ function isNear(a, b) {
 }
 
 /** @param {LearnedHour} hour @returns {number[]} the deviation of its samples by its extreme; none of a single sample */
-const withinOf = ({ excursion, count }) => (count < 2 ? [] : [excursion / reachOf(count)]);
+const withinOf = ({ excursion, count }) => (count < 2 ? [] : [excursion / expectedExtreme(count)]);
 
 /** @param {number} count of samples @returns {number} how far from the mean the extreme of so many is expected, in deviations */
-export function reachOf(count) {
+export function expectedExtreme(count) {
   const place = Math.log2(count);
   const index = Math.floor(place);
   const [low, high] = [REACHES[index], REACHES[index + 1]];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import mqttJs from 'mqtt';
 import { MillraceError } from '../../../common/errors.js';
-import { tlsTrouble } from '../../../common/tls-trouble.js';
+import { explainTlsError } from '../../../common/tls-errors.js';
 import { parseTopic } from '../../../schema/topics.js';
 import { brokerOptions } from '../../access/index.js';
 import { acknowledgeAfterCommit } from './acknowledging.js';
@@ -216,7 +216,7 @@ function reasonOf(error) {
 /** @param {{ url?: string | undefined, tlsCa?: string | undefined }} mqtt @param {unknown} error */
 function brokerAway({ url, tlsCa }, error) {
   const where = `The broker at ${url} (MQTT_URL)`;
-  const trouble = tlsTrouble(error, 'MQTT_TLS_CA', tlsCa !== undefined);
+  const trouble = explainTlsError(error, 'MQTT_TLS_CA', tlsCa !== undefined);
   const message = trouble
     ? `${where} is not to be trusted: ${trouble}.`
     : `${where} does not accept the connection: ${reasonOf(error)}. Check that it runs, and MQTT_USERNAME and MQTT_PASSWORD.`;

@@ -2,7 +2,7 @@ import { onNode } from '../plan.js';
 import { managed } from './manager.js';
 import { command } from './shell.js';
 
-/** @import { Given } from '../given.js' */
+/** @import { Given } from '../flags.js' */
 /** @import { Step } from '../plan.js' */
 
 /** @param {Given} given @returns {Step[]} the steps that give every node the writes that it missed */

@@ -2,7 +2,7 @@ import { onNode } from '../plan.js';
 import { quote } from './shell.js';
 
 /** @import { Flag } from '../../../common/flags.js' */
-/** @import { Given } from '../given.js' */
+/** @import { Given } from '../flags.js' */
 
 /** The configuration file of a node, as packages install it. */
 const CONFIG = { scylla: '/etc/scylla/scylla.yaml', cassandra: '/etc/cassandra/cassandra.yaml' };

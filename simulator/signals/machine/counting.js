@@ -1,4 +1,4 @@
-import { rounded } from '../parts.js';
+import { rounded } from '../components.js';
 import { createRun } from './run.js';
 
 /** @import { Signal } from '../index.js' */

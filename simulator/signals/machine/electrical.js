@@ -1,4 +1,4 @@
-import { rounded, within } from '../parts.js';
+import { rounded, within } from '../components.js';
 import { createRun } from './run.js';
 
 /** @import { Signal } from '../index.js' */

@@ -1,4 +1,4 @@
-import { createDrift, rounded, within } from '../parts.js';
+import { createDrift, rounded, within } from '../components.js';
 import { createRun } from './run.js';
 
 /** @import { Signal } from '../index.js' */

@@ -1,4 +1,4 @@
-import { createEpisodes, rounded, within } from '../parts.js';
+import { createEpisodes, rounded, within } from '../components.js';
 import { createRun } from './run.js';
 
 /** @import { Signal } from '../index.js' */

@@ -1,4 +1,4 @@
-import { createDrift, within } from '../parts.js';
+import { createDrift, within } from '../components.js';
 
 /** @import { Random } from '../../random.js' */
 

@@ -1,4 +1,4 @@
-import { createDailyCycle, rounded, within } from '../parts.js';
+import { createDailyCycle, rounded, within } from '../components.js';
 import { createRun } from './run.js';
 
 /** @import { Signal } from '../index.js' */

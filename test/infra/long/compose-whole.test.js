@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { writeInOneFile } from '../../../infra/tls/one-file.js';
+import { writeCombinedPem } from '../../../infra/tls/combined-pem.js';
 import { prepareBroker } from '../../support/compose/broker.js';
 import { INSTALLS_MS, interpolate, loadCompose } from '../../support/compose/index.js';
 import { prepareSmoke } from '../../support/compose/smoke.js';
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await broker.start();
   cleanUps.push(() => broker.stop());
   const pem = join(directory, 'server.pair');
-  await writeInOneFile(pem, {
+  await writeCombinedPem(pem, {
     cert: join(stack.secrets, 'server.pem'),
     key: join(stack.secrets, 'server.key'),
   });

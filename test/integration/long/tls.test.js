@@ -5,7 +5,7 @@ import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { askOwnApi } from '../../../common/own-api.js';
+import { askLocalApi } from '../../../common/local-api.js';
 import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { startSimulator } from '../../support/processes/simulator-process.js';
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 /** @param {string} path */
 const ask = (path) =>
-  askOwnApi(`https://127.0.0.1:${ports.http}${path}`, { certificate: own.cert, withinMs: 10_000 });
+  askLocalApi(`https://127.0.0.1:${ports.http}${path}`, { certificate: own.cert, withinMs: 10_000 });
 
 /** @param {string} series */
 async function metric(series) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '../../../api/store/client.js';
 import { connect } from '../../../api/store/connect.js';
 import { readSettings } from '../../../common/settings/index.js';
-import { writeInOneFile } from '../../../infra/tls/one-file.js';
+import { writeCombinedPem } from '../../../infra/tls/combined-pem.js';
 import { certificatesFolder } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { startTestEngine } from '../../support/database/engine.js';
@@ -39,7 +39,7 @@ let roles;
 beforeAll(async () => {
   own = await certificates.make('ours', { hosts: '127.0.0.1,db.example' });
   const pem = `${own.cert}.pair`;
-  await writeInOneFile(pem, own);
+  await writeCombinedPem(pem, own);
   engine = await startTestEngine({ auth: true, tls: { pem, ca: own.ca, demandsClients: true } });
   const shared = {
     CQL_CONTACT_POINTS: engine.contactPoint,

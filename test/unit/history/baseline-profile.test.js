@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { LEARNED_DAYS, learnProfile, reachOf } from '../../../api/history/baselines/profile.js';
+import { expectedExtreme, LEARNED_DAYS, learnProfile } from '../../../api/history/baselines/profile.js';
 import { BaselineTable, MOST_SIGMAS, sigmasOf } from '../../../api/history/baselines/table.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 
@@ -155,7 +155,7 @@ describe('Baseline profile', () => {
 });
 
 test('Expected extreme: more samples: it grows, up to 2 deviations', () => {
-  const reaches = [2, 3, 4, 8, 16, 30, 60, 3600, 1e9].map(reachOf);
+  const reaches = [2, 3, 4, 8, 16, 30, 60, 3600, 1e9].map(expectedExtreme);
   expect([...reaches].sort((a, b) => a - b)).toEqual(reaches);
   expect(reaches[0]).toBe(0.564);
   expect(reaches.at(-1)).toBe(2);

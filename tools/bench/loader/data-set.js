@@ -1,7 +1,7 @@
 import { groupOf, identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { createRandom } from '../../../simulator/random.js';
-import { createDrift, rounded } from '../../../simulator/signals/parts.js';
+import { createDrift, rounded } from '../../../simulator/signals/components.js';
 
 /** @import { RegistryStore } from '../../../api/store/registry/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */

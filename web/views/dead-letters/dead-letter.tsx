@@ -6,7 +6,7 @@ import { useQuery, useServices, useTitle } from '../../state/hooks.ts';
 import { elementOf, RefusedTable } from './codes.tsx';
 import { DeviceLink } from './dead-letter-list.tsx';
 import { Replay } from './replay.tsx';
-import { bytesOf, dumpOf, elementsOf, escapeLine, escapeUnseen, findValues, markValues } from './text.ts';
+import { bytesOf, dumpOf, elementsOf, escapeInvisible, escapeLine, findValues, markValues } from './text.ts';
 import './dead-letters.css';
 import type { DeadLetter, Refusal } from '../../api/types.ts';
 import { Choice } from '../../kit/controls.tsx';
@@ -145,9 +145,9 @@ export function readPayload({ payload_base64, content_type, refused }: DeadLette
       : attempt('JSON', () => jsonElements(text, base));
   return {
     bytes,
-    text: text === null ? null : escapeUnseen(text),
+    text: text === null ? null : escapeInvisible(text),
     ...read,
-    elements: read.elements?.map(escapeUnseen) ?? null,
+    elements: read.elements?.map(escapeInvisible) ?? null,
     base,
   };
 }
@@ -165,7 +165,7 @@ function attempt(format: 'JSON' | 'CBOR', read: () => string[]): Attempt {
     return { elements: read(), format, obstacle: '' };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { elements: null, format: null, obstacle: escapeUnseen(`It is no ${format}: ${reason}`) };
+    return { elements: null, format: null, obstacle: escapeInvisible(`It is no ${format}: ${reason}`) };
   }
 }
 

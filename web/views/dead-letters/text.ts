@@ -7,11 +7,11 @@ const UNSEEN =
   /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** Escapes the invisible characters of an untrusted text as in JSON. */
-export const escapeUnseen = (text: string): string =>
+export const escapeInvisible = (text: string): string =>
   text.replace(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Escapes an untrusted text for one line. */
-export const escapeLine = (text: string) => escapeUnseen(text).replaceAll('\n', '\\n');
+export const escapeLine = (text: string) => escapeInvisible(text).replaceAll('\n', '\\n');
 
 export const bytesOf = (base64: string): Uint8Array =>
   Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Bitmap } from '../../../../simulator/verify/parts.js';
+import { Bitmap } from '../../../../simulator/verify/ledger-parts.js';
 
 test('Bitmap: any whole numbers are added in any order: it has these and no others', () => {
   const numbers = fc.array(fc.nat(100_000), { maxLength: 200 });

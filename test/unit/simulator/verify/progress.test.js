@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { groupOf, identifyDevice } from '../../../../schema/ids.js';
-import { partLedger } from '../../../../simulator/verify/parts.js';
+import { partLedger } from '../../../../simulator/verify/ledger-parts.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import {
   createFleetCase,

@@ -11,7 +11,7 @@ import {
   shapeOfSamples,
   within,
 } from '../../../../web/chart/shape.ts';
-import { createRecent } from '../../../../web/chart/use-series.ts';
+import { createLruCache } from '../../../../web/chart/use-series.ts';
 
 /** @import { Shape } from '../../../../web/chart/shape.ts' */
 
@@ -157,7 +157,7 @@ describe('Source of a chart', () => {
 });
 
 test('Recent windows: more than the limit: the oldest are forgotten', () => {
-  const recent = createRecent(2);
+  const recent = createLruCache(2);
   for (const name of ['a', 'b', 'a', 'c']) recent.set(name, name);
   expect(['a', 'b', 'c'].map(recent.get)).toEqual(['a', undefined, 'c']);
 });

@@ -9,8 +9,8 @@ import {
   bytesIn,
   dumpOf,
   elementsOf,
+  escapeInvisible,
   escapeLine,
-  escapeUnseen,
   previewOf,
 } from '../../../../web/views/dead-letters/text.ts';
 
@@ -137,11 +137,11 @@ describe('CBOR', () => {
 
 describe('Invisible characters', () => {
   test('Invisible characters: in text: escaped as in JSON', () => {
-    expect(escapeUnseen('a\u0000\u0007\t\u202eb\u200b\ufeff\u0085\nc')).toBe(
+    expect(escapeInvisible('a\u0000\u0007\t\u202eb\u200b\ufeff\u0085\nc')).toBe(
       'a\\u0000\\u0007\\u0009\\u202eb\\u200b\\ufeff\\u0085\nc',
     );
-    expect(escapeUnseen('ä 漢 😀 é')).toBe('ä 漢 😀 é');
-    expect(escapeUnseen('\ud83d')).toBe('\\ud83d');
+    expect(escapeInvisible('ä 漢 😀 é')).toBe('ä 漢 😀 é');
+    expect(escapeInvisible('\ud83d')).toBe('\\ud83d');
     expect(escapeLine('a\nb')).toBe('a\\nb');
   });
 });
@@ -234,7 +234,7 @@ describe('Preview', () => {
   test('Preview of a payload: any payload: no line break, no invisible character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(previewed(text)).toBe(escapeUnseen(previewed(text)).replaceAll('\n', ''));
+        expect(previewed(text)).toBe(escapeInvisible(previewed(text)).replaceAll('\n', ''));
       }),
     );
   });

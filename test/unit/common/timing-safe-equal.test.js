@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sameSecret } from '../../../common/same-secret.js';
+import { sameSecret } from '../../../common/timing-safe-equal.js';
 
 test.each([
   ['right', 'right', true],

@@ -18,7 +18,7 @@ const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_T
  * @param {boolean} [isSet] false: Node's own authorities are trusted
  * @returns {string | null} null: not a TLS error
  */
-export function tlsTrouble(error, setting, isSet = true) {
+export function explainTlsError(error, setting, isSet = true) {
   const { code = '', message = '' } = /** @type {Partial<NodeJS.ErrnoException>} */ (error ?? {});
   const authority = isSet ? `the authority in ${setting}` : 'an authority that is known here';
   if (UNTRUSTED.has(code)) {

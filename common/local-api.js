@@ -21,7 +21,7 @@ import { checkServerIdentity, rootCertificates } from 'node:tls';
  * @returns {Promise<{ status: number, text: string }>}
  * @throws {Error} when it does not answer, or is another one
  */
-export async function askOwnApi(url, { token, certificate, withinMs }) {
+export async function askLocalApi(url, { token, certificate, withinMs }) {
   const options = {
     headers: token ? { authorization: `Bearer ${token}` } : {},
     signal: AbortSignal.timeout(withinMs),

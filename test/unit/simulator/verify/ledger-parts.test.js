@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { partLedger } from '../../../../simulator/verify/parts.js';
+import { partLedger } from '../../../../simulator/verify/ledger-parts.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { createLedgerCase } from '../../../support/simulator/ledger-case.js';
 

@@ -5,7 +5,7 @@ import { shownUrl } from './broker.js';
 /** @import { Broker } from './connection.js' */
 
 /** Prints the reason why devices have no connection: once for all of them, and again when it changes or comes back. */
-export class TroubleReporter {
+export class ConnectionProblemReporter {
   #statusLine;
   #reported = '';
 

@@ -6,6 +6,6 @@ import { readFile, writeFile } from 'node:fs/promises';
  * @param {string} path of the file
  * @param {{ cert: string, key: string }} files paths
  */
-export async function writeInOneFile(path, { cert, key }) {
+export async function writeCombinedPem(path, { cert, key }) {
   await writeFile(path, (await readFile(key, 'utf8')) + (await readFile(cert, 'utf8')), { mode: 0o600 });
 }
