@@ -9,9 +9,9 @@ import { isLate } from '../../schema/rules.js';
 /** @import { Device, Sensor } from './registry/cache.js' */
 
 /**
- * The samples of one sensor in one message: sorted, one per instant.
+ * The samples of one sensor in one message: sorted, one per instant. `from` and `to`: see `SensorSeries` of the store.
  *
- * @typedef {{ known: Sensor, sensor: Buffer, times: Numbers, values: Numbers }} Series
+ * @typedef {{ known: Sensor, sensor: Buffer, times: Numbers, values: Numbers, from?: number, to?: number }} Series
  */
 
 /** Commits samples. Late samples also go into history. */

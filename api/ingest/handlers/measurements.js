@@ -7,6 +7,7 @@ import { sensorOf } from '../registry/cache.js';
 
 /** @import { ErrorCode } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Numbers } from '../../../schema/packed/series.js' */
 /** @import { OwnTopic } from '../../../schema/topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { MeasurementCounts, ProcessStats } from '../../observability/process-stats.js' */
@@ -305,7 +306,7 @@ export class MeasurementStore {
       const known = sensorOf(device, ref);
       // A message may have a sensor by its id and by its name. Two names are never of one sensor, so names need no map.
       if (!known || known.id === ref) return this.#resolveEach(device, batch);
-      series[count++] = { known, sensor: known.bytes, times, values };
+      series[count++] = seriesOf(known, times, values);
     }
     return this.#sort(series, batch);
   }
@@ -341,12 +342,7 @@ export class MeasurementStore {
 
   /** @param {Map<Sensor, SensorSamples>} found @param {MessageBatch} batch @returns {Series[]} */
   #toSeries(found, batch) {
-    const series = Array.from(found, ([known, { times, values }]) => ({
-      known,
-      sensor: known.bytes,
-      times,
-      values,
-    }));
+    const series = Array.from(found, ([known, { times, values }]) => seriesOf(known, times, values));
     return this.#sort(series, batch);
   }
 
@@ -360,6 +356,7 @@ export class MeasurementStore {
       if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
       series.times = times;
       series.values = values;
+      series.to = times.length;
     }
     return list;
   }
@@ -433,6 +430,16 @@ export class MeasurementStore {
     await this.store(identity, batch, { receivedAt, as: 'replayed' }, receipt);
   }
 }
+
+/** @param {Sensor} known @param {Numbers} times epoch ms @param {Numbers} values @returns {Series} */
+const seriesOf = (known, times, values) => ({
+  known,
+  sensor: known.bytes,
+  times,
+  values,
+  from: 0,
+  to: times.length,
+});
 
 /** @param {Series} series */
 const newestOf = ({ known, times, values }) => ({
