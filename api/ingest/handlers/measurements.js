@@ -12,6 +12,7 @@ import { sensorOf } from '../registry/cache.js';
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { MeasurementCounts, ProcessStats } from '../../observability/process-stats.js' */
 /** @import { Store } from '../../store/index.js' */
+/** @import { Hour } from '../../store/measurements/hours.js' */
 /** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
@@ -124,7 +125,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
 
 /**
  * Stores the good measurements of a batch: resolve, write, publish. A registered device that sends timely measurements stays on
- * this path. The branches are `#register` (new sensors) and the late writer in `SampleWriter.write`.
+ * this path. The branches are `#register` (new sensors) and the late writer in `SampleWriter.finish`.
  */
 export class MeasurementStore {
   #deps;
@@ -234,18 +235,35 @@ export class MeasurementStore {
    * @returns {Promise<boolean>} true
    */
   #commit(device, batch, series, arrival) {
-    // Neither a copy that the broker retained nor a replay shows that the device is active now.
-    const seenAt = arrival.as === 'retained' || arrival.as === 'replayed' ? null : arrival.receivedAt;
+    const seenAt = seenAtOf(arrival);
     countMerged(batch, series);
+    const began = Date.now();
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, series, seenAt);
     const committed = noted ? Promise.all([written, noted]).then(([first]) => first) : written;
-    return committed.then(([changed]) => {
-      if (device.state !== 'offline' || arrival.as !== 'live')
-        return this.#publish(device, batch, series, changed, seenAt);
-      const online = this.#deps.statuses.setOnline(device, arrival);
-      return online.then(() => this.#publish(device, batch, series, changed, seenAt));
+    return committed.then(([changed, hours]) => {
+      const late = this.#deps.samples.finish(device, hours, began);
+      if (!late) return this.#settle(device, batch, series, changed, arrival);
+      return late.then(() => this.#settle(device, batch, series, changed, arrival));
     });
+  }
+
+  /**
+   * Notes that a device is online again, and publishes a batch that is committed.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @param {Series[]} series
+   * @param {Sensor[]} changed the sensors that have a newer value now
+   * @param {Arrival} arrival
+   * @returns {Promise<boolean> | boolean} true
+   */
+  #settle(device, batch, series, changed, arrival) {
+    const seenAt = seenAtOf(arrival);
+    if (device.state !== 'offline' || arrival.as !== 'live')
+      return this.#publish(device, batch, series, changed, seenAt);
+    const online = this.#deps.statuses.setOnline(device, arrival);
+    return online.then(() => this.#publish(device, batch, series, changed, seenAt));
   }
 
   /**
@@ -367,11 +385,12 @@ export class MeasurementStore {
    * @param {Device} device
    * @param {Series[]} series
    * @param {number | null} seenAt epoch ms
-   * @returns {Promise<[changed: Sensor[], ...others: unknown[]]>} the sensors that have a newer value now
+   * @returns {Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]>} the sensors that have a newer value now, and the hours of
+   *   the samples
    */
   #write(device, series, seenAt) {
     const { samples, write } = this.#deps;
-    const rows = samples.write(device, series);
+    const rows = samples.commit(device, series);
     const latest = write.latest(device, series.map(newestOf));
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
     // Nearly always it was written less than a minute ago.
@@ -430,6 +449,14 @@ export class MeasurementStore {
     await this.store(identity, batch, { receivedAt, as: 'replayed' }, receipt);
   }
 }
+
+/**
+ * Neither a copy that the broker retained nor a replay shows that the device is active now.
+ *
+ * @param {Arrival} arrival
+ * @returns {number | null} epoch ms at which the device was seen; null: it was not seen now
+ */
+const seenAtOf = ({ as, receivedAt }) => (as === 'retained' || as === 'replayed' ? null : receivedAt);
 
 /** @param {Sensor} known @param {Numbers} times epoch ms @param {Numbers} values @returns {Series} */
 const seriesOf = (known, times, values) => ({
