@@ -9,9 +9,9 @@ import { isLate } from '../../schema/rules.js';
 /** @import { Device, Sensor } from './registry/cache.js' */
 
 /**
- * The samples of one sensor in one message: sorted, one per instant.
+ * The samples of one sensor in one message: sorted, one per instant. `from` and `to`: see `SensorSeries` of the store.
  *
- * @typedef {{ known: Sensor, sensor: Buffer, times: Numbers, values: Numbers }} Series
+ * @typedef {{ known: Sensor, sensor: Buffer, times: Numbers, values: Numbers, from?: number, to?: number }} Series
  */
 
 /** Commits samples. Late samples also go into history. */
@@ -33,7 +33,7 @@ export class SampleWriter {
   }
 
   /**
-   * Commits the samples of a message. Not async: see `pipeline.js`.
+   * Writes the samples of a message. Not async: see `pipeline.js`.
    *
    * @param {Device} device
    * @param {Series[]} series
@@ -42,12 +42,35 @@ export class SampleWriter {
    */
   write(device, series) {
     const began = Date.now();
-    return this.#write(device, series).then((hours) => {
-      // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
-      const time = this.#clock.now();
-      if (typeof time === 'number') return this.#writeLate(device, hours, began, time);
-      return time.then((at) => this.#writeLate(device, hours, began, at));
-    });
+    return this.commit(device, series).then((hours) => this.finish(device, hours, began));
+  }
+
+  /**
+   * The first part of `write`. A caller that waits for other writes as well saves a promise for each message, and calls `finish` after all
+   * of them.
+   *
+   * @param {Device} device
+   * @param {Series[]} series
+   * @returns {Promise<Hour[]>} settles when the hours of the message are committed
+   * @throws {MillraceError} `rejected`: the database refuses these samples
+   */
+  commit(device, series) {
+    return this.#write(device, series);
+  }
+
+  /**
+   * Writes the late samples of a message into history.
+   *
+   * @param {Device} device
+   * @param {Hour[]} hours of a message, committed
+   * @param {number} began epoch ms, before the commit
+   * @returns {Promise<void> | undefined} settles when they are committed; undefined: no hour is late
+   */
+  finish(device, hours, began) {
+    // The clock is read after the commit, because a packer that read the hour before may have missed the samples.
+    const time = this.#clock.now();
+    if (typeof time === 'number') return this.#writeLate(device, hours, began, time);
+    return time.then((at) => this.#writeLate(device, hours, began, at));
   }
 
   /**

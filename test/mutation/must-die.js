@@ -89,6 +89,12 @@ export const MUST_DIE = [
     test: 'test/unit/store/sending/pending-rows.test.js',
   },
   {
+    file: 'api/store/sending/write-merger.js',
+    before: 'if (each.inFlight < BUSY_REQUESTS || this.#isFull(each))',
+    after: 'if (this.#isFull(each))',
+    test: 'test/unit/store/sending/write-merger.test.js',
+  },
+  {
     file: 'api/ingest/admission/index.js',
     before: 'const result = before ? before.then(work, work) : work();',
     after: 'const result = work();',

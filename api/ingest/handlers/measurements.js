@@ -7,10 +7,12 @@ import { sensorOf } from '../registry/cache.js';
 
 /** @import { ErrorCode } from '../../../common/errors.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
+/** @import { Numbers } from '../../../schema/packed/series.js' */
 /** @import { OwnTopic } from '../../../schema/topics.js' */
 /** @import { Metrics } from '../../observability/metrics.js' */
 /** @import { MeasurementCounts, ProcessStats } from '../../observability/process-stats.js' */
 /** @import { Store } from '../../store/index.js' */
+/** @import { Hour } from '../../store/measurements/hours.js' */
 /** @import { Retry } from '../../store/sending/retry.js' */
 /** @import { AwaitingRegistration } from '../awaiting-registration.js' */
 /** @import { DeadLetterBox } from '../dead-letter-box.js' */
@@ -123,7 +125,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
 
 /**
  * Stores the good measurements of a batch: resolve, write, publish. A registered device that sends timely measurements stays on
- * this path. The branches are `#register` (new sensors) and the late writer in `SampleWriter.write`.
+ * this path. The branches are `#register` (new sensors) and the late writer in `SampleWriter.finish`.
  */
 export class MeasurementStore {
   #deps;
@@ -233,18 +235,35 @@ export class MeasurementStore {
    * @returns {Promise<boolean>} true
    */
   #commit(device, batch, series, arrival) {
-    // Neither a copy that the broker retained nor a replay shows that the device is active now.
-    const seenAt = arrival.as === 'retained' || arrival.as === 'replayed' ? null : arrival.receivedAt;
+    const seenAt = seenAtOf(arrival);
     countMerged(batch, series);
+    const began = Date.now();
     const noted = this.#observer?.note(device, series, seenAt);
     const written = this.#write(device, series, seenAt);
     const committed = noted ? Promise.all([written, noted]).then(([first]) => first) : written;
-    return committed.then(([changed]) => {
-      if (device.state !== 'offline' || arrival.as !== 'live')
-        return this.#publish(device, batch, series, changed, seenAt);
-      const online = this.#deps.statuses.setOnline(device, arrival);
-      return online.then(() => this.#publish(device, batch, series, changed, seenAt));
+    return committed.then(([changed, hours]) => {
+      const late = this.#deps.samples.finish(device, hours, began);
+      if (!late) return this.#settle(device, batch, series, changed, arrival);
+      return late.then(() => this.#settle(device, batch, series, changed, arrival));
     });
+  }
+
+  /**
+   * Notes that a device is online again, and publishes a batch that is committed.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @param {Series[]} series
+   * @param {Sensor[]} changed the sensors that have a newer value now
+   * @param {Arrival} arrival
+   * @returns {Promise<boolean> | boolean} true
+   */
+  #settle(device, batch, series, changed, arrival) {
+    const seenAt = seenAtOf(arrival);
+    if (device.state !== 'offline' || arrival.as !== 'live')
+      return this.#publish(device, batch, series, changed, seenAt);
+    const online = this.#deps.statuses.setOnline(device, arrival);
+    return online.then(() => this.#publish(device, batch, series, changed, seenAt));
   }
 
   /**
@@ -318,7 +337,7 @@ export class MeasurementStore {
       const known = sensorOf(device, ref);
       // A message may have a sensor by its id and by its name. Two names are never of one sensor, so names need no map.
       if (!known || known.id === ref) return this.#resolveEach(device, batch);
-      series[count++] = { known, sensor: known.bytes, times, values };
+      series[count++] = seriesOf(known, times, values);
     }
     return this.#sort(series, batch);
   }
@@ -354,12 +373,7 @@ export class MeasurementStore {
 
   /** @param {Map<Sensor, SensorSamples>} found @param {MessageBatch} batch @returns {Series[]} */
   #toSeries(found, batch) {
-    const series = Array.from(found, ([known, { times, values }]) => ({
-      known,
-      sensor: known.bytes,
-      times,
-      values,
-    }));
+    const series = Array.from(found, ([known, { times, values }]) => seriesOf(known, times, values));
     return this.#sort(series, batch);
   }
 
@@ -373,6 +387,7 @@ export class MeasurementStore {
       if (conflicts > 0) this.#metrics.conflicts.inc(conflicts);
       series.times = times;
       series.values = values;
+      series.to = times.length;
     }
     return list;
   }
@@ -383,11 +398,12 @@ export class MeasurementStore {
    * @param {Device} device
    * @param {Series[]} series
    * @param {number | null} seenAt epoch ms
-   * @returns {Promise<[changed: Sensor[], ...others: unknown[]]>} the sensors that have a newer value now
+   * @returns {Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]>} the sensors that have a newer value now, and the hours of
+   *   the samples
    */
   #write(device, series, seenAt) {
     const { samples, write } = this.#deps;
-    const rows = samples.write(device, series);
+    const rows = samples.commit(device, series);
     const latest = write.latest(device, series.map(newestOf));
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
     // Nearly always it was written less than a minute ago.
@@ -446,6 +462,24 @@ export class MeasurementStore {
     await this.store(identity, batch, { receivedAt, as: 'replayed' }, receipt);
   }
 }
+
+/**
+ * Neither a copy that the broker retained nor a replay shows that the device is active now.
+ *
+ * @param {Arrival} arrival
+ * @returns {number | null} epoch ms at which the device was seen; null: it was not seen now
+ */
+const seenAtOf = ({ as, receivedAt }) => (as === 'retained' || as === 'replayed' ? null : receivedAt);
+
+/** @param {Sensor} known @param {Numbers} times epoch ms @param {Numbers} values @returns {Series} */
+const seriesOf = (known, times, values) => ({
+  known,
+  sensor: known.bytes,
+  times,
+  values,
+  from: 0,
+  to: times.length,
+});
 
 /** @param {Series} series */
 const newestOf = ({ known, times, values }) => ({

@@ -313,14 +313,17 @@ function mapCell(ts, entries) {
   const bytes = Buffer.allocUnsafe(LENGTH_BYTES + ENTRY_BYTES * entries.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   view.setInt32(0, entries.length);
+  // The same for all entries.
+  const high = Math.floor(ts / 2 ** 32);
+  const low = ts >>> 0;
   let at = LENGTH_BYTES;
   for (const { sensor, value } of entries) {
     view.setInt32(at, ID_BYTES);
     writeBytes(bytes, at + 4, sensor.bytes);
     view.setInt32(at + 20, 2 * (LENGTH_BYTES + CELL_BYTES));
     view.setInt32(at + 24, CELL_BYTES);
-    view.setInt32(at + 28, Math.floor(ts / 2 ** 32));
-    view.setUint32(at + 32, ts >>> 0);
+    view.setInt32(at + 28, high);
+    view.setUint32(at + 32, low);
     view.setInt32(at + 36, CELL_BYTES);
     view.setFloat64(at + 40, value);
     at += ENTRY_BYTES;

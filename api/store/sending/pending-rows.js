@@ -3,6 +3,7 @@ import { routingKey } from './routing.js';
 
 /** @import { Retry } from './retry.js' */
 /** @import { Query, Session } from './session.js' */
+/** @import { Replicas } from './write-merger.js' */
 
 /** A partition of a table. Keep the object as long as you write to the partition: routing compares Buffers by identity. */
 export class Partition {
@@ -34,7 +35,7 @@ export class PendingRow {
   done = NOTHING;
   /** Whether the row leaves in a request of its own, because it failed together with others. */
   isAlone = false;
-  /** @type {string | null} */
+  /** @type {Replicas | null} */
   replicas = null;
   /** @type {() => void} */
   resolve = ignore;
@@ -88,12 +89,12 @@ export class PendingRow {
 }
 
 /**
- * Sends the rows of a table. A row accepts messages until it is sent, and no message is delayed for this. With little load a row has one
- * message. The busier the database, the more messages share a row, and the more rows share a request.
+ * Sends the rows of a table. A row accepts messages until it is sent. With little load a row has one message, and leaves at once. The
+ * busier the database, the more messages share a row, and the more rows share a request.
  *
  *     waiting     [a 12:00 | 12:00 | 12:00]  [c 12:00]  [latest: a b']   messages join the row of their partition; b' is b, and a newer b
  *     merged      [a 12:00 + latest]  [c 12:00]                          a permit is free: rows of the same replicas share a request
- *     in flight   [b 12:00]                                              one permit a request, until its answer
+ *     in flight   [b 12:00]                                              one permit a request; rows of its replicas wait for its answer
  *
  * A request that fails is repeated: each of its rows alone, with the same bytes.
  */

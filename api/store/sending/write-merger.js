@@ -17,6 +17,15 @@ import { isRefusal } from './pending-rows.js';
  */
 export const DEFAULT_LIMITS = { partitions: 10, bytes: 5 * 1024 };
 
+/** With this many requests in flight to the same replicas, rows wait for an answer. With none in flight they never wait. */
+const BUSY_REQUESTS = 1;
+
+/**
+ * Rows wait for an answer for this long, in ms. Each request costs client and server a read, a write and a wake-up, which take longer
+ * than a row.
+ */
+const MAX_HOLD_MS = 5;
+
 /** A batch leaves after this many writes of its replicas did not fit into it. Without a limit, 20,000 large waiting writes cost 369 µs of CPU each. */
 const MAX_MISFITS = 32;
 
@@ -27,11 +36,23 @@ const MAX_MISFITS = 32;
 const MAX_PENDING_PERMITS = 64;
 
 /**
+ * A set of nodes that hold a partition.
+ *
+ * @typedef {object} Replicas
+ * @property {string} name
+ * @property {Set<PendingRow<any>>} rows that are not sent yet, in order of arrival
+ * @property {boolean} isHeld whether the rows wait for an answer; false: they wait for a permit
+ * @property {number} inFlight requests without an answer
+ */
+
+/**
  * Merges waiting rows with the same replica set into one unlogged batch, across devices and tables. One batch replaces ten requests, or
  * more where the database allows it. Measured: a single row costs 16 µs of CPU in the client and 37 µs in the database; in a batch of ten
- * a row costs 7 and 24 µs. No row is delayed to fill a batch: it is sent as soon as a permit is free. In an idle system a message's row
- * and its row of `latest` are one request if they have the same replicas.
+ * a row costs 7 and 24 µs. In an idle system a row is sent as soon as a permit is free, and a message's row and its row of `latest` are one
+ * request if they have the same replicas. While a request is in flight, rows of its replicas are held until its answer, for 5 ms, or
+ * until they fill a request. So requests grow with the load, as segments of TCP do (RFC 896).
  *
+ *     held              [e: nodes 5 6 7] [f: nodes 5 6 7]                                          a request to 5 6 7 is in flight
  *     waiting           [a: nodes 1 2 3] [b: nodes 2 3 4] [c: nodes 1 2 3] [d: nodes 1 2 3]
  *     a permit is free  [a c d] is sent, b is next
  *
@@ -44,10 +65,15 @@ export class WriteMerger {
   #send;
   #replicasOf;
   #limits;
-  /** In order of arrival. @type {Set<PendingRow<any>>} */
+  #holdMs;
+  /** Rows that wait for a permit, in order of arrival. @type {Set<PendingRow<any>>} */
   #waiting = new Set();
-  /** By replicas, in order of arrival. @type {Map<string, Set<PendingRow<any>>>} */
-  #byReplicas = new Map();
+  /** By name. @type {Map<string, Replicas>} */
+  #replicas = new Map();
+  /** Those whose rows are held. @type {Set<Replicas>} */
+  #held = new Set();
+  /** Ends the wait of all rows that are held. @type {NodeJS.Timeout | null} */
+  #timer = null;
   #isScheduled = false;
   #pendingPermits = 0;
 
@@ -58,16 +84,18 @@ export class WriteMerger {
    * @param {(name: string, queries: Query[], routing: Buffer) => Promise<unknown>} parts.send sends a request that has its permit, and returns the permit
    * @param {(routing: Buffer) => string | null} parts.replicasOf names the nodes that hold a partition; null: unknown, so the row leaves alone
    * @param {BatchLimits} [parts.limits]
+   * @param {number} [parts.holdMs] longest time for which rows wait for an answer; 0: they never do
    */
-  constructor({ acquire, release, send, replicasOf, limits = DEFAULT_LIMITS }) {
+  constructor({ acquire, release, send, replicasOf, limits = DEFAULT_LIMITS, holdMs = MAX_HOLD_MS }) {
     this.#acquire = acquire;
     this.#release = release;
     this.#send = send;
     this.#replicasOf = replicasOf;
     this.#limits = limits;
+    this.#holdMs = holdMs;
   }
 
-  /** Number of rows that wait for a permit. */
+  /** Number of rows that wait for a permit. Rows that are held show no lack of permits. */
   get waiting() {
     return this.#waiting.size;
   }
@@ -87,23 +115,69 @@ export class WriteMerger {
 
   /** @param {PendingRow<any>} row */
   #add(row) {
-    const replicas = row.isAlone ? null : this.#replicasOf(row.partition.routing);
+    const name = row.isAlone ? null : this.#replicasOf(row.partition.routing);
+    const replicas = name === null ? null : this.#findReplicas(name);
     row.replicas = replicas;
-    this.#waiting.add(row);
-    if (replicas !== null) {
-      const others = this.#byReplicas.get(replicas);
-      if (others) others.add(row);
-      else this.#byReplicas.set(replicas, new Set([row]));
+    if (replicas) {
+      if (replicas.rows.size === 0 && replicas.inFlight >= BUSY_REQUESTS) this.#hold(replicas);
+      replicas.rows.add(row);
     }
+    if (!replicas?.isHeld) this.#waiting.add(row);
+    this.#schedule();
+  }
+
+  /** @param {string} name @returns {Replicas} */
+  #findReplicas(name) {
+    const known = this.#replicas.get(name);
+    if (known) return known;
+    /** @type {Replicas} */
+    const replicas = { name, rows: new Set(), isHeld: false, inFlight: 0 };
+    this.#replicas.set(name, replicas);
+    return replicas;
+  }
+
+  /** @param {Replicas} replicas without rows */
+  #hold(replicas) {
+    if (this.#holdMs === 0) return;
+    replicas.isHeld = true;
+    this.#held.add(replicas);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      for (const each of this.#held) this.#stopHolding(each);
+      this.#dispatch();
+    }, this.#holdMs).unref();
+  }
+
+  /** Its rows wait for a permit from now on. @param {Replicas} replicas */
+  #stopHolding(replicas) {
+    replicas.isHeld = false;
+    this.#held.delete(replicas);
+    for (const row of replicas.rows) this.#waiting.add(row);
+  }
+
+  /** @param {Replicas} replicas @returns {boolean} whether its rows fill a request */
+  #isFull({ rows }) {
+    const { partitions, bytes } = this.#limits;
+    let size = 0;
+    for (const row of rows) size += row.bytes;
+    return rows.size >= partitions || size >= bytes;
+  }
+
+  #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // Rows of the same event loop iteration, such as the two of a message, are merged.
-    queueMicrotask(() => this.#dispatch());
+    // Rows of one read are merged, such as the two of a message, and rows of `latest` that begin after an answer. A tick, because all
+    // microtasks of the read end before it.
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      for (const each of this.#held)
+        if (each.inFlight < BUSY_REQUESTS || this.#isFull(each)) this.#stopHolding(each);
+      this.#dispatch();
+    });
   }
 
   /** Acquires permits while more rows wait than permits are pending. */
   #dispatch() {
-    this.#isScheduled = false;
     while (this.#waiting.size > this.#pendingPermits && this.#pendingPermits < MAX_PENDING_PERMITS) {
       const permit = this.#acquire();
       if (!permit) {
@@ -134,12 +208,25 @@ export class WriteMerger {
       return;
     }
     const queries = batch.length === 1 ? leader.encode() : batch.flatMap((row) => row.encode());
+    const { replicas } = leader;
+    if (replicas) replicas.inFlight++;
     this.#send(leader.name, queries, leader.partition.routing).then(
       () => {
+        if (replicas) this.#noteAnswer(replicas);
         for (const row of batch) row.resolve();
       },
-      (error) => this.#fail(batch, error),
+      (error) => {
+        if (replicas) this.#noteAnswer(replicas);
+        this.#fail(batch, error);
+      },
     );
+  }
+
+  /** @param {Replicas} replicas of a request that was answered, or that failed */
+  #noteAnswer(replicas) {
+    replicas.inFlight--;
+    if (replicas.isHeld) this.#schedule();
+    else if (replicas.rows.size === 0 && replicas.inFlight === 0) this.#replicas.delete(replicas.name);
   }
 
   /**
@@ -153,7 +240,7 @@ export class WriteMerger {
     let bytes = this.#take(first, batch, limits.bytes);
     if (first.replicas === null) return batch;
     let misfits = 0;
-    for (const row of this.#byReplicas.get(first.replicas) ?? []) {
+    for (const row of first.replicas.rows) {
       if (batch.length >= limits.partitions || bytes >= limits.bytes || misfits >= MAX_MISFITS) break;
       const before = batch.length;
       bytes += this.#take(row, batch, limits.bytes - bytes);
@@ -184,14 +271,10 @@ export class WriteMerger {
     row.reject(error);
   }
 
-  /** @param {PendingRow<any>} row */
+  /** @param {PendingRow<any>} row that waits for a permit */
   #remove(row) {
     this.#waiting.delete(row);
-    const { replicas } = row;
-    if (replicas === null) return;
-    const others = this.#byReplicas.get(replicas);
-    others?.delete(row);
-    if (others?.size === 0) this.#byReplicas.delete(replicas);
+    row.replicas?.rows.delete(row);
   }
 
   /** @param {PendingRow<any>[]} batch @param {unknown} error */

@@ -34,6 +34,17 @@ test('Rows of an hour: any message: the blocks are those of merging and cutting 
   );
 });
 
+test('Hours of a message: series with bounds: a series of one hour is its piece, and one of two hours is cut', () => {
+  const sensor = Buffer.alloc(16, 1);
+  const times = [BUCKET, BUCKET + 1];
+  const whole = { sensor, times, values: times, from: 0, to: 2 };
+  const [hour] = planHours([whole], 1);
+  expect(hour?.pieces[0]).toBe(whole);
+  const later = [BUCKET, BUCKET + HOUR_MS];
+  const hours = planHours([{ ...whole, times: later, values: later }], 1);
+  expect(hours.map(({ pieces }) => pieces.map(({ from, to }) => [from, to]))).toEqual([[[0, 1]], [[1, 2]]]);
+});
+
 const SENSORS = Array.from({ length: 4 }, (_, index) => Buffer.alloc(16, index));
 /** The sensors of a message, nearly always all of them in one order. */
 const sensors = fc.oneof(

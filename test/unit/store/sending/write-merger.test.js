@@ -3,11 +3,15 @@ import fc from 'fast-check';
 import { Partition, PendingRow } from '../../../../api/store/sending/pending-rows.js';
 import { WriteMerger } from '../../../../api/store/sending/write-merger.js';
 import { MillraceError } from '../../../../common/errors.js';
+import { until } from '../../../support/until.js';
 
 /** @import { Query } from '../../../../api/store/sending/session.js' */
 /** @import { BatchLimits } from '../../../../api/store/sending/write-merger.js' */
 
 /** @typedef {{ names: string[], end: (error?: Error) => void }} Request */
+
+/** No test takes as long, in ms. */
+const LONG_MS = 600_000;
 
 /** Lets everything go on that waits for what has happened. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -30,8 +34,9 @@ const createRow = (name, nodes, bytes = 100, encode = () => [{ query: name, para
  *
  * @param {number} places requests in flight at once
  * @param {BatchLimits} [limits]
+ * @param {number} [holdMs] longest wait for an answer (default: rows wait for a place only)
  */
-function open(places, limits) {
+function open(places, limits, holdMs = 0) {
   let inUse = 0;
   /** @type {Array<() => void>} */
   const queue = [];
@@ -75,6 +80,7 @@ function open(places, limits) {
       }),
     replicasOf: (routing) => (routing.length > 0 ? routing.toString() : null),
     limits,
+    holdMs,
   });
   /**
    * @param {string} name
@@ -110,8 +116,73 @@ describe('WriteMerger', () => {
   test('WriteMerger: a write in an idle system: sent in the same turn, alone', async () => {
     const { write, sent } = open(1);
     void write('a', '1');
-    await Promise.resolve();
+    await new Promise((resolve) => process.nextTick(resolve));
     expect(sent).toEqual([['a']]);
+  });
+
+  test('WriteMerger: a request is in flight: writes of its replicas wait for the answer and leave together, others do not wait', async () => {
+    const { merger, write, sent, inFlight } = open(10, undefined, LONG_MS);
+    void write('first', '1');
+    await settle();
+    for (const name of ['a', 'b', 'c']) {
+      void write(name, '1');
+      await settle();
+    }
+    void write('other', '2');
+    void write('unknown', '');
+    await settle();
+    expect(sent).toEqual([['first'], ['other'], ['unknown']]);
+    expect(merger.waiting).toBe(0);
+    inFlight[0]?.end();
+    await settle();
+    expect(sent.at(-1)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('WriteMerger: a request fails while writes of its replicas wait: they leave', async () => {
+    const { write, sent, inFlight } = open(10, undefined, LONG_MS);
+    void write('first', '1');
+    await settle();
+    void write('a', '1');
+    await settle();
+    inFlight[0]?.end(new MillraceError('unavailable', 'timed out'));
+    await settle();
+    expect(sent).toEqual([['first'], ['a']]);
+  });
+
+  test('WriteMerger: writes that follow an answer: they leave with those that waited for it', async () => {
+    const { write, sent, inFlight } = open(10, undefined, LONG_MS);
+    void write('first', '1').then(() => void write('next', '1'));
+    await settle();
+    void write('a', '1');
+    await settle();
+    inFlight[0]?.end();
+    await settle();
+    expect(sent).toEqual([['first'], ['a', 'next']]);
+  });
+
+  test('WriteMerger: waiting writes fill a request: they leave before the answer, and the next ones wait again', async () => {
+    const { write, sent } = open(10, { partitions: 3, bytes: 1000 }, LONG_MS);
+    void write('first', '1');
+    await settle();
+    for (const name of ['a', 'b', 'c', 'd']) {
+      void write(name, '1');
+      await settle();
+    }
+    void write('large', '1', 900);
+    await settle();
+    expect(sent).toEqual([['first'], ['a', 'b', 'c'], ['d', 'large']]);
+  });
+
+  test('WriteMerger: no answer in time: waiting writes leave without it', async () => {
+    const { write, sent, inFlight } = open(10, undefined, 1);
+    void write('first', '1');
+    await settle();
+    void write('a', '1');
+    await until(() => sent.length === 2);
+    void write('b', '1');
+    await until(() => sent.length === 3);
+    expect(sent).toEqual([['first'], ['a'], ['b']]);
+    expect(inFlight).toHaveLength(3);
   });
 
   test('WriteMerger: writes wait for a slot: those of the same replicas leave together, in order, ten at most', async () => {
@@ -264,8 +335,9 @@ describe('WriteMerger', () => {
       fc.asyncProperty(
         fc.array(step, { maxLength: 60 }),
         fc.integer({ min: 1, max: 3 }),
-        async (steps, most) => {
-          const { write, sent, inFlight, places } = open(most);
+        fc.constantFrom(0, LONG_MS),
+        async (steps, most, holdMs) => {
+          const { write, sent, inFlight, places } = open(most, undefined, holdMs);
           /** @type {Array<Promise<void>>} */
           const done = [];
           /** @type {Map<string, { nodes: string, bytes: number }>} */
