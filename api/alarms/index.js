@@ -118,7 +118,7 @@ export function createAlarms(context, deps) {
     clock: clockGuard,
     historyMs: config.retention.historyDays * DAY_MS,
     maxClockSkewMs: config.ingest.maxClockSkewMs,
-    isRegistered: async (key) => (await subjects.find(key)) !== null,
+    goneAt: subjects.goneAt,
     announce: ({ alarm, kinds }) => announce(alarm, kinds),
   });
 

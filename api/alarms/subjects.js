@@ -26,12 +26,22 @@ export function createSubjects(store, groups) {
       .map((row) => toSubject(row, id, bytes, group));
   }
 
+  /** @param {{ device: Buffer, sensor: Buffer }} key @returns {Promise<FoundSubject | null>} */
+  const find = async ({ device, sensor }) =>
+    (await ofDevice(device)).find((subject) => subject.sensor.bytes.equals(sensor)) ?? null;
+
   return {
     ofDevice,
+    find,
 
-    /** @param {{ device: Buffer, sensor: Buffer }} key @returns {Promise<FoundSubject | null>} */
-    async find({ device, sensor }) {
-      return (await ofDevice(device)).find((subject) => subject.sensor.bytes.equals(sensor)) ?? null;
+    /**
+     * @param {{ device: Buffer, sensor: Buffer }} key
+     * @returns {Promise<number | null>} epoch ms at which its device was retired, infinite if it never was; null: the sensor is registered
+     */
+    async goneAt({ device, sensor }) {
+      if (await find({ device, sensor })) return null;
+      const group = groupOf(device, groups);
+      return (await store.devices.retiredAt({ group, bytes: device })) ?? Number.POSITIVE_INFINITY;
     },
 
     /**

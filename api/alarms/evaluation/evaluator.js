@@ -51,7 +51,8 @@ export class Evaluator {
    * @param {Pick<ClockGuard, 'now'>} deps.clock
    * @param {number} deps.historyMs
    * @param {number} deps.maxClockSkewMs
-   * @param {(key: { device: Buffer, sensor: Buffer }) => Promise<boolean>} deps.isRegistered whether the sensor is in the registry
+   * @param {(key: { device: Buffer, sensor: Buffer }) => Promise<number | null>} deps.goneAt epoch ms at which the device of a sensor was
+   *   retired, infinite if that is unknown; null: the sensor is registered
    * @param {(change: AlarmChange) => Promise<void>} deps.announce begins the deliveries, before the change is written
    */
   constructor(deps) {
@@ -98,9 +99,22 @@ export class Evaluator {
     const now = await this.#deps.clock.now();
     const alarm = await this.#deps.episodes.find(key);
     if (!alarm || alarm.withdrawn || alarm.cleared !== null) return null;
-    const until = rule?.versions.find(({ version }) => version === alarm.version)?.until ?? now;
-    const ended = { ...alarm, cleared: endOf(alarm, Math.min(until, now)) };
+    const version = rule?.versions.find(({ version }) => version === alarm.version);
+    const end = await this.#endOfSensor(key, now);
+    const ended = { ...alarm, cleared: endOf(alarm, Math.min(version?.until ?? end, end)) };
     return this.#write({ group, readAt: writeTimestamp(now) }, ended, ['cleared']);
+  }
+
+  /**
+   * The time of retirement, so that each evaluation finds the same end.
+   *
+   * @param {{ device: Buffer, sensor: Buffer }} key
+   * @param {number} now epoch ms
+   * @returns {Promise<number>} epoch ms; `now` of a sensor that is not gone
+   */
+  async #endOfSensor(key, now) {
+    const goneAt = (await this.#deps.goneAt(key)) ?? now;
+    return Number.isFinite(goneAt) ? goneAt : now;
   }
 
   /**
@@ -146,8 +160,9 @@ export class Evaluator {
       .map((episode) => endedBy(episode, version.until));
     const isOpen = computed.at(-1)?.cleared === null;
     // A retired sensor has samples, but no end of its last episode.
-    const isGone = isOpen && !(await this.#deps.isRegistered(key));
-    if (isGone) endLast(computed, known, now);
+    const goneAt = isOpen ? await this.#deps.goneAt(key) : null;
+    const isGone = goneAt !== null;
+    if (isGone) endLast(computed, known, Number.isFinite(goneAt) ? goneAt : now);
     /** @type {AlarmChange[]} */
     const changes = [];
     for (const episode of computed) {
@@ -259,16 +274,16 @@ const endedBy = (episode, until) =>
 const endOf = ({ opened }, at) => Math.max(opened, at);
 
 /**
- * Ends the last episode of a retired sensor as it is stored, or now. An episode that is not stored is dropped.
+ * Ends the last episode of a retired sensor as it is stored, or at its retirement. An episode that is not stored is dropped.
  *
  * @param {Episode[]} computed the last is open
  * @param {Map<number, Alarm>} known by start
- * @param {number} now epoch ms
+ * @param {number} goneAt epoch ms
  */
-function endLast(computed, known, now) {
+function endLast(computed, known, goneAt) {
   const last = /** @type {Episode} */ (computed.pop());
   const stored = known.get(last.start);
-  if (stored) computed.push({ ...last, cleared: stored.cleared ?? endOf(last, now) });
+  if (stored) computed.push({ ...last, cleared: stored.cleared ?? endOf(last, goneAt) });
 }
 
 /** @param {Alarm | undefined} before @param {Episode} episode @returns {AlarmEventKind[]} */

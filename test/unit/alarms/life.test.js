@@ -51,6 +51,20 @@ test('Alarm: a sample from before the rule exceeds the limit: no alarm opens', a
   expect(await system.episodes('oven', 'heat')).toEqual([]);
 });
 
+test('Retirement: the alarm is ended some time later: it ends at the time of retirement', async () => {
+  system = await startMemoryAlarms({ clock });
+  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  await heat(20);
+  await system.evaluated();
+  const { device } = system.keyOf('oven', 'heat');
+  const retiredAt = clock();
+  await system.store.retirement.retire({ group: groupOf(device, 4), bytes: device }, retiredAt);
+  shifted = MINUTE_MS;
+  await system.alarms.endOfDevice(device);
+  await until(() => events().includes('cleared'));
+  expect((await system.episodes('oven', 'heat')).map(({ cleared }) => cleared)).toEqual([retiredAt]);
+});
+
 test('Rule: replaced while an alarm is open: it ends with its version, and late samples are judged by the version of their time', async () => {
   system = await startMemoryAlarms({ clock });
   const since = NOW - 3 * HOUR_MS;
