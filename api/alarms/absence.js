@@ -1,3 +1,4 @@
+import { someAtOnce } from '../../common/some-at-once.js';
 import { uuidBytes } from '../../schema/ids.js';
 import { DAY_MS } from '../../schema/rules.js';
 import { covers, newestOf } from './rules/rule.js';
@@ -16,6 +17,9 @@ import { WatchedSensor } from './watched-sensor.js';
 
 /** A lease is renewed this often, in ms: three times before it expires. */
 const RENEW_EVERY_MS = 5000;
+
+/** Leases that are renewed at once. One by one, 1,000 groups take longer than a lease lasts. */
+const LEASES_AT_ONCE = 16;
 
 /** The sensors of a group are read again after this time, in ms: sensors come, intervals change. */
 const REREAD_EVERY_MS = 60_000;
@@ -63,7 +67,7 @@ export class AbsenceWatch {
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   #renewedAt = Number.NEGATIVE_INFINITY;
-  /** Read once for all leases that are taken in one turn. @type {Promise<Watch['unwatched']> | null} */
+  /** Read once for all leases that are taken in one turn. @type {Promise<Omit<Watch, 'since'>> | null} */
   #unwatched = null;
   /** @type {Promise<void>} */
   #round = Promise.resolve();
@@ -152,8 +156,9 @@ export class AbsenceWatch {
   async #renewIfDue() {
     if (performance.now() - this.#renewedAt < RENEW_EVERY_MS) return;
     this.#unwatched = null;
-    for (let group = 0; group < this.#groups && !this.#stopped; group++)
-      await this.#try(() => this.#renew(group));
+    await someAtOnce(LEASES_AT_ONCE, Array(this.#groups).keys(), async (group) => {
+      if (!this.#stopped) await this.#try(() => this.#renew(group));
+    });
     this.#renewedAt = performance.now();
   }
 
@@ -167,15 +172,19 @@ export class AbsenceWatch {
     const since = clock();
     if (!(await leases.take(group, this.#owner))) return;
     this.#unwatched ??= this.#readUnwatched(since);
-    const watch = { since, unwatched: await this.#unwatched };
+    const watch = { since, ...(await this.#unwatched) };
     const never = { readAt: Number.NEGATIVE_INFINITY, generation: -1, isTakenOver: false };
     this.#held.set(group, { devices: new Map(), watch, ...never });
   }
 
-  /** From now on this process watches, so what it reads stays complete. @param {number} now epoch ms */
+  /** From now on this process watches, so what it reads stays complete. @param {number} now epoch ms @returns {Promise<Omit<Watch, 'since'>>} */
   async #readUnwatched(now) {
-    const { spans } = await this.#deps.unwatchedTime.read({ from: now - UNWATCHED_MS, to: now });
-    return spans;
+    const from = now - UNWATCHED_MS;
+    const { since, spans } = await this.#deps.unwatchedTime.read({ from, to: now });
+    return {
+      unwatched: spans,
+      recordedFrom: since === null ? Number.POSITIVE_INFINITY : Math.max(since, from),
+    };
   }
 
   /** @param {number} group */

@@ -7,6 +7,12 @@ import { newestOf } from './rules/rule.js';
 /** After a watch began, or while queued samples arrive, a silence has to last again, but no longer than this, in ms. */
 export const GRACE_MS = 5 * 60_000;
 
+/**
+ * Watches that begin again and again delay an absence by no more than this, in ms. Else a process that restarts every four minutes would
+ * find no absence of more than four minutes.
+ */
+const MAX_DELAY_MS = 3 * GRACE_MS;
+
 /** A silent sensor is looked at again after this time, in ms, or after its silence if that is longer. */
 const SILENT_MS = 5000;
 
@@ -16,6 +22,7 @@ const SILENT_MS = 5000;
  * @typedef {object} Watch
  * @property {number} since epoch ms from which this process has watched without a break
  * @property {Array<{ from: number, to: number }>} unwatched epoch ms: when no process watched before, oldest first
+ * @property {number} recordedFrom epoch ms from which `unwatched` is complete; infinite: it is not known
  */
 
 /**
@@ -32,7 +39,8 @@ const SILENT_MS = 5000;
  *                     silence ends ┘ counts on   └ an absence is due
  *
  * An absence is due when the whole silence was watched, and the watch has lasted for the silence or five minutes. If
- * samples come meanwhile that are old already, the device sends what it queued, and the five minutes begin again.
+ * samples come meanwhile that are old already, the device sends what it queued, and the five minutes begin again. A new watch, such as
+ * after a restart, delays an absence by 15 minutes of watched time at most.
  */
 export class WatchedSensor {
   /** Epoch ms of the newest sample known. */
@@ -90,7 +98,8 @@ export class WatchedSensor {
       if (silence === null) continue;
       const isOver = this.ts + silence <= now;
       if (isOver && isNew) this.#queuedAt = now;
-      const dueAt = isOver ? this.#dueAt(silence, watch) : this.ts + silence;
+      // No evaluation opens an absence before its version of the rule applies. The clock of the process that added it may be ahead.
+      const dueAt = Math.max(newestOf(rule).since, isOver ? this.#dueAt(silence, watch) : this.ts + silence);
       if (dueAt > now) {
         isFound = false;
         next = Math.min(next, dueAt);
@@ -114,11 +123,13 @@ export class WatchedSensor {
   }
 
   /** @param {number} silence ms @param {Watch} watch @returns {number} epoch ms at which an absence is due */
-  #dueAt(silence, { since, unwatched }) {
+  #dueAt(silence, { since, unwatched, recordedFrom }) {
     let dueAt = this.ts + silence;
     for (const { from, to } of unwatched)
       if (to > this.ts && from < dueAt) dueAt += to - Math.max(from, this.ts);
-    return Math.max(dueAt, Math.max(since, this.#queuedAt) + Math.min(silence, GRACE_MS));
+    const grace = Math.min(silence, GRACE_MS);
+    const latest = dueAt + Math.max(0, recordedFrom - this.ts) + MAX_DELAY_MS;
+    return Math.max(dueAt, Math.min(since + grace, latest), this.#queuedAt + grace);
   }
 
   /** @param {number} dueAt epoch ms */

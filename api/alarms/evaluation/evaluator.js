@@ -71,8 +71,10 @@ export class Evaluator {
    */
   async evaluate(subject, rule, { from, to, silentAt }) {
     const { clock, historyMs } = this.#deps;
-    const now = await clock.now();
-    const readAt = writeTimestamp(now);
+    const time = await clock.now();
+    const readAt = writeTimestamp(time);
+    // Somebody may have set the clock back since the silence was judged, and nobody judges it again.
+    const now = Math.max(time, silentAt);
     const first = Math.max(from, now - historyMs);
     /** @type {Evaluated} */
     const result = { changes: [], episodes: 0, run: null };

@@ -33,7 +33,8 @@ import { sensorOf } from '../registry/cache.js';
  *
  * @typedef {object} SampleObserver
  * @property {(device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined} note notes, next to the commit and before
- *   the acknowledgement, what has to be evaluated after a crash; undefined: nothing
+ *   the acknowledgement, what has to be evaluated after a crash; undefined: nothing. `seenAt`: epoch ms at which the device was seen; null:
+ *   all samples are noted
  * @property {(device: Device, series: Series[]) => void} observe called after the commit; it returns at once
  */
 
@@ -41,6 +42,12 @@ import { sensorOf } from '../registry/cache.js';
 
 /** A wait checks this often whether the process ends, in ms. */
 const MAX_SLEEP_MS = 1000;
+
+/**
+ * After a commit that took longer than this, in ms, samples are noted for alarms again. A successor reads the notes of the last hours, and
+ * devices that were seen lately, but the database may have been away for hours.
+ */
+const SLOW_COMMIT_MS = 30_000;
 
 /**
  * Handles measurements on topics of the contract, and those that clients of HTTP submit.
@@ -249,7 +256,7 @@ export class MeasurementStore {
   }
 
   /**
-   * Notes that a device is online again, and publishes a batch that is committed.
+   * Notes for alarms again what took long to commit, and that a device is online again. Publishes a batch that is committed.
    *
    * @param {Device} device
    * @param {MessageBatch} batch
@@ -259,6 +266,23 @@ export class MeasurementStore {
    * @returns {Promise<boolean> | boolean} true
    */
   #settle(device, batch, series, changed, arrival) {
+    const isSlow = this.#observer !== null && this.#clock() - arrival.receivedAt > SLOW_COMMIT_MS;
+    const noted = isSlow ? this.#observer?.note(device, series, null) : undefined;
+    if (noted) return noted.then(() => this.#settleNoted(device, batch, series, changed, arrival));
+    return this.#settleNoted(device, batch, series, changed, arrival);
+  }
+
+  /**
+   * Notes that a device is online again, and publishes a batch that is committed.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @param {Series[]} series
+   * @param {Sensor[]} changed the sensors that have a newer value now
+   * @param {Arrival} arrival
+   * @returns {Promise<boolean> | boolean} true
+   */
+  #settleNoted(device, batch, series, changed, arrival) {
     const seenAt = seenAtOf(arrival);
     if (device.state !== 'offline' || arrival.as !== 'live')
       return this.#publish(device, batch, series, changed, seenAt);

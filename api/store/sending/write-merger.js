@@ -49,8 +49,8 @@ const MAX_PENDING_PERMITS = 64;
  * Merges waiting rows with the same replica set into one unlogged batch, across devices and tables. One batch replaces ten requests, or
  * more where the database allows it. Measured: a single row costs 16 µs of CPU in the client and 37 µs in the database; in a batch of ten
  * a row costs 7 and 24 µs. In an idle system a row is sent as soon as a permit is free, and a message's row and its row of `latest` are one
- * request if they have the same replicas. While a request is in flight, rows of its replicas are held until its answer, for 5 ms, or
- * until they fill a request. So requests grow with the load, as segments of TCP do (RFC 896).
+ * request if they have the same replicas. While requests are in flight, rows of their replicas are held until the last answer, for 5 ms,
+ * or until they fill a request. So requests grow with the load, as segments of TCP do (RFC 896).
  *
  *     held              [e: nodes 5 6 7] [f: nodes 5 6 7]                                          a request to 5 6 7 is in flight
  *     waiting           [a: nodes 1 2 3] [b: nodes 2 3 4] [c: nodes 1 2 3] [d: nodes 1 2 3]

@@ -1,9 +1,13 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { Evaluator } from '../../../api/alarms/evaluation/evaluator.js';
+import { createSubjects } from '../../../api/alarms/index.js';
+import { createReading } from '../../../api/history/reading/index.js';
 import { groupOf, uuidBytes } from '../../../schema/ids.js';
 import { startReceiver } from '../../support/http/alarm-receiver.js';
 import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 import { until } from '../../support/until.js';
 
+/** @import { MonitoredSensor } from '../../../api/alarms/evaluation/evaluator.js' */
 /** @import { Definition } from '../../../api/alarms/rules/rule.js' */
 /** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
 
@@ -474,6 +478,31 @@ test('Absence: older than HISTORY_DAYS: it stays open, and the next sample ends 
   await until(() => events().includes('cleared'));
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: end }]);
   expect(events()).toEqual(['opened', 'cleared']);
+});
+
+test('Absence: the clock is set back between the judgement of a silence and its evaluation: it opens', async () => {
+  system = await startMemoryAlarms({ clock });
+  // Nobody else evaluates it.
+  system.world.watches = false;
+  const rule = await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
+  const last = NOW - 20 * MINUTE_MS;
+  const silentAt = last + 5 * MINUTE_MS;
+  await heat(1, last);
+  const { store } = system;
+  const found = await createSubjects(store, 4).find(system.keyOf('oven', 'heat'));
+  const subject = /** @type {MonitoredSensor} */ (found);
+  const evaluator = new Evaluator({
+    reading: createReading(store),
+    episodes: store.alarms.episodes,
+    clock: { now: () => silentAt - SECOND_MS },
+    historyMs: 365 * DAY_MS,
+    maxClockSkewMs: MINUTE_MS,
+    isRegistered: async () => true,
+    announce: async () => {},
+  });
+  const { changes } = await evaluator.evaluate(subject, rule, { from: last, to: last, silentAt });
+  expect(changes.map(({ kinds }) => kinds)).toEqual([['opened']]);
+  expect(await system.episodes('oven', 'heat')).toMatchObject([{ start: last, opened: silentAt }]);
 });
 
 test('Absence: the alarm of one rule is open when another is added: it opens an alarm at once', async () => {

@@ -38,7 +38,7 @@ const RULE = {
 };
 
 /** The process receives what devices send, and some process always did. */
-const WATCHING = { watches: () => true, unwatchedTime: { read: async () => ({ spans: [] }) } };
+const WATCHING = { watches: () => true, unwatchedTime: { read: async () => ({ since: null, spans: [] }) } };
 
 /** A watch without rules of absence, for what else it does. @param {object} deps some of its dependencies */
 const watchOf = (deps) =>
@@ -86,6 +86,28 @@ test('AbsenceWatch: the lease of one group cannot be taken: the other group is c
   watch.start();
   await until(() => takeovers > 0);
   expect(watch.held).toBe(1);
+  await watch.stop();
+});
+
+test('AbsenceWatch: many groups: it asks for several leases at once', async () => {
+  /** @type {Array<(isTaken: boolean) => void>} */
+  const asked = [];
+  const watch = watchOf({
+    leases: {
+      take: () =>
+        new Promise((resolve) => {
+          asked.push(resolve);
+          // No answer comes before the second request.
+          if (asked.length > 1) for (const answer of asked) answer(true);
+        }),
+      renew: async () => true,
+      release: async () => {},
+    },
+    takeOverOpenEpisodes: async () => {},
+    groups: 3,
+  });
+  watch.start();
+  await until(() => watch.held === 3);
   await watch.stop();
 });
 

@@ -9,11 +9,14 @@ const HOUR = 60 * MINUTE;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 /** A process that has watched for a day, with no outage before. @type {Watch} */
-const ALWAYS = { since: NOW - 24 * HOUR, unwatched: [] };
+const ALWAYS = { since: NOW - 24 * HOUR, unwatched: [], recordedFrom: NOW - 24 * HOUR };
 
-/** @param {number} ms of silence @returns {Rule} */
-const ruleOf = (ms) =>
-  /** @type {any} */ ({ versions: [{ definition: { condition: { kind: 'absent', for_ms: ms } } }] });
+/** A process that watches from now on, without a record of what was watched before. @type {Watch} */
+const FROM_NOW = { since: NOW, unwatched: [], recordedFrom: Number.POSITIVE_INFINITY };
+
+/** @param {number} ms of silence @param {number} [since] epoch ms from which the rule applies @returns {Rule} */
+const ruleOf = (ms, since = 0) =>
+  /** @type {any} */ ({ versions: [{ since, definition: { condition: { kind: 'absent', for_ms: ms } } }] });
 
 /** @param {number} ts epoch ms @param {Rule} rule @param {WatchedSensor} [before] */
 const sensorOf = (ts, rule, before) =>
@@ -60,18 +63,45 @@ test('Absence: no room for the evaluation: it is asked for again', () => {
 
 test('Absence: the watch begins again after the silence: it is due after another one', () => {
   const sensor = sensorOf(NOW - HOUR, ruleOf(3 * MINUTE));
-  const watch = { since: NOW, unwatched: [] };
-  expect(judge(sensor, NOW, watch)).toBe(NOW + 3 * MINUTE);
-  judge(sensor, NOW + 3 * MINUTE - 1, watch);
+  expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 3 * MINUTE);
+  judge(sensor, NOW + 3 * MINUTE - 1, FROM_NOW);
   expect(evaluated).toEqual([]);
-  judge(sensor, NOW + 3 * MINUTE, watch);
+  judge(sensor, NOW + 3 * MINUTE, FROM_NOW);
   expect(evaluated).toEqual([{ from: NOW - HOUR, to: NOW - HOUR, silentAt: NOW + 3 * MINUTE }]);
 });
 
 test('Absence: processes restart more often than the silence lasts: it is due five minutes after the last restart', () => {
   const sensor = sensorOf(NOW - 25 * HOUR, ruleOf(24 * HOUR));
-  const watch = { since: NOW, unwatched: [] };
-  expect(judge(sensor, NOW, watch)).toBe(NOW + 5 * MINUTE);
+  expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 5 * MINUTE);
+});
+
+test('Absence: a process restarts every four minutes, and misses nothing: it is due after its silence and 15 minutes', () => {
+  /** @type {number[]} */
+  const due = [];
+  for (let since = NOW; evaluated.length === 0 && since < NOW + HOUR; since += 4 * MINUTE) {
+    const watch = { since, unwatched: [], recordedFrom: NOW - HOUR };
+    const sensor = sensorOf(NOW, ruleOf(10 * MINUTE));
+    for (let now = since; evaluated.length === 0 && now < since + 4 * MINUTE; now += MINUTE) {
+      judge(sensor, now, watch);
+      if (evaluated.length > 0) due.push(now);
+    }
+  }
+  expect(due).toEqual([NOW + 25 * MINUTE]);
+});
+
+test('Absence: the record of watched time begins after the newest sample: the time before it counts as unwatched', () => {
+  const sensor = sensorOf(NOW - 10 * HOUR, ruleOf(3 * MINUTE));
+  const watch = { since: NOW, unwatched: [], recordedFrom: NOW - MINUTE };
+  expect(judge(sensor, NOW, watch)).toBe(NOW + 3 * MINUTE);
+});
+
+test('Absence: the clock of the process that added the rule is ahead: it is due when the rule applies', () => {
+  const ts = NOW - HOUR;
+  const sensor = sensorOf(ts, ruleOf(3 * MINUTE, NOW + 5000));
+  expect(judge(sensor, NOW)).toBe(NOW + 5000);
+  expect(evaluated).toEqual([]);
+  judge(sensor, NOW + 5000);
+  expect(evaluated).toEqual([{ from: ts, to: ts, silentAt: NOW + 5000 }]);
 });
 
 test('Absence: nobody watched for some of a long silence: that time does not count', () => {
@@ -84,41 +114,39 @@ test('Absence: nobody watched for some of a long silence: that time does not cou
     // It lies within what the ones before add.
     { from: ts + 10 * HOUR, to: ts + 11 * HOUR },
   ];
-  expect(judge(sensor, NOW, { since: NOW - MINUTE, unwatched })).toBe(ts + 15 * HOUR);
+  expect(judge(sensor, NOW, { since: NOW - MINUTE, unwatched, recordedFrom: ts })).toBe(ts + 15 * HOUR);
 });
 
 test('Absence: the device sends what it queued, for longer than the silence: it is not due meanwhile', () => {
   const rule = ruleOf(3 * MINUTE);
-  const watch = { since: NOW, unwatched: [] };
   const first = NOW - 10 * HOUR;
   let sensor = sensorOf(first, rule);
   for (let minute = 0; minute < 60; minute++) {
     // Each minute the group is read again.
     sensor = sensorOf(first + minute * 10 * MINUTE, rule, sensor);
-    judge(sensor, NOW + minute * MINUTE, watch);
+    judge(sensor, NOW + minute * MINUTE, FROM_NOW);
   }
   expect(evaluated).toEqual([]);
   // It ends in the middle: 59 minutes after the watch began came the last one.
   const { ts } = sensor;
-  expect(judge(sensor, NOW + 61 * MINUTE, watch)).toBe(NOW + 62 * MINUTE);
-  judge(sensor, NOW + 62 * MINUTE, watch);
+  expect(judge(sensor, NOW + 61 * MINUTE, FROM_NOW)).toBe(NOW + 62 * MINUTE);
+  judge(sensor, NOW + 62 * MINUTE, FROM_NOW);
   expect(evaluated).toContainEqual({ from: ts, to: ts, silentAt: NOW + 62 * MINUTE });
 });
 
 test('Absence: the sensor goes on before its silence was due: what lies between is evaluated then, without an absence of now', () => {
   const rule = ruleOf(3 * MINUTE);
-  const watch = { since: NOW, unwatched: [] };
   const last = NOW - HOUR;
   const before = sensorOf(last, rule);
-  judge(before, NOW, watch);
+  judge(before, NOW, FROM_NOW);
   const sensor = sensorOf(NOW + MINUTE, rule, before);
-  expect(judge(sensor, NOW + MINUTE, watch)).toBe(NOW + 3 * MINUTE);
+  expect(judge(sensor, NOW + MINUTE, FROM_NOW)).toBe(NOW + 3 * MINUTE);
   sensor.ts = NOW + 3 * MINUTE;
   hasRoom = false;
-  expect(judge(sensor, NOW + 3 * MINUTE, watch)).toBe(NOW + 3 * MINUTE + 5000);
+  expect(judge(sensor, NOW + 3 * MINUTE, FROM_NOW)).toBe(NOW + 3 * MINUTE + 5000);
   hasRoom = true;
-  judge(sensor, NOW + 4 * MINUTE, watch);
-  judge(sensor, NOW + 5 * MINUTE, watch);
+  judge(sensor, NOW + 4 * MINUTE, FROM_NOW);
+  judge(sensor, NOW + 5 * MINUTE, FROM_NOW);
   const range = { from: last, to: NOW + 3 * MINUTE };
   expect(evaluated).toEqual([range, range]);
 });
