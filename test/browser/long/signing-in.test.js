@@ -99,6 +99,31 @@ test('Sign-out: page stays open: nothing is shown until the next sign-in', async
   await heading('Sign in').waitFor();
 });
 
+test('Sign-out: an import is under way: it ends, and the next reader sees nothing of it', async () => {
+  const { page } = dashboard;
+  dashboard.expectComplaints(REFUSED);
+  let pieces = 0;
+  // No piece is answered.
+  await page.route('**/api/v1/import?*', () => void pieces++);
+  await dashboard.visit('/import');
+  await signIn(ADMIN);
+  const buffer = Buffer.from('ts,temperature\n2026-11-21T00:00:00Z,1\n');
+  await page.locator('input[type=file]').setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer });
+  await page.getByLabel('Device').fill('old-logger');
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByRole('progressbar', { name: 'Share of the file' }).waitFor();
+  await until(async () => pieces === 1, { what: 'the piece' });
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await heading('Sign in').waitFor();
+
+  await signIn(READER);
+  await heading('Import').waitFor();
+  await page.getByText('Drop a file here, or click to choose one.').waitFor();
+  expect(await page.getByLabel('Device').inputValue()).toBe('');
+  expect(await page.getByRole('progressbar', { name: 'Share of the file' }).count()).toBe(0);
+  expect(await page.getByText('Stopped: import the file again').count()).toBe(0);
+});
+
 test('Session with scope read: actions: disabled, with the reason', async () => {
   await dashboard.visit('/devices/boiler');
   await signIn(READER);
