@@ -23,17 +23,18 @@ import { createThresholdMemory } from './state/thresholds.ts';
 function App({ views }: { views: Views }) {
   const { router, session, live, importing } = useServices();
   const { path } = router.place.value;
-  const { isOut } = session.state.value;
+  const { isOut, hasEnded } = session.state.value;
   const main = useRef<HTMLElement | null>(null);
   useFocusOnArrival(main, isOut ? 'sign-in' : path);
   useEffect(() => {
     if (!isOut) return;
     live.stop();
-    // The next reader may be another one. An import must not go on in their session, nor show them this file.
     const { abort } = importing.peek();
-    importing.value = NO_IMPORT;
+    // After a sign-out the next reader may be another one. After the end of a session the same one wants to see how far the import came.
+    if (!hasEnded) importing.value = NO_IMPORT;
+    // No import goes on in another session.
     abort?.abort();
-  }, [isOut, live, importing]);
+  }, [isOut, hasEnded, live, importing]);
 
   return (
     <>
