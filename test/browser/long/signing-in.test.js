@@ -130,21 +130,6 @@ test('Sign-out: an import is under way: it ends, and the next reader sees nothin
   expect(await page.getByText('Stopped: import the file again').count()).toBe(0);
 });
 
-test('Session: it ends while an import is under way: the next sign-in shows how far the import came', async () => {
-  const { page } = dashboard;
-  // The page's verdict reads /readyz, which may answer 503 while the clock moves.
-  dashboard.expectComplaints(/status of 401|status of 503/);
-  await page.route('**/api/v1/import?*', async (route) => {
-    ahead += HOUR_MS;
-    await route.continue();
-  });
-  await startImport();
-  await heading('Sign in').waitFor();
-  await signIn(ADMIN);
-  await page.getByText('0 refused. Stopped: import the file again to go on').waitFor();
-  expect(await page.getByLabel('Device').inputValue()).toBe('old-logger');
-});
-
 test('Session with scope read: actions: disabled, with the reason', async () => {
   await dashboard.visit('/devices/boiler');
   await signIn(READER);
@@ -188,4 +173,19 @@ test('Session: it ends: the open view asks for a token, and continues', async ()
   const seen = () => dashboard.page.getByText('77', { exact: true }).count();
   await until(async () => (await seen()) > 0, { what: 'the new value' });
   expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
+});
+
+test('Session: it ends while an import is under way: the next sign-in shows how far the import came', async () => {
+  const { page } = dashboard;
+  // The page's verdict reads /readyz, which may answer 503 while the clock moves.
+  dashboard.expectComplaints(/status of 401|status of 503/);
+  await page.route('**/api/v1/import?*', async (route) => {
+    ahead += HOUR_MS;
+    await route.continue();
+  });
+  await startImport();
+  await heading('Sign in').waitFor();
+  await signIn(ADMIN);
+  await page.getByText('0 refused. Stopped: import the file again to go on').waitFor();
+  expect(await page.getByLabel('Device').inputValue()).toBe('old-logger');
 });
