@@ -15,20 +15,26 @@ import { createClock, fetchSettingClock } from './state/clock.ts';
 import { NO_IMPORT, ServicesContext, useServices, useTitle } from './state/hooks.ts';
 import { createVocabulary } from './state/lists.ts';
 import { createLive, useFiguresAlone } from './state/live.ts';
-import { createComparison, createPreferences } from './state/preferences.ts';
+import { createComparison, createPreferences, openStorage } from './state/preferences.ts';
 import { createSession, fetchWithSession } from './state/session.ts';
 import { createThresholdMemory } from './state/thresholds.ts';
 
 /** The dashboard: the header, the notices, and the view that the address names. */
 function App({ views }: { views: Views }) {
-  const { router, session, live } = useServices();
+  const { router, session, live, importing } = useServices();
   const { path } = router.place.value;
-  const { isOut } = session.state.value;
+  const { isOut, hasEnded } = session.state.value;
   const main = useRef<HTMLElement | null>(null);
   useFocusOnArrival(main, isOut ? 'sign-in' : path);
   useEffect(() => {
-    if (isOut) live.stop();
-  }, [isOut, live]);
+    if (!isOut) return;
+    live.stop();
+    const { abort } = importing.peek();
+    // After a sign-out the next reader may be another one. After the end of a session the same one wants to see how far the import came.
+    if (!hasEnded) importing.value = NO_IMPORT;
+    // No import goes on in another session.
+    abort?.abort();
+  }, [isOut, hasEnded, live, importing]);
 
   return (
     <>
@@ -224,6 +230,7 @@ function NotFoundView() {
 /** The modules of the other views are fetched this long after the first view, in ms. */
 const OTHERS_AFTER_MS = 15_000;
 
+const storage = openStorage(() => localStorage);
 const clock = createClock();
 const ask = fetchSettingClock((...request) => fetch(...request), clock);
 const views = createViews({ fetch: ask });
@@ -238,9 +245,9 @@ const services = {
     isHidden: () => document.hidden,
   }),
   router: createRouter({ window }),
-  preferences: createPreferences({ storage: localStorage, root: document.documentElement, tabs: window }),
-  thresholds: createThresholdMemory({ storage: localStorage }),
-  comparison: createComparison({ storage: sessionStorage }),
+  preferences: createPreferences({ storage, root: document.documentElement, tabs: window }),
+  thresholds: createThresholdMemory({ storage }),
+  comparison: createComparison({ storage: openStorage(() => sessionStorage) }),
   importing: signal(NO_IMPORT),
   vocabulary: createVocabulary(),
   clock,

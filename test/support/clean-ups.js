@@ -9,10 +9,27 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 export function useCleanUps(withinMs) {
   /** @type {Array<() => unknown>} */
   const cleanUps = [];
-  afterEach(async () => {
-    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-  }, withinMs);
+  afterEach(() => runCleanUps(cleanUps), withinMs);
   return (cleanUp) => void cleanUps.push(cleanUp);
+}
+
+/**
+ * Runs clean-ups, those registered last first, and forgets them. One that fails keeps no other from running, or its process would stay.
+ *
+ * @param {Array<() => unknown>} cleanUps
+ * @throws what the first failure threw
+ */
+export async function runCleanUps(cleanUps) {
+  /** @type {unknown[]} */
+  const failures = [];
+  for (const cleanUp of cleanUps.splice(0).reverse()) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /**

@@ -12,6 +12,23 @@ const QUANTITIES: Quantity[] = ['temperature', 'pressure', 'speed', 'energy'];
 
 type Theme = 'auto' | 'light' | 'dark';
 
+/** What this page uses of a storage. */
+export type KeptTexts = Pick<Storage, 'getItem' | 'setItem'>;
+
+/**
+ * Opens a storage of this browser.
+ *
+ * @param open reads it from the window, which throws if the reader forbids storage
+ * @returns a storage that keeps nothing, if it is forbidden
+ */
+export function openStorage(open: () => KeptTexts): KeptTexts {
+  try {
+    return open();
+  } catch {
+    return { getItem: () => null, setItem: () => {} };
+  }
+}
+
 /** How this browser reports a new alarm. */
 type Signals = { sound: boolean; notification: boolean };
 
@@ -28,7 +45,7 @@ export function createPreferences({
   root,
   tabs,
 }: {
-  storage: Storage;
+  storage: KeptTexts;
   root: HTMLElement;
   tabs: Pick<EventTarget, 'addEventListener'>;
 }) {
@@ -71,7 +88,7 @@ export function createPreferences({
 export type Preferences = ReturnType<typeof createPreferences>;
 
 /** @returns all that is stored, for comparison; JSON has no line break */
-function textsOf(storage: Storage): string {
+function textsOf(storage: KeptTexts): string {
   try {
     return [PREFERENCES_KEY, SIGNALS_KEY, NAME_KEY].map((key) => storage.getItem(key)).join('\n');
   } catch {
@@ -79,7 +96,7 @@ function textsOf(storage: Storage): string {
   }
 }
 
-function read(storage: Storage): Choice {
+function read(storage: KeptTexts): Choice {
   const kept = recallMembers(storage, PREFERENCES_KEY);
   const { sound, notification } = recallMembers(storage, SIGNALS_KEY);
   return {
@@ -106,7 +123,7 @@ function readUnits(kept: unknown): UnitChoices {
  *
  * @returns null: nothing is kept, the storage is forbidden, or it holds something else
  */
-export function recall(storage: Storage, key: string): unknown {
+export function recall(storage: KeptTexts, key: string): unknown {
   try {
     return JSON.parse(storage.getItem(key) ?? 'null');
   } catch {
@@ -115,13 +132,13 @@ export function recall(storage: Storage, key: string): unknown {
 }
 
 /** @returns what this browser keeps as an object; empty when it keeps none */
-const recallMembers = (storage: Storage, key: string) => membersOf(recall(storage, key));
+const recallMembers = (storage: KeptTexts, key: string) => membersOf(recall(storage, key));
 
 export const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
 /** Keeps a value for the next visit. If the storage is forbidden or full, the value holds until this page is closed. */
-export function remember(storage: Storage, key: string, value: unknown) {
+export function remember(storage: KeptTexts, key: string, value: unknown) {
   try {
     storage.setItem(key, JSON.stringify(value));
   } catch {
@@ -134,7 +151,7 @@ const COMPARISON_KEY = 'millrace.comparison';
 /**
  * The sensors that a reader wants to compare. This tab remembers them, so that they are collected from row to row and from view to view.
  */
-export function createComparison({ storage }: { storage: Storage }) {
+export function createComparison({ storage }: { storage: KeptTexts }) {
   const refs = signal(readComparison(storage));
 
   function set(next: string[]) {
@@ -155,7 +172,7 @@ export function createComparison({ storage }: { storage: Storage }) {
   };
 }
 
-function readComparison(storage: Storage): string[] {
+function readComparison(storage: KeptTexts): string[] {
   const kept = recall(storage, COMPARISON_KEY);
   return Array.isArray(kept) ? readRefs(new URLSearchParams(kept.map((ref) => ['s', String(ref)]))) : [];
 }

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { readNumber } from '../units.ts';
 import { useServices } from './hooks.ts';
+import type { KeptTexts } from './preferences.ts';
 import { membersOf, recall, remember } from './preferences.ts';
 
 /** Lines that a reader draws: values below `low` or above `high` are over the threshold. */
@@ -76,7 +77,7 @@ const THRESHOLDS_KEY = 'millrace.thresholds';
 const SENSORS_KEPT = 500;
 
 /** The lines that a reader drew, by sensor, remembered in this browser. */
-export function createThresholdMemory({ storage }: { storage: Storage }) {
+export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
   /** @returns the stored lines, including those that another tab drew meanwhile */
   function read(): Map<string, Thresholds> {
     const kept = recall(storage, THRESHOLDS_KEY);

@@ -12,8 +12,13 @@ const TOO_DEEP = `must not be in more than ${MAX_DEPTH} objects`;
 const NUMBER_AS_TEXT = 'must be a number, without quotation marks';
 const IN_ARRAY = 'must be a number, true, false, or an object of these, not an array';
 
+const NO_TIME = 'must be a time in s, ms, µs or ns, or ISO 8601';
+
 /** Other names of the time of a map. Next to a `ts` they are sensors. */
 const OTHER_TIMES = ['time', 'timestamp'];
+
+/** A time of day, as Shelly devices send it in `time`, or nothing. Without a day it is no time of values. */
+const TIME_OF_DAY = /^(?:\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?)?$/i;
 
 /** A number that was written as a text. The sender wanted it stored. */
 const NUMERIC = /^\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?\s*$/i;
@@ -35,8 +40,8 @@ export const isSensorMap = (element) =>
 /**
  * Reads maps of sensors: `{"ts", "temperature": 21.5, "battery": {"level": 80}}`, or an array of these. Each number is a measurement of
  * the sensor that its key names. Keys of nested objects are joined by dots: `battery.level`. `true` is stored as 1, `false` as 0. Other
- * texts and `null` are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, else the time of receipt. The size
- * of a number shows whether it is in s, ms, µs or ns.
+ * texts and `null` are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, but not a time of day. Otherwise it
+ * is the time of receipt. The size of a number shows whether it is in s, ms, µs or ns.
  *
  * Refusals count the values and not the objects. So a replay of one refused value stores that value alone.
  *
@@ -128,8 +133,9 @@ class MapReader {
   #add(sensor, value) {
     const index = this.#count(sensor);
     if (this.#ts === undefined) this.#batch.addRelative(index, sensor, 0, value);
-    else if (this.#time === null) this.#batch.refuseTime(index, this.#ts);
-    else this.#batch.add(index, sensor, this.#time, value);
+    else if (this.#time !== null) this.#batch.add(index, sensor, this.#time, value);
+    else if (typeof this.#ts === 'number') this.#batch.refuse(index, 'bad_timestamp', 'ts', NO_TIME);
+    else this.#batch.refuseTime(index, this.#ts);
   }
 
   /** @param {string} name @param {'malformed' | 'not_numeric'} code @param {string} rule */
@@ -155,5 +161,6 @@ function timeKeyOf(content) {
   return OTHER_TIMES.find((name) => isTime(content[name])) ?? 'ts';
 }
 
-/** A device without a clock may send null, and `time` may be an object of sensors. @param {unknown} value */
-const isTime = (value) => typeof value === 'number' || typeof value === 'string';
+/** A device without a clock may send null or an empty text, and `time` may be an object of sensors. @param {unknown} value */
+const isTime = (value) =>
+  typeof value === 'number' || (typeof value === 'string' && !TIME_OF_DAY.test(value.trim()));

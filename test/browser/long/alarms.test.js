@@ -365,3 +365,23 @@ test('Alarms: notifications in a browser that cannot show them: the box stays em
   expect(await box.isChecked()).toBe(false);
   await dashboard.lookAt('alarms-no-notifications');
 });
+
+test('Alarms: a browser that forbids storage: the page is shown, and a choice holds until it is closed', async () => {
+  const { page } = dashboard;
+  await page.addInitScript(() => {
+    const forbidden = {
+      get() {
+        throw new DOMException('Access is denied for this document.', 'SecurityError');
+      },
+    };
+    Object.defineProperties(window, { localStorage: forbidden, sessionStorage: forbidden });
+  });
+  await dashboard.visit('/alarms');
+  const box = page.getByRole('checkbox', { name: 'Sound' });
+  await box.check();
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Pipeline' }).click();
+  await page.getByRole('heading', { name: 'Pipeline', exact: true }).waitFor();
+  await page.goBack();
+  await box.waitFor();
+  expect(await box.isChecked()).toBe(true);
+});

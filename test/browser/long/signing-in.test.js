@@ -99,6 +99,37 @@ test('Sign-out: page stays open: nothing is shown until the next sign-in', async
   await heading('Sign in').waitFor();
 });
 
+/** Signs in, and imports a file. */
+async function startImport() {
+  const { page } = dashboard;
+  await dashboard.visit('/import');
+  await signIn(ADMIN);
+  const buffer = Buffer.from('ts,temperature\n2026-11-21T00:00:00Z,1\n');
+  await page.locator('input[type=file]').setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer });
+  await page.getByLabel('Device').fill('old-logger');
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+}
+
+test('Sign-out: an import is under way: it ends, and the next reader sees nothing of it', async () => {
+  const { page } = dashboard;
+  dashboard.expectComplaints(REFUSED);
+  let pieces = 0;
+  // No piece is answered.
+  await page.route('**/api/v1/import?*', () => void pieces++);
+  await startImport();
+  await page.getByRole('progressbar', { name: 'Share of the file' }).waitFor();
+  await until(async () => pieces === 1, { what: 'the piece' });
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await heading('Sign in').waitFor();
+
+  await signIn(READER);
+  await heading('Import').waitFor();
+  await page.getByText('Drop a file here, or click to choose one.').waitFor();
+  expect(await page.getByLabel('Device').inputValue()).toBe('');
+  expect(await page.getByRole('progressbar', { name: 'Share of the file' }).count()).toBe(0);
+  expect(await page.getByText('Stopped: import the file again').count()).toBe(0);
+});
+
 test('Session with scope read: actions: disabled, with the reason', async () => {
   await dashboard.visit('/devices/boiler');
   await signIn(READER);
@@ -142,4 +173,19 @@ test('Session: it ends: the open view asks for a token, and continues', async ()
   const seen = () => dashboard.page.getByText('77', { exact: true }).count();
   await until(async () => (await seen()) > 0, { what: 'the new value' });
   expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
+});
+
+test('Session: it ends while an import is under way: the next sign-in shows how far the import came', async () => {
+  const { page } = dashboard;
+  // The page's verdict reads /readyz, which may answer 503 while the clock moves.
+  dashboard.expectComplaints(/status of 401|status of 503/);
+  await page.route('**/api/v1/import?*', async (route) => {
+    ahead += HOUR_MS;
+    await route.continue();
+  });
+  await startImport();
+  await heading('Sign in').waitFor();
+  await signIn(ADMIN);
+  await page.getByText('0 refused. Stopped: import the file again to go on').waitFor();
+  expect(await page.getByLabel('Device').inputValue()).toBe('old-logger');
 });

@@ -6,6 +6,7 @@ import { connect } from '../../../api/store/connect.js';
 import { connectStore } from '../../../api/store/index.js';
 import { startSystem } from '../../../api/system.js';
 import { PERIODS_MS } from '../../../common/periods.js';
+import { runCleanUps } from '../clean-ups.js';
 import { sharedContactPoint } from '../database/engine.js';
 import { useKeyspace } from '../database/keyspace.js';
 import { pagesOf } from '../http/pages.js';
@@ -131,12 +132,8 @@ export async function startTestSystem(options = {}) {
     },
 
     async stop() {
-      try {
-        for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-        await stopSystem();
-      } finally {
-        await release();
-      }
+      // Whatever fails, the rest is stopped: a system that runs on would hold its ports and its database.
+      await runCleanUps([release, stopSystem, ...cleanUps.splice(0)]);
     },
   };
 

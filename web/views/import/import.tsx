@@ -52,17 +52,23 @@ export function ImportView() {
     const { signal } = abort;
     let now: ImportRun = { ...BEGUN, isTest, device };
     change({ run: now, abort });
+    /** Shows the progress, unless the reader signed out since. */
+    const show = (next: ImportRun) => {
+      if (importing.peek().abort === abort) change({ run: next });
+    };
+    // An import ends with its page, so the browser asks before it closes or reloads it. Each run has a listener of its own.
+    const askFirst = (event: Event) => event.preventDefault();
     if (!isTest) window.addEventListener('beforeunload', askFirst);
     try {
       for await (const { body, end, lines } of piecesOf(file, type)) {
         const query = { device, dry_run: String(isTest) };
         const part = await withRetries(() => client.importPiece(body, type, query, signal), signal);
         now = { ...added(now, part, lines), share: end / file.size };
-        change({ run: now });
+        show(now);
       }
-      change({ run: { ...now, state: 'done' } });
+      show({ ...now, state: 'done' });
     } catch (error) {
-      change({ run: { ...now, state: 'stopped', problem: signal.aborted ? null : toProblem(error) } });
+      show({ ...now, state: 'stopped', problem: signal.aborted ? null : toProblem(error) });
     } finally {
       window.removeEventListener('beforeunload', askFirst);
     }
@@ -126,9 +132,6 @@ export function ImportView() {
     </>
   );
 }
-
-/** An import ends with its page, so the browser asks before it closes or reloads it. */
-const askFirst = (event: Event) => event.preventDefault();
 
 function DropArea({
   file,

@@ -61,6 +61,10 @@ describe('Map of sensors: what is stored', () => {
       ],
     ],
     ['a time that is null: that of the receipt', { time: null, t: 1 }, [['t', 0, 1]]],
+    ['a time that is empty: that of the receipt', { time: ' ', t: 1 }, [['t', 0, 1]]],
+    ['a time of day: that of the receipt', { time: '16:03', t: 1 }, [['t', 0, 1]]],
+    ['a time of day with seconds: that of the receipt', { timestamp: '4:03:59.5 PM', t: 1 }, [['t', 0, 1]]],
+    ['a time of day next to a timestamp', { time: '16:03', timestamp: NOW - 5, t: 1 }, [['t', -5, 1]]],
     [
       'a time that is an object of sensors',
       { time: { on: 3 }, t: 1 },
@@ -90,6 +94,16 @@ describe('Map of sensors: what is stored', () => {
     const { found, refused, counts } = read({ temperature: 1, state: 'on', error: null, version: '1.2.3' });
     expect([found, refused]).toEqual([[['temperature', 0, 1]], []]);
     expect(counts).toEqual({ received: 4, samples: 1, merged: 0, skipped: 3, relative: 1 });
+  });
+
+  test('Map of sensors: a time of day: skipped and counted, as any text', () => {
+    expect(read({ time: '16:03', uptime: 11_081 }).counts).toEqual({
+      received: 2,
+      samples: 1,
+      merged: 0,
+      skipped: 1,
+      relative: 1,
+    });
   });
 
   test('Map of sensors: a text named ts: of the element it is the time and not counted; of an object in it, it is skipped', () => {
@@ -209,6 +223,14 @@ describe('Map of sensors: what is refused', () => {
     expect(refused).toEqual([
       [0, 'bad_timestamp', '[0].time: must be whole epoch milliseconds or ISO 8601'],
       [1, 'too_old', expect.stringContaining('[1].timestamp: must not be before ')],
+    ]);
+  });
+
+  test('Map of sensors: time is a number that is no time: each value is refused, and the rule has all units', () => {
+    const rule = 'time: must be a time in s, ms, µs or ns, or ISO 8601';
+    expect(read({ time: 12.5, a: 1, b: 2 }).refused).toEqual([
+      [0, 'bad_timestamp', rule],
+      [1, 'bad_timestamp', rule],
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createZone, LOCAL } from '../../../../web/format.ts';
-import { createPreferences } from '../../../../web/state/preferences.ts';
+import { createPreferences, openStorage } from '../../../../web/state/preferences.ts';
 
 /** @param {string | null} [kept] */
 function open(kept = null) {
@@ -87,6 +87,17 @@ describe('Preferences', () => {
     const preferences = createPreferences({ storage, root: /** @type {any} */ ({ dataset: {} }), tabs });
     preferences.change({ theme: 'dark' });
     tabs.dispatchEvent(new Event('storage'));
+    preferences.change({ name: 'Ada' });
+    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
+  });
+
+  test('Preferences: the browser forbids to open the storage: choices hold in this tab', () => {
+    const storage = openStorage(() => {
+      throw new DOMException('Access is denied for this document.', 'SecurityError');
+    });
+    const root = /** @type {any} */ ({ dataset: {} });
+    const preferences = createPreferences({ storage, root, tabs: new EventTarget() });
+    preferences.change({ theme: 'dark' });
     preferences.change({ name: 'Ada' });
     expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
   });

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { runCleanUps } from '../../support/clean-ups.js';
+
+test('Clean-ups: two of them fail: all run, the last one first, and the first failure is reported', async () => {
+  /** @type {string[]} */
+  const ran = [];
+  const cleanUps = [
+    () => void ran.push('system'),
+    async () => {
+      ran.push('store');
+      throw new Error('the store is away');
+    },
+    () => {
+      ran.push('client');
+      throw new Error('the client is away');
+    },
+  ];
+  await expect(runCleanUps(cleanUps)).rejects.toThrow('the client is away');
+  expect(ran).toEqual(['client', 'store', 'system']);
+  expect(cleanUps).toEqual([]);
+});
