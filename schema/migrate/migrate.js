@@ -1,5 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
-import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS, windowFor } from '../rules.js';
+import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS } from '../rules.js';
+import { windowFor } from '../time-window.js';
 import { changeSchema, createFirst, createKeyspace, dialectOf } from './cluster.js';
 import { readMigrations, retentionOptions, statementsOf } from './files.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
