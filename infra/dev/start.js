@@ -6,8 +6,8 @@ import { startKafka } from '../kafka/index.js';
 import { createApiLog } from './api-log.js';
 import { startChild } from './child.js';
 import { simulatorArguments } from './flags.js';
-import { keepRunning } from './keep-running.js';
 import { untilReady } from './ready.js';
+import { restartWhenKilled } from './restart-when-killed.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Parts } from './parts.js' */
@@ -111,7 +111,7 @@ export function startSimulator({ config, root, env, parts, print, simulator: wor
     print(
       `! The simulator was ended by ${signal}${again ? '. Everything else continues, and it is started again.' : ', and is not started again.'}`,
     );
-  const simulator = keepRunning(start, { onKilled });
+  const simulator = restartWhenKilled(start, { onKilled });
   parts.add({ title: 'simulator', stopTimeoutMs: STOP_TIMEOUT_MS.simulator, ...simulator });
   simulator.exited.then((error) => {
     if (!error) onEnd();

@@ -131,7 +131,7 @@ async function timesToLive(client) {
 async function runStatements(client, statements, keep) {
   for (const statement of statements) {
     await keep();
-    if (!(await isThere(client, statement))) await changeSchema(client, statement);
+    if (!(await columnExists(client, statement))) await changeSchema(client, statement);
   }
 }
 
@@ -141,7 +141,7 @@ async function runStatements(client, statements, keep) {
  * @param {Client} client
  * @param {string} statement
  */
-async function isThere(client, statement) {
+async function columnExists(client, statement) {
   const [, table, column] = /^ALTER TABLE (\w+) ADD (\w+) /.exec(statement) ?? [];
   if (!table) return false;
   const { rows } = await client.execute(
