@@ -34,7 +34,7 @@ import {
 /** @import { MillraceError } from '../common/errors.js' */
 /** @import { Periods } from '../common/periods.js' */
 /** @import { Config } from '../common/settings/config.js' */
-/** @import { Rate } from './access/http/rates.js' */
+/** @import { Rate } from './access/http/rate-limits.js' */
 /** @import { Publish } from './ingest/index.js' */
 /** @import { Send } from './ingest/pipeline.js' */
 /** @import { connectStore } from './store/index.js' */

@@ -1,4 +1,4 @@
-/** The rules that size buckets, windows and batches. Limits of the servers: ScyllaDB 2026.1 and Cassandra 4.1 to 5.0. */
+/** The rules that size buckets and batches. Limits of the servers: ScyllaDB 2026.1 and Cassandra 4.1 to 5.0. */
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -34,12 +34,6 @@ export const PARTITION_WARN = { bytes: 100e6, rows: 100_000 };
 
 /** The largest partition of a usual device. */
 export const PARTITION_AIM = { bytes: 10e6, rows: 50_000 };
-
-/** ScyllaDB rejects a table whose TTL is more than 50 windows; repair and reads are best with 20 to 30. */
-export const TWCS_MAX_WINDOWS = 50;
-
-/** The longest TTL that the servers take, 20 years; HISTORY_DAYS ends there. */
-export const MAX_TTL_SECONDS = 630_720_000;
 
 /** Retention of dead letters, in days. */
 export const DEAD_LETTER_DAYS = 14;
@@ -122,38 +116,6 @@ function nthMonthAfter(ts, months) {
 
 /** @param {number} ts @param {number} step ms */
 const floorTo = (ts, step) => ts - (((ts % step) + step) % step);
-
-/**
- * Time window of a time-window-compacted table: a thirtieth of the retention, in whole days.
- *
- * @param {number} retentionDays
- * @returns {{ ttlSeconds: number, windowDays: number }}
- * @throws {RangeError} when no window keeps the servers' rules
- */
-export function windowFor(retentionDays) {
-  if (!Number.isInteger(retentionDays) || retentionDays < 1) {
-    throw new RangeError(`a retention is a whole number of days, 1 or more, not ${retentionDays}`);
-  }
-  const rule = { ttlSeconds: retentionDays * 86_400, windowDays: Math.ceil(retentionDays / 30) };
-  checkWindow(rule);
-  return rule;
-}
-
-/**
- * @param {{ ttlSeconds: number, windowDays: number }} rule
- * @throws {RangeError} when ScyllaDB would reject the table, or nothing would ever expire
- */
-export function checkWindow({ ttlSeconds, windowDays }) {
-  if (!(ttlSeconds > 0)) throw new RangeError('a time-window-compacted table needs a TTL');
-  if (ttlSeconds > MAX_TTL_SECONDS) throw new RangeError(`${ttlSeconds} s of TTL; 20 years are the most`);
-  const windows = ttlSeconds / (windowDays * 86_400);
-  // Written so that a window of no days, or of NaN days, is refused as well.
-  if (!(windows <= TWCS_MAX_WINDOWS)) {
-    throw new RangeError(
-      `${ttlSeconds} s of TTL are ${Math.ceil(windows)} windows of ${windowDays} days; ${TWCS_MAX_WINDOWS} is the most`,
-    );
-  }
-}
 
 /** Bytes of a row of one sample on disk, before compression, in the tables that Millrace is compared with, rounded up. */
 export const SAMPLE_ROW_BYTES = 60;

@@ -160,11 +160,11 @@ const GONE = 'gone';
  */
 async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promise<unknown> {
   if (!(error instanceof TypeError)) return error;
-  const isThere = await fetch('/healthz').then(
+  const isReachable = await fetch('/healthz').then(
     ({ status }) => status < 500,
     () => false,
   );
-  if (!isThere) return new Problem({ title: 'The API cannot be reached', code: 'unreachable' });
+  if (!isReachable) return new Problem({ title: 'The API cannot be reached', code: 'unreachable' });
   return new Problem({
     title: 'A file of this view cannot be loaded',
     detail: 'The API may have another version than this page. “Try again” reloads the page.',

@@ -185,7 +185,7 @@ function durationScale(longest: number, ms: number): Scale {
 }
 
 /** @returns whether values are written as sent */
-export const isPlain = ({ factor, offset }: Scale): boolean => factor === 1 && offset === 0;
+export const isAsSent = ({ factor, offset }: Scale): boolean => factor === 1 && offset === 0;
 
 const EXACT = 1e-12;
 
@@ -233,7 +233,7 @@ function withoutNoise(value: number, size: number, digits: number): number {
 
 /** @returns as sent */
 export function toSent(scale: Scale, shown: number): number {
-  if (isPlain(scale)) return shown;
+  if (isAsSent(scale)) return shown;
   const { factor, offset } = scale;
   const size = Math.max(Math.abs(shown), Math.abs(offset)) / factor;
   return withoutNoise((shown - offset) / factor, size, DIGITS.sent);
@@ -244,7 +244,7 @@ export function toSent(scale: Scale, shown: number): number {
  * @returns as a reader types it, without its unit
  */
 export function limitText(scale: Scale, sent: number): string {
-  if (isPlain(scale)) return String(sent);
+  if (isAsSent(scale)) return String(sent);
   const size = Math.max(Math.abs(sent * scale.factor), Math.abs(scale.offset));
   return String(withoutNoise(toShown(scale, sent), size, DIGITS.shown));
 }
@@ -306,7 +306,7 @@ export function writeValue(
   }
   const decimals = decimalsFor(recent.map((one) => toShown(scale, one)));
   return {
-    number: formatNumber(shown, isPlain(scale) ? Math.max(least, decimals) : decimals),
+    number: formatNumber(shown, isAsSent(scale) ? Math.max(least, decimals) : decimals),
     unit: scale.unit,
   };
 }

@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../common/some-at-once.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { groupOf, uuidText } from '../../schema/ids.js';
 
 /** @import { Alarm, AlarmStore, EpisodeKey } from '../store/alarms/episodes.js' */
@@ -37,7 +37,7 @@ export class OpenEpisodes {
   /** Evaluates the open episodes of a group that this process does not watch. @param {number} group */
   async takeOver(group) {
     const { episodes, scheduler, clock } = this.#deps;
-    await someAtOnce(AT_ONCE, await episodes.open(group), async (key) => {
+    await forEachConcurrently(AT_ONCE, await episodes.open(group), async (key) => {
       if (scheduler.watches(key)) return;
       const alarm = await episodes.find(key);
       // A row of the index may outlive its alarm.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { someAtOnce } from '../../common/some-at-once.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { bucketOf, DAY_MS, dayOf, HOUR_MS, LATE_MARGIN_MS } from '../../schema/rules.js';
 import { SETTLE_MS } from './evaluation/evaluation-scheduler.js';
 
@@ -77,7 +77,7 @@ export class Recovery {
     const noticed = bucketOf(clock());
     try {
       // A value between the limit and `clear` goes on with a run, but shows a successor none.
-      await someAtOnce(DEVICES_AT_ONCE, unopenedRuns, ({ device, start }) =>
+      await forEachConcurrently(DEVICES_AT_ONCE, unopenedRuns, ({ device, start }) =>
         store.noteDue(device, noticed, [dayOf(start)]),
       );
       if (unopenedRuns.length > 0) await store.write({ process, run: this.#run, evaluatedUntil });
@@ -124,10 +124,12 @@ export class Recovery {
     const recent = { from: since - SETTLE_MS - LATE_MARGIN_MS, to: now };
     for (let group = 0; group < groups && !this.#stopped; group++) {
       const devices = await store.seenSince(group, since - SEEN_MARGIN_MS);
-      await someAtOnce(DEVICES_AT_ONCE, devices, (device) => this.#evaluateDevice(device, recent, only));
+      await forEachConcurrently(DEVICES_AT_ONCE, devices, (device) =>
+        this.#evaluateDevice(device, recent, only),
+      );
       for (let hour = bucketOf(since - LATE_MARGIN_MS); hour <= now; hour += HOUR_MS) {
         const due = await store.due(group, hour);
-        await someAtOnce(DEVICES_AT_ONCE, due, ({ device, day }) =>
+        await forEachConcurrently(DEVICES_AT_ONCE, due, ({ device, day }) =>
           this.#evaluateDevice(device, { from: day, to: day + DAY_MS - 1 }, only),
         );
       }

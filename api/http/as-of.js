@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../common/some-at-once.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { groupOf, uuidBytes } from '../../schema/ids.js';
 import { cutRange } from './parameters.js';
 
@@ -24,7 +24,7 @@ export async function rowsAsOf(deps, rows, instant, signal) {
   const devices = new Map(rows.map((row) => [row.deviceId, uuidBytes(row.deviceId)]));
   /** The devices that were retired, and came back: older samples may have later times than `latest`. @type {Set<string>} */
   const retired = new Set();
-  await someAtOnce(AT_ONCE, devices, async ([id, bytes]) => {
+  await forEachConcurrently(AT_ONCE, devices, async ([id, bytes]) => {
     signal?.throwIfAborted();
     const at = await store.devices.retiredAt({ group: groupOf(bytes, groups), bytes });
     if (at !== null) retired.add(id);
@@ -49,7 +49,7 @@ export async function rowsAsOf(deps, rows, instant, signal) {
   }
 
   const found = [...rows];
-  await someAtOnce(AT_ONCE, rows.entries(), async ([index, row]) => {
+  await forEachConcurrently(AT_ONCE, rows.entries(), async ([index, row]) => {
     const { ts, value } = await read(row);
     found[index] = { ...row, ts, value };
   });

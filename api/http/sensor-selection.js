@@ -1,5 +1,5 @@
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { MillraceError } from '../../common/errors.js';
-import { someAtOnce } from '../../common/some-at-once.js';
 import { groupOf, identifySensor, uuidBytes } from '../../schema/ids.js';
 import { bucketOf } from '../../schema/rules.js';
 import { parseDevice } from './parameters.js';
@@ -62,14 +62,14 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
   if (devices.length > 0) {
     // A name and an id may mean the same device.
     const identities = new Map(devices.map(parseDevice).map((device) => [device.id, device]));
-    await someAtOnce(AT_ONCE, identities.values(), async ({ bytes }) => {
+    await forEachConcurrently(AT_ONCE, identities.values(), async ({ bytes }) => {
       const key = { group: groupOf(bytes, groups), bytes };
       const rows = await store.fleet.latestOfDevice(key);
       if (rows.length === 0 && !(await store.devices.device(key))) throw noSuchDevice();
       add(rows.filter((row) => matches(row, filter)));
     });
   } else {
-    await someAtOnce(AT_ONCE, Array(groups).keys(), async (group) => {
+    await forEachConcurrently(AT_ONCE, Array(groups).keys(), async (group) => {
       /** @type {Parameters<typeof store.fleet.latestPage>[0]['after']} */
       let after = { group };
       do {
@@ -124,7 +124,7 @@ async function coverRetired(store, sensors, to) {
   const devices = new Map(silent.map(({ key, row }) => [row.deviceId, key]));
   /** @type {Set<string>} */
   const retired = new Set();
-  await someAtOnce(AT_ONCE, devices, async ([id, { group, device }]) => {
+  await forEachConcurrently(AT_ONCE, devices, async ([id, { group, device }]) => {
     if ((await store.devices.retiredAt({ group, bytes: device })) !== null) retired.add(id);
   });
   for (const sensor of sensors) {

@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../common/some-at-once.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { identifySensor } from '../../schema/ids.js';
 import { packHour } from '../../schema/packed/hour/pack-hour.js';
 import { mergeSeries } from '../../schema/packed/series.js';
@@ -121,7 +121,7 @@ export class ImportWriter {
     const open = [];
     /** @type {Set<number>} */
     const late = new Set();
-    await someAtOnce(SENSORS_AT_ONCE, series, async (one) => {
+    await forEachConcurrently(SENSORS_AT_ONCE, series, async (one) => {
       const pieces = piecesOf(one.times);
       const closed = pieces.filter(({ hour }) => isLate(hour, now));
       const [firstOpen] = pieces.slice(closed.length);
@@ -143,7 +143,7 @@ export class ImportWriter {
     const state = { stored: await this.#statistics(key, closed), now: await clock.now() };
     /** @type {number[]} */
     const changed = [];
-    await someAtOnce(DAYS_AT_ONCE, partitions(closed, dayOf), async (pieces) => {
+    await forEachConcurrently(DAYS_AT_ONCE, partitions(closed, dayOf), async (pieces) => {
       const fresh = await this.#notStored(key, { times, values }, pieces, state);
       const rows = fresh.flatMap((piece) => rowsOf(piece, { times, values }));
       if (rows.length === 0) return;

@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../common/some-at-once.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { packSamples } from '../../schema/packed/pack.js';
 import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../../schema/rules.js';
 
@@ -59,7 +59,7 @@ export function createLateWriter({ store, retry, days, arrivals, onLate }) {
           else sensors.set(sensor, [{ hour: bucket, samples }]);
         }
       }
-      await someAtOnce(SENSORS_AT_ONCE, sensors, ([sensor, packed]) =>
+      await forEachConcurrently(SENSORS_AT_ONCE, sensors, ([sensor, packed]) =>
         writeSensor({ device: device.bytes, sensor }, packed, at),
       );
       const late = hours.map(({ bucket }) => bucket).filter((bucket) => isLate(bucket, at));
@@ -219,7 +219,7 @@ export class LateArrivalNotes {
     const since = bucketOf(began);
     const id = bytes.toString('latin1');
     await this.#notes.writeAt(at, (noticed) =>
-      someAtOnce(SENSORS_AT_ONCE, buckets, async (bucket) => {
+      forEachConcurrently(SENSORS_AT_ONCE, buckets, async (bucket) => {
         const key = `${id} ${bucket} ${since}`;
         if (this.#notes.has(noticed, key)) return;
         await this.#retry.run(() => this.#store.write(group, noticed, { device: bytes, bucket, since }));

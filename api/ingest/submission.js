@@ -1,5 +1,5 @@
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { MillraceError } from '../../common/errors.js';
-import { someAtOnce } from '../../common/some-at-once.js';
 import { brokenNameRule } from '../../schema/ids.js';
 import { sumOf } from '../observability/index.js';
 import { ByteBudget, PayloadMemory } from './admission/byte-budget.js';
@@ -137,7 +137,7 @@ export class Submissions {
       precision,
       message.receivedAt,
     );
-    await someAtOnce(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
+    await forEachConcurrently(DEVICES_AT_ONCE, devices, async ([name, batches]) => {
       for (const batch of batches) await this.#storeDevice(name, batch, message);
     });
     const batches = [...devices.values()].flat();

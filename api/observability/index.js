@@ -2,10 +2,11 @@
 import { createMetrics } from './metrics.js';
 
 export { Heartbeat, isSilent, ProcessWatch, processName } from './heartbeat.js';
+export { BUCKETS } from './latency-histogram.js';
 export { createLogger } from './logger.js';
 export { prettyDestination } from './pretty-log.js';
 export { isWell, ProcessHealth } from './process-health.js';
-export { BUCKETS, NO_MEASUREMENTS, ProcessStats, parseSnapshot, statsOf, sumOf } from './process-stats.js';
+export { NO_MEASUREMENTS, ProcessStats, parseSnapshot, statsOf, sumOf } from './process-stats.js';
 export { Readiness } from './readiness.js';
 export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.js';
 

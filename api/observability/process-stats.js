@@ -1,5 +1,7 @@
+import { BUCKETS, LatencyHistogram } from './latency-histogram.js';
 import { parseHealth } from './process-health.js';
 
+/** @import { BucketCounts } from './latency-histogram.js' */
 /** @import { HealthReport } from './process-health.js' */
 
 /** The figures of one second. @typedef {{ second: number, samples: number, refused: number, commits: LatencyHistogram }} Slot `second`: epoch s */
@@ -124,131 +126,6 @@ export class ProcessStats {
       slot.commits.reset();
     }
     return slot;
-  }
-}
-
-/** Counts for a counter of Prometheus, which gets the count at each scrape. The counter itself makes a text of its labels each time. */
-export class Tally {
-  #count = 0;
-
-  /** @param {number} count */
-  add(count) {
-    this.#count += count;
-  }
-
-  /** @returns {number} the count since the last call */
-  take() {
-    const count = this.#count;
-    this.#count = 0;
-    return count;
-  }
-}
-
-/**
- * A histogram of Prometheus without labels, for each message. The one of prom-client makes a function and three objects for each value, and
- * finds the bucket by its bound as a text. This one adds to two numbers.
- */
-export class FastHistogram {
-  type = 'histogram';
-  aggregator = 'sum';
-  #bounds;
-  /** Values of each bucket; the last one has those above all bounds. */
-  #counts;
-  #sum = 0;
-
-  /** @param {{ name: string, help: string, buckets: number[] }} options `buckets`: upper bounds, ascending */
-  constructor({ name, help, buckets }) {
-    this.name = name;
-    this.help = help;
-    this.#bounds = buckets;
-    this.#counts = new Float64Array(buckets.length + 1);
-  }
-
-  /** @param {number} value finite */
-  observe(value) {
-    let bucket = 0;
-    while (value > /** @type {number} */ (this.#bounds[bucket])) bucket++;
-    this.#counts[bucket] = /** @type {number} */ (this.#counts[bucket]) + 1;
-    this.#sum += value;
-  }
-
-  /** The values as a registry of prom-client asks for them. */
-  async get() {
-    const { name, help, type, aggregator } = this;
-    let count = 0;
-    const buckets = [...this.#bounds, '+Inf'].map((le, bucket) => {
-      count += /** @type {number} */ (this.#counts[bucket]);
-      return { metricName: `${name}_bucket`, labels: { le }, value: count };
-    });
-    const sum = { metricName: `${name}_sum`, labels: {}, value: this.#sum };
-    const values = [...buckets, sum, { metricName: `${name}_count`, labels: {}, value: count }];
-    return { name, help, type, aggregator, values };
-  }
-
-  reset() {
-    this.#counts.fill(0);
-    this.#sum = 0;
-  }
-}
-
-/** Buckets per doubling. Each is 4.4 % wide, so a percentile is accurate within 2.2 %. */
-const PER_DOUBLING = 16;
-
-/** Longer times count as this one, in µs. */
-const LONGEST_US = 600_000_000;
-
-const bucketOf = (/** @type {number} */ us) =>
-  Math.floor(Math.log2(Math.min(LONGEST_US, Math.max(1, us))) * PER_DOUBLING);
-
-/** Number of buckets. Bucket b starts at 2^(b / 16) µs. */
-export const BUCKETS = bucketOf(LONGEST_US) + 1;
-
-/** The middle of a bucket. @param {number} bucket @returns {number} ms */
-const msOf = (bucket) => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
-
-/** Counts of the buckets without empty ones. The counts of several processes can be added. @typedef {Array<[bucket: number, count: number]>} BucketCounts */
-
-/** A latency histogram with exponential buckets. */
-export class LatencyHistogram {
-  #counts = new Float64Array(BUCKETS);
-  #total = 0;
-
-  /** Counts one latency. @param {number} ms */
-  record(ms) {
-    this.#count(bucketOf(ms * 1000), 1);
-  }
-
-  /** Adds the counts of another histogram. @param {BucketCounts} others */
-  add(others) {
-    for (const [bucket, more] of others) this.#count(bucket, more);
-  }
-
-  /** Removes all counts. */
-  reset() {
-    this.#counts.fill(0);
-    this.#total = 0;
-  }
-
-  /** Lists the counts of all buckets that are not empty. @returns {BucketCounts} */
-  list() {
-    return [...this.#counts].flatMap((count, bucket) => (count > 0 ? [[bucket, count]] : []));
-  }
-
-  /** Computes a percentile. @param {number} percent 0 to 100 @returns {number | null} ms; null: the histogram is empty */
-  percentile(percent) {
-    const rank = Math.ceil((this.#total * percent) / 100);
-    let passed = 0;
-    for (const [bucket, count] of this.#counts.entries()) {
-      passed += count;
-      if (count > 0 && passed >= rank) return msOf(bucket);
-    }
-    return null;
-  }
-
-  /** @param {number} bucket @param {number} count */
-  #count(bucket, count) {
-    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + count;
-    this.#total += count;
   }
 }
 

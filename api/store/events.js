@@ -78,7 +78,7 @@ export function createEventStore(session) {
         for (const row of rows) {
           const event = toEvent(row);
           if (event.ts >= from && event.ts < to) {
-            if (events.length === limit) return { events, next: placeOf(events) };
+            if (events.length === limit) return { events, next: placeOfLast(events) };
             events.push(event);
           }
           if (event.session < from) return { events, next: null };
@@ -116,7 +116,7 @@ const toEvent = (row) => ({
 });
 
 /** @param {DeviceEvent[]} events @returns {EventPlace} */
-function placeOf(events) {
+function placeOfLast(events) {
   const { session, kind } = /** @type {DeviceEvent} */ (events.at(-1));
   return { session, kind: KINDS.indexOf(kind) };
 }

@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../common/some-at-once.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { uuidText } from '../../schema/ids.js';
 import { bucketOf, HOUR_MS, isLate } from '../../schema/rules.js';
 import { iteratePages } from '../history/packing/index.js';
@@ -217,7 +217,7 @@ export function createCompletion(deps) {
       waiting = [];
       for (const part of chunks(some)) await mustSend(part);
     };
-    await someAtOnce(DEVICES_AT_ONCE, devices, async (device) => {
+    await forEachConcurrently(DEVICES_AT_ONCE, devices, async (device) => {
       waiting.push(...(await latestRecords(group, device)));
       if (waiting.length >= LATEST_AT_ONCE) await flush();
     });
@@ -226,12 +226,12 @@ export function createCompletion(deps) {
 
   /** @param {number} group @param {number} hour epoch ms @param {(device: Buffer) => void} onMeasured */
   async function completeBatches(group, hour, onMeasured) {
-    await someAtOnce(
+    await forEachConcurrently(
       DEVICES_AT_ONCE,
       iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after))),
       (device) => completeHour(group, device, hour, onMeasured),
     );
-    await someAtOnce(
+    await forEachConcurrently(
       DEVICES_AT_ONCE,
       iteratePages((after) => steps.run(() => streaming.lateArrivalPage(group, hour, after))),
       ({ device, bucket }) => completeHour(group, device, bucket, onMeasured),
@@ -387,7 +387,7 @@ export function createCompletion(deps) {
       let others = 0;
       for (let hour = bucketOf(from); hour < to; hour += HOUR_MS) {
         for (let group = 0; group < groups; group++) {
-          await someAtOnce(
+          await forEachConcurrently(
             DEVICES_AT_ONCE,
             iteratePages((after) => steps.run(() => streaming.devicePage(group, null, after))),
             async (device) => {

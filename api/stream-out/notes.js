@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../common/some-at-once.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { digestOf } from '../../schema/packed/pack.js';
 import { bucketOf } from '../../schema/rules.js';
 import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.js';
@@ -106,7 +106,7 @@ export class SentNotes {
     ];
     const chosen = due.filter((note) => note.length === MAX_DIGESTS_PER_NOTE * DIGEST_BYTES || isDue(note));
     for (const note of chosen) this.#close(note);
-    await someAtOnce(WRITES_AT_ONCE, chosen, ({ device, bucket, digests, length }) =>
+    await forEachConcurrently(WRITES_AT_ONCE, chosen, ({ device, bucket, digests, length }) =>
       this.#retry.run(() => this.#store.writeNote(device, bucket, digests.subarray(0, length))),
     );
   }

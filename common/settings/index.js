@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
 import { MillraceError } from '../errors.js';
 import { arrange } from './config.js';
-import { whyUnreadable } from './kinds.js';
 import { brokenRules } from './rules.js';
 import { SCHEMA, SETTINGS } from './schema.js';
+import { whyUnreadable } from './value-types.js';
 
 /** @import { Config, TlsFiles } from './config.js' */
 /** @import { Values } from './schema.js' */

@@ -12,7 +12,7 @@ import {
   text,
   tokens,
   webAddress,
-} from './kinds.js';
+} from './value-types.js';
 
 /**
  * Every setting, group by group. `.prefault` is the default as a person types it. `unset` describes what happens without a value, and a

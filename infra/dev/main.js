@@ -1,20 +1,19 @@
 import { removeDevAddresses, writeDevAddresses } from '../../common/dev-addresses.js';
 import { callAfter } from '../../common/durations.js';
 import { buildDashboard, buildManual } from './build.js';
-import { createParts } from './parts.js';
 import { prepare } from './prepare.js';
+import { createRunningProcesses } from './running-processes.js';
 import { childEnvironment, kafkaPort, readDevSettings } from './settings.js';
 import { makeTopics, migrate, startApi, startDatabase, startLocalKafka, startSimulator } from './start.js';
-import { createSteps } from './steps.js';
 import { shownPath, welcome } from './welcome.js';
 
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { StatusLine } from '../../common/status-line.js' */
 /** @import { DevFlags } from './flags.js' */
-/** @import { Parts } from './parts.js' */
+/** @import { RunningProcesses } from './running-processes.js' */
 
-/** All parts must stop within 10 s. */
+/** All processes must stop within 10 s. */
 const STOP_WITHIN_MS = 9500;
 
 /**
@@ -30,7 +29,7 @@ const STOP_WITHIN_MS = 9500;
 
 /**
  * `npm run dev`, stage two: starts the database, the API with broker and dashboard, and the simulator, and stays until
- * it is stopped, its time is over, or a part fails. Whatever happens, nothing is left running.
+ * it is stopped, its time is over, or a process fails. Whatever happens, nothing is left running.
  *
  * @param {Run} run
  * @throws {MillraceError} why it could not start, or did not stay
@@ -38,17 +37,17 @@ const STOP_WITHIN_MS = 9500;
 export async function runDev({ flags, root, line, stop, onKill }) {
   const config = await readDevSettings();
   const print = onOwnLine(line);
-  const parts = createParts({ withinMs: STOP_WITHIN_MS, print });
-  onKill(parts.kill);
+  const processes = createRunningProcesses({ withinMs: STOP_WITHIN_MS, print });
+  onKill(processes.kill);
   onKill(() => removeDevAddresses(config.dataDir));
-  // Three things end a run: a person, a part that fails, and its time being over.
+  // Three things end a run: a person, a process that fails, and its time being over.
   const end = new AbortController();
-  parts.failed.catch((error) => end.abort(error));
+  processes.failed.catch((error) => end.abort(error));
   const signal = AbortSignal.any([stop, end.signal]);
   const finish = () => end.abort(null);
   try {
     await prepare(config, { fresh: flags.fresh, kafka: flags.kafka, line, signal });
-    await start(config, { flags, root, line, print, parts, signal, finish });
+    await start(config, { flags, root, line, print, processes, signal, finish });
     await aborted(signal);
   } catch (error) {
     // Ignore the error of an interrupted step. The interrupt is the reason.
@@ -57,19 +56,29 @@ export async function runDev({ flags, root, line, stop, onKill }) {
     line.clear();
     removeDevAddresses(config.dataDir);
     if (stop.aborted) print('Stopping; Ctrl-C again kills at once.');
-    await parts.stop();
+    await processes.stop();
   }
   if (end.signal.reason) throw end.signal.reason;
   print(`All stopped. The data stays in ${shownPath(root, config.dataDir)}`);
 }
 
 /**
- * @param {Config} config
- * @param {Omit<Run, 'stop' | 'onKill'> & { print: (text: string) => void, parts: Parts, signal: AbortSignal, finish: () => void }} run
+ * What a start gets in addition to its run.
+ *
+ * @typedef {object} StartOptions
+ * @property {(text: string) => void} print
+ * @property {RunningProcesses} processes
+ * @property {AbortSignal} signal
+ * @property {() => void} finish
  */
-async function start(config, { flags, root, line, print, parts, signal, finish }) {
-  const step = createSteps(line);
-  const common = { config, parts, signal };
+
+/**
+ * @param {Config} config
+ * @param {Omit<Run, 'stop' | 'onKill'> & StartOptions} run
+ */
+async function start(config, { flags, root, line, print, processes, signal, finish }) {
+  const step = stepsOf(line);
+  const common = { config, processes, signal };
   const local = !config.cql.contactPoints;
   // Two seconds of work next to the start of the database, which waits mostly.
   const dashboard = buildDashboard({ root, signal });
@@ -111,6 +120,27 @@ async function start(config, { flags, root, line, print, parts, signal, finish }
     signal.addEventListener('abort', callAfter(flags.duration, finish), { once: true });
   }
 }
+
+/**
+ * Runs the steps of a start. A finished step is printed with its time, and the status of the current one stands below.
+ *
+ * @param {StatusLine} line
+ */
+const stepsOf =
+  (line) =>
+  /**
+   * @template T
+   * @param {string} done what is true afterwards
+   * @param {(onStatus: (text: string) => void) => Promise<T>} task
+   * @returns {Promise<T>}
+   */
+  async (done, task) => {
+    const began = Date.now();
+    const result = await task(line.update);
+    line.clear();
+    line.print(`✓ ${done} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+    return result;
+  };
 
 /** @param {AbortSignal} signal @returns {Promise<void>} */
 const aborted = (signal) =>

@@ -6,11 +6,11 @@ import { startKafka } from '../kafka/index.js';
 import { createApiLog } from './api-log.js';
 import { startChild } from './child.js';
 import { simulatorArguments } from './flags.js';
-import { keepRunning } from './keep-running.js';
 import { untilReady } from './ready.js';
+import { restartWhenKilled } from './restart-when-killed.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
-/** @import { Parts } from './parts.js' */
+/** @import { RunningProcesses } from './running-processes.js' */
 
 /** The simulator ends its sessions, the API settles the messages in flight, and Cassandra drains: together below 10 s. */
 const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 };
@@ -22,7 +22,7 @@ const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 
  * @property {Config} config
  * @property {string} root the repository
  * @property {NodeJS.ProcessEnv} env of the processes
- * @property {Parts} parts
+ * @property {RunningProcesses} processes
  * @property {(text: string) => void} print a line that stays
  * @property {(text: string) => void} onStatus what is true now
  * @property {AbortSignal} signal
@@ -32,7 +32,7 @@ const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 
  * @param {Omit<Context, 'env' | 'root' | 'print'>} context
  * @returns {Promise<string>} contact point of the local database
  */
-export async function startDatabase({ config: { cql, dataDir }, parts, onStatus, signal }) {
+export async function startDatabase({ config: { cql, dataDir }, processes, onStatus, signal }) {
   const engine = await startEngine({
     dataDir,
     port: cql.localPort,
@@ -41,7 +41,7 @@ export async function startDatabase({ config: { cql, dataDir }, parts, onStatus,
     onStatus,
     signal,
   });
-  parts.add({ title: 'database', stopTimeoutMs: STOP_TIMEOUT_MS.engine, ...engine });
+  processes.add({ title: 'database', stopTimeoutMs: STOP_TIMEOUT_MS.engine, ...engine });
   return engine.contactPoint;
 }
 
@@ -49,9 +49,9 @@ export async function startDatabase({ config: { cql, dataDir }, parts, onStatus,
  * @param {Omit<Context, 'env' | 'root' | 'print'> & { port: number }} context
  * @returns {Promise<string>} bootstrap address of the local Kafka
  */
-export async function startLocalKafka({ config: { dataDir }, port, parts, onStatus, signal }) {
+export async function startLocalKafka({ config: { dataDir }, port, processes, onStatus, signal }) {
   const kafka = await startKafka({ dataDir, port, onStatus, signal });
-  parts.add({ title: 'Kafka', stopTimeoutMs: STOP_TIMEOUT_MS.kafka, ...kafka });
+  processes.add({ title: 'Kafka', stopTimeoutMs: STOP_TIMEOUT_MS.kafka, ...kafka });
   return kafka.contactPoint;
 }
 
@@ -74,7 +74,7 @@ async function runToEnd({ root, env, onStatus, signal }, script, args, title) {
 }
 
 /** @param {Context} context */
-export async function startApi({ config, root, env, parts, print, onStatus, signal }) {
+export async function startApi({ config, root, env, processes, print, onStatus, signal }) {
   const path = join(config.dataDir, 'logs', 'api.log');
   const log = createApiLog(path, { print });
   const child = startChild(join(root, 'api/index.js'), {
@@ -84,7 +84,7 @@ export async function startApi({ config, root, env, parts, print, onStatus, sign
     onLine: log.write,
   });
   child.exited.then(log.close, log.close);
-  parts.add({ title: 'API', stopTimeoutMs: STOP_TIMEOUT_MS.api, ...child });
+  processes.add({ title: 'API', stopTimeoutMs: STOP_TIMEOUT_MS.api, ...child });
   await untilReady(addresses(config).dashboard, {
     token: config.http.apiToken,
     certificate: config.http.tls?.cert,
@@ -97,7 +97,7 @@ export async function startApi({ config, root, env, parts, print, onStatus, sign
 /**
  * @param {Omit<Context, 'onStatus'> & { simulator: string[], duration: number | undefined, onEnd: () => void }} context `simulator`: its words; `duration` in ms; `onEnd`: the devices have done their work
  */
-export function startSimulator({ config, root, env, parts, print, simulator: words, duration, onEnd }) {
+export function startSimulator({ config, root, env, processes, print, simulator: words, duration, onEnd }) {
   const startedAt = Date.now();
   /** @returns {number | undefined} ms, of which some may be over when it starts again */
   const timeLeft = () => duration && Math.max(1, duration - (Date.now() - startedAt));
@@ -111,8 +111,8 @@ export function startSimulator({ config, root, env, parts, print, simulator: wor
     print(
       `! The simulator was ended by ${signal}${again ? '. Everything else continues, and it is started again.' : ', and is not started again.'}`,
     );
-  const simulator = keepRunning(start, { onKilled });
-  parts.add({ title: 'simulator', stopTimeoutMs: STOP_TIMEOUT_MS.simulator, ...simulator });
+  const simulator = restartWhenKilled(start, { onKilled });
+  processes.add({ title: 'simulator', stopTimeoutMs: STOP_TIMEOUT_MS.simulator, ...simulator });
   simulator.exited.then((error) => {
     if (!error) onEnd();
   }, onEnd);

@@ -4,7 +4,7 @@ import { managed, sctool } from './steps/manager.js';
 import { restarted } from './steps/nodes.js';
 import { SERVICE } from './steps/service.js';
 import { command } from './steps/shell.js';
-import { allStopped } from './steps/stopped.js';
+import { expectAllStopped } from './steps/stopped.js';
 
 /** @import { Given } from './flags.js' */
 /** @import { Step } from './plan.js' */
@@ -25,7 +25,7 @@ export async function byManager(given) {
       'the backup is there, and every node reaches it',
       sctool('restore', '-c', cluster, ...from, '--restore-schema', '--dry-run'),
     ),
-    allStopped(keyspace),
+    expectAllStopped(keyspace),
     ...managed('the schema', {
       cluster,
       type,
@@ -34,7 +34,7 @@ export async function byManager(given) {
     }),
     ...nodes.flatMap((node) => restarted(node, nodes, service)),
     // If a supervisor restarts the processes, they have found the schema meanwhile.
-    allStopped(keyspace),
+    expectAllStopped(keyspace),
     ...managed('the data', {
       cluster,
       type,

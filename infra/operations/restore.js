@@ -4,7 +4,7 @@ import { byManager } from './restore-managed.js';
 import { medusa, storesTo } from './steps/medusa.js';
 import { repairs } from './steps/repair.js';
 import { command, quote } from './steps/shell.js';
-import { allStopped } from './steps/stopped.js';
+import { expectAllStopped } from './steps/stopped.js';
 
 /** @import { Given, Operation } from './flags.js' */
 /** @import { Step } from './plan.js' */
@@ -66,7 +66,7 @@ function byMedusa(given) {
   return [
     ...storesTo(nodes, given.need('location')),
     onNode(first, 'each file of the backup is there with its size', medusa('verify', ...from)),
-    allStopped(given.keyspace),
+    expectAllStopped(given.keyspace),
     onNode(
       first,
       'all nodes stop, fetch their files, and start',
@@ -111,7 +111,7 @@ if [ "$found" -eq 0 ]; then
   exit 1
 fi`;
   return [
-    allStopped(into),
+    expectAllStopped(into),
     here(
       `the schema of ${into}, where it is not there`,
       `${command(`CQL_KEYSPACE=${into}`)} npm run -s migrate`,

@@ -5,7 +5,7 @@ import { hostList, namesIn } from './hosts.js';
 /** @typedef {{ certificate: string, key: string }} Pair paths */
 
 /** @param {string} path */
-const isThere = (path) =>
+const fileExists = (path) =>
   stat(path).then(
     () => true,
     () => false,
@@ -13,7 +13,7 @@ const isThere = (path) =>
 
 /** @param {Pair} pair */
 export async function hasBoth({ certificate, key }) {
-  const [hasCertificate, hasKey] = [await isThere(certificate), await isThere(key)];
+  const [hasCertificate, hasKey] = [await fileExists(certificate), await fileExists(key)];
   if (hasCertificate === hasKey) return hasKey;
   const [there, missing] = hasKey ? [key, certificate] : [certificate, key];
   throw new MillraceError(
@@ -38,7 +38,7 @@ export async function namesBefore(path) {
  */
 export async function refuseOverwriting({ certificate, key }, before, wanted) {
   for (const path of [certificate, key]) {
-    if (!(await isThere(path))) continue;
+    if (!(await fileExists(path))) continue;
     const missing = wanted?.filter((name) => !before?.includes(name)) ?? [];
     if (!before || missing.length === 0) {
       throw new MillraceError('failed', `${path} is there already, and stays; --renew replaces it.`);

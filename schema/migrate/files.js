@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { checkWindow, windowFor } from '../rules.js';
+import { checkWindow, windowFor } from '../time-window.js';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
 

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../common/errors.js';
-import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS, windowFor } from '../rules.js';
+import { BASELINE_DAYS, DEAD_LETTER_DAYS, LATE_DAY_DAYS, STREAM_NOTE_DAYS } from '../rules.js';
+import { windowFor } from '../time-window.js';
 import { changeSchema, createFirst, createKeyspace, dialectOf } from './cluster.js';
 import { readMigrations, retentionOptions, statementsOf } from './files.js';
 import { currentVersion, namesOf, PART, storedSettings } from './installation.js';
@@ -130,7 +131,7 @@ async function timesToLive(client) {
 async function runStatements(client, statements, keep) {
   for (const statement of statements) {
     await keep();
-    if (!(await isThere(client, statement))) await changeSchema(client, statement);
+    if (!(await columnExists(client, statement))) await changeSchema(client, statement);
   }
 }
 
@@ -140,7 +141,7 @@ async function runStatements(client, statements, keep) {
  * @param {Client} client
  * @param {string} statement
  */
-async function isThere(client, statement) {
+async function columnExists(client, statement) {
   const [, table, column] = /^ALTER TABLE (\w+) ADD (\w+) /.exec(statement) ?? [];
   if (!table) return false;
   const { rows } = await client.execute(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectStore } from '../../api/store/index.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { MillraceError } from '../../common/errors.js';
-import { someAtOnce } from '../../common/some-at-once.js';
 import { createDeviceComparison } from './device.js';
 import { partLedger } from './ledger-parts.js';
 import { Findings } from './report.js';
@@ -75,7 +75,7 @@ export async function compareLedger({
       findings,
     });
     for (let part = 0; part < parts.count; part += 1) {
-      await someAtOnce(CONCURRENT_DEVICES, await parts.read(part), async ([device, sensors]) => {
+      await forEachConcurrently(CONCURRENT_DEVICES, await parts.read(part), async ([device, sensors]) => {
         const counts = await compareDevice(device, sensors);
         progress.devices += 1;
         progress.acknowledged += counts.acknowledged;

@@ -179,11 +179,11 @@ test('Keyboard: from the top of the page: a sensor is reachable', async () => {
 /** @returns {Promise<string>} */
 const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
 
-/** @param {() => Promise<boolean>} isThere */
-async function tabTo(isThere) {
+/** @param {() => Promise<boolean>} isReached */
+async function tabTo(isReached) {
   for (let step = 0; step < MAX_STEPS; step++) {
     await dashboard.page.keyboard.press('Tab');
-    if (await isThere()) return;
+    if (await isReached()) return;
   }
   throw new Error(`not reached by ${MAX_STEPS} steps of the Tab key`);
 }

@@ -1,5 +1,5 @@
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { MillraceError } from '../../common/errors.js';
-import { someAtOnce } from '../../common/some-at-once.js';
 import { runTests } from './runner/child.js';
 import { Workspace } from './workspace.js';
 
@@ -62,7 +62,7 @@ export async function findUnnoticed(entries, { workers, onStatus, signal }) {
   }
 
   try {
-    await someAtOnce(workers, entries, async (entry) => {
+    await forEachConcurrently(workers, entries, async (entry) => {
       onStatus(`Mutation: known mistakes, ${++begun} of ${entries.length}: ${entry.file}`);
       const workspace = /** @type {Workspace} */ (free.pop());
       try {

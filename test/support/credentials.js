@@ -96,7 +96,7 @@ export async function isTaken(client, topic, payload) {
 }
 
 /** @param {MqttClient} client @param {string} filter @returns {Promise<boolean>} 0x80 is a refusal */
-export async function mayListen(client, filter) {
+export async function trySubscribe(client, filter) {
   try {
     const [granted] = await client.subscribeAsync(filter, { qos: 1 });
     return granted?.qos !== 0x80;

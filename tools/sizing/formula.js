@@ -1,5 +1,5 @@
-import { windowFor } from '../../schema/rules.js';
 import { ratesOf, tablesOf } from '../../schema/sizes.js';
+import { windowFor } from '../../schema/time-window.js';
 
 /** @import { Fleet } from '../../schema/sizes.js' */
 

@@ -4,11 +4,11 @@ import {
   DAY_MS,
   MAX_SAMPLES_PER_MESSAGE,
   MAX_SENSORS_PER_DEVICE,
-  MAX_TTL_SECONDS,
   MIN_BATCH_DAYS,
   partitionPerHour,
 } from '../../schema/rules.js';
 import { groupsFor } from '../../schema/sizes.js';
+import { MAX_TTL_SECONDS } from '../../schema/time-window.js';
 import { textTable } from '../bench/report/table.js';
 import { bytesText, CONSTANTS, countText, NODES, needsOf, samplesPerMessage } from './formula.js';
 

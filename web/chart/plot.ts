@@ -15,7 +15,7 @@ type Shown = { picture: Drawn; window: Window };
  * @param entry of the columns
  * @returns index in the shape; null: a gap, or nothing
  */
-export function placeOf({ places }: Drawn, entry: number | null): number | null {
+export function shapeIndexOf({ places }: Drawn, entry: number | null): number | null {
   const place = entry === null ? -1 : (places[entry] ?? -1);
   return place === -1 ? null : place;
 }

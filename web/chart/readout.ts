@@ -4,7 +4,7 @@ import type { Thresholds } from '../state/thresholds.ts';
 import type { Labels, StateNames } from '../states.ts';
 import { statesOf } from '../states.ts';
 import type { Scale, UnitChoices } from '../units.ts';
-import { isPlain, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
+import { isAsSent, plainScale, quantityOf, scaleFor, toShown } from '../units.ts';
 import type { Shape } from './shape.ts';
 import { firstAtOrAfter, middleOf } from './shape.ts';
 
@@ -181,7 +181,7 @@ function* extremesOf({ min, max }: Shape) {
 
 /** @returns itself where the values are shown as they are */
 export function inScale(shape: Shape, scale: Scale): Shape {
-  if (isPlain(scale)) return shape;
+  if (isAsSent(scale)) return shape;
   const avg = shape.avg.map((value) => (value === null ? null : toShown(scale, value)));
   const isOne = shape.stepMs === null;
   const column = (values: number[]) => values.map((value) => toShown(scale, value));

@@ -10,7 +10,7 @@ import type { StateBand, StateNames } from '../states.ts';
 import { stretchesOf } from '../states.ts';
 import type { Edges } from './options.ts';
 import { chartOptions } from './options.ts';
-import { entryNear, entryUnder, placeOf, useTimePlot } from './plot.ts';
+import { entryNear, entryUnder, shapeIndexOf, useTimePlot } from './plot.ts';
 import type { PointWords } from './readout.ts';
 import { inOneLine, noSampleWords, pointWords } from './readout.ts';
 import type { Shape } from './shape.ts';
@@ -323,13 +323,13 @@ export function TimeChart(props: {
           const { picture, onPlace } = shown.current;
           const walked = cursorAt();
           const meant = walked === null ? entry : entryNear(picture, walked);
-          onPlace(placeOf(picture, meant), walked ?? ts);
+          onPlace(shapeIndexOf(picture, meant), walked ?? ts);
         },
       }),
       plugins,
     }),
     inWords(ts) {
-      const place = placeOf(picture, entryNear(picture, ts));
+      const place = shapeIndexOf(picture, entryNear(picture, ts));
       return place === null ? null : props.inWords(place);
     },
     inputs: [cursorKey, plugins],

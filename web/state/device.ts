@@ -87,7 +87,7 @@ const searchableText = ({
 }) => [name ?? sensor_id, label, type].join('\n').toLowerCase();
 
 /** @returns whether one has to choose */
-export const isMany = (count: number): boolean => count > STEP;
+export const needsChoice = (count: number): boolean => count > STEP;
 
 /**
  * In the order of the charts: what is measured in the same unit stands together.

@@ -197,7 +197,7 @@ const SAME_MS = 500;
  * @param items the newest counts as now, whatever the server's clock
  * @param now epoch ms
  */
-export function placeMoments(items: StatsThen[], now: number): Moment[] {
+export function toMoments(items: StatsThen[], now: number): Moment[] {
   const newest = Date.parse(items.at(-1)?.ts ?? '');
   return items.map(({ ts, ...stats }) => ({ ...stats, at: now - (newest - Date.parse(ts)) }));
 }
@@ -233,7 +233,7 @@ export function useRecentStats(): Moment[] {
     if (isLost) return undefined;
     const abort = new AbortController();
     client.recentStats(abort.signal).then(
-      ({ items }) => setMoments((known) => joinMoments(known, placeMoments(items, clock.now()))),
+      ({ items }) => setMoments((known) => joinMoments(known, toMoments(items, clock.now()))),
       () => {},
     );
     return () => abort.abort();

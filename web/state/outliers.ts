@@ -97,7 +97,7 @@ const isSilent = (now: number, { at, gapMs, intervalMs }: FleetSensor): boolean 
 /** @returns deviations from what is usual */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 
-export const isFar = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
+export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
 
 /**
  * Sets the cell state of the sensors that became silent or send again.
@@ -134,7 +134,7 @@ export function listFaults({
     if (sensor.provisional) counts.provisional += 1;
     if (sensor.cellState === OFFLINE) counts.offlineSensors += 1;
     else if (sensor.cellState === SILENT) silent.push(sensor);
-    else if (isFar(sensor)) far.push(sensor);
+    else if (isFarOff(sensor)) far.push(sensor);
     else if (sensor.at > 0 && sensor.sigmas === null) counts.unjudged += 1;
   }
   return {

@@ -8,12 +8,12 @@ import { keyOf } from '../state/live.ts';
 import { describeCellState, levelOf, NOT_JUDGED } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
-import { usePicture, useReturn } from './picture.ts';
+import { useReturn, useWallCanvas } from './wall-canvas.ts';
 import './wall.css';
 import type { RefusedDevice } from '../api/types.ts';
 import type { FleetSensor } from '../state/fleet.ts';
 import type { UnitChoices } from '../units.ts';
-import type { Box, Heading, Picture } from './picture.ts';
+import type { Box, Heading, WallCanvas } from './wall-canvas.ts';
 
 /**
  * All sensors, one cell each, by site and device; a cell is a link to its sensor.
@@ -31,7 +31,7 @@ export function Wall({
   isStale: boolean;
 }) {
   const { router } = useServices();
-  const { room, canvas, legend, picture, arranged } = usePicture();
+  const { room, canvas, legend, picture, arranged } = useWallCanvas();
   const [pointed, setPointed] = useState<FleetSensor | null>(null);
   const byKeyboard = useRef(false);
   const comeBack = useCallback((sensor: FleetSensor) => {
@@ -129,7 +129,7 @@ const hrefOf = ({ id, name, device }: FleetSensor) =>
 const MOST_MARKS = 500;
 
 /** Marks the cells of the sensors with open alarms. */
-function AlarmMarks({ picture }: { picture: Picture | null }) {
+function AlarmMarks({ picture }: { picture: WallCanvas | null }) {
   const { live } = useServices();
   const alarms = useActiveAlarms()?.alarms ?? [];
   return alarms.slice(0, MOST_MARKS).map(({ alarm_id, device_id, sensor_id, severity }) => {
@@ -149,7 +149,7 @@ function AlarmMarks({ picture }: { picture: Picture | null }) {
 }
 
 /** Marks the cells of the devices that send, but are refused. */
-function RefusedMarks({ picture, refused }: { picture: Picture | null; refused: RefusedDevice[] }) {
+function RefusedMarks({ picture, refused }: { picture: WallCanvas | null; refused: RefusedDevice[] }) {
   const { live } = useServices();
   const sensors = refused.flatMap(({ device_id }) => live.fleet.devices.get(device_id)?.sensors ?? []);
   return sensors.slice(0, MOST_MARKS).map((sensor) => {

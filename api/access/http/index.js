@@ -1,18 +1,18 @@
 import { isLoopback } from '../../../common/addresses.js';
 import { MillraceError } from '../../../common/errors.js';
 import { LogThrottle } from '../../../common/log-throttle.js';
-import { createAttempts } from './rates.js';
+import { createAttempts } from './rate-limits.js';
 import { COOKIE, cookieOptions, cookiesOf, createSessions } from './sessions.js';
 import { createTokens, readToken, SCOPES } from './tokens.js';
 
-export { limitRequests } from './rates.js';
+export { limitRequests } from './rate-limits.js';
 export { COOKIE } from './sessions.js';
 export { SCOPES } from './tokens.js';
 
 /** @import { Request, RequestHandler, Response } from 'express' */
 /** @import { Logger } from 'pino' */
 /** @import { Config } from '../../../common/settings/config.js' */
-/** @import { Attempts, Rate } from './rates.js' */
+/** @import { Attempts, Rate } from './rate-limits.js' */
 /** @import { Scope } from './tokens.js' */
 
 /**

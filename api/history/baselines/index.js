@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { ProvisionalBaselines } from './provisional.js';
 import { BaselineTable } from './table.js';
@@ -193,7 +193,7 @@ export class Baselines {
     this.#days.set(day, { table, loaded });
     const groups = Array.from({ length: this.#groups }, (_, group) => group);
     const missing = groups.filter((group) => !loaded.has(group));
-    await someAtOnce(GROUPS_AT_ONCE, missing, async (group) => {
+    await forEachConcurrently(GROUPS_AT_ONCE, missing, async (group) => {
       const until = await this.#store.learnedUntil(group);
       if (until === null || until < day + DAY_MS) return;
       for await (const rows of this.#store.pages(group, day)) {

@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { DAY_MS, isExact, MIN_BATCH_DAYS } from '../../../schema/rules.js';
 import { readDeviceHour } from './device-hour.js';
 import { iteratePages } from './steps.js';
@@ -35,7 +35,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
     let unreadable = 0;
     for await (const found of readDeviceHour({ store, steps, observer, device, hour })) {
       unreadable += found.unreadable;
-      await someAtOnce(SENSORS_AT_ONCE, found.sensors, async ([id, { sensor, ...series }]) => {
+      await forEachConcurrently(SENSORS_AT_ONCE, found.sensors, async ([id, { sensor, ...series }]) => {
         await sensors.pack({ device, sensor, hour }, series, readFrom, found.unreadable);
         packed.add(id);
       });
@@ -55,7 +55,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
      * @returns {Promise<void>} settles when the statistics of all devices are committed
      */
     packHour: (group, hour) =>
-      someAtOnce(
+      forEachConcurrently(
         DEVICES_AT_ONCE,
         iteratePages((after) => steps.run(() => store.devicePage(group, after))),
         (device) => packDevice(group, device, hour),
@@ -148,7 +148,7 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
      * @returns {Promise<void>} settles when all that had come late until now is in the statistics
      */
     settleDay: (group, day) =>
-      someAtOnce(
+      forEachConcurrently(
         CHECKED_AT_ONCE,
         iteratePages((after) => steps.run(() => store.devicePage(group, after))),
         (device) => settleDevice(group, device, day),
@@ -160,7 +160,7 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
      * @returns {Promise<void>} settles when the days that were noticed in it are in the statistics, whenever they were
      */
     settleNoticed: (group, noticed) =>
-      someAtOnce(
+      forEachConcurrently(
         CHECKED_AT_ONCE,
         iteratePages((after) => steps.run(() => store.lateDayPage(group, noticed, after))),
         ({ device, day }) => settleDevice(group, device, day),

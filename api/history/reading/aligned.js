@@ -1,4 +1,4 @@
-import { inOrder } from '../../../common/some-at-once.js';
+import { mapInOrder } from '../../../common/concurrency.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { Bins } from './bins.js';
 import { readBins } from './series.js';
@@ -34,7 +34,7 @@ const BINS_AT_ONCE = 200_000;
 export function readAligned(deps, sensors, range, { grid, signal }) {
   const atOnce = AT_ONCE[grid.narrowest < HOUR_MS ? 'samples' : 'statistics'];
   const concurrency = Math.max(2, Math.min(atOnce, Math.floor(BINS_AT_ONCE / grid.length)));
-  return inOrder(concurrency, sensors, async (sensor) => {
+  return mapInOrder(concurrency, sensors, async (sensor) => {
     signal.throwIfAborted();
     const bins = new Bins(range, grid);
     await readBins(deps, sensor.key, range, { grid, bins, newest: sensor.newest, signal });

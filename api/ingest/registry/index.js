@@ -1,5 +1,5 @@
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { MillraceError } from '../../../common/errors.js';
-import { someAtOnce } from '../../../common/some-at-once.js';
 import { groupOf, identifySensor } from '../../../schema/ids.js';
 import { MAX_SENSORS_PER_DEVICE } from '../../../schema/rules.js';
 import { blankDevice, blankSensor, DeviceCache, sensorOf } from './cache.js';
@@ -224,7 +224,9 @@ export class Registry {
 
   /** @param {PartitionWrite[]} writes */
   #commit(writes) {
-    return someAtOnce(WRITES_AT_ONCE, writes, (write) => this.#retry.run(() => this.#store.commit(write)));
+    return forEachConcurrently(WRITES_AT_ONCE, writes, (write) =>
+      this.#retry.run(() => this.#store.commit(write)),
+    );
   }
 
   /** @param {Pick<Device, 'id' | 'bytes' | 'name'>} identity @param {string} [site] @returns {Promise<Device>} */

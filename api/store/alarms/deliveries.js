@@ -1,4 +1,5 @@
-import { bucketOf, DEAD_LETTER_DAYS, HOUR_MS, windowFor } from '../../../schema/rules.js';
+import { bucketOf, DEAD_LETTER_DAYS, HOUR_MS } from '../../../schema/rules.js';
+import { windowFor } from '../../../schema/time-window.js';
 import { int64 } from '../cql-encoding.js';
 import { alarmId } from './episodes.js';
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import {
   bucketOf,
   DAY_MS,
@@ -124,8 +124,8 @@ export class SampleWrites {
     const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
     // Both are committed before the acknowledgement, in any order.
     await Promise.all([
-      someAtOnce(HOURS_AT_ONCE, hours, (hour) => this.#commit(device, hour)),
-      someAtOnce(HOURS_AT_ONCE, buckets, (bucket) => this.#commitParts(device.bytes, bucket, parts)),
+      forEachConcurrently(HOURS_AT_ONCE, hours, (hour) => this.#commit(device, hour)),
+      forEachConcurrently(HOURS_AT_ONCE, buckets, (bucket) => this.#commitParts(device.bytes, bucket, parts)),
     ]);
     return hours;
   }

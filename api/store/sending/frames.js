@@ -120,7 +120,7 @@ export function framesOf({ BatchRequest, ExecuteRequest }) {
     /** @param {Encoder} encoder @param {number} streamId @returns {Buffer} */
     write(encoder, streamId) {
       const { options, timestamp, consistency, params, queryId } = this;
-      if (!isPlain(encoder, options)) return super.write(encoder, streamId);
+      if (!canEncode(encoder, options)) return super.write(encoder, streamId);
       const fetchSize = options.getFetchSize();
       const serial = options.getSerialConsistency();
       const body =
@@ -142,7 +142,7 @@ export function framesOf({ BatchRequest, ExecuteRequest }) {
     /** @param {Encoder} encoder @param {number} streamId @returns {Buffer} */
     write(encoder, streamId) {
       const { options, timestamp, queries } = this;
-      if (!isPlain(encoder, options)) return super.write(encoder, streamId);
+      if (!canEncode(encoder, options)) return super.write(encoder, streamId);
       const serial = options.getSerialConsistency();
       let body = 1 + 2 + 2 + 1 + tailBytes(serial, timestamp);
       for (const { queryId, params } of queries) body += 1 + 2 + queryId.length + valuesBytes(params);
@@ -166,7 +166,7 @@ export function framesOf({ BatchRequest, ExecuteRequest }) {
 }
 
 /** @param {Encoder} encoder @param {any} options @returns {boolean} whether a frame has nothing except statements, values, consistency and timestamp */
-const isPlain = (encoder, options) =>
+const canEncode = (encoder, options) =>
   encoder.protocolVersion === PROTOCOL_VERSION &&
   !options.isQueryTracing() &&
   !options.getCustomPayload() &&

@@ -19,7 +19,7 @@ export const homeArgument = (dir) => `-Dmillrace.home=${dir}`;
 const lockFile = (dir) => join(dir, 'engine.lock');
 
 /** @param {string} dir @returns {Promise<Holder | null>} null when no living process holds the directory */
-export async function holderOf(dir) {
+export async function findLockHolder(dir) {
   const holder = readHolder(dir);
   if (!holder) return null;
   const { supervisor, java } = holder;
@@ -46,7 +46,7 @@ function readHolder(dir) {
  * @returns {Promise<boolean>} false when a living process holds it
  */
 export async function takeLock(dir) {
-  if (await holderOf(dir)) return false;
+  if (await findLockHolder(dir)) return false;
   rmSync(lockFile(dir), { force: true });
   try {
     writeFileSync(lockFile(dir), serialize({ supervisor: process.pid, java: null, stopping: false }), {

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
-import { holderOf } from './lock.js';
+import { findLockHolder } from './lock.js';
 
 /** @import { Holder } from './lock.js' */
 
@@ -26,7 +26,7 @@ export async function awaitPrevious(dataDir, { folder = NODE_FOLDER, onStatus = 
   const dir = join(await realpath(dataDir).catch(() => dataDir), folder);
   const began = Date.now();
   for (;;) {
-    const holder = await holderOf(dir);
+    const holder = await findLockHolder(dir);
     if (!holder) return;
     const waited = Date.now() - began;
     if (waited > (holder.stopping ? STOP_TIMEOUT_MS : NOTICE_MS)) throw taken(dir, holder);

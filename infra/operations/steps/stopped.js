@@ -6,7 +6,7 @@ import { command } from './shell.js';
  *
  * @param {string} keyspace
  */
-export const allStopped = (keyspace) =>
+export const expectAllStopped = (keyspace) =>
   here(
     'no process of the application runs, or this goes no further',
     `${command(`CQL_KEYSPACE=${keyspace}`)} node infra/operations/steps/expect-stopped.js`,

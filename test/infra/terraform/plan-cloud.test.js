@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { applyWithStandIns } from '../../support/terraform/applied-module.js';
 import { CA, readCqlSettings } from '../../support/terraform/cql-settings.js';
-import { applyStoodIn } from '../../support/terraform/stood-in.js';
 
 // Terraform itself evaluates the module for ScyllaDB Cloud, with stand-ins for the resources of the cloud.
 
@@ -9,7 +9,7 @@ const INSTALLS_MS = 300_000;
 describe('Plan for ScyllaDB Cloud', () => {
   /** @param {string} certificate @param {Record<string, unknown>} [others] further variables */
   const clusterWith = (certificate, others) =>
-    applyStoodIn('scylladb-cloud', {
+    applyWithStandIns('scylladb-cloud', {
       variables: {
         name: 'millrace',
         region: 'us-east-1',

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SETTINGS } from '../../../common/settings/index.js';
+import { applyWithStandIns } from '../../support/terraform/applied-module.js';
 import { CA, readCqlSettings } from '../../support/terraform/cql-settings.js';
-import { applyStoodIn } from '../../support/terraform/stood-in.js';
 
-/** @import { StoodIn } from '../../support/terraform/stood-in.js' */
+/** @import { AppliedModule } from '../../support/terraform/applied-module.js' */
 
 // Terraform itself evaluates and plans the module for EC2, with stand-ins for the resources of the cloud.
 
@@ -14,11 +14,11 @@ const SYSLOG_PORT = /port="(\d+)"/.exec(
 )?.[1];
 const HASH = `$6$saltsalt$${'x'.repeat(86)}`;
 
-/** @type {StoodIn} */
+/** @type {AppliedModule} */
 let ec2;
 
 beforeAll(async () => {
-  ec2 = await applyStoodIn('aws-ec2', {
+  ec2 = await applyWithStandIns('aws-ec2', {
     variables: {
       name: 'millrace',
       zones: ['us-east-1b', 'us-east-1a', 'us-east-1c'],

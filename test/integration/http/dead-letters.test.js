@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import mqtt from 'mqtt';
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { expectProblem, send } from '../../support/http/index.js';
 import { pagesOf, withCursor } from '../../support/http/pages.js';
 import { useStore, useTestSystem } from '../../support/system/use.js';
@@ -175,7 +175,7 @@ describe('Dead letters of a device or a code', () => {
 
   test('Dead letters of a device or a code: more in one hour than one step reads: found, none twice', async () => {
     const start = NOON - 15 * HOUR;
-    await someAtOnce(50, Array.from({ length: 6000 }), () => writeBare(start + 1));
+    await forEachConcurrently(50, Array.from({ length: 6000 }), () => writeBare(start + 1));
     await store.deadLetters.write({
       receivedAt: start,
       device: 'needle',
@@ -297,7 +297,7 @@ describe('Summary of dead letters', () => {
   test('Summary of dead letters: thousands in one hour: each counted once', async () => {
     const start = NOON - 20 * HOUR;
     const instants = Array.from({ length: 3000 }, (_, i) => start + (i % 7));
-    await someAtOnce(50, instants, (instant) => writeBare(instant));
+    await forEachConcurrently(50, instants, (instant) => writeBare(instant));
     const { hours } = await store.deadLetters.summary({ from: start, to: start + HOUR });
     expect(hours).toEqual([{ hour: start, deadLetters: 3000, codes: { malformed: 3000 } }]);
     // The same count for one instant of that hour.

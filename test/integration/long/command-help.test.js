@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 
 /** @type {{ scripts: Record<string, string> }} */
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -36,7 +36,7 @@ test('npm scripts of this project: --help: prints the usage with an example, and
   const before = timesOf();
   /** @type {Record<string, unknown>} */
   const answers = {};
-  await someAtOnce(4, COMMANDS, async ({ name, words }) => {
+  await forEachConcurrently(4, COMMANDS, async ({ name, words }) => {
     const { code, out, errors } = await run([...words, '--help']);
     answers[name] = {
       code,

@@ -1,7 +1,7 @@
 import { beforeAll, jest } from '@jest/globals';
 import { useStoredSystem } from '../system/stored.js';
+import { createStoredInstallation, prepareMemoryInstallations } from './simulated-installation.js';
 import { simulate } from './simulation.js';
-import { createStoredWorld, prepareMemoryWorlds } from './world.js';
 
 /** @import { Mistake } from './simulation.js' */
 
@@ -36,12 +36,14 @@ export async function firstFaults(faultsOf, mistake, maxRuns) {
 
 /** Runs simulations in memory, about ten each second. @returns {FaultsOf} */
 export function useMemorySimulations() {
-  /** @type {Awaited<ReturnType<typeof prepareMemoryWorlds>>} */
-  let createWorld;
+  /** @type {Awaited<ReturnType<typeof prepareMemoryInstallations>>} */
+  let createInstallation;
   beforeAll(async () => {
-    createWorld = await prepareMemoryWorlds();
+    createInstallation = await prepareMemoryInstallations();
   });
-  return seeded(async (seed, mistake) => simulate({ world: await createWorld(), seed, mistake }));
+  return seeded(async (seed, mistake) =>
+    simulate({ installation: await createInstallation(), seed, mistake }),
+  );
 }
 
 /** Runs simulations on the real database, with the tables of a new system, which is removed after the tests of the file. @returns {FaultsOf} */
@@ -53,7 +55,10 @@ export function useStoredSimulations() {
     await stored.system().halt();
   });
   return seeded(async (seed, mistake) => {
-    const world = await createStoredWorld({ store: stored.store(), database: stored.database() });
-    return simulate({ world, seed, mistake });
+    const installation = await createStoredInstallation({
+      store: stored.store(),
+      database: stored.database(),
+    });
+    return simulate({ installation, seed, mistake });
   });
 }

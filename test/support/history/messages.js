@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 /** @import { Series } from '../../../api/ingest/sample-writer.js' */
 /** @import { Random } from '../../../simulator/random.js' */
 /** @import { Sample } from './samples.js' */
-/** @import { World, WorldDevice } from './world.js' */
+/** @import { SimulatedDevice, SimulatedInstallation } from './simulated-installation.js' */
 
 /** Hours of measurements, some of them before packing begins. */
 const HOURS_BEFORE = 1;
@@ -18,20 +18,20 @@ const MINUTE_MS = 60_000;
  * A message: its samples by sensor, and its rows.
  *
  * @typedef {object} SentMessage
- * @property {WorldDevice} device
+ * @property {SimulatedDevice} device
  * @property {Array<{ key: string, samples: Sample[] }>} series
  * @property {Series[]} rows
  */
 
 /**
  * @param {Random} random
- * @param {World} world
+ * @param {SimulatedInstallation} installation
  * @returns {{ message: SentMessage, at: number }} `at`: arrival, in epoch ms
  */
-export function makeMessage(random, world) {
+export function makeMessage(random, installation) {
   const whole = (/** @type {number} */ below) => Math.floor(random.between(0, below));
-  const device = /** @type {WorldDevice} */ (world.devices[whole(world.devices.length)]);
-  const hour = world.start + (whole(HOURS) - HOURS_BEFORE) * HOUR_MS;
+  const device = /** @type {SimulatedDevice} */ (installation.devices[whole(installation.devices.length)]);
+  const hour = installation.start + (whole(HOURS) - HOURS_BEFORE) * HOUR_MS;
   const chosen = random.shuffled(device.sensors).slice(0, 1 + whole(device.sensors.length));
   const series = chosen.map(({ key, bytes }) => ({ key, bytes, samples: samplesOf(random, hour) }));
   const rows = series.map(({ bytes, samples }) => ({
@@ -40,7 +40,10 @@ export function makeMessage(random, world) {
     times: samples.map(({ ts }) => ts),
     values: samples.map(({ value }) => value),
   }));
-  return { message: { device, series, rows }, at: Math.max(world.installedAt, arrivalOf(random, hour)) };
+  return {
+    message: { device, series, rows },
+    at: Math.max(installation.installedAt, arrivalOf(random, hour)),
+  };
 }
 
 /** @param {Random} random @param {number} hour epoch ms */

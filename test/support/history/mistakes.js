@@ -2,8 +2,8 @@ import { HOUR_MS } from '../../../schema/rules.js';
 
 /** @import { HourRow } from '../../../api/store/history/reads.js' */
 /** @import { Store } from '../../../api/store/index.js' */
+/** @import { SimulatedInstallation } from './simulated-installation.js' */
 /** @import { Mistake } from './simulation.js' */
-/** @import { World } from './world.js' */
 
 /** Margin before the closing after which a message is late, in ms: see docs/explanation/history.md. */
 const MARGIN_MS = 5 * 60_000;
@@ -133,10 +133,10 @@ export const HARMLESS = {
  * Wraps a store so that a reader sees older statistics than packed_until, which is the wrong order.
  *
  * @param {Store} store
- * @param {World} world
+ * @param {SimulatedInstallation} installation
  * @returns {Store}
  */
-function withStatisticsFirst(store, world) {
+function withStatisticsFirst(store, installation) {
   /** @type {Map<string, HourRow[]>} */
   const older = new Map();
   return {
@@ -144,13 +144,13 @@ function withStatisticsFirst(store, world) {
     packProgress: {
       ...store.packProgress,
       async read(group) {
-        for (const { bytes: device, sensors } of world.devices) {
+        for (const { bytes: device, sensors } of installation.devices) {
           for (const { bytes: sensor } of sensors) {
             const key = { device, sensor };
             const rows = await store.packed.readStatistics(
               key,
-              world.start - 6 * HOUR_MS,
-              world.start + 24 * HOUR_MS,
+              installation.start - 6 * HOUR_MS,
+              installation.start + 24 * HOUR_MS,
             );
             older.set(sensor.toString('hex'), rows);
           }

@@ -7,11 +7,11 @@ import { faultsOf, seriesFaultsOf } from './samples.js';
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { Random } from '../../../simulator/random.js' */
 /** @import { Known } from './samples.js' */
-/** @import { World, WorldDevice, WorldSensor } from './world.js' */
+/** @import { SimulatedDevice, SimulatedInstallation, SimulatedSensor } from './simulated-installation.js' */
 
 /** @typedef {{ acknowledged: Known, sent: Known }} KnownBoth */
 
-/** @param {World} world @returns {Range} the range of all measurements */
+/** @param {SimulatedInstallation} installation @returns {Range} the range of all measurements */
 const wholeRange = ({ start }) => ({ from: start - 2 * HOUR_MS, to: start + 7 * HOUR_MS });
 
 /**
@@ -53,13 +53,13 @@ const WAYS = [series, series, pages, whole];
  * @param {object} options
  * @param {Store} options.store
  * @param {Random} options.random
- * @param {World} options.world
+ * @param {SimulatedInstallation} options.installation
  * @param {KnownBoth} options.known
  */
-export function createReaders({ store, random, world, known: { acknowledged, sent } }) {
-  const range = wholeRange(world);
+export function createReaders({ store, random, installation, known: { acknowledged, sent } }) {
+  const range = wholeRange(installation);
 
-  /** @param {WorldDevice} device @param {WorldSensor} sensor @param {Way} way */
+  /** @param {SimulatedDevice} device @param {SimulatedSensor} sensor @param {Way} way */
   async function readBy(device, { key, bytes }, way) {
     const before = acknowledged.copy(key);
     const sensor = { device: device.bytes, sensor: bytes, group: device.group };
@@ -70,7 +70,7 @@ export function createReaders({ store, random, world, known: { acknowledged, sen
   return {
     /** Reads one sensor in one way. @returns {Promise<string[]>} the faults */
     async readOne() {
-      const [device] = random.shuffled(world.devices);
+      const [device] = random.shuffled(installation.devices);
       const [sensor] = random.shuffled(device?.sensors ?? []);
       const [way] = random.shuffled(WAYS);
       return device && sensor && way ? readBy(device, sensor, way) : [];
@@ -79,7 +79,7 @@ export function createReaders({ store, random, world, known: { acknowledged, sen
     /** Reads every sensor in every way. @returns {Promise<string[]>} the faults */
     async readAll() {
       const faults = [];
-      for (const device of world.devices) {
+      for (const device of installation.devices) {
         for (const sensor of device.sensors) {
           for (const way of new Set(WAYS)) faults.push(...(await readBy(device, sensor, way)));
         }

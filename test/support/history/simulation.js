@@ -9,13 +9,13 @@ import { createTestPacker } from './packing.js';
 import { storeOfProcess } from './process-store.js';
 import { createReaders } from './readers.js';
 import { createKnown } from './samples.js';
+import { register } from './simulated-installation.js';
 import { createVirtualTime } from './virtual-time.js';
-import { register } from './world.js';
 
 /** @import { LateWriter } from '../../../api/ingest/late-samples.js' */
 /** @import { Store } from '../../../api/store/index.js' */
 /** @import { SentMessage } from './messages.js' */
-/** @import { World, WorldDevice } from './world.js' */
+/** @import { SimulatedDevice, SimulatedInstallation } from './simulated-installation.js' */
 
 /** @typedef {{ now: () => number }} Clock */
 
@@ -59,24 +59,24 @@ const REQUESTS = [
  * @property {(late: LateWriter) => LateWriter} [late]
  * @property {(store: Store, clock: Clock) => Store} [ingestStore]
  * @property {(store: Store, clock: Clock) => Store} [packerStore]
- * @property {(store: Store, world: World) => Store} [readerStore]
+ * @property {(store: Store, installation: SimulatedInstallation) => Store} [readerStore]
  */
 
 /**
  * Simulates some days of two devices, four processes that store their messages and pack, and readers, in virtual time.
  *
  * @param {object} options
- * @param {World} options.world
+ * @param {SimulatedInstallation} options.installation
  * @param {number} options.seed
  * @param {Mistake} [options.mistake]
  * @returns {Promise<string[]>} the faults
  */
-export async function simulate({ world, seed, mistake = {} }) {
-  const { store } = world;
+export async function simulate({ installation, seed, mistake = {} }) {
+  const { store } = installation;
   const random = createRandom(seed, 'history');
-  const time = createVirtualTime(world.installedAt, world.setClock);
+  const time = createVirtualTime(installation.installedAt, installation.setClock);
   const known = { acknowledged: createKnown(), sent: createKnown() };
-  /** @type {Set<WorldDevice>} */
+  /** @type {Set<SimulatedDevice>} */
   const registered = new Set();
   /** @type {string[]} */
   const faults = [];
@@ -144,15 +144,15 @@ export async function simulate({ world, seed, mistake = {} }) {
 
   async function read() {
     const plain = createProcess('read', 0).store;
-    const used = mistake.readerStore?.(plain, world) ?? plain;
-    note(await createReaders({ store: used, random, world, known }).readOne());
+    const used = mistake.readerStore?.(plain, installation) ?? plain;
+    note(await createReaders({ store: used, random, installation, known }).readOne());
   }
 
   for (let n = 0; n < MESSAGES; n++) {
-    const { message, at } = makeMessage(random, world);
+    const { message, at } = makeMessage(random, installation);
     time.at(at, () => deliver(message, chance(0.3) ? 3 : 1));
   }
-  for (let hour = world.start; hour < world.start + HOURS * HOUR_MS; hour += HOUR_MS) {
+  for (let hour = installation.start; hour < installation.start + HOURS * HOUR_MS; hour += HOUR_MS) {
     // A packer begins when the hour closes by its own clock. Sometimes a second one begins meanwhile.
     const skew = anySkew();
     time.at(closingOf(hour) - skew, () => pack(skew));
@@ -161,21 +161,21 @@ export async function simulate({ world, seed, mistake = {} }) {
   }
   for (let n = 0; n < LATE_PACKERS; n++) {
     const skew = anySkew();
-    time.at(world.installedAt + random.between(0, DURATION_MS), () => pack(skew));
+    time.at(installation.installedAt + random.between(0, DURATION_MS), () => pack(skew));
   }
   for (let n = 0; n < READERS; n++) {
     // Half of the readers read while hours close.
-    const hour = world.start + Math.floor(random.between(0, HOURS)) * HOUR_MS;
+    const hour = installation.start + Math.floor(random.between(0, HOURS)) * HOUR_MS;
     const at =
       n % 2 === 0
         ? closingOf(hour) + random.between(0, 30 * MINUTE_MS)
-        : world.installedAt + random.between(0, DURATION_MS);
+        : installation.installedAt + random.between(0, DURATION_MS);
     time.at(at, read);
   }
-  const readers = createReaders({ store, random, world, known });
+  const readers = createReaders({ store, random, installation, known });
   for (let elapsed = DURATION_MS / 3; elapsed <= DURATION_MS; elapsed += DURATION_MS / 3) {
-    await time.run(world.installedAt + elapsed);
-    await time.real(() => world.expire(time.now));
+    await time.run(installation.installedAt + elapsed);
+    await time.real(() => installation.expire(time.now));
     note(await readers.readAll());
   }
   return faults;

@@ -14,7 +14,7 @@ import { send } from './index.js';
 import { listening } from './listening.js';
 
 /** @import { Logger } from 'pino' */
-/** @import { Rate } from '../../../api/access/http/rates.js' */
+/** @import { Rate } from '../../../api/access/http/rate-limits.js' */
 /** @import { Config } from '../../../common/settings/config.js' */
 
 /** Tokens of an application whose clients need one. */

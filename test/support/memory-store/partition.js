@@ -116,7 +116,7 @@ export const isAlive = ({ deletedAt }, cell, nowS) =>
   cell.expiresAt > nowS;
 
 /** @param {Row} row @param {number} nowS epoch s */
-export function isThere(row, nowS) {
+export function isRowAlive(row, nowS) {
   if (isAlive(row, row.marker, nowS)) return true;
   for (const cell of row.cells.values()) if (isAlive(row, cell, nowS)) return true;
   return false;

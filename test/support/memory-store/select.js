@@ -1,6 +1,6 @@
 import cassandra from 'cassandra-driver';
 import { invalid } from './access.js';
-import { isThere } from './partition.js';
+import { isRowAlive } from './partition.js';
 import { encode } from './values.js';
 
 /** @import { Access } from './access.js' */
@@ -41,7 +41,7 @@ export function createSelect(access, clock) {
     let next;
     for (const row of partition.startingWith(clustering)) {
       if (last && !partition.isAfter(row.key, last)) continue;
-      if (!isThere(row, nowS()) || !isWanted(row)) continue;
+      if (!isRowAlive(row, nowS()) || !isWanted(row)) continue;
       if (left === 0) break;
       if (found.length === fetchSize && !isCount) {
         const key = /** @type {Row} */ (found.at(-1)).key.map((cell) => cell.toString('hex'));
@@ -57,7 +57,7 @@ export function createSelect(access, clock) {
       !last &&
       table.statics.size > 0 &&
       isWhole(table, statement) &&
-      isThere(partition.statics, nowS())
+      isRowAlive(partition.statics, nowS())
     )
       found.push(partition.statics);
     if (selectors && isCount) return { rows: [countOf(table, cells, found, selectors[0])] };

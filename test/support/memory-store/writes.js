@@ -1,5 +1,5 @@
 import { invalid } from './access.js';
-import { isThere, resolve } from './partition.js';
+import { isRowAlive, resolve } from './partition.js';
 import { encode } from './values.js';
 
 /** @import { Access } from './access.js' */
@@ -87,7 +87,7 @@ export function createWrites(access, nextStamp) {
       statement.kind === 'insert' ? statement.values : equalOf(statement),
       params,
     );
-    const row = [...partition.startingWith(clustering)].find((candidate) => isThere(candidate, nowS()));
+    const row = [...partition.startingWith(clustering)].find((candidate) => isRowAlive(candidate, nowS()));
     const { conditions, exists } = statement;
     const isMet = conditions
       ? conditions.every(({ column, term }) => {

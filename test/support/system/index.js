@@ -13,7 +13,7 @@ import { pagesOf } from '../http/pages.js';
 
 /** @import { Client, QueryOptions } from 'cassandra-driver' */
 /** @import { Logger } from 'pino' */
-/** @import { Rate } from '../../../api/access/http/rates.js' */
+/** @import { Rate } from '../../../api/access/http/rate-limits.js' */
 /** @import { Periods } from '../../../common/periods.js' */
 
 /** Longer than any test, in ms. */

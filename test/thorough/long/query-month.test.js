@@ -2,7 +2,7 @@ import { get } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from '@jest/globals';
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
 import { closingOf, DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
 import { startApi } from '../../support/processes/api-process.js';
@@ -57,7 +57,7 @@ test(
       key: world.history.sensorOf(nameOf(Math.floor(seed / SENSORS)), `s${seed % SENSORS}`),
     }));
     const { store } = world.history;
-    await someAtOnce(32, all, async ({ seed, key }) => {
+    await forEachConcurrently(32, all, async ({ seed, key }) => {
       const hours = Array.from({ length: HOURS }, (_, index) => {
         const hour = BEGIN + index * HOUR_MS;
         return { hour, statistics: hourStatisticsOf(samplesOf(seed, index)), readFrom: closingOf(hour) };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { InstallationStats } from '../../../api/live/installation-stats.js';
-import { LatencyHistogram } from '../../../api/observability/process-stats.js';
+import { LatencyHistogram } from '../../../api/observability/latency-histogram.js';
 import { until } from '../../support/until.js';
 
 /** @import { HealthReport } from '../../../api/observability/process-health.js' */

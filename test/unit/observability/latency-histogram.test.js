@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { BUCKETS, LatencyHistogram } from '../../../api/observability/process-stats.js';
+import { BUCKETS, LatencyHistogram } from '../../../api/observability/latency-histogram.js';
 
 /** @param {number[]} times ms */
 function countsOf(times) {

@@ -9,8 +9,6 @@ test.each([
   ['MAX_ENTRIES_PER_GROUP_COMMIT', rules.MAX_ENTRIES_PER_GROUP_COMMIT, 2000],
   ['PARTITION_WARN', rules.PARTITION_WARN, { bytes: 100e6, rows: 100_000 }],
   ['PARTITION_AIM', rules.PARTITION_AIM, { bytes: 10e6, rows: 50_000 }],
-  ['TWCS_MAX_WINDOWS', rules.TWCS_MAX_WINDOWS, 50],
-  ['MAX_TTL_SECONDS', rules.MAX_TTL_SECONDS, 20 * 365 * 86_400],
   ['DEAD_LETTER_DAYS', rules.DEAD_LETTER_DAYS, 14],
   ['DEAD_LETTER_SHARDS', rules.DEAD_LETTER_SHARDS, 16],
   ['BIRTH_REPEAT_SHARE', rules.BIRTH_REPEAT_SHARE, 0.25],
@@ -36,10 +34,6 @@ test('Rules: limits of the servers: half a segment of the commit log, and what b
   });
 });
 
-test('Rules: a retention of one day: a window of a day', () => {
-  expect(rules.windowFor(1)).toEqual({ ttlSeconds: 86_400, windowDays: 1 });
-});
-
 test('Rules: a batch of one and a half intervals: two samples a message', () => {
   const hour = (/** @type {number} */ batchMs) =>
     rules.partitionPerHour({ sensors: 1, intervalMs: 40_000, batchMs });
@@ -60,10 +54,4 @@ test('Rules: a device over two partitions: each message writes a row to both', (
   expect([wide.partitions, half.partitions]).toEqual([2, 1]);
   expect(wide.rows).toBe(2 * half.rows);
   expect(wide.bytes).toBe(2 * half.bytes);
-});
-
-test('Rules: half a window too many: the error counts it as a whole one', () => {
-  expect(() => rules.checkWindow({ ttlSeconds: 101 * 43_200, windowDays: 1 })).toThrow(
-    '4363200 s of TTL are 51 windows of 1 days; 50 is the most',
-  );
 });

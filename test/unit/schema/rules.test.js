@@ -2,17 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import {
   BATCH_LIMITS,
   bucketOf,
-  checkWindow,
-  DAY_MS,
-  DEAD_LETTER_DAYS,
   HOUR_MS,
   LATE_MARGIN_MS,
   MAX_BLOCK_BYTES,
   MAX_SAMPLES_PER_MESSAGE,
   MAX_SENSORS_PER_DEVICE,
   MAX_STATEMENTS_PER_BATCH,
-  MAX_TTL_SECONDS,
-  MIN_BATCH_DAYS,
   MOST_CLOCK_DIFFERENCE_MS,
   messageWeight,
   monthOf,
@@ -20,74 +15,7 @@ import {
   PARTITION_AIM,
   PARTITION_WARN,
   partitionPerHour,
-  TWCS_MAX_WINDOWS,
-  windowFor,
 } from '../../../schema/rules.js';
-
-const DAY_S = DAY_MS / 1000;
-
-describe('Rules: windows of time-window compaction', () => {
-  test('Compaction windows: 7 days in windows of an hour are 168 windows: ScyllaDB rejects the table', () => {
-    expect(() => checkWindow({ ttlSeconds: 7 * DAY_S, windowDays: 1 / 24 })).toThrow(
-      /168 windows.*50 is the most/,
-    );
-  });
-
-  test('Compaction windows: 30 days in windows of a day: allowed', () => {
-    expect(() => checkWindow({ ttlSeconds: 30 * DAY_S, windowDays: 1 })).not.toThrow();
-    expect(windowFor(30)).toEqual({ ttlSeconds: 2_592_000, windowDays: 1 });
-  });
-
-  test('Compaction windows: exactly 50 windows: allowed; a second more: not', () => {
-    expect(() => checkWindow({ ttlSeconds: 50 * DAY_S, windowDays: 1 })).not.toThrow();
-    expect(() => checkWindow({ ttlSeconds: 50 * DAY_S + 1, windowDays: 1 })).toThrow(RangeError);
-  });
-
-  test('Compaction windows: 20 years: the longest retention, and the longest setting', () => {
-    expect(windowFor(7300).ttlSeconds).toBe(MAX_TTL_SECONDS);
-    expect(() => windowFor(7301)).toThrow(/20 years/);
-  });
-
-  test.each([0, -1, Number.NaN])('Compaction windows: a TTL of %p s: refused', (ttlSeconds) => {
-    expect(() => checkWindow({ ttlSeconds, windowDays: 1 })).toThrow(RangeError);
-  });
-
-  test.each([0, Number.NaN])('Compaction windows: a window of %p days: refused', (windowDays) => {
-    expect(() => checkWindow({ ttlSeconds: DAY_S, windowDays })).toThrow(RangeError);
-  });
-
-  test.each([0, -4, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
-    'a retention of %p days is refused',
-    (days) => {
-      expect(() => windowFor(days)).toThrow(RangeError);
-    },
-  );
-
-  const retentions = Array.from({ length: 3650 - MIN_BATCH_DAYS + 1 }, (_, i) => i + MIN_BATCH_DAYS);
-  const windows = retentions.map((days) => {
-    const { ttlSeconds, windowDays } = windowFor(days);
-    return { days, ttlSeconds, windowDays, windows: ttlSeconds / DAY_S / windowDays };
-  });
-
-  test('Compaction windows: every retention that can be set: allowed, and nothing is lost', () => {
-    const wrong = windows.filter(
-      (one) =>
-        one.windows > TWCS_MAX_WINDOWS ||
-        one.ttlSeconds !== one.days * DAY_S ||
-        !Number.isInteger(one.windowDays),
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  test('Compaction windows: 40 days or more: 20 to 30 windows; less: fewer, with a window of one or two days', () => {
-    const outside = windows.filter(({ windows: count }) => count < 20 || count > 30).map(({ days }) => days);
-    expect(outside).toEqual(retentions.filter((days) => days < 20 || (days > 30 && days < 40)));
-  });
-
-  test('Compaction windows: dead letters: allowed as well', () => {
-    expect(windowFor(DEAD_LETTER_DAYS)).toEqual({ ttlSeconds: 1_209_600, windowDays: 1 });
-  });
-});
 
 test('Rules: two clocks are as far apart as they may be: the margin before the closing is longer', () => {
   expect(LATE_MARGIN_MS).toBeGreaterThan(2 * MOST_CLOCK_DIFFERENCE_MS);

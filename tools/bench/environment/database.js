@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { claimDataDir, emptyDataDir } from '../../../common/data-dir.js';
 import { LARGE_BATCHES, startEngine } from '../../../infra/engine/index.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
-import { holderOf } from '../../../infra/engine/process/lock.js';
+import { findLockHolder } from '../../../infra/engine/process/lock.js';
 import { NODE_FOLDER } from '../../../infra/engine/process/previous.js';
 
 /** @import { Profile } from '../../../infra/engine/command.js' */
@@ -36,7 +36,7 @@ export async function startDatabase({ dir, engineDir, profile = 'bench', durable
   const run = async () => {
     const options = { dataDir: dir, port, engineDir, profile, durable, onStatus, signal };
     const engine = await startEngine({ ...options, settings: LARGE_BATCHES });
-    return { engine, pid: Number((await holderOf(join(dir, NODE_FOLDER)))?.java) };
+    return { engine, pid: Number((await findLockHolder(join(dir, NODE_FOLDER)))?.java) };
   };
   let { engine, pid } = await run();
   return {

@@ -1,7 +1,7 @@
 import { historyRows } from '../../../api/history/packing/sensor-hour.js';
 import { createLateWriter, LateArrivalNotes, LateDayNotes } from '../../../api/ingest/late-samples.js';
 import { connectStore } from '../../../api/store/index.js';
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { hourStatisticsOf } from '../../../schema/packed/statistics.js';
 import { HOUR_MS } from '../../../schema/rules.js';
 import { createRowTable, STORES } from '../variants/stores.js';
@@ -79,10 +79,10 @@ const AT_ONCE = 48;
 async function load({ store, write, fleet, set, onProgress = () => {}, signal }) {
   let samples = 0;
   const now = Date.now();
-  await someAtOnce(AT_ONCE, fleet, (device) =>
+  await forEachConcurrently(AT_ONCE, fleet, (device) =>
     register(store.write.registry, device, { now, intervalMs: set.intervalMs }),
   );
-  await someAtOnce(AT_ONCE, hoursOf(fleet, set), async ({ device, hour }) => {
+  await forEachConcurrently(AT_ONCE, hoursOf(fleet, set), async ({ device, hour }) => {
     signal?.throwIfAborted();
     const sensors = device.sensors.map(({ name, bytes }) => ({
       sensor: bytes,
@@ -92,7 +92,7 @@ async function load({ store, write, fleet, set, onProgress = () => {}, signal })
     samples += sensors.reduce((sum, { series }) => sum + series.times.length, 0);
     onProgress(samples);
   });
-  await someAtOnce(AT_ONCE, fleet, (device) => writeLatest(store, device, set));
+  await forEachConcurrently(AT_ONCE, fleet, (device) => writeLatest(store, device, set));
   return { samples };
 }
 

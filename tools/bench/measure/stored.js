@@ -1,5 +1,5 @@
 import { connect } from '../../../api/store/connect.js';
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { identifyDevice } from '../../../schema/ids.js';
 import { visitBlock } from '../../../schema/packed/block.js';
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
@@ -47,7 +47,9 @@ export async function visitStored(cql, range, visit) {
     }
   }
   try {
-    await someAtOnce(AT_ONCE, partitionsOf(range), ({ number, bucket }) => visitPartition(number, bucket));
+    await forEachConcurrently(AT_ONCE, partitionsOf(range), ({ number, bucket }) =>
+      visitPartition(number, bucket),
+    );
   } finally {
     await client.shutdown();
   }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { MillraceError } from '../../../common/errors.js';
-import { someAtOnce } from '../../../common/some-at-once.js';
 import { formatTime } from '../../../common/times.js';
 import { Latencies as Histogram } from '../../../simulator/meter.js';
 import { deviceName } from '../load/payloads.js';
@@ -146,7 +146,7 @@ async function startReceiver() {
 
 /** Creates rules, the first of them for the probes. @param {Line} line @param {number} count */
 async function createRules(line, count) {
-  await someAtOnce(16, Array.from({ length: count }).keys(), (index) =>
+  await forEachConcurrently(16, Array.from({ length: count }).keys(), (index) =>
     post(line, '/alarm-rules', {
       name: `rule-${index}`,
       scope: { device: index === 0 ? PROBE.device : deviceName(index) },

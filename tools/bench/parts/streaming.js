@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { readSettings } from '../../../common/settings/index.js';
 import { steadyPort } from '../../../infra/engine/ports.js';
-import { holderOf } from '../../../infra/engine/process/lock.js';
+import { findLockHolder } from '../../../infra/engine/process/lock.js';
 import { startKafka } from '../../../infra/kafka/index.js';
 import { loadOf } from '../load/shapes.js';
 import { measureRate } from '../measure/rate.js';
@@ -122,7 +122,7 @@ const openKafka = (environment, engineDir, onStatus) =>
     const engine = await startKafka({ dataDir: home, port: await steadyPort(), engineDir, onStatus });
     const address = engine.contactPoint;
     await makeTopics(address);
-    const pid = Number((await holderOf(join(await realpath(home), 'kafka')))?.java);
+    const pid = Number((await findLockHolder(join(await realpath(home), 'kafka')))?.java);
     return { address, pid, close: () => engine.stop() };
   });
 

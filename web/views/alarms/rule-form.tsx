@@ -10,7 +10,7 @@ import { useQuery, useServices } from '../../state/hooks.ts';
 import type { Scale } from '../../units.ts';
 import {
   differenceScale,
-  isPlain,
+  isAsSent,
   limitOf,
   limitScale,
   limitText,
@@ -270,7 +270,7 @@ function unitText(sent: ScopeUnit | null, scale: Scale): string {
     return 'These sensors send several units. Millrace compares each value with the limit in the unit of its own sensor.';
   }
   if (scale === PLAIN) return 'Limits are in the unit that the sensor sends.';
-  return isPlain(scale)
+  return isAsSent(scale)
     ? ''
     : `Millrace stores limits in ${formatUnit(sent?.unit)}, the unit that the sensor sends.`;
 }
@@ -405,7 +405,7 @@ export function typedIn(
   before: Partial<AlarmRule> = {},
 ): Typed {
   // The unit stays, so an incomplete text such as `1.` must not change.
-  if (scale.unit === next.unit || (isPlain(scale) && isPlain(next))) return typed;
+  if (scale.unit === next.unit || (isAsSent(scale) && isAsSent(next))) return typed;
   const [from, to] = [scaleOfKind(scale, typed.kind), scaleOfKind(next, typed.kind)];
   const known = limitsOf(before);
   const changed = LIMITS.map((field) => {

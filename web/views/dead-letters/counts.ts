@@ -52,7 +52,7 @@ export function chosenBin(query: URLSearchParams, { binMs }: typeof DEFAULT_RANG
  * what it was asked for
  * @param to epoch ms that it was asked up to
  */
-export function takeIn(
+export function mergeHours(
   known: RefusedHour[],
   { items, from }: { items: RefusedHour[]; from: string },
   to: number = Number.POSITIVE_INFINITY,
@@ -140,7 +140,7 @@ export function useCounts(range: (typeof RANGES)[number]) {
         const answer = await client.deadLetterSummary({ from, to: end }, abort.signal);
         const reached = Date.parse(answer.from);
         const isFirst = reached < known.reached;
-        show({ hours: takeIn(known.hours, answer, end), ...(isFirst && { reached }), problem: null });
+        show({ hours: mergeHours(known.hours, answer, end), ...(isFirst && { reached }), problem: null });
         // An answer without progress would be requested forever.
         if (reached >= (end ?? Number.POSITIVE_INFINITY)) return;
         end = reached;

@@ -6,7 +6,7 @@ import { Breadcrumbs } from '../../kit/navigation.tsx';
 import { Notice, OfflineBanner, ProblemNotice, SlowLine } from '../../kit/notice.tsx';
 import { COLUMNS_OF_DEVICE, SensorTable } from '../../kit/sensor-table.tsx';
 import { withQuery } from '../../routes.ts';
-import { chooseSensors, isMany, useDevice } from '../../state/device.ts';
+import { chooseSensors, needsChoice, useDevice } from '../../state/device.ts';
 import { useDeviceEvents } from '../../state/device-events.ts';
 import { useServices, useTitle } from '../../state/hooks.ts';
 import { sortingOf, UNSORTED } from '../../state/lists.ts';
@@ -205,7 +205,7 @@ function SensorChoice({
     (value: string) => router.changeQuery({ find: value, shown: null }, { replace: true }),
     [router],
   );
-  if (!isMany(all)) return null;
+  if (!needsChoice(all)) return null;
   return (
     <form class="sensor-choice" role="search" onSubmit={(event: Event) => event.preventDefault()}>
       <FilterField label="Sensors" placeholder="name, label or type" value={find} onChange={change} />

@@ -4,8 +4,8 @@ import { Behind } from '../../../../api/history/packing/index.js';
 import { historyRows, isSame } from '../../../../api/history/packing/sensor-hour.js';
 import { iteratePages, Steps, shareOf } from '../../../../api/history/packing/steps.js';
 import { Retry } from '../../../../api/store/sending/retry.js';
+import { forEachConcurrently } from '../../../../common/concurrency.js';
 import { MillraceError } from '../../../../common/errors.js';
-import { someAtOnce } from '../../../../common/some-at-once.js';
 import { unpackSamples } from '../../../../schema/packed/unpack.js';
 import { closingOf, DAY_MS, HOUR_MS, isExact, isLate, settlingOf } from '../../../../schema/rules.js';
 
@@ -74,7 +74,7 @@ test('Work: several at once, one fails: none starts after it, and all that start
   async function* numbers() {
     for (let i = 1; i <= 100; i++) yield i;
   }
-  await expect(someAtOnce(3, numbers(), work)).rejects.toThrow('five');
+  await expect(forEachConcurrently(3, numbers(), work)).rejects.toThrow('five');
   expect(most).toBe(3);
   expect(atOnce).toBe(0);
   expect(done.length).toBeLessThan(10);

@@ -3,7 +3,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import express from 'express';
 import pino from 'pino';
 import { createAccess, isUnsafe } from '../../../../api/access/http/index.js';
-import { createAttempts, limitRequests } from '../../../../api/access/http/rates.js';
+import { createAttempts, limitRequests } from '../../../../api/access/http/rate-limits.js';
 import { createSessions } from '../../../../api/access/http/sessions.js';
 import { createTokens } from '../../../../api/access/http/tokens.js';
 import { useCleanUps } from '../../../support/clean-ups.js';

@@ -8,8 +8,8 @@ import { readSettings } from '../../../../common/settings/index.js';
 import { summarize } from '../../../../infra/dev/api-log.js';
 import { buildManual } from '../../../../infra/dev/build.js';
 import { readFlags, simulatorArguments } from '../../../../infra/dev/flags.js';
-import { createParts } from '../../../../infra/dev/parts.js';
 import { KEPT_FOLDERS } from '../../../../infra/dev/prepare.js';
+import { createRunningProcesses } from '../../../../infra/dev/running-processes.js';
 import { childEnvironment } from '../../../../infra/dev/settings.js';
 import { shownPath } from '../../../../infra/dev/welcome.js';
 import { ensurePython } from '../../../../infra/python/ensure.js';
@@ -78,7 +78,7 @@ describe('Dev: output for a line of the log of the API', () => {
 });
 
 describe('Dev: its processes', () => {
-  const part = (
+  const processOf = (
     /** @type {string} */ title,
     /** @type {string[]} */ calls,
     exited = new Promise(() => {}),
@@ -94,17 +94,17 @@ describe('Dev: its processes', () => {
   test('Dev processes: stop: in reverse order of their start', async () => {
     /** @type {string[]} */
     const calls = [];
-    const parts = createParts({ withinMs: 5000, print: () => {} });
-    for (const title of ['database', 'API', 'simulator']) parts.add(part(title, calls));
-    await parts.stop();
+    const processes = createRunningProcesses({ withinMs: 5000, print: () => {} });
+    for (const title of ['database', 'API', 'simulator']) processes.add(processOf(title, calls));
+    await processes.stop();
     expect(calls).toEqual(['simulator true', 'API true', 'database true']);
   });
 
   test('Dev processes: one fails: reported, also to later callers', async () => {
-    const parts = createParts({ withinMs: 5000, print: () => {} });
-    parts.add(part('fine', [], Promise.resolve(null)));
-    parts.add(part('broken', [], Promise.resolve(new Error('broke'))));
-    await expect(parts.failed).rejects.toThrow('broke');
+    const processes = createRunningProcesses({ withinMs: 5000, print: () => {} });
+    processes.add(processOf('fine', [], Promise.resolve(null)));
+    processes.add(processOf('broken', [], Promise.resolve(new Error('broke'))));
+    await expect(processes.failed).rejects.toThrow('broke');
   });
 });
 

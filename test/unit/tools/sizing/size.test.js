@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { MillraceError } from '../../../../common/errors.js';
 import { readSettings } from '../../../../common/settings/index.js';
-import { windowFor } from '../../../../schema/rules.js';
+import { windowFor } from '../../../../schema/time-window.js';
 import { CONSTANTS, messageCost, NODES, needsOf, stayOf } from '../../../../tools/sizing/formula.js';
 import { readPlan, reportOf } from '../../../../tools/sizing/size.js';
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import {
   binsOf,
   chosenBin,
+  mergeHours,
   RANGES,
   rangeOf,
   spanOf,
   sumBins,
-  takeIn,
 } from '../../../../web/views/dead-letters/counts.ts';
 
 const HOUR = 3_600_000;
@@ -65,12 +65,12 @@ test('Counts: an answer: it replaces its part of the hours only', () => {
   const answer = { items: [hourOf(b, { too_old: 5 })], from: new Date(b).toISOString(), to: '' };
   const codesAt = (/** @type {any[]} */ hours) =>
     Object.fromEntries(hours.map(({ hour, codes }) => [Date.parse(hour), codes]));
-  expect(codesAt(takeIn(known, answer, d))).toEqual({
+  expect(codesAt(mergeHours(known, answer, d))).toEqual({
     [a]: { malformed: 1 },
     [b]: { too_old: 5 },
     [d]: { malformed: 1 },
   });
-  expect(codesAt(takeIn(known, answer))).toEqual({ [a]: { malformed: 1 }, [b]: { too_old: 5 } });
+  expect(codesAt(mergeHours(known, answer))).toEqual({ [a]: { malformed: 1 }, [b]: { too_old: 5 } });
 });
 
 test.each(['275760-09-13', '+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', 'x', ''])(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { PACK_DELAY_MS as DELAY_OF_SCHEMA } from '../../../../schema/rules.js';
 import { Problem } from '../../../../web/api/request.ts';
-import { joinMoments, placeMoments, SPAN_MS } from '../../../../web/state/live.ts';
+import { joinMoments, SPAN_MS, toMoments } from '../../../../web/state/live.ts';
 import { flowSeconds } from '../../../../web/views/pipeline/data-path.tsx';
 import { findingsOf } from '../../../../web/views/pipeline/findings.tsx';
 import { PACK_DELAY_MS, packingOf } from '../../../../web/views/pipeline/processes.tsx';
@@ -205,9 +205,9 @@ describe('Recent stats', () => {
   });
 
   test('Recent statistics: server clock differs: they end now', () => {
-    const moments = placeMoments([then(2), then(1), then(0)], NOW + 7 * HOUR);
+    const moments = toMoments([then(2), then(1), then(0)], NOW + 7 * HOUR);
     expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
-    expect(placeMoments([], NOW)).toEqual([]);
+    expect(toMoments([], NOW)).toEqual([]);
   });
 
   test('Recent statistics: moments of the server: they fill gaps, none twice, none too old', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { NORMAL, NOT_JUDGED, OFFLINE, SILENT } from '../../../../web/state/outliers.ts';
-import { matcherOf } from '../../../../web/wall/picture.ts';
+import { matcherOf } from '../../../../web/wall/wall-canvas.ts';
 
 /** @param {string} name @param {{ device?: string, site?: string, type?: string, cellState?: number, sigmas?: number }} [rest] @returns {any} */
 const sensor = (

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { shortened } from '../../../../web/wall/cells.ts';
 import { layOut } from '../../../../web/wall/layout.ts';
 import { createHits } from '../../../../web/wall/painter.ts';
-import { sortSites } from '../../../../web/wall/picture.ts';
+import { sortSites } from '../../../../web/wall/wall-canvas.ts';
 
 /** @param {number} count @param {number} sensors of each */
 const devices = (count, sensors) => Array.from({ length: count }, () => sensors);

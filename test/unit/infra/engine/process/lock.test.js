@@ -4,7 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { holderOf, releaseLock, takeLock, updateLock } from '../../../../../infra/engine/process/lock.js';
+import {
+  findLockHolder,
+  releaseLock,
+  takeLock,
+  updateLock,
+} from '../../../../../infra/engine/process/lock.js';
 
 /** @type {string} */
 let dir;
@@ -30,25 +35,25 @@ async function livingSupervisor() {
 test('Lock: a free directory: taken, and released', async () => {
   expect(await takeLock(dir)).toBe(true);
   releaseLock(dir);
-  expect(await holderOf(dir)).toBe(null);
+  expect(await findLockHolder(dir)).toBe(null);
 });
 
 test('Lock: its supervisor lives: held; after kill -9: free', async () => {
   const supervisor = await livingSupervisor();
   try {
     updateLock(dir, { supervisor: supervisor.pid, java: null, stopping: true });
-    expect(await holderOf(dir)).toEqual({ supervisor: supervisor.pid, java: null, stopping: true });
+    expect(await findLockHolder(dir)).toEqual({ supervisor: supervisor.pid, java: null, stopping: true });
     expect(await takeLock(dir)).toBe(false);
   } finally {
     await supervisor.kill();
   }
-  expect(await holderOf(dir)).toBe(null);
+  expect(await findLockHolder(dir)).toBe(null);
   expect(await takeLock(dir)).toBe(true);
 });
 
 test('Lock: another program has the pid now: free', async () => {
   updateLock(dir, { supervisor: process.pid, java: process.pid, stopping: false });
-  expect(await holderOf(dir)).toBe(null);
+  expect(await findLockHolder(dir)).toBe(null);
 });
 
 test('Lock: half a file after a power failure: free', async () => {

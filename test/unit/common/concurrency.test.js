@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { someAtOnce } from '../../../common/some-at-once.js';
+import { forEachConcurrently } from '../../../common/concurrency.js';
 
 /** @param {number} count */
 const numbers = (count) => Array.from({ length: count }, (_, at) => at);
 
-test('Some at once: all items: each once, in order, with the limit', async () => {
+test('Concurrency: all items: each once, in order, with the limit', async () => {
   /** @type {number[]} */
   const begun = [];
   let underWay = 0;
   let most = 0;
-  await someAtOnce(4, numbers(100), async (item) => {
+  await forEachConcurrently(4, numbers(100), async (item) => {
     begun.push(item);
     most = Math.max(most, ++underWay);
     await turn();
@@ -21,10 +21,10 @@ test('Some at once: all items: each once, in order, with the limit', async () =>
   expect(underWay).toBe(0);
 });
 
-test('Some at once: a failure: nothing new begins, and it waits for running work', async () => {
+test('Concurrency: a failure: nothing new begins, and it waits for running work', async () => {
   let begun = 0;
   let ended = 0;
-  const work = someAtOnce(4, numbers(100), async (item) => {
+  const work = forEachConcurrently(4, numbers(100), async (item) => {
     begun++;
     await turn();
     if (item === 1) throw new Error('no');

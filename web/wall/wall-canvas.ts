@@ -3,7 +3,7 @@ import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Matcher } from '../state/lists.ts';
 import { sensorMatcher, sorted } from '../state/lists.ts';
-import { isFar, OFFLINE, SILENT } from '../state/outliers.ts';
+import { isFarOff, OFFLINE, SILENT } from '../state/outliers.ts';
 import type { UnitChoices } from '../units.ts';
 import { layOut } from './layout.ts';
 import type { Palette, TrailPoint } from './painter.ts';
@@ -23,7 +23,7 @@ export type Heading = {
 export type Box = { x: number; y: number; width: number; height: number };
 
 /** The wall on its canvas: where each sensor's cell is, and what is redrawn when something changes. */
-function createPicture({
+function createWallCanvas({
   canvas,
   fleet,
   choices,
@@ -147,7 +147,7 @@ const WAYS: Record<string, [dx: number, dy: number]> = {
   ArrowDown: [0, 1],
 };
 
-export type Picture = ReturnType<typeof createPicture>;
+export type WallCanvas = ReturnType<typeof createWallCanvas>;
 
 type Site = { name: string | null; devices: FleetDevice[]; sensors: number };
 
@@ -202,14 +202,14 @@ type Arranged = { headings: Heading[]; width: number; height: number; matching: 
  *
  * @returns refs to be set, and what is shown
  */
-export function usePicture() {
+export function useWallCanvas() {
   const { live, router, preferences, clock } = useServices();
   const { query } = router.place.value;
   const { theme, units } = preferences.choice.value;
   const room = useRef<HTMLDivElement | null>(null);
   const canvas = useRef<HTMLCanvasElement | null>(null);
   const legend = useRef<HTMLUListElement | null>(null);
-  const picture = useRef<Picture | null>(null);
+  const picture = useRef<WallCanvas | null>(null);
   const matches = useRef(matcherOf(query));
   matches.current = matcherOf(query);
   const filters = WALL_FILTERS.map((name) => query.get(name)).join('\n');
@@ -225,7 +225,7 @@ export function usePicture() {
     const [roomElement, canvasElement, legendElement] = [room.current, canvas.current, legend.current];
     if (!roomElement || !canvasElement || !legendElement) return undefined;
     const { fleet } = live;
-    const drawn = createPicture({
+    const drawn = createWallCanvas({
       canvas: canvasElement,
       fleet,
       choices: () => preferences.choice.peek().units,
@@ -343,7 +343,7 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
 type Fault = 'far' | 'silent' | 'offline';
 
 const FAULTS: Record<Fault, Matcher> = {
-  far: (sensor) => sensor.cellState < SILENT && isFar(sensor),
+  far: (sensor) => sensor.cellState < SILENT && isFarOff(sensor),
   silent: ({ cellState }) => cellState === SILENT,
   offline: ({ cellState }) => cellState === OFFLINE,
 };

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { startChild } from '../../../../infra/dev/child.js';
-import { keepRunning } from '../../../../infra/dev/keep-running.js';
+import { restartWhenKilled } from '../../../../infra/dev/restart-when-killed.js';
 import { useDirectory } from '../../../support/directory.js';
 
 const folder = useDirectory('keep');
@@ -18,7 +18,7 @@ function keep(script) {
   /** @type {[signal: string, again: boolean][]} */
   const notified = [];
   let starts = 0;
-  const kept = keepRunning(
+  const kept = restartWhenKilled(
     () => {
       starts++;
       return startChild(join(folder, script), { title: 'part', env: process.env, onLine: () => {} });

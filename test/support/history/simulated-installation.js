@@ -8,17 +8,17 @@ import { createMemoryStore, readMemoryTables } from '../memory-store/index.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Table } from '../memory-store/tables.js' */
 
-/** A sensor. @typedef {{ key: string, bytes: Buffer }} WorldSensor `key`: of `createKnown` */
-/** @typedef {{ name: string, id: string, bytes: Buffer, group: number, sensors: WorldSensor[] }} WorldDevice */
+/** A sensor. @typedef {{ key: string, bytes: Buffer }} SimulatedSensor `key`: of `createKnown` */
+/** @typedef {{ name: string, id: string, bytes: Buffer, group: number, sensors: SimulatedSensor[] }} SimulatedDevice */
 
 /**
  * The database of a simulation, with one group of devices, and an old first migration.
  *
- * @typedef {object} World
+ * @typedef {object} SimulatedInstallation
  * @property {Store} store
  * @property {number} start epoch ms of the first packed hour
  * @property {number} installedAt epoch ms of the first migration, before any message
- * @property {WorldDevice[]} devices that are not registered yet
+ * @property {SimulatedDevice[]} devices that are not registered yet
  * @property {(now: number) => void} setClock sets the time of the database, in epoch ms
  * @property {(now: number) => Promise<void>} expire deletes expired batches
  */
@@ -32,15 +32,22 @@ const eveningOf = (day) => day + 21 * HOUR_MS;
 /** The day of simulations in memory. It is fixed, so that a seed always gives the same result. */
 const MEMORY_DAY = Date.UTC(2026, 4, 5);
 
-/** @returns {Promise<() => Promise<World>>} creates worlds in memory, where batches expire by the clock of the simulation */
-export async function prepareMemoryWorlds() {
+/**
+ * @returns {Promise<() => Promise<SimulatedInstallation>>} creates installations in memory, where batches expire by the
+ *   clock of the simulation
+ */
+export async function prepareMemoryInstallations() {
   const retention = { latestGroups: 1, batchDays: BATCH_DAYS };
   const tables = await readMemoryTables(retention);
-  return () => createMemoryWorld(tables, retention);
+  return () => createMemoryInstallation(tables, retention);
 }
 
-/** @param {Map<string, Table>} tables @param {{ latestGroups: number, batchDays: number }} retention @returns {Promise<World>} */
-async function createMemoryWorld(tables, retention) {
+/**
+ * @param {Map<string, Table>} tables
+ * @param {{ latestGroups: number, batchDays: number }} retention
+ * @returns {Promise<SimulatedInstallation>}
+ */
+async function createMemoryInstallation(tables, retention) {
   const start = eveningOf(MEMORY_DAY);
   const clock = { now: start };
   const installedAt = start + PACKED_BEFORE_START_MS;
@@ -66,9 +73,9 @@ async function createMemoryWorld(tables, retention) {
  * @param {object} options
  * @param {Store} options.store
  * @param {Client} options.database
- * @returns {Promise<World>} a world on the real database, in a keyspace without packed hours
+ * @returns {Promise<SimulatedInstallation>} an installation on the real database, in a keyspace without packed hours
  */
-export async function createStoredWorld({ store, database }) {
+export async function createStoredInstallation({ store, database }) {
   const start = eveningOf(dayOf(Date.now()) - 12 * DAY_MS);
   const installedAt = start + PACKED_BEFORE_START_MS;
   for (const table of ['device', 'sensor', 'latest', 'pack_progress', 'late_day']) {
@@ -94,8 +101,8 @@ export async function createStoredWorld({ store, database }) {
  * Returns a function that deletes batches written before some days ago, because tests cannot set the clock of the database.
  *
  * @param {Client} database
- * @param {Pick<World, 'start' | 'devices'>} world
- * @returns {World['expire']}
+ * @param {Pick<SimulatedInstallation, 'start' | 'devices'>} installation
+ * @returns {SimulatedInstallation['expire']}
  */
 function expiryOf(database, { start, devices }) {
   /** Pairs of virtual time and real time. @type {Array<{ at: number, wall: number }>} */
@@ -116,7 +123,7 @@ function expiryOf(database, { start, devices }) {
   };
 }
 
-/** @param {string} suffix of their names @returns {WorldDevice[]} */
+/** @param {string} suffix of their names @returns {SimulatedDevice[]} */
 function createDevices(suffix) {
   return [['a', 'b'], ['a']].map((sensors, n) => {
     const name = `device-${n}${suffix}`;
@@ -138,7 +145,7 @@ function createDevices(suffix) {
  * Registers a device and its sensors, as ingest does before it stores their first message.
  *
  * @param {Store} store
- * @param {WorldDevice} device
+ * @param {SimulatedDevice} device
  * @param {number} registeredAt epoch ms
  */
 export async function register(store, device, registeredAt) {

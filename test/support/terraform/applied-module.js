@@ -14,7 +14,7 @@ const CALLED = 'scylla-bootstrap';
 /**
  * A module of this repository, applied with stand-ins for its resources (see `stand-ins.js`).
  *
- * @typedef {object} StoodIn
+ * @typedef {object} AppliedModule
  * @property {() => Promise<{ name: string, index?: string, input: Record<string, any> }[]>} made the created resources, with their arguments
  * @property {() => Promise<Record<string, any>>} outputs
  * @property {(...variables: string[]) => Promise<Record<string, string[]>>} planned the changes that other variables would cause, by action
@@ -26,9 +26,9 @@ const CALLED = 'scylla-bootstrap';
 /**
  * @param {string} module its directory's name
  * @param {{ variables: Record<string, unknown>, answers: Answers }} options
- * @returns {Promise<StoodIn>}
+ * @returns {Promise<AppliedModule>}
  */
-export async function applyStoodIn(module, { variables, answers }) {
+export async function applyWithStandIns(module, { variables, answers }) {
   const terraform = await offlineTerraform();
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const root = mkdtempSync(join(tmpdir(), 'millrace-plan-'));

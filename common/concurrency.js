@@ -8,7 +8,7 @@
  * @returns {Promise<void>} settles when no work is running
  * @throws the error of the first failure
  */
-export async function someAtOnce(concurrency, items, work) {
+export async function forEachConcurrently(concurrency, items, work) {
   const remaining = shared(items);
   const worker = async () => {
     for await (const item of remaining) await work(item);
@@ -39,7 +39,7 @@ async function* shared(items) {
  * @returns {AsyncGenerator<R, void>}
  * @throws the error of the first item that failed, in its turn
  */
-export async function* inOrder(concurrency, items, work) {
+export async function* mapInOrder(concurrency, items, work) {
   /** @type {Array<Promise<R>>} */
   const running = [];
   for (const item of items) {

@@ -13,7 +13,7 @@ const STEADY_MS = 5000;
  * @param {() => number} [options.clock] ms, monotonic
  * @returns {Pick<Child, 'exited' | 'stop' | 'kill'>} `exited` when there is none any more
  */
-export function keepRunning(start, { onKilled, clock = () => performance.now() }) {
+export function restartWhenKilled(start, { onKilled, clock = () => performance.now() }) {
   let child = start();
   let isWanted = true;
 
