@@ -1,4 +1,4 @@
-import { someAtOnce } from '../../common/some-at-once.js';
+import { forEachConcurrently } from '../../common/concurrency.js';
 import { uuidBytes } from '../../schema/ids.js';
 import { DAY_MS } from '../../schema/rules.js';
 import { covers, newestOf } from './rules/rule.js';
@@ -156,7 +156,7 @@ export class AbsenceWatch {
   async #renewIfDue() {
     if (performance.now() - this.#renewedAt < RENEW_EVERY_MS) return;
     this.#unwatched = null;
-    await someAtOnce(LEASES_AT_ONCE, Array(this.#groups).keys(), async (group) => {
+    await forEachConcurrently(LEASES_AT_ONCE, Array(this.#groups).keys(), async (group) => {
       if (!this.#stopped) await this.#try(() => this.#renew(group));
     });
     this.#renewedAt = performance.now();

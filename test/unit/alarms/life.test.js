@@ -497,7 +497,7 @@ test('Absence: the clock is set back between the judgement of a silence and its 
     clock: { now: () => silentAt - SECOND_MS },
     historyMs: 365 * DAY_MS,
     maxClockSkewMs: MINUTE_MS,
-    isRegistered: async () => true,
+    goneAt: async () => null,
     announce: async () => {},
   });
   const { changes } = await evaluator.evaluate(subject, rule, { from: last, to: last, silentAt });
