@@ -22,7 +22,7 @@ export { createSubjects } from './subjects.js';
 
 /** @import { Reading } from '../history/reading/index.js' */
 /** @import { Noted, Outbox } from '../ingest/outbox.js' */
-/** @import { SampleObserver } from '../ingest/handlers/measurements.js' */
+/** @import { SampleObserver } from '../ingest/handlers/measurement-store.js' */
 /** @import { Ingest } from '../ingest/index.js' */
 /** @import { Context, UnwatchedTime } from '../observability/index.js' */
 /** @import { ClockGuard } from '../store/clock-guard.js' */

@@ -36,12 +36,14 @@ export function createSubjects(store, groups) {
 
     /**
      * @param {{ device: Buffer, sensor: Buffer }} key
-     * @returns {Promise<number | null>} epoch ms at which its device was retired, infinite if it never was; null: the sensor is registered
+     * @param {number} now epoch ms
+     * @returns {Promise<number | null>} epoch ms at which the device of a sensor was retired, `now` if that is unknown; null: the sensor
+     *   is registered
      */
-    async goneAt({ device, sensor }) {
+    async goneAt({ device, sensor }, now) {
       if (await find({ device, sensor })) return null;
       const group = groupOf(device, groups);
-      return (await store.devices.retiredAt({ group, bytes: device })) ?? Number.POSITIVE_INFINITY;
+      return (await store.devices.retiredAt({ group, bytes: device })) ?? now;
     },
 
     /**

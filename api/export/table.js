@@ -11,9 +11,8 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow';
-import { ParquetWriter } from 'hyparquet-writer';
 import { BatchBytes } from './arrow.js';
-import { ChunkWriter } from './parquet.js';
+import { ChunkWriter, OPTIONAL_TEXT, openParquet, TIME } from './parquet.js';
 
 /** @import { Data, DataType } from 'apache-arrow' */
 /** @import { SchemaElement } from 'hyparquet' */
@@ -39,18 +38,8 @@ const ARROW_TYPES = {
 
 /** @type {Record<Kind, Omit<SchemaElement, 'name'>>} */
 const PARQUET_TYPES = {
-  time: {
-    type: 'INT64',
-    repetition_type: 'REQUIRED',
-    converted_type: 'TIMESTAMP_MILLIS',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-  },
-  text: {
-    type: 'BYTE_ARRAY',
-    repetition_type: 'OPTIONAL',
-    converted_type: 'UTF8',
-    logical_type: { type: 'STRING' },
-  },
+  time: TIME,
+  text: OPTIONAL_TEXT,
   number: { type: 'DOUBLE', repetition_type: 'OPTIONAL' },
   count: { type: 'INT64', repetition_type: 'REQUIRED' },
 };
@@ -64,17 +53,10 @@ const PARQUET_TYPES = {
  */
 export async function* encodeParquetTable(columns, source) {
   const writer = new ChunkWriter();
-  const file = new ParquetWriter({
-    writer,
-    schema: [
-      { name: 'rows', num_children: columns.length },
-      ...columns.map(({ name, kind }) => ({ name, ...PARQUET_TYPES[kind] })),
-    ],
-    codec: 'UNCOMPRESSED',
-    createdBy: 'millrace',
-    // Bounds of texts are whole, so they are exact.
-    statisticsTruncateLength: Number.POSITIVE_INFINITY,
-  });
+  const file = openParquet(writer, [
+    { name: 'rows', num_children: columns.length },
+    ...columns.map(({ name, kind }) => ({ name, ...PARQUET_TYPES[kind] })),
+  ]);
   for await (const rows of chunksOf(source)) {
     const columnData = columns.map((column) => parquetColumn(column, cellsOf(rows, column)));
     await file.write({ columnData, rowGroupSize: rows.length });

@@ -29,7 +29,7 @@ import { UnmatchedTopics } from './unmatched-topics.js';
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 /** @import { Store } from '../store/index.js' */
 /** @import { Submit, SubmitLines } from './submission.js' */
-/** @import { SampleObserver } from './handlers/measurements.js' */
+/** @import { SampleObserver } from './handlers/measurement-store.js' */
 /** @import { Send } from './pipeline.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 /** @import { Series } from './sample-writer.js' */

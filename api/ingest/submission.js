@@ -12,7 +12,8 @@ import { arrivalOf } from './pipeline.js';
 /** @import { Admission } from './admission/index.js' */
 /** @import { LineDecoder, LineRefusal, Precision } from './decode/line-decoder.js' */
 /** @import { MessageBatch } from './decode/message-batch.js' */
-/** @import { MeasurementHandler, MeasurementStore, Submitted } from './handlers/measurements.js' */
+/** @import { MeasurementStore } from './handlers/measurement-store.js' */
+/** @import { MeasurementHandler, Submitted } from './handlers/measurements.js' */
 /** @import { IngestResult } from './ingest-result.js' */
 
 /** Bytes of submissions under way. A slow client only occupies its part of them. */

@@ -51,8 +51,8 @@ export class Evaluator {
    * @param {Pick<ClockGuard, 'now'>} deps.clock
    * @param {number} deps.historyMs
    * @param {number} deps.maxClockSkewMs
-   * @param {(key: { device: Buffer, sensor: Buffer }) => Promise<number | null>} deps.goneAt epoch ms at which the device of a sensor was
-   *   retired, infinite if that is unknown; null: the sensor is registered
+   * @param {(key: { device: Buffer, sensor: Buffer }, now: number) => Promise<number | null>} deps.goneAt epoch ms at which the device of
+   *   a sensor was retired, `now` if that is unknown; null: the sensor is registered
    * @param {(change: AlarmChange) => Promise<void>} deps.announce begins the deliveries, before the change is written
    */
   constructor(deps) {
@@ -102,21 +102,10 @@ export class Evaluator {
     const alarm = await this.#deps.episodes.find(key);
     if (!alarm || alarm.withdrawn || alarm.cleared !== null) return null;
     const version = rule?.versions.find(({ version }) => version === alarm.version);
-    const end = await this.#endOfSensor(key, now);
+    // The time of retirement, so that each evaluation finds the same end.
+    const end = (await this.#deps.goneAt(key, now)) ?? now;
     const ended = { ...alarm, cleared: endOf(alarm, Math.min(version?.until ?? end, end)) };
     return this.#write({ group, readAt: writeTimestamp(now) }, ended, ['cleared']);
-  }
-
-  /**
-   * The time of retirement, so that each evaluation finds the same end.
-   *
-   * @param {{ device: Buffer, sensor: Buffer }} key
-   * @param {number} now epoch ms
-   * @returns {Promise<number>} epoch ms; `now` of a sensor that is not gone
-   */
-  async #endOfSensor(key, now) {
-    const goneAt = (await this.#deps.goneAt(key)) ?? now;
-    return Number.isFinite(goneAt) ? goneAt : now;
   }
 
   /**
@@ -162,9 +151,9 @@ export class Evaluator {
       .map((episode) => endedBy(episode, version.until));
     const isOpen = computed.at(-1)?.cleared === null;
     // A retired sensor has samples, but no end of its last episode.
-    const goneAt = isOpen ? await this.#deps.goneAt(key) : null;
+    const goneAt = isOpen ? await this.#deps.goneAt(key, now) : null;
     const isGone = goneAt !== null;
-    if (isGone) endLast(computed, known, Number.isFinite(goneAt) ? goneAt : now);
+    if (isGone) endLast(computed, known, goneAt);
     /** @type {AlarmChange[]} */
     const changes = [];
     for (const episode of computed) {

@@ -296,3 +296,19 @@ function pick({ times, values, indexes }, isWanted) {
   const isKept = (/** @type {unknown} */ _, /** @type {number} */ i) => isWanted(Number(indexes[i]));
   return { times: times.filter(isKept), values: values.filter(isKept), indexes: indexes.filter(isWanted) };
 }
+
+/**
+ * Joins the samples that a message has under two references to one sensor.
+ *
+ * @param {SensorSamples} some
+ * @param {SensorSamples} others
+ * @returns {SensorSamples} all of them, in the order of the message
+ */
+export function joinSamples(some, others) {
+  const indexes = [...some.indexes, ...others.indexes];
+  const times = [...some.times, ...others.times];
+  const values = [...some.values, ...others.values];
+  const order = [...indexes.keys()].sort((a, b) => Number(indexes[a]) - Number(indexes[b]));
+  const sorted = (/** @type {number[]} */ list) => order.map((place) => /** @type {number} */ (list[place]));
+  return { times: sorted(times), values: sorted(values), indexes: sorted(indexes) };
+}

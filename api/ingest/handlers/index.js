@@ -20,9 +20,9 @@ import { createStatusHandler } from './status.js';
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Events, Statuses } from '../registry/status.js' */
 /** @import { Sparkplug } from '../sparkplug/index.js' */
-/** @import { MeasurementStore } from './measurements.js' */
+/** @import { MeasurementStore } from './measurement-store.js' */
 
-export { MeasurementStore } from './measurements.js';
+export { MeasurementStore } from './measurement-store.js';
 
 /**
  * A refused message that is stored now. Its relative times count from its first receipt. Its age counts from now.

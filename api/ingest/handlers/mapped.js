@@ -18,7 +18,7 @@ import { readSession } from '../registry/sessions.js';
 /** @import { Arrival, Message, Outcome } from '../pipeline.js' */
 /** @import { Sensor } from '../registry/cache.js' */
 /** @import { Devices, Handler, NoteLastSeen } from './index.js' */
-/** @import { MeasurementStore } from './measurements.js' */
+/** @import { MeasurementStore } from './measurement-store.js' */
 
 /**
  * Handles messages on mapped topics. A message of values goes the way of measurements, and a message of descriptions that of a birth.

@@ -14,7 +14,7 @@ import { arrivalOfSession, eventOf } from '../registry/status.js';
 /** @import { Birth } from '../registry/birth-message.js' */
 /** @import { Sparkplug } from '../sparkplug/index.js' */
 /** @import { Devices, Handler, NoteLastSeen } from './index.js' */
-/** @import { MeasurementStore } from './measurements.js' */
+/** @import { MeasurementStore } from './measurement-store.js' */
 
 /** `refused` is called when a message is refused as a whole. @typedef {Handler<EdgeTopic, Identity> & { refused(topic: EdgeTopic): void }} SparkplugHandler */
 
