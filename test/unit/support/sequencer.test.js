@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import SlowestFirst, { SECONDS } from '../../support/sequencer.js';
 
-/** A run without results of an earlier one. */
+/** Jest context of a run without results of an earlier run. */
 const context = {
   config: { cache: false, rootDir: '/checkout' },
   hasteFS: { getSize: (/** @type {string} */ path) => path.length },
@@ -18,7 +18,7 @@ function orderOf(files) {
   return sorted.map(({ path }) => path.replace('/checkout/test/', ''));
 }
 
-test('Order of test files: no earlier run: the slowest of the table first, then the others by size', () => {
+test('Order of test files: no earlier run: files of the table of durations first, then the others by size', () => {
   const files = ['unit/a.test.js', 'unit/longer.test.js', 'thorough/drain.test.js'];
   const slowest = 'contract/schemathesis.test.js';
   expect(orderOf([...files, slowest])).toEqual([
@@ -29,6 +29,6 @@ test('Order of test files: no earlier run: the slowest of the table first, then 
   ]);
 });
 
-test('Order of test files: the table of durations: it names only files that exist', () => {
+test('Order of test files: the table of durations names only existing files', () => {
   expect(Object.keys(SECONDS).filter((file) => !existsSync(join('test', file)))).toEqual([]);
 });
