@@ -94,7 +94,7 @@ const ask = (condition, signal) =>
     ...(signal && { signal }),
   });
 
-/** @param {number[]} values one each minute, the last of them now */
+/** @param {number[]} values one value per minute, the last one now */
 const heat = (values) =>
   system.measure(
     'oven',
@@ -174,7 +174,7 @@ test('POST /alarm-rules/test: the client disconnects: reading stops, and the nex
   expect(reads).toEqual({ begun: 1, ended: 1 });
 });
 
-test('Backtest: aborted while many periods without samples are read: no further period is read', async () => {
+test('Alarm backtest: the client aborts during a long range without samples: no further period is read', async () => {
   await heat([1]);
   const stopping = new AbortController();
   let stretches = 0;

@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 /**
- * Deliveries to one webhook, whose rows are in memory.
+ * Creates deliveries to one webhook. Their rows are in memory.
  *
  * @param {(alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>} webhook
  * @param {(key: EpisodeKey) => Promise<Alarm>} find the stored alarm
@@ -63,7 +63,7 @@ const startDeliveries = (
   );
 
 /**
- * Reports that the alarm opened. Then the process knows that nothing comes before the next change.
+ * Reports the opening of the alarm. Afterwards the process knows that no earlier change is pending.
  *
  * @param {Deliveries} deliveries
  */

@@ -396,7 +396,7 @@ test('Alarm: the process stops before for_ms has passed: the successor opens the
 });
 
 /**
- * Changes a rule while an alarm is open. By the clock of its device, the alarm begins after the change.
+ * Changes a rule while an alarm is open. The device clock is ahead, so the alarm starts after the change.
  *
  * @param {Definition | null} next
  */

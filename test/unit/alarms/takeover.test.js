@@ -37,7 +37,7 @@ const RULE = {
   ],
 };
 
-/** Messages are received at all times: by this process now, by some process before. */
+/** Dependencies of a process that receives messages, without unwatched time in the past. */
 const WATCHING = { watches: () => true, unwatchedTime: { read: async () => ({ since: null, spans: [] }) } };
 
 /** Creates an absence watch without absence rules. @param {object} deps some of its dependencies */
@@ -204,7 +204,7 @@ test('Absence watch: the evaluation queue is full: the silent sensor is checked 
   expect(evaluations).toBe(2);
 });
 
-/** @param {number} number of a sensor @returns {any} */
+/** @param {number} number number of a sensor @returns {any} */
 const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
 
 /**

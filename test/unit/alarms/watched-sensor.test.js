@@ -8,10 +8,10 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** A process that has watched for a day, with no outage before. @type {Watch} */
+/** A process that has watched for a day without an outage. @type {Watch} */
 const ALWAYS = { since: NOW - 24 * HOUR, unwatched: [], recordedFrom: NOW - 24 * HOUR };
 
-/** A process that watches from now on, without a record of what was watched before. @type {Watch} */
+/** A process that watches from now on, without a record of earlier watched time. @type {Watch} */
 const FROM_NOW = { since: NOW, unwatched: [], recordedFrom: Number.POSITIVE_INFINITY };
 
 /** @param {number} ms of silence @param {number} [since] epoch ms from which the rule applies @returns {Rule} */
@@ -22,7 +22,7 @@ const ruleOf = (ms, since = 0) =>
 const sensorOf = (ts, rule, before) =>
   new WatchedSensor(/** @type {any} */ ({ sensor: { intervalMs: null } }), [rule], ts, before);
 
-/** The ranges that were evaluated. @type {Array<Parameters<Evaluate>[1]>} */
+/** The evaluated ranges. @type {Array<Parameters<Evaluate>[1]>} */
 let evaluated = [];
 let hasRoom = true;
 beforeEach(() => {
@@ -39,7 +39,7 @@ const evaluate = (_rule, range) => {
 /** Judges the sensor at a given time, with its newest sample read from the database. @param {WatchedSensor} sensor @param {number} now epoch ms @param {Watch} [watch] */
 const judge = (sensor, now, watch = ALWAYS) => sensor.judge(now, watch, true, evaluate);
 
-test('Watched sensor: the sensor stops sending: an evaluation is due after for_ms, once the database confirms it', () => {
+test('Absence alarm: the sensor stops sending: the evaluation is due after for_ms, once the database confirms it', () => {
   const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
   expect(judge(sensor, NOW + MINUTE)).toBe(NOW + 3 * MINUTE);
   expect(sensor.judge(NOW + 3 * MINUTE, ALWAYS, false, evaluate)).toBeNull();
@@ -51,7 +51,7 @@ test('Watched sensor: the sensor stops sending: an evaluation is due after for_m
   expect(evaluated).toHaveLength(1);
 });
 
-test('Watched sensor: the evaluation queue is full: the evaluation is requested again after 5 s', () => {
+test('Absence alarm: the evaluation queue is full: the evaluation is requested again after 5 s', () => {
   const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
   hasRoom = false;
   expect(judge(sensor, NOW + 4 * MINUTE)).toBe(NOW + 4 * MINUTE + 5000);
@@ -61,7 +61,7 @@ test('Watched sensor: the evaluation queue is full: the evaluation is requested 
   expect(evaluated).toHaveLength(2);
 });
 
-test('Watched sensor: the watch begins after the sensor was silent: the silence is due for_ms after that beginning', () => {
+test('Absence alarm: the process starts to watch a silent sensor: the silence is evaluated for_ms after this start', () => {
   const sensor = sensorOf(NOW - HOUR, ruleOf(3 * MINUTE));
   expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 3 * MINUTE);
   judge(sensor, NOW + 3 * MINUTE - 1, FROM_NOW);
@@ -70,12 +70,12 @@ test('Watched sensor: the watch begins after the sensor was silent: the silence 
   expect(evaluated).toEqual([{ from: NOW - HOUR, to: NOW - HOUR, silentAt: NOW + 3 * MINUTE }]);
 });
 
-test('Watched sensor: silence of 25 h, for_ms is 24 h, the process has just started: due five minutes after the start', () => {
+test('Absence alarm: silence of 25 h, for_ms is 24 h, the process has just started: evaluated five minutes after the start', () => {
   const sensor = sensorOf(NOW - 25 * HOUR, ruleOf(24 * HOUR));
   expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 5 * MINUTE);
 });
 
-test('Watched sensor: the process restarts every four minutes without a gap: due 15 minutes after for_ms', () => {
+test('Absence alarm: the process restarts every four minutes without a gap: evaluated 15 minutes after for_ms', () => {
   /** @type {number[]} */
   const due = [];
   for (let since = NOW; evaluated.length === 0 && since < NOW + HOUR; since += 4 * MINUTE) {
@@ -89,13 +89,13 @@ test('Watched sensor: the process restarts every four minutes without a gap: due
   expect(due).toEqual([NOW + 25 * MINUTE]);
 });
 
-test('Watched sensor: watched time is recorded only since after the newest sample: earlier time counts as unwatched', () => {
+test('Absence alarm: the record of watched time begins after the newest sample: earlier time counts as unwatched', () => {
   const sensor = sensorOf(NOW - 10 * HOUR, ruleOf(3 * MINUTE));
   const watch = { since: NOW, unwatched: [], recordedFrom: NOW - MINUTE };
   expect(judge(sensor, NOW, watch)).toBe(NOW + 3 * MINUTE);
 });
 
-test('Watched sensor: the rule applies only from a future time (clock ahead): due at that time', () => {
+test('Absence alarm: the rule applies only from a future time (clock ahead): evaluated at that time', () => {
   const ts = NOW - HOUR;
   const sensor = sensorOf(ts, ruleOf(3 * MINUTE, NOW + 5000));
   expect(judge(sensor, NOW)).toBe(NOW + 5000);
@@ -104,7 +104,7 @@ test('Watched sensor: the rule applies only from a future time (clock ahead): du
   expect(evaluated).toEqual([{ from: ts, to: ts, silentAt: NOW + 5000 }]);
 });
 
-test('Watched sensor: no process watched for parts of a long silence: these parts do not count', () => {
+test('Absence alarm: no process watched for parts of a long silence: these parts do not count', () => {
   const ts = NOW - 10 * HOUR;
   const sensor = sensorOf(ts, ruleOf(10 * HOUR));
   const unwatched = [
@@ -117,12 +117,12 @@ test('Watched sensor: no process watched for parts of a long silence: these part
   expect(judge(sensor, NOW, { since: NOW - MINUTE, unwatched, recordedFrom: ts })).toBe(ts + 15 * HOUR);
 });
 
-test('Watched sensor: the device sends its queue of old samples for an hour: no absence is due meanwhile', () => {
+test('Absence alarm: the device sends its queue of old samples for an hour: no absence is due meanwhile', () => {
   const rule = ruleOf(3 * MINUTE);
   const first = NOW - 10 * HOUR;
   let sensor = sensorOf(first, rule);
   for (let minute = 0; minute < 60; minute++) {
-    // Each minute the group is read again.
+    // The watch reads the group again each minute.
     sensor = sensorOf(first + minute * 10 * MINUTE, rule, sensor);
     judge(sensor, NOW + minute * MINUTE, FROM_NOW);
   }
@@ -134,7 +134,7 @@ test('Watched sensor: the device sends its queue of old samples for an hour: no 
   expect(evaluated).toContainEqual({ from: ts, to: ts, silentAt: NOW + 62 * MINUTE });
 });
 
-test('Watched sensor: the sensor resumes before its absence was due: only the past gap is evaluated', () => {
+test('Absence alarm: the sensor resumes before its absence was due: only the past gap is evaluated', () => {
   const rule = ruleOf(3 * MINUTE);
   const last = NOW - HOUR;
   const before = sensorOf(last, rule);

@@ -4,7 +4,7 @@ import { summaryOf } from '../../../.ci/summary.js';
 
 /** @import { Report, Result, Results } from '../../../.ci/summary.js' */
 
-/** @param {Record<string, string | undefined>} files the failure of each, by name; undefined: it passed @returns {Results} */
+/** @param {Record<string, string | undefined>} files failure by file name; undefined: passed @returns {Results} */
 const resultsOf = (files) => ({
   numPassedTests: 5,
   numPendingTests: 0,

@@ -154,7 +154,7 @@ describe('Settings: a wrong value', () => {
       'minio:9000',
       'must be http://host/path or https://host/path, without user and password',
     ],
-  ])('Settings: a wrong value: %s=%s', (name, value, message) => {
+  ])('Settings: wrong value: %s=%s: refused', (name, value, message) => {
     expect(problemsOf({ [name]: value })).toEqual([`${name} ${message}`]);
   });
 
@@ -164,13 +164,13 @@ describe('Settings: a wrong value', () => {
     'mqtt://broker.example:99999',
     'mqtt://user:password@broker.example',
     'mqtt://broker.example/path',
-  ])('Settings: a wrong value: MQTT_URL=%s', (MQTT_URL) => {
+  ])('Settings: wrong value: MQTT_URL=%s: refused', (MQTT_URL) => {
     expect(problemsOf({ MQTT_URL })).toEqual([
       'MQTT_URL must be mqtt://host:port or mqtts://host:port, without user, password and path',
     ]);
   });
 
-  test('Settings: a wrong value: missing certificate: refused', () => {
+  test('Settings: wrong value: the certificate file does not exist: refused', () => {
     expect(problemsOf({ CQL_TLS_CA: join(folder, 'no.pem') })).toEqual([
       expect.stringMatching(/^CQL_TLS_CA cannot be read: ENOENT/),
     ]);
@@ -282,7 +282,7 @@ describe('Settings: wrong combinations', () => {
         'CQL_CONTACT_POINTS must be set when ROLE is http',
       ],
     ],
-  ])('Settings: wrong combinations: %p', (environment, problems) => {
+  ])('Settings: combination %p: its problems are reported', (environment, problems) => {
     expect(problemsOf(environment)).toEqual(problems);
   });
 

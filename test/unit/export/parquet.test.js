@@ -23,7 +23,7 @@ async function read(file) {
   return rows.map(({ ts, ...row }) => ({ ts: ts.getTime(), ...row }));
 }
 
-/** @param {Samples[]} samples @returns the expected rows, in order */
+/** Returns the expected rows, in order. @param {Samples[]} samples */
 const rowsOf = (samples) =>
   samples.flatMap(({ labels, times, values, from, to }) =>
     Array.from({ length: to - from }, (_, row) => ({

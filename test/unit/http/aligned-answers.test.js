@@ -19,7 +19,7 @@ const DAY = 24 * HOUR;
 const QUARTER = HOUR / 4;
 const MINUTE = 60_000;
 
-/** Zones, and days on which the clocks of most of them change. @type {Array<[zone: string, day: number]>} */
+/** Time zones, each with a day. On most of these days the clocks change. @type {Array<[zone: string, day: number]>} */
 const DAYS = [
   ['Europe/Berlin', Date.UTC(2026, 2, 29)],
   ['Europe/Berlin', Date.UTC(2026, 9, 25)],
@@ -44,7 +44,7 @@ const FILLS = /** @type {Fill[]} */ (['none', 'previous', 'null']);
 /** Values are multiples of 1/8, so that sums are exact in any order. */
 const value = fc.integer({ min: -4000, max: 4000 }).map((number) => number / 8);
 
-/** @param {number} begin epoch ms @returns {fc.Arbitrary<StoredHour[]>} with gaps */
+/** @param {number} begin epoch ms @returns {fc.Arbitrary<StoredHour[]>} stored hours with gaps */
 function hoursFrom(begin) {
   const samples = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: HOUR - 1 }), value), {
     selector: ([offset]) => offset,
@@ -129,7 +129,7 @@ function uniformEdges({ from, to }, width) {
  */
 function calendarEdges({ from, to }, unit, zone) {
   const calendar = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
-  /** @param {number} ts @returns {number} the same for all instants of a day, or of a week from Monday on */
+  /** @param {number} ts @returns {number} number of the day, or of the week (from Monday on) */
   const numberOf = (ts) => {
     const days = Date.parse(calendar.format(ts)) / DAY;
     return unit === 'day' ? days : Math.floor((days + 3) / 7);

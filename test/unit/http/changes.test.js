@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 22, 0, 30);
 const clock = () => NOW;
 const cursors = createCursors({ secret: 'a secret', clock });
 
-/** @param {string} since @param {number} batchDays `BATCH_DAYS` @returns {Promise<string>} the code of the problem, or `ok` */
+/** @param {string} since @param {number} batchDays `BATCH_DAYS` @returns {Promise<string>} problem code or `ok` */
 async function answerTo(since, batchDays) {
   const limits = { changes: { acquire: () => () => {} } };
   const deps = { store: {}, groups: 1, batchDays, changesSettleMs: 100, cursors, clock, limits };

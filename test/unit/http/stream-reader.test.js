@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { createReader } from '../../../api/http/stream/index.js';
 
-/** @param {string} event @param {number} [bytes] of its data */
+/** @param {string} event @param {number} [bytes] size of the data */
 const frame = (event, bytes = 2) => Buffer.from(`event: ${event}\ndata: ${'x'.repeat(bytes)}\n\n`);
 
 /** Creates a reader whose client has not read the first event yet. */

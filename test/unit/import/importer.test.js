@@ -4,7 +4,7 @@ import { usedBytes } from '../../support/memory.js';
 
 /** @import { RefusedLine } from '../../../api/import/importer.js' */
 
-/** @param {string[]} lines of the file for a dry run @param {'csv' | 'ndjson'} [format] */
+/** @param {string[]} lines lines of the file for a dry run @param {'csv' | 'ndjson'} [format] */
 function dryRun(lines, format) {
   async function* source() {
     yield Buffer.from(lines.join('\n'));
@@ -12,7 +12,7 @@ function dryRun(lines, format) {
   return dryRunOf(source(), format);
 }
 
-/** @param {AsyncIterable<Buffer>} source of a dry run @param {'csv' | 'ndjson'} [format] */
+/** @param {AsyncIterable<Buffer>} source content of the file @param {'csv' | 'ndjson'} [format] */
 async function dryRunOf(source, format = 'ndjson') {
   const resolve = async (/** @type {unknown} */ _, /** @type {Map<string, unknown>} */ sensors) => ({
     device: null,

@@ -23,7 +23,7 @@ const columnsOf = (rows, sensors = ['a']) =>
  *
  * @param {Column[]} columnData
  * @param {(file: Pick<FileMetaData, 'row_groups' | 'num_rows' | 'schema'>, writer: ByteWriter) => void} [change]
- * @returns {Promise<string>} its path
+ * @returns {Promise<string>} path of the file
  */
 async function write(columnData, change = () => {}) {
   const writer = new ByteWriter();
@@ -187,7 +187,7 @@ function varIntOf(value) {
   return value < 128 ? [value] : [(value % 128) | 128, ...varIntOf(Math.floor(value / 128))];
 }
 
-/** @param {number} levels bytes @returns {Partial<PageHeader>} of two indexes, not compressed */
+/** @param {number} levels bytes @returns {Partial<PageHeader>} header of an uncompressed page with two indexes */
 const indexPage = (levels) => ({
   type: 'DATA_PAGE_V2',
   data_page_header_v2: {
@@ -222,7 +222,7 @@ function encodedAs(encoding, header) {
   });
 }
 
-/** Writes a file of two rows whose second column has this page. @param {Partial<PageHeader>} header @param {number[]} page @param {boolean} isOptional */
+/** Writes a file of two rows. Its second column consists of the given page. @param {Partial<PageHeader>} header @param {number[]} page @param {boolean} isOptional */
 const writePage = (header, page, isOptional) =>
   write(columnsOf(2), ({ row_groups: groups, schema }, writer) => {
     const body = header.type === 'DATA_PAGE' ? snappyCompress(new Uint8Array(page)) : new Uint8Array(page);

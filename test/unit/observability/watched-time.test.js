@@ -279,7 +279,7 @@ function beatsOf(history) {
 /** @param {History} history @returns {UnwatchedSpan[]} times at which the process watched */
 const watchedOf = (history) => unionOf(stepsOf(history).filter(({ state }) => state === 'watches'));
 
-/** @param {UnwatchedSpan[]} spans @returns {UnwatchedSpan[]} their union, in order */
+/** @param {UnwatchedSpan[]} spans @returns {UnwatchedSpan[]} union of the spans, in order */
 function unionOf(spans) {
   /** @type {UnwatchedSpan[]} */
   const union = [];

@@ -49,7 +49,7 @@ const key = ({ name, ts }) => `${name} ${ts}`;
 const sorted = (samples) => samples.map(key).sort();
 
 describe('Faults: effects and rates', () => {
-  test('Faults: all rates are 0: every batch is sent once and unchanged', () => {
+  test('Simulated faults: all rates are 0: every batch is sent once and unchanged', () => {
     expect(ALL).toHaveLength(BATCHES * SAMPLES * 2);
     expect(sent('missing=0,poison=0')).toHaveLength(BATCHES);
   });
@@ -57,7 +57,7 @@ describe('Faults: effects and rates', () => {
   test.each([
     ['missing', 0.1],
     ['gap', 0.2],
-  ])('Faults: %s=%d: about this share of the samples is missing', (fault, rate) => {
+  ])('Simulated faults: %s=%d: about this share of the samples is missing', (fault, rate) => {
     const left = samplesOf(sent(`${fault}=${rate}`));
     const share = 1 - left.length / ALL.length;
     expect(share).toBeGreaterThan(rate / 2);
@@ -66,18 +66,18 @@ describe('Faults: effects and rates', () => {
     expect(left.every((sample) => known.has(key(sample)))).toBe(true);
   });
 
-  test('Faults: gap: only whole batches are missing', () => {
+  test('Simulated faults: gap: only whole batches are missing', () => {
     const counts = sent('gap=0.2').map(({ series }) => samplesOf([{ series, payload: '' }]).length);
     expect(new Set(counts)).toEqual(new Set([SAMPLES * 2]));
   });
 
-  test('Faults: zero=0.2: about this share of the values is 0', () => {
+  test('Simulated faults: zero=0.2: about this share of the values is 0', () => {
     const zeros = samplesOf(sent('zero=0.2')).filter(({ value }) => value === 0).length / ALL.length;
     expect(zeros).toBeGreaterThan(0.1);
     expect(zeros).toBeLessThan(0.4);
   });
 
-  test('Faults: late=0.1: some batches are sent after up to three newer ones, and no sample is lost', () => {
+  test('Simulated faults: late=0.1: some batches are sent after up to three newer ones, and no sample is lost', () => {
     const samples = samplesOf(sent('late=0.1'));
     expect(sorted(samples)).toEqual(sorted(ALL));
     const begins = sent('late=0.1').map(({ series }) => Number(series[0]?.samples[0]?.ts));
@@ -89,7 +89,7 @@ describe('Faults: effects and rates', () => {
     expect(Math.max(...farthest)).toBeLessThanOrEqual(3 * SAMPLES * 1000);
   });
 
-  test('Faults: disorder: samples are out of order within and across messages, and none is lost', () => {
+  test('Simulated faults: disorder: samples are out of order within and across messages, and none is lost', () => {
     const messages = sent('disorder=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const falls = (/** @type {number[]} */ times) => times.some((ts, i) => ts < Number(times[i - 1]));
@@ -98,7 +98,7 @@ describe('Faults: effects and rates', () => {
     expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
   });
 
-  test('Faults: duplicate=0.1: some payloads are sent twice in a row, byte by byte', () => {
+  test('Simulated faults: duplicate=0.1: some payloads are sent twice in a row, byte by byte', () => {
     const messages = sent('duplicate=0.1');
     const again = messages.filter(({ payload }, i) => payload === messages[i - 1]?.payload).length;
     expect(again).toBe(messages.length - BATCHES);
@@ -106,7 +106,7 @@ describe('Faults: effects and rates', () => {
     expect(again).toBeLessThan(BATCHES / 5);
   });
 
-  test('Faults: skew: all times of a device have one offset of at most four minutes', () => {
+  test('Simulated faults: skew: all times of a device have one offset of at most four minutes', () => {
     const [first] = ALL;
     const offsets = Array.from({ length: 40 }, (_, seed) => {
       const samples = samplesOf(sent('skew=0.5', seed));
@@ -122,7 +122,7 @@ describe('Faults: effects and rates', () => {
     expect(Math.max(...skewed.map(Math.abs))).toBeLessThanOrEqual(240_000);
   });
 
-  test('Faults: poison: bad elements come in separate messages or within good ones, and are not expected as stored', () => {
+  test('Simulated faults: poison: bad elements come in separate messages or within good ones, and are not expected as stored', () => {
     const messages = sent('poison=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const separate = messages.filter(({ series }) => series.length === 0).length;
@@ -134,12 +134,12 @@ describe('Faults: effects and rates', () => {
 
 const EVERYTHING = 'tsbs,duplicate=0.1,skew=1,poison=0.1';
 
-test('Faults: equal seeds give equal messages, byte by byte, and another seed gives others', () => {
+test('Simulated faults: equal seeds give equal messages, byte by byte, and another seed gives others', () => {
   expect(sent(EVERYTHING)).toEqual(sent(EVERYTHING));
   expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
 });
 
-test('Faults: all faults at once: each message records exactly the samples of its payload', () => {
+test('Simulated faults: all faults at once: each message records exactly the samples of its payload', () => {
   for (const { payload, series } of sent('tsbs,duplicate=0.1,skew=1')) {
     const said = resolveSenml(JSON.parse(String(payload))).map(({ name, ts, value }) => ({
       name,
@@ -172,13 +172,13 @@ function taken(payload) {
 }
 
 test.each(POISON.map(({ code, make }, number) => ({ number, code, make })))(
-  'Poison: kind $number: the API refuses it as $code',
+  'Simulated poison: kind $number: the API refuses it as $code',
   ({ code, make }) => {
     expect(taken(make('pulse', NOW))).toEqual({ codes: [code], samples: 0 });
   },
 );
 
-test('Poison: one bad element in a batch: the API accepts all other elements', () => {
+test('Simulated poison: one bad element in a batch: the API accepts all other elements', () => {
   expect(taken(spoiled(measured(0), 'pulse', NOW))).toEqual({ codes: ['not_numeric'], samples: 2 * SAMPLES });
 });
 

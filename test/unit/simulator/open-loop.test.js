@@ -9,7 +9,7 @@ const START = Date.UTC(2026, 10, 21, 10);
 /** Largest rounding error of divided and added epoch milliseconds in doubles, in ms. */
 const ROUNDING_MS = 1e-3;
 
-test('Open loop: random rates: samples have even distances, ascending times and no time after their message', () => {
+test('Simulator at a fixed rate: random rates: samples have even distances, ascending times and no time after their message', () => {
   const sizes = fc.record({
     devices: fc.integer({ min: 1, max: 40 }),
     perSecond: fc.double({ min: 0.1, max: 1000, noNaN: true }),
@@ -50,7 +50,7 @@ describe('Open loop: pacer', () => {
     return pacer;
   }
 
-  test('Pacer: one call takes 60 ms: later calls keep their intended times, none is early or left out', async () => {
+  test('Simulator pacer: one call takes 60 ms: later calls keep their intended times, none is early or left out', async () => {
     // The clock jumps ahead, so that the test need not be busy for 60 ms.
     let leapt = 0;
     const now = () => performance.now() + leapt;
@@ -77,7 +77,7 @@ describe('Open loop: pacer', () => {
     expect(due).toHaveLength(count);
   });
 
-  test('Pacer: the rate is too high: behindMs() reports the lag, and other work still runs', async () => {
+  test('Simulator pacer: the rate is too high: behindMs() reports the lag, and other work still runs', async () => {
     const pacer = startPacer({ perSecond: 1e9, onDue: () => {} });
     await until(() => pacer.behindMs() > 20);
     await new Promise((resolve) => setTimeout(resolve));

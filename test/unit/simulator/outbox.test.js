@@ -22,7 +22,7 @@ function openable({ limit, window, bytes = 1e6 }) {
   return { outbox, push, sent, acknowledged, dropped, sentText: () => sent.map((m) => m.payload).join('') };
 }
 
-test('Outbox: messages are sent in order, with at most one window of unacknowledged messages', () => {
+test('Simulator outbox: messages are sent in order, with at most one window of unacknowledged messages', () => {
   const { outbox, push, sent, acknowledged, sentText } = openable({ limit: 10, window: 2 });
   outbox.open();
   push('abcd');
@@ -33,7 +33,7 @@ test('Outbox: messages are sent in order, with at most one window of unacknowled
   expect(outbox.size()).toBe(3);
 });
 
-test('Outbox: no connection: messages wait, and the oldest are dropped above the limit', () => {
+test('Simulator outbox: no connection: messages wait, and the oldest are dropped above the limit', () => {
   const { outbox, push, dropped, sentText } = openable({ limit: 3, window: 8 });
   push('abcde');
   expect(dropped).toEqual(['a', 'b']);
@@ -41,7 +41,7 @@ test('Outbox: no connection: messages wait, and the oldest are dropped above the
   expect(sentText()).toBe('cde');
 });
 
-test('Outbox: a new connection opens: unacknowledged messages are sent again first, and are never dropped', () => {
+test('Simulator outbox: a new connection opens: unacknowledged messages are sent again first, and are never dropped', () => {
   const { outbox, push, sent, dropped, acknowledged, sentText } = openable({ limit: 2, window: 2 });
   outbox.open();
   push('abcd');
@@ -58,7 +58,7 @@ test('Outbox: a new connection opens: unacknowledged messages are sent again fir
   expect(outbox.size()).toBe(4);
 });
 
-test('Outbox: whenAtMost(n) resolves when at most n messages are pending', async () => {
+test('Simulator outbox: whenAtMost(n) resolves when at most n messages are pending', async () => {
   const { outbox, push, sent } = openable({ limit: 10, window: 3 });
   outbox.open();
   push('abc');
@@ -74,7 +74,7 @@ test('Outbox: whenAtMost(n) resolves when at most n messages are pending', async
   await outbox.whenAtMost(0);
 });
 
-test('Outbox: release() is called: waiting calls of whenAtMost() return', async () => {
+test('Simulator outbox: release() is called: waiting calls of whenAtMost() return', async () => {
   const { outbox, push } = openable({ limit: 10, window: 3 });
   push('a');
   const waits = outbox.whenAtMost(0);
@@ -83,7 +83,7 @@ test('Outbox: release() is called: waiting calls of whenAtMost() return', async 
   expect(outbox.size()).toBe(1);
 });
 
-test('Outbox: more bytes than the limit: waiting messages are dropped, sent ones are not', () => {
+test('Simulator outbox: more bytes than the limit: waiting messages are dropped, sent ones are not', () => {
   const { outbox, push, sent, dropped, acknowledged } = openable({ limit: 100, window: 2, bytes: 3 * 257 });
   outbox.open();
   push('abcde');

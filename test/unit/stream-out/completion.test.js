@@ -7,7 +7,7 @@ const HOUR = Date.UTC(2026, 4, 1, 10);
 const device = Buffer.alloc(16, 7);
 const digest = (/** @type {number} */ number) => Buffer.alloc(8, number);
 
-/** @param {number} number @param {number} [bytes] of its samples */
+/** @param {number} number @param {number} [bytes] size of the samples */
 const block = (number, bytes = 4) => ({
   part: 0,
   ts: HOUR + number,
@@ -96,21 +96,21 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
   return { completion, clock, sent, sentBefore, refusing, watermarks, topics, until: () => until };
 }
 
-test('Completion: both blocks are read: both are sent, then the watermark', async () => {
+test('Kafka completion: both blocks are read: both are sent, then the watermark', async () => {
   const { completion, sent, until } = createOver([block(1), block(2)]);
   await completion.completeDue();
   expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
   expect(until()).toBe(HOUR + HOUR_MS);
 });
 
-test('Completion: large blocks: each block is sent before the next one is encoded', async () => {
+test('Kafka completion: large blocks: each block is sent before the next one is encoded', async () => {
   const { completion, sent, sentBefore } = createOver([block(1, 128 * 1024), block(2, 128 * 1024)]);
   await completion.completeDue();
   expect(sentBefore).toEqual([0, 1]);
   expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
 });
 
-test('Completion: fewer blocks are read than digests exist: no watermark is sent, and the next check reads again', async () => {
+test('Kafka completion: fewer blocks are read than digests exist: no watermark is sent, and the next check reads again', async () => {
   const found = [block(1)];
   const { completion, sent, until } = createOver(found);
   await expect(completion.completeDue()).rejects.toThrow('1 of 2 missing blocks');
@@ -121,7 +121,7 @@ test('Completion: fewer blocks are read than digests exist: no watermark is sent
   expect(sent.at(-1)).toBe('watermark');
 });
 
-test('Completion: Kafka refuses a topic: other topics and their watermark advance, the refused topic follows later', async () => {
+test('Kafka completion: Kafka refuses a topic: other topics and their watermark advance, the refused topic follows later', async () => {
   const { completion, sent, refusing, watermarks, until } = createOver([block(1), block(2)]);
   refusing.add('batches');
   await completion.completeDue();
@@ -137,7 +137,7 @@ test('Completion: Kafka refuses a topic: other topics and their watermark advanc
   expect(until()).toBe(end);
 });
 
-test('Completion: Kafka refuses the topic of watermarks: other topics are completed, a later check sends the watermark', async () => {
+test('Kafka completion: Kafka refuses the topic of watermarks: other topics are completed, the watermark is sent later', async () => {
   const { completion, sent, refusing, until } = createOver([block(1), block(2)]);
   refusing.add('watermarks');
   await completion.completeDue();
@@ -149,7 +149,7 @@ test('Completion: Kafka refuses the topic of watermarks: other topics are comple
   expect(sent.slice(2)).toEqual(['watermark']);
 });
 
-test('Completion: all blocks of a device were sent: its newest values are still sent, because a process may have died', async () => {
+test('Kafka completion: all blocks of a device were sent before: its newest values are sent again', async () => {
   const { completion, sent, topics } = createOver([block(1), block(2)], { noted: [1, 2], sendsLatest: true });
   topics.set('latest', HOUR);
   await completion.completeDue();
@@ -157,7 +157,7 @@ test('Completion: all blocks of a device were sent: its newest values are still 
   expect(topics.get('latest')).toBe(HOUR + HOUR_MS);
 });
 
-test('Completion: a device has late messages for several hours: its newest values are sent once', async () => {
+test('Kafka completion: a device has late messages for several hours: its newest values are sent once', async () => {
   const { completion, sent, topics } = createOver([block(1), block(2)], {
     noted: [1, 2],
     sendsLatest: true,
@@ -171,7 +171,7 @@ test('Completion: a device has late messages for several hours: its newest value
 test.each([
   ['it was complete before', HOUR],
   ['it was never complete', undefined],
-])('Completion: Kafka refuses topic latest, %s: it stays behind', async (_, complete) => {
+])('Kafka completion: Kafka refuses topic latest, %s: it stays behind', async (_, complete) => {
   const { completion, clock, sent, refusing, topics } = createOver([block(1), block(2)], {
     noted: [1, 2],
     sendsLatest: true,

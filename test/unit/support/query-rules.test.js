@@ -47,7 +47,7 @@ describe('Query rules: allowed', () => {
     ['a lightweight transaction that is not repeated', { ...TRANSACTION, idempotent: false }],
     ['a change of the schema by migrate', DDL],
     [
-      'a query of a system table',
+      'a query of a system table of the server',
       { ...GOOD, statements: ['SELECT now() FROM system.local'], routed: false },
     ],
     [

@@ -9,7 +9,7 @@ const context = {
   hasteFS: { getSize: (/** @type {string} */ path) => path.length },
 };
 
-/** @param {string[]} files below `test` @returns {string[]} in the order in which they run */
+/** @param {string[]} files paths below `test` @returns {string[]} paths in the order in which Jest runs them */
 function orderOf(files) {
   const paths = files.map((file) => join('/checkout/test', file));
   const sequencer = new /** @type {any} */ (SlowestFirst)({ contexts: [context], globalConfig: {} });

@@ -77,7 +77,7 @@ async function run(argv, { autoRegister = true, store = {}, onOutput = () => {} 
   return result;
 }
 
-/** @param {string[]} lines of an answer @returns {Map<string, string>} secrets by account */
+/** @param {string[]} lines printed lines @returns {Map<string, string>} secrets by account */
 const secretsOf = (lines) => new Map(lines.map((line) => /** @type {[string, string]} */ (line.split('\t'))));
 
 /** @param {string} account @param {string | undefined} secret */

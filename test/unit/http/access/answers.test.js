@@ -64,18 +64,18 @@ const accessOf = (tokens = TOKENS) =>
 describe('Caller: each kind', () => {
   const bearer = { authorization: `Bearer ${READER}` };
 
-  test('Caller: request with a token: the caller has the scopes of the token and no end', async () => {
+  test('API caller: request with a token: the caller has the scopes of the token and no end', async () => {
     const app = await start({ settings: TOKENS });
     const { text } = await app.send('/api/v1/caller', { headers: bearer });
     expect(JSON.parse(text)).toEqual({ by: 'token', scopes: ['read'], endsAt: null });
   });
 
-  test('Caller: no token is set in the settings: any request has all scopes and no end', async () => {
+  test('API caller: no token is set in the settings: any request has all scopes and no end', async () => {
     const { text } = await (await start()).send('/api/v1/caller');
     expect(JSON.parse(text)).toEqual({ by: 'anybody', scopes: ['read', 'ingest', 'admin'], endsAt: null });
   });
 
-  test('Caller: tokens are set, but the request has none: the caller is nobody, without scopes', async () => {
+  test('API caller: tokens are set, but the request has none: the caller is nobody, without scopes', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.callerOf(req, res);
@@ -84,17 +84,17 @@ describe('Caller: each kind', () => {
     expect(JSON.parse((await app('/')).text)).toEqual({ by: 'nobody', scopes: [], endsAt: null });
   });
 
-  test('Caller: the route has the scope open: any request passes, and no caller is set', async () => {
+  test('API caller: the route has the scope open: any request passes, and no caller is set', async () => {
     const app = await startHandler(accessOf().guard('open'));
     expect((await app('/')).text).toBe('null');
   });
 
-  test('Access: isRequired is true only if at least one token is set', () => {
+  test('API access: isRequired is true only if at least one token is set', () => {
     expect(accessOf().isRequired).toBe(true);
     expect(accessOf({ apiToken: undefined, readTokens: [], ingestTokens: [] }).isRequired).toBe(false);
   });
 
-  test('Caller: sign-in: the response has the session and its cookie', async () => {
+  test('API caller: sign-in: the response has the session and its cookie', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.signIn(req, res, READER);
@@ -119,7 +119,7 @@ describe('Token in the query', () => {
     expect((await app(`/?p=${READER}&p=${READER}`)).text).toContain('Show a token');
   });
 
-  test('Token in the query: the header has a token too: the header counts', async () => {
+  test('Token in the query: the header has a token too: the token of the header is used', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     const headers = { authorization: `Bearer ${READER}` };
     expect(JSON.parse((await app('/?p=wrong', headers)).text)).toMatchObject({ by: 'token' });
@@ -157,7 +157,7 @@ describe('Refusals', () => {
     expect(lines[1]).toMatchObject({ address: '127.0.0.1', refused: 1 });
   });
 
-  test('Access: every method except GET, HEAD and OPTIONS counts as a change', () => {
+  test('API access: every method except GET, HEAD and OPTIONS counts as a change', () => {
     const changes = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get'].filter((method) =>
       isUnsafe(/** @type {any} */ ({ method })),
     );

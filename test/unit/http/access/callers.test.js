@@ -87,7 +87,7 @@ describe('Session', () => {
     now = NOW;
   });
 
-  test('Session: request with a valid session and a wrong token: the session counts', async () => {
+  test('Session: request with a valid session and a wrong token: the session is used', async () => {
     const session = await sessionOf(READER);
     expect((await ask({ ...session, ...bearer('wrong') })).status).toBe(200);
   });

@@ -21,7 +21,7 @@ async function start(options) {
   return {
     app,
 
-    /** @param {string} token @param {string} [address] as a proxy reports it */
+    /** @param {string} token @param {string} [address] client address that the proxy reports */
     show: (token, address = '192.0.2.1') =>
       app.send('/api/v1/caller', {
         headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address },

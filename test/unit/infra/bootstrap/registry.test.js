@@ -94,14 +94,14 @@ describe('Jars', () => {
 
   const calls = () => readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n').length;
 
-  test('Jars: Maven fails twice: the third try fetches the jars', async () => {
+  test('Cassandra jars: Maven fails twice: the third try fetches the jars', async () => {
     const third = `[ $(wc -l < ${directory}/calls) -eq 3 ] || { echo '[ERROR] timed out'; exit 1; }`;
     const folder = await fetchBy(`${third}\nmkdir "$folder"; echo jar > "$folder/a.jar"`);
     expect(readdirSync(folder)).toEqual(['a.jar']);
     expect(calls()).toBe(3);
   });
 
-  test('Jars: Maven fails three times: the error names Maven Central and the reason', async () => {
+  test('Cassandra jars: Maven fails three times: the error names Maven Central and the reason', async () => {
     await expect(fetchBy("echo '[ERROR] no route to host'; exit 1")).rejects.toMatchObject({
       code: 'install_failed',
       message: expect.stringMatching(/^Maven Central did not answer: .*no route to host\n.*Cassandra's jars/),
@@ -109,14 +109,14 @@ describe('Jars', () => {
     expect(calls()).toBe(3);
   });
 
-  test('Jars: Maven prints nothing for too long: Maven is stopped, and the error reports it', async () => {
+  test('Cassandra jars: Maven prints nothing for too long: Maven is stopped, and the error reports it', async () => {
     await expect(fetchBy('exec sleep 86400', 50)).rejects.toThrow(
       /^Maven Central did not answer: Maven printed nothing for 0.05 s/,
     );
     expect(readdirSync(join(directory, 'engine'))).toEqual([]);
   });
 
-  test('Jars: the disk is full: disk_full is thrown without another try', async () => {
+  test('Cassandra jars: the disk is full: disk_full is thrown without another try', async () => {
     await expect(fetchBy("echo '[ERROR] No space left on device'; exit 1")).rejects.toMatchObject({
       code: 'disk_full',
     });

@@ -190,7 +190,7 @@ describe('Dev: the manual', () => {
     await utimes(file, changedAt, changedAt);
   }
 
-  /** @returns {Promise<string[]>} printed lines: one for each build, because the bundler of this test fails */
+  /** @returns {Promise<string[]>} printed lines: each build prints one, because the bundler of this test fails */
   async function build() {
     /** @type {string[]} */
     const lines = [];

@@ -122,7 +122,7 @@ describe('Comparison: something else is stored', () => {
   test.each([
     ['by one bit', 60.00000000000001],
     ['by its sign', -60],
-  ])('Ledger comparison: a value differs %s: differing', async (_, value) => {
+  ])('Ledger comparison: a value differs %s: reported as differing', async (_, value) => {
     const fleet = newFleet();
     const [row] = fleet.batches();
     row?.samples.splice(0, 1, [START + 1000, value]);
@@ -140,7 +140,7 @@ describe('Comparison: something else is stored', () => {
     expect(result.found.differing.first[0]?.message).toBe('-0 was sent, 0 is stored');
   });
 
-  test('Ledger comparison: two acknowledged values for one instant, the greater is lost: differing', async () => {
+  test('Ledger comparison: two acknowledged values for one instant, the greater is lost: reported as differing', async () => {
     const fleet = newFleet();
     fleet.send('collar', 'pulse', [[START + 3000, 7]]);
     fleet.send('collar', 'pulse', [[START + 3000, 9]], { stored: false });

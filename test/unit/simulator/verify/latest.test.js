@@ -23,7 +23,7 @@ describe('Comparison: the latest value', () => {
       ['is of an hour without samples', [NOON + HOUR_MS, 61]],
       ['is missing', [null, null]],
     ]),
-  )('Ledger comparison: latest value %s: reported', async (_, latest) => {
+  )('Ledger comparison: the latest value %s: reported', async (_, latest) => {
     const fleet = newFleet();
     fleet.setLatest('collar', 'pulse', latest);
     const result = await fleet.compare();

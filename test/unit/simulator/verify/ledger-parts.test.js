@@ -16,7 +16,7 @@ function createManyDevices() {
   return fleet;
 }
 
-test('Ledger in parts: the ledger is larger than a part: each device is in one part, with all its messages', async () => {
+test('Simulator ledger in parts: the ledger is larger than a part: each device is in one part, with all its messages', async () => {
   const { ledgerPath } = createManyDevices();
   const parts = await partLedger(ledgerPath, { onProgress: () => {}, partBytes: 1000 });
   afterwards(parts.remove);
@@ -42,7 +42,7 @@ test('Ledger in parts: the ledger is larger than a part: each device is in one p
   }
 });
 
-test('Ledger in parts: the ledger fits in one part: one part is written', async () => {
+test('Simulator ledger in parts: the ledger fits in one part: one part is written', async () => {
   const { ledgerPath } = createManyDevices();
   const parts = await partLedger(ledgerPath, { onProgress: () => {} });
   afterwards(parts.remove);
@@ -61,7 +61,7 @@ test('Ledger comparison: the ledger is larger than a part: each part is compared
   expect(result).toMatchObject({ agree: true, devices: 40, messages: 80, acknowledged: 80, stored: 80 });
 });
 
-test('Ledger in parts: progress is reported every 10,000 messages', async () => {
+test('Simulator ledger in parts: progress is reported every 10,000 messages', async () => {
   const fleet = createLedgerCase(afterwards);
   for (let i = 0; i <= 20_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
   /** @type {number[]} */

@@ -61,7 +61,7 @@ test('Ledger comparison: an hour is packed for one sensor and in batches for ano
   expectFindings(await fleet.compare(), {});
 });
 
-test('Ledger in parts: the parts are removed twice: no error is thrown', async () => {
+test('Simulator ledger in parts: the parts are removed twice: no error is thrown', async () => {
   const fleet = createFleetCase(afterwards);
   fleet.open();
   const parts = await partLedger(fleet.ledgerPath, { onProgress: () => {} });

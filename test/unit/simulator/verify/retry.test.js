@@ -40,7 +40,7 @@ describe('Comparison: the database does not answer', () => {
   test('Ledger comparison: 60 attempts of a read fail: the comparison fails with the error of the database', async () => {
     const { compare, calls } = createCase('fleet', 'latestOfDevice', away);
     await expect(compare()).rejects.toMatchObject({ code: 'unavailable' });
-    // Two devices at once: the error of the first ends the comparison.
+    // The comparison reads two devices at once. The first error ends it.
     expect(calls()).toBeGreaterThanOrEqual(60);
     expect(calls()).toBeLessThanOrEqual(120);
   });

@@ -10,7 +10,7 @@ describe('Bench: machine', () => {
     const before = parseMachineTime('cpu  100 0 50 1000 10 0 5 20 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n');
     const after = parseMachineTime('cpu  160 10 70 1060 20 5 10 50 60 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n');
     expect(before).toEqual({ all: 1185, idle: 1010, stolen: 20 });
-    // 200 hundredths in all: 30 stolen, 70 idle, 100 used, of which 0.6 s are ours.
+    // In 1/100 s: 200 in all, of which 30 are stolen, 70 idle and 100 used. The bench itself used 60.
     expect(machineShares(before, after, 0.6)).toEqual({ steal: 0.15, others: 0.2 });
   });
 });

@@ -34,7 +34,7 @@ function publish(bytes) {
 /**
  * Opens a connection. Its server side is read like aedes does: everything available, whenever it is readable.
  *
- * @param {{ isConnected?: boolean }} [options] whether its CONNECT is answered already (default true)
+ * @param {{ isConnected?: boolean }} [options] `isConnected`: the CONNECT is already answered (default true)
  */
 async function open({ isConnected = true } = {}) {
   const state = { isConnected, isFull: false };
@@ -91,7 +91,7 @@ async function open({ isConnected = true } = {}) {
     asked,
     read,
     received,
-    /** @param {Buffer} bytes @param {number} [more] bytes that this slice is to bring */
+    /** @param {Buffer} bytes @param {number} [more] number of bytes to wait for */
     async send(bytes, more = bytes.length) {
       const wanted = received() + more;
       device.write(bytes);
