@@ -26,7 +26,7 @@ let system;
 /** @type {import('node:http').Server} */
 let server;
 let url = '';
-/** Reads of samples, and whether they wait. */
+/** Counts of begun and ended reads of samples. */
 const reads = { begun: 0, ended: 0 };
 /** @type {{ release: () => void, wait: Promise<void> } | null} */
 let held = null;
@@ -94,7 +94,7 @@ const ask = (condition, signal) =>
     ...(signal && { signal }),
   });
 
-/** @param {number[]} values one each minute, the last of them now */
+/** @param {number[]} values one value per minute, the last one now */
 const heat = (values) =>
   system.measure(
     'oven',
@@ -107,7 +107,7 @@ const heat = (values) =>
 
 const ABOVE = /** @type {const} */ ({ kind: 'above', limit: 5 });
 
-test('POST /alarm-rules/test: more alarms than an answer has: the first ones, and the number of all', async () => {
+test('POST /alarm-rules/test: more alarms than one response may list: the first are listed, all are counted', async () => {
   await heat(Array.from({ length: 2 * MAX_EPISODES + 100 }, (_, n) => (n % 2 === 0 ? 9 : 1)));
   const above = await (await ask(ABOVE)).json();
   expect(above).toMatchObject({ count: MAX_EPISODES + 50, total_ms: MAX_EPISODES * MINUTE_MS });
@@ -117,7 +117,7 @@ test('POST /alarm-rules/test: more alarms than an answer has: the first ones, an
   expect(absent.items).toHaveLength(MAX_EPISODES);
 });
 
-test('POST /alarm-rules/test: less history than the range: the answer has the times of its samples', async () => {
+test('POST /alarm-rules/test: the samples cover a part of the range: stored_from and stored_to show this part', async () => {
   await heat(Array.from({ length: 22 }, () => 1));
   const stored = {
     from: new Date(NOW - 30 * 86_400_000).toISOString().slice(0, 16),
@@ -131,7 +131,7 @@ test('POST /alarm-rules/test: less history than the range: the answer has the ti
     });
 });
 
-test('POST /alarm-rules/test: no samples: no times of samples', async () => {
+test('POST /alarm-rules/test: no samples in the range: stored_from and stored_to are null', async () => {
   expect(await (await ask(ABOVE)).json()).toMatchObject({
     count: 0,
     sensors: 0,
@@ -140,7 +140,7 @@ test('POST /alarm-rules/test: no samples: no times of samples', async () => {
   });
 });
 
-test('POST /alarm-rules/test: as many run as may: busy, until one ends', async () => {
+test('POST /alarm-rules/test: the limit of concurrent tests is reached: 429 busy, until one test ends', async () => {
   await heat([1, 9, 1]);
   hold();
   const first = ask(ABOVE);
@@ -153,7 +153,7 @@ test('POST /alarm-rules/test: as many run as may: busy, until one ends', async (
   expect((await ask(ABOVE)).status).toBe(200);
 });
 
-test('POST /alarm-rules/test: the client disconnects: reading ends, and another test may run', async () => {
+test('POST /alarm-rules/test: the client disconnects: reading stops, and the next test may run', async () => {
   await heat(Array.from({ length: 600 }, () => 9));
   hold();
   const leaving = new AbortController();
@@ -169,12 +169,12 @@ test('POST /alarm-rules/test: the client disconnects: reading ends, and another 
   await first;
   await until(() => isClosed);
   held?.release();
-  // The place is free only when nothing is read any more.
+  // The next test is accepted only after the canceled one has stopped reading.
   await until(async () => (await ask({ kind: 'absent', intervals: 3 })).status === 200);
   expect(reads).toEqual({ begun: 1, ended: 1 });
 });
 
-test('Backtest: aborted while many periods without samples are read: no further period is read', async () => {
+test('Alarm backtest: the client aborts during a long range without samples: no further period is read', async () => {
   await heat([1]);
   const stopping = new AbortController();
   let stretches = 0;

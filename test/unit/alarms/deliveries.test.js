@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 /**
- * Deliveries to one webhook, whose rows are in memory.
+ * Creates deliveries to one webhook. Their rows are in memory.
  *
  * @param {(alarm: Alarm, event: string, sentBefore?: Alarm) => Promise<void>} webhook
  * @param {(key: EpisodeKey) => Promise<Alarm>} find the stored alarm
@@ -63,7 +63,7 @@ const startDeliveries = (
   );
 
 /**
- * Reports that the alarm opened. Then the process knows that nothing comes before the next change.
+ * Reports the opening of the alarm. Afterwards the process knows that no earlier change is pending.
  *
  * @param {Deliveries} deliveries
  */
@@ -73,7 +73,7 @@ async function reportOpening(deliveries) {
   await until(() => rows.size === 0);
 }
 
-test('Deliveries: the write of an alarm fails but was applied, so nothing is sent: the next round sends it', async () => {
+test('Alarm deliveries: the write of an alarm fails but was applied: the next round sends its delivery', async () => {
   /** @type {string[]} */
   const sent = [];
   const deliveries = startDeliveries(
@@ -90,7 +90,7 @@ test('Deliveries: the write of an alarm fails but was applied, so nothing is sen
   expect(rows.size).toBe(0);
 });
 
-test('Deliveries: another process reports a withdrawal while this one sends the end: the receiver ends with the withdrawal', async () => {
+test('Alarm deliveries: another process reports a withdrawal during the report of the end: the withdrawal is sent last', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   const withdrawn = { ...cleared, withdrawn: true };
   let stored = ALARM;
@@ -99,7 +99,7 @@ test('Deliveries: another process reports a withdrawal while this one sends the 
   const deliveries = startDeliveries(
     async (alarm, event, sentBefore) => {
       if (event === 'cleared') {
-        // The other process is faster: its report arrives before this one.
+        // The report of the other process arrives before the report of this process.
         stored = withdrawn;
         received.push(['corrected', 'withdrawn', undefined]);
       }
@@ -121,7 +121,7 @@ test('Deliveries: another process reports a withdrawal while this one sends the 
   ]);
 });
 
-test('Deliveries: the process dies between a stale report and the check after it: the row stays, so a successor sends the current state', async () => {
+test('Alarm deliveries: the check after a stale report fails: the row stays, and a later round sends the current state', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   let stored = ALARM;
   let isAway = false;
@@ -151,7 +151,7 @@ test('Deliveries: the process dies between a stale report and the check after it
 
 const HOUR_MS = 3_600_000;
 
-/** @param {number} start epoch ms @returns {EpisodeKey} of an alarm of its own */
+/** @param {number} start epoch ms @returns {EpisodeKey} key of a separate alarm */
 const keyOf = (start) => ({ device: ID, sensor: ID, rule: ID, start });
 
 /** @param {string} id @param {object} rest */
@@ -168,7 +168,7 @@ const rowOf = (id, rest) => ({
   ...rest,
 });
 
-test('Deliveries: more are due than a hanging receiver accepts at once: the end of an alarm does not wait for the others', async () => {
+test('Alarm deliveries: 40 are due and the receiver hangs: stop() waits for the 16 requests in flight, not for the rest', async () => {
   let release = () => {};
   /** @type {Promise<void>} */
   const released = new Promise((resolve) => {
@@ -199,7 +199,7 @@ test.each([
   ['acknowledged', { acknowledgedAt: null }],
   ['cleared', { cleared: null }],
 ])(
-  'Deliveries: the process died before it wrote that an alarm was %s: nothing is sent',
+  'Alarm deliveries: the process died before it wrote that an alarm was %s: the delivery is never sent',
   async (event, state) => {
     /** @type {string[]} */
     const sent = [];
@@ -224,7 +224,7 @@ test.each([
   },
 );
 
-test('Shelving: it ends while a change of its alarm is being stored: the change does not wait for the earlier end', async () => {
+test('Alarm deliveries: the shelving ends while a change is being stored: the change is sent without waiting', async () => {
   const shelved = { ...ALARM, cleared: 60_000, shelvedUntil: now + 1_000_000 };
   const stored = { ...shelved, shelvedUntil: now - 1 };
   /** @type {string[]} */
@@ -241,7 +241,7 @@ test('Shelving: it ends while a change of its alarm is being stored: the change 
   expect(rows.size).toBe(0);
 });
 
-test('Deliveries: a delivery cannot be stored: it is not pending, because its change is not written either', async () => {
+test('Alarm deliveries: a delivery cannot be stored: the caller gets the error, and nothing is pending', async () => {
   const deliveries = startDeliveries(
     async () => {},
     async () => ALARM,
@@ -256,7 +256,7 @@ test('Deliveries: a delivery cannot be stored: it is not pending, because its ch
   await deliveries.stop();
 });
 
-test('Deliveries: no process ran for two days: the next process sends the rest, or gives up', async () => {
+test('Alarm deliveries: no process ran for two days: the next process tries once more, then gives up', async () => {
   let isAway = true;
   /** @type {string[]} */
   const sent = [];
@@ -285,7 +285,7 @@ test('Deliveries: no process ran for two days: the next process sends the rest, 
   expect(sent).toEqual(['opened']);
 });
 
-test('Deliveries: the attempt after the day comes later than an hour: it is given up, and becomes a dead letter', async () => {
+test('Alarm deliveries: the last attempt fails 25 h after the first: the delivery is given up and becomes a dead letter', async () => {
   now = 100 * HOUR_MS;
   /** @type {string[]} */
   const results = [];
@@ -299,14 +299,14 @@ test('Deliveries: the attempt after the day comes later than an hour: it is give
   rows.set('first', rowOf('first', {}));
   deliveries.start();
   await until(() => results.length === 1);
-  // The one before came at 23.9 hours, and the pause is up to 75 minutes.
+  // The attempt before came at 23.9 hours, and the pause between attempts is up to 75 minutes.
   rows.set('last', rowOf('last', { begunAt: now - 25.1 * HOUR_MS, attempts: 30 }));
   await until(() => rows.get('last').failedAt !== null);
   await deliveries.stop();
   expect(results).toEqual(['failed', 'dead']);
 });
 
-test('Deliveries: an earlier change of the alarm is repeated later: the next change waits for it', async () => {
+test('Alarm deliveries: an earlier change of the alarm waits for its next attempt: later changes wait behind it', async () => {
   /** @type {string[]} */
   const sent = [];
   const deliveries = startDeliveries(
@@ -325,7 +325,7 @@ test('Deliveries: an earlier change of the alarm is repeated later: the next cha
   expect(sent).toEqual(['1 opened', '0 opened', '0 cleared']);
 });
 
-test('Deliveries: a late message brings a whole alarm, and its first report fails: the opening still comes first', async () => {
+test('Alarm deliveries: an alarm opens and clears in one message, the first report fails: the opening still arrives first', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   /** @type {string[]} */
   const sent = [];
@@ -346,7 +346,7 @@ test('Deliveries: a late message brings a whole alarm, and its first report fail
   expect(sent).toEqual(['opened', 'opened', 'cleared']);
 });
 
-test('Deliveries: another process still repeats the opening of the alarm: this one does not send the end before', async () => {
+test('Alarm deliveries: another process still retries the opening: this process sends the end only after it', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   /** @type {string[]} */
   const sent = [];
@@ -366,7 +366,7 @@ test('Deliveries: another process still repeats the opening of the alarm: this o
   expect(sent).toEqual(['opened', 'cleared']);
 });
 
-test('Deliveries: the webhook hangs: Alertmanager gets its delivery and the open alarms, and the lease is renewed', async () => {
+test('Alarm deliveries: the webhook hangs: Alertmanager gets its delivery and the open alarms, the lease is renewed', async () => {
   let release = () => {};
   /** @type {Promise<void>} */
   const released = new Promise((resolve) => {
@@ -396,7 +396,7 @@ test('Deliveries: the webhook hangs: Alertmanager gets its delivery and the open
       open: async () => [ALARM],
     },
   );
-  // More than a process has in memory for one receiver.
+  // One row more than a process keeps in memory for one receiver.
   for (let n = 0; n <= 10_000; n++) rows.set(String(n), rowOf(String(n), { key: keyOf(n) }));
   rows.set('alertmanager', rowOf('alertmanager', { target: 'alertmanager' }));
   deliveries.start();
@@ -408,7 +408,7 @@ test('Deliveries: the webhook hangs: Alertmanager gets its delivery and the open
   await deliveries.stop();
 });
 
-test('Deliveries: another process takes the lease: this one reports nothing as pending', async () => {
+test('Alarm deliveries: another process takes the lease: this process counts no delivery as pending', async () => {
   let isHeld = true;
   const deliveries = startDeliveries(
     async () => {

@@ -13,7 +13,7 @@ const SINCE = NOW - 40 * HOUR_MS;
 
 const RUNS = runs(15);
 
-/** Each call is later: of two evaluations in the same ms none would have read more. */
+/** Each call returns a later time. Two evaluations in the same ms could not be ordered by it. */
 let calls = 0;
 const clock = () => NOW + calls++;
 
@@ -56,7 +56,7 @@ const arrival = fc.record({
 let devices = 0;
 
 test(
-  'Episodes: samples arrive shuffled and repeated, in messages of any size: those of the samples in order',
+  'Alarm episodes: samples arrive shuffled and repeated: the episodes equal those of ordered samples',
   async () => {
     await fc.assert(
       fc.asyncProperty(arrival, async ({ condition, samples, order, sizes, isRepeated, waits }) => {
@@ -78,7 +78,7 @@ test(
         await system.evaluated();
         const inOrder = samples.sort(([a], [b]) => a - b);
         const all = trueEpisodes(condition, inOrder, { since: SINCE, now: NOW + calls });
-        // Whether a silence goes on is found later: see `life.test.js`.
+        // `life.test.js` tests the detection of a silence that continues.
         const expected = all.filter(({ cleared }) => condition.kind !== 'absent' || cleared !== null);
         const found = await system.episodes(device, 's');
         expect(found.map(({ late: _, ...episode }) => episode)).toEqual(expected);
@@ -89,7 +89,7 @@ test(
   RUNS * 5000,
 );
 
-test('Episodes: a late sample changes the rate of the next one, which clears: what follows is a new episode', async () => {
+test('Alarm episodes: a late sample lowers the rate of the next sample: the episode splits into two', async () => {
   const device = `device-${devices++}`;
   /** @type {RuleCondition} */
   const condition = { kind: 'rate', limit: 0.001, clear: 0.0005 };

@@ -17,7 +17,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.UTC(2026, 10, 21, 12, 20);
 
-/** What the tests add to the clock. */
+/** Milliseconds that the tests add to the clock. */
 let shifted = 0;
 let calls = 0;
 const clock = () => NOW + shifted + calls++;
@@ -36,7 +36,7 @@ const scope = { device: 'oven' };
 const heat = (value, ts = clock()) => system.measure('oven', [{ sensor_id: 'heat', ts, value }]);
 const events = () => system.messages.map(({ event }) => event);
 
-test('Alarm: the value stays between the limit and clear: it is open, and one message reports it', async () => {
+test('Alarm: values go back and forth between limit and clear: the alarm stays open, and one message reports it', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   for (const value of [1, 12, 7, 13, 8]) await heat(value);
@@ -47,7 +47,7 @@ test('Alarm: the value stays between the limit and clear: it is open, and one me
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
-test('Alarm: a sample from before the rule exceeds the limit: no alarm opens', async () => {
+test('Alarm: a sample older than its rule exceeds the limit: no alarm opens', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await heat(20, NOW - 2 * HOUR_MS);
@@ -55,7 +55,7 @@ test('Alarm: a sample from before the rule exceeds the limit: no alarm opens', a
   expect(await system.episodes('oven', 'heat')).toEqual([]);
 });
 
-test('Retirement: the alarm is ended some time later: it ends at the time of retirement', async () => {
+test('Alarm: its device is retired: the alarm clears with the time of the retirement, even if processed later', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await heat(20);
@@ -69,7 +69,7 @@ test('Retirement: the alarm is ended some time later: it ends at the time of ret
   expect((await system.episodes('oven', 'heat')).map(({ cleared }) => cleared)).toEqual([retiredAt]);
 });
 
-test('Rule: replaced while an alarm is open: it ends with its version, and late samples are judged by the version of their time', async () => {
+test('Alarm rule: replaced while an alarm is open: the alarm ends, and late samples use the version of their time', async () => {
   system = await startMemoryAlarms({ clock });
   const since = NOW - 3 * HOUR_MS;
   const rule = await system.addRule({ scope, condition: ABOVE }, since);
@@ -96,7 +96,7 @@ test('Rule: replaced while an alarm is open: it ends with its version, and late 
   ]);
 });
 
-test('Alarm: late samples disprove it: withdrawn, and reported as corrected', async () => {
+test('Alarm: late samples disprove it: the alarm is withdrawn and reported as corrected', async () => {
   system = await startMemoryAlarms({ clock });
   const condition = /** @type {const} */ ({ kind: 'above', limit: 10, for_ms: 10 * MINUTE_MS });
   await system.addRule({ scope, condition }, NOW - 3 * HOUR_MS);
@@ -112,7 +112,7 @@ test('Alarm: late samples disprove it: withdrawn, and reported as corrected', as
   expect(await system.episodes('oven', 'heat')).toEqual([]);
 });
 
-test('Acknowledgement: the history of the alarm cannot be written: it fails, and a second one stands in the history', async () => {
+test('Alarm acknowledgement: the write of the history fails: the request fails, and its repetition is recorded', async () => {
   system = await startMemoryAlarms({ clock });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   const start = clock();
@@ -136,17 +136,17 @@ test('Acknowledgement: the history of the alarm cannot be written: it fails, and
   ]);
 });
 
-test('Shelving: the alarm clears, and the shelving ends after 30 days: the change is delivered then', async () => {
+test('Alarm shelving: the alarm clears while shelved for 30 days: the change is delivered after the 30 days', async () => {
   const receiver = await startReceiver();
   try {
-    /** Each at least once: one whose answer was under way when the alarm was shelved comes again. */
+    /** Each event may arrive twice: a delivery is repeated if its answer was under way when the alarm was shelved. */
     const delivered = () => new Set(receiver.received.map(({ event }) => event));
     system = await startMemoryAlarms({ clock, settings: { ALARM_WEBHOOK_URL: receiver.url } });
     await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
     const start = clock();
     await heat(20, start);
     await until(() => receiver.received.length === 1);
-    // A delivery looks once more at the alarm behind its answer, and would report the end at once.
+    // A delivery reads the alarm again after its answer. Without this wait it would report the end at once.
     const { deliveries } = system.store.alarms;
     await until(async () => (await deliveries.begunIn({ from: start, to: clock() })).length === 0);
     const key = {
@@ -164,7 +164,7 @@ test('Shelving: the alarm clears, and the shelving ends after 30 days: the chang
     await system.alarms.acknowledge(key, { by: 'Ada', comment: null });
     expect(receiver.received.map(({ event }) => event)).toEqual(['opened']);
     shifted = 30 * DAY_MS + MINUTE_MS;
-    // The connection of the first report may have ended on a busy machine. The next attempt comes a second later by this clock.
+    // On a busy machine the first connection may have ended. The next attempt comes 1 s later by this clock.
     await until(() => {
       shifted += SECOND_MS;
       return delivered().size === 3;
@@ -177,7 +177,7 @@ test('Shelving: the alarm clears, and the shelving ends after 30 days: the chang
   }
 });
 
-test('Shelving: the alarm changes while the receiver still answers the earlier report: the change waits for the end of the shelving', async () => {
+test('Alarm shelving: the shelved alarm clears while an earlier report is unanswered: the change waits for the shelving', async () => {
   const receiver = await startReceiver();
   try {
     receiver.become('holds');
@@ -196,7 +196,7 @@ test('Shelving: the alarm changes while the receiver still answers the earlier r
     await until(() => events().includes('cleared'));
     receiver.become('takes');
     const end = NOW + DAY_MS;
-    // Those of both reports.
+    // Two deliveries: one for each report.
     await until(
       async () => (await system.store.alarms.deliveries.begunIn({ from: end, to: end + 1 })).length === 2,
     );
@@ -213,7 +213,7 @@ test('Shelving: the alarm changes while the receiver still answers the earlier r
   }
 });
 
-test('Shelving: the process dies behind the write of an earlier end: what waits is delivered then', async () => {
+test('Alarm shelving: the process dies right after it ended the shelving: waiting changes are still delivered', async () => {
   const receiver = await startReceiver();
   try {
     system = await startMemoryAlarms({ clock, settings: { ALARM_WEBHOOK_URL: receiver.url } });
@@ -244,13 +244,13 @@ test('Shelving: the process dies behind the write of an earlier end: what waits 
   }
 });
 
-test('Process: it dies between the commit and the evaluation: its successor finds the episode', async () => {
+test('Alarm recovery: a process dies between commit and evaluation: its successor finds the episodes', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - 3 * HOUR_MS);
   await heat(1);
   await system.evaluated();
   await until(async () => (await system.store.alarms.progress.all()).length === 1);
-  // Nobody looks at samples any more: a process that commits, and dies before it evaluates.
+  // Simulates a process that commits samples and dies before it evaluates them.
   system.ingest.setSampleObserver({
     note: (device, series) =>
       system.store.alarms.progress.noteDue(device, NOW - (NOW % HOUR_MS), [
@@ -262,7 +262,7 @@ test('Process: it dies between the commit and the evaluation: its successor find
   await heat(20, now);
   await heat(30, NOW - 2 * HOUR_MS);
   await heat(0, NOW - 2 * HOUR_MS + MINUTE_MS);
-  // It also stops writing its progress.
+  // The dead process also stops writing its progress.
   const progress = await system.store.alarms.progress.all();
   const [dead] = progress;
   expect(dead).toBeDefined();
@@ -283,7 +283,7 @@ test('Process: it dies between the commit and the evaluation: its successor find
   expect((await system.episodes('oven', 'heat')).map(({ start }) => start)).toEqual([NOW - 2 * HOUR_MS, now]);
 });
 
-test('Absence: two processes, one of which has the lease: one episode, which the next sample ends', async () => {
+test('Absence alarm: two processes share the leases: one episode opens, and the next sample ends it', async () => {
   system = await startMemoryAlarms({ clock, periods: { recheck: 20, reread: 20 } });
   const second = await system.start('second');
   try {
@@ -305,7 +305,7 @@ test('Absence: two processes, one of which has the lease: one episode, which the
   }
 });
 
-/** Waits until processes have the leases of all groups, or of none. @param {0 | 1} [leases] of a group */
+/** Waits until each group of devices has a lease, or none has. @param {0 | 1} [leases] leases per group */
 const untilLeased = (leases = 1) =>
   until(async () => {
     const query = 'SELECT owner FROM alarm_lease WHERE grp = ?';
@@ -313,7 +313,7 @@ const untilLeased = (leases = 1) =>
     return results.every(({ rows }) => rows.length === leases);
   });
 
-test('Alarm: its process restarts while another holds the lease: the next clearing value ends the alarm', async () => {
+test('Alarm: the evaluating process restarts while another holds the lease: the next clearing value ends the alarm', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await untilLeased();
@@ -324,7 +324,7 @@ test('Alarm: its process restarts while another holds the lease: the next cleari
   const third = await system.start('third');
   try {
     await heat(1);
-    // The holder of the lease may have looked just before. It looks again within 4 s by this clock.
+    // The lease holder may have checked just before. The next check comes within 4 s by this clock.
     shifted += 8 * SECOND_MS;
     await until(() => events().includes('cleared'));
   } finally {
@@ -332,7 +332,7 @@ test('Alarm: its process restarts while another holds the lease: the next cleari
   }
 });
 
-test('Alarm: its own process evaluates it: the takeover of each minute does not read it again', async () => {
+test('Alarm takeover: this process already evaluates the alarm: the periodic takeover does not read it again', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await heat(20);
@@ -349,12 +349,12 @@ test('Alarm: its own process evaluates it: the takeover of each minute does not 
     count.finds++;
     return find(key);
   };
-  // Five of each group.
+  // Five reads of each of the four groups.
   await until(() => count.rereads >= 20);
   expect(count.finds).toBe(0);
 });
 
-test('Alarm: it has expired, but not its row in the index: the takeover removes that row', async () => {
+test('Alarm takeover: an alarm has expired but its index row has not: the takeover removes the row', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
   system = await startMemoryAlarms({ clock, settings, periods: { reread: 20 } });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - 10 * DAY_MS);
@@ -369,7 +369,7 @@ test('Alarm: it has expired, but not its row in the index: the takeover removes 
   expect(events()).toEqual([]);
 });
 
-test('Alarm: its process is stopped before the condition has held long enough: it opens in its successor', async () => {
+test('Alarm: the process stops before for_ms has passed: the successor opens the alarm', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: { ...ABOVE, for_ms: 10 * MINUTE_MS } }, NOW - HOUR_MS);
   const start = clock();
@@ -396,7 +396,7 @@ test('Alarm: its process is stopped before the condition has held long enough: i
 });
 
 /**
- * Changes a rule while an alarm is open. By the clock of its device, the alarm begins after the change.
+ * Changes a rule while an alarm is open. The device clock is ahead, so the alarm starts after the change.
  *
  * @param {Definition | null} next
  */
@@ -413,16 +413,16 @@ async function changeRuleBeforeAlarm(next) {
   expect(events()).toEqual(['opened', 'cleared']);
 }
 
-test('Rule: removed before an alarm begins by the clock of its device: the alarm ends', async () => {
+test('Alarm rule: removed, and the device clock is ahead so that the alarm starts later: the alarm ends', async () => {
   await changeRuleBeforeAlarm(null);
 });
 
-test('Rule: a higher limit before an alarm begins by the clock of its device: the alarm ends', async () => {
+test('Alarm rule: limit raised, and the device clock is ahead so that the alarm starts later: the alarm ends', async () => {
   const condition = { ...ABOVE, limit: 50 };
   await changeRuleBeforeAlarm({ name: 'rule', scope, severity: 'info', condition });
 });
 
-test('Alarm: older than HISTORY_DAYS: it stays one alarm with its start, is renewed, and ends', async () => {
+test('Alarm: open for longer than HISTORY_DAYS: its row is rewritten before it expires, and its start stays', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
   system = await startMemoryAlarms({ clock, settings });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - 10 * DAY_MS);
@@ -437,7 +437,7 @@ test('Alarm: older than HISTORY_DAYS: it stays one alarm with its start, is rene
   for (let hour = 1; hour <= 100; hour++) {
     shifted = hour * HOUR_MS;
     await heat(20);
-    // Each sample of after the fourth day would begin another alarm.
+    // After the fourth day each sample would open a new alarm if the first one had expired.
     if (hour % 24 === 0 || hour > 96) await system.alarms.endOfDevice(device);
     await system.evaluated();
   }
@@ -461,7 +461,7 @@ test('Alarm: older than HISTORY_DAYS: it stays one alarm with its start, is rene
 /** @param {number} minutes @returns {{ kind: 'absent', for_ms: number }} */
 const absent = (minutes) => ({ kind: 'absent', for_ms: minutes * MINUTE_MS });
 
-test('Absence: older than HISTORY_DAYS: it stays open, and the next sample ends it', async () => {
+test('Absence alarm: open for longer than HISTORY_DAYS: the alarm stays open, and the next sample ends it', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
   system = await startMemoryAlarms({ clock, settings, periods: { reread: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - 10 * DAY_MS);
@@ -480,9 +480,9 @@ test('Absence: older than HISTORY_DAYS: it stays open, and the next sample ends 
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
-test('Absence: the clock is set back between the judgement of a silence and its evaluation: it opens', async () => {
+test('Absence alarm: the clock is set back between detection and evaluation of a silence: the alarm opens', async () => {
   system = await startMemoryAlarms({ clock });
-  // Nobody else evaluates it.
+  // No other process evaluates the rule.
   system.world.watches = false;
   const rule = await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
   const last = NOW - 20 * MINUTE_MS;
@@ -505,7 +505,7 @@ test('Absence: the clock is set back between the judgement of a silence and its 
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start: last, opened: silentAt }]);
 });
 
-test('Absence: the alarm of one rule is open when another is added: it opens an alarm at once', async () => {
+test('Absence alarm: a second rule is added while the alarm of the first is open: a second alarm opens at once', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
   const last = clock();
@@ -520,9 +520,9 @@ test('Absence: the alarm of one rule is open when another is added: it opens an 
 });
 
 /**
- * Receives nothing for two hours.
+ * Simulates an outage: no process receives anything for two hours.
  *
- * @returns {Promise<number>} epoch ms of the sample before them
+ * @returns {Promise<number>} epoch ms of the last sample before the outage
  */
 async function outage() {
   system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
@@ -538,7 +538,7 @@ async function outage() {
   return last;
 }
 
-/** Waits until the holder of the leases has looked again. */
+/** Waits until the lease holder has checked every group again. */
 async function untilLooked() {
   const { fleet } = system.store;
   const { latestOfGroup } = fleet;
@@ -547,15 +547,15 @@ async function untilLooked() {
     looks++;
     return latestOfGroup(group);
   };
-  // Two looks at each group: the first may have been under way.
+  // Two checks of each group: the first may have been under way.
   await until(() => looks > 8);
   fleet.latestOfGroup = latestOfGroup;
 }
 
-test('Absence: an outage longer than the silence, and the device sends what it queued: no alarm', async () => {
+test('Absence alarm: Millrace is down for longer than for_ms, the device sends its queue afterwards: no alarm opens', async () => {
   const last = await outage();
   await untilLooked();
-  // It sends in order, and takes longer than the silence.
+  // The device sends its queue in order. This takes longer than `for_ms`.
   for (let count = 1; last + count * MINUTE_MS < NOW + shifted; count++) {
     await heat(1, last + count * MINUTE_MS);
     if (count % 20 > 0) continue;
@@ -572,7 +572,7 @@ test('Absence: an outage longer than the silence, and the device sends what it q
   expect(events()).toEqual([]);
 });
 
-test('Absence: an outage longer than the silence, and the device is gone: one alarm, after the silence was watched', async () => {
+test('Absence alarm: Millrace is down for longer than for_ms, the device stays silent: one alarm opens after for_ms', async () => {
   const last = await outage();
   await untilLooked();
   shifted += 2 * MINUTE_MS;
@@ -589,7 +589,7 @@ test('Absence: an outage longer than the silence, and the device is gone: one al
   ]);
 });
 
-test('Absence: the device sent nothing for an outage longer than the silence, and goes on: one alarm of the past', async () => {
+test('Absence alarm: the device sent nothing during an outage of Millrace, then resumes: one past alarm is stored', async () => {
   const last = await outage();
   await untilLooked();
   const next = clock();
@@ -607,7 +607,7 @@ test('Absence: the device sent nothing for an outage longer than the silence, an
   ]);
 });
 
-test('Absence: its rule gets a longer silence while the alarm is open: it ends, and one opens after the silence', async () => {
+test('Absence alarm: its rule gets a longer for_ms: the open alarm ends, and a new one opens after the new for_ms', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   const rule = await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
   const last = clock();

@@ -16,7 +16,7 @@ const DEFINITION = {
   condition: { kind: 'above', limit: 5 },
 };
 
-test('POST /alarm-rules: the evaluation of past samples takes long: the answer does not wait', async () => {
+test('POST /alarm-rules: the evaluation of past samples takes long: the response does not wait for it', async () => {
   /** @type {string[]} */
   const begun = [];
   const app = express();

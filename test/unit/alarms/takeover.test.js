@@ -37,10 +37,10 @@ const RULE = {
   ],
 };
 
-/** The process receives what devices send, and some process always did. */
+/** Dependencies of a process that receives messages, without unwatched time in the past. */
 const WATCHING = { watches: () => true, unwatchedTime: { read: async () => ({ since: null, spans: [] }) } };
 
-/** A watch without rules of absence, for what else it does. @param {object} deps some of its dependencies */
+/** Creates an absence watch without absence rules. @param {object} deps some of its dependencies */
 const watchOf = (deps) =>
   new AbsenceWatch(
     /** @type {any} */ ({
@@ -56,7 +56,7 @@ const watchOf = (deps) =>
     }),
   );
 
-test('AbsenceWatch: the takeover of open episodes fails: the next round does it again', async () => {
+test('Absence watch: the takeover of open episodes fails: the next round repeats it', async () => {
   let takeovers = 0;
   const watch = watchOf({
     takeOverOpenEpisodes: async () => {
@@ -69,7 +69,7 @@ test('AbsenceWatch: the takeover of open episodes fails: the next round does it 
   await watch.stop();
 });
 
-test('AbsenceWatch: the lease of one group cannot be taken: the other group is checked', async () => {
+test('Absence watch: the lease of one group cannot be taken: the other group is still checked', async () => {
   let takeovers = 0;
   const watch = watchOf({
     leases: {
@@ -89,7 +89,7 @@ test('AbsenceWatch: the lease of one group cannot be taken: the other group is c
   await watch.stop();
 });
 
-test('AbsenceWatch: many groups: it asks for several leases at once', async () => {
+test('Absence watch: many groups: several leases are requested in parallel', async () => {
   /** @type {Array<(isTaken: boolean) => void>} */
   const asked = [];
   const watch = watchOf({
@@ -111,7 +111,7 @@ test('AbsenceWatch: many groups: it asks for several leases at once', async () =
   await watch.stop();
 });
 
-test('AbsenceWatch: the takeover of one group fails again and again: the other group has its turn', async () => {
+test('Absence watch: the takeover of one group fails in each round: the other group is still taken over', async () => {
   /** @type {Set<number>} */
   const taken = new Set();
   const watch = watchOf({
@@ -126,7 +126,7 @@ test('AbsenceWatch: the takeover of one group fails again and again: the other g
   await watch.stop();
 });
 
-test('AbsenceWatch: the process cannot receive any more: it gives its leases back', async () => {
+test('Absence watch: the process can no longer receive messages: its leases are released', async () => {
   let watches = true;
   /** @type {string[]} */
   const calls = [];
@@ -148,7 +148,7 @@ test('AbsenceWatch: the process cannot receive any more: it gives its leases bac
   expect(calls).toEqual(['take', 'release']);
 });
 
-test('AbsenceWatch: more evaluations wait than may: it looks at the silence again', async () => {
+test('Absence watch: the evaluation queue is full: the silent sensor is checked again later', async () => {
   const [version] = RULE.versions;
   const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
   const rule = { ...RULE, versions: [{ ...version, definition }] };
@@ -204,7 +204,7 @@ test('AbsenceWatch: more evaluations wait than may: it looks at the silence agai
   expect(evaluations).toBe(2);
 });
 
-/** @param {number} number of a sensor @returns {any} */
+/** @param {number} number number of a sensor @returns {any} */
 const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
 
 /**
@@ -222,7 +222,7 @@ const schedulerOf = (evaluate, newest, onEvaluated = () => {}) =>
     onEvaluated,
   });
 
-test('EvaluationScheduler: a caller holds an older rule: the newest version is evaluated', async () => {
+test('Evaluation scheduler: a caller passes an outdated rule: the newest version is evaluated', async () => {
   const changed = { ...RULE, versions: [...RULE.versions, ...RULE.versions] };
   /** @type {number[]} */
   const versions = [];
@@ -237,7 +237,7 @@ test('EvaluationScheduler: a caller holds an older rule: the newest version is e
 });
 
 test.each(/** @type {const} */ (['above', 'rate']))(
-  'EvaluationScheduler: a rule of the kind %s is evaluated, or fails: it is counted so',
+  'Evaluation scheduler: rules of kind %s, one evaluation succeeds and one fails: each is counted as such',
   async (kind) => {
     const [version] = RULE.versions;
     const definition = { ...version?.definition, condition: { kind, limit: 10 } };
@@ -257,7 +257,7 @@ test.each(/** @type {const} */ (['above', 'rate']))(
   },
 );
 
-/** A scheduler with more samples than may wait. */
+/** Creates a scheduler whose queue of 50,000 evaluations has overflowed. */
 async function overflowing() {
   const scheduler = schedulerOf(async () => ({ changes: [], episodes: 0, run: null }));
   for (let number = 0; number < 50_100; number++)
@@ -282,7 +282,7 @@ const recoveryOf = (scheduler, store, rest = {}) =>
     }),
   );
 
-test('Recovery: a device has more sensors than the queue of evaluations holds: each is evaluated, over the whole range', async () => {
+test('Alarm recovery: a device has more sensors than the evaluation queue holds: each sensor is evaluated', async () => {
   const sensors = 60_000;
   let evaluations = 0;
   const scheduler = schedulerOf(async () => {
@@ -302,7 +302,7 @@ test('Recovery: a device has more sensors than the queue of evaluations holds: e
   await scheduler.stop(0);
 });
 
-test('Recovery: the queue of evaluations was full and the database is away: the next round evaluates the rest', async () => {
+test('Alarm recovery: the evaluation queue overflowed and the database is down: the next round evaluates the rest', async () => {
   const scheduler = await overflowing();
   let looks = 0;
   let hasWritten = false;
@@ -324,7 +324,7 @@ test('Recovery: the queue of evaluations was full and the database is away: the 
   expect(looks).toBe(2);
 });
 
-test('Recovery: the process ends before it evaluated the rest: its progress stays for a successor', async () => {
+test('Alarm recovery: the process stops before it has evaluated the rest: its progress row stays for a successor', async () => {
   const scheduler = await overflowing();
   let isRemoved = false;
   const recovery = recoveryOf(scheduler, {
@@ -337,7 +337,7 @@ test('Recovery: the process ends before it evaluated the rest: its progress stay
   expect(isRemoved).toBe(false);
 });
 
-test('Recovery: many evaluations wait: a caller with more of them waits until few do', async () => {
+test('Alarm recovery: 50,000 evaluations are queued: waitForRoom() waits until the queue is short', async () => {
   let waiting = 50_000;
   let looks = 0;
   const scheduler = {

@@ -8,10 +8,10 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** A process that has watched for a day, with no outage before. @type {Watch} */
+/** A process that has watched for a day without an outage. @type {Watch} */
 const ALWAYS = { since: NOW - 24 * HOUR, unwatched: [], recordedFrom: NOW - 24 * HOUR };
 
-/** A process that watches from now on, without a record of what was watched before. @type {Watch} */
+/** A process that watches from now on, without a record of earlier watched time. @type {Watch} */
 const FROM_NOW = { since: NOW, unwatched: [], recordedFrom: Number.POSITIVE_INFINITY };
 
 /** @param {number} ms of silence @param {number} [since] epoch ms from which the rule applies @returns {Rule} */
@@ -22,7 +22,7 @@ const ruleOf = (ms, since = 0) =>
 const sensorOf = (ts, rule, before) =>
   new WatchedSensor(/** @type {any} */ ({ sensor: { intervalMs: null } }), [rule], ts, before);
 
-/** The ranges that were evaluated. @type {Array<Parameters<Evaluate>[1]>} */
+/** The evaluated ranges. @type {Array<Parameters<Evaluate>[1]>} */
 let evaluated = [];
 let hasRoom = true;
 beforeEach(() => {
@@ -36,22 +36,22 @@ const evaluate = (_rule, range) => {
   return hasRoom;
 };
 
-/** Judges at a time, with the newest sample of the database. @param {WatchedSensor} sensor @param {number} now epoch ms @param {Watch} [watch] */
+/** Judges the sensor at a given time, with its newest sample read from the database. @param {WatchedSensor} sensor @param {number} now epoch ms @param {Watch} [watch] */
 const judge = (sensor, now, watch = ALWAYS) => sensor.judge(now, watch, true, evaluate);
 
-test('Absence: the sensor stops: it is due after its silence, and the database is asked before', () => {
+test('Absence alarm: the sensor stops sending: the evaluation is due after for_ms, once the database confirms it', () => {
   const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
   expect(judge(sensor, NOW + MINUTE)).toBe(NOW + 3 * MINUTE);
   expect(sensor.judge(NOW + 3 * MINUTE, ALWAYS, false, evaluate)).toBeNull();
   expect(evaluated).toEqual([]);
   judge(sensor, NOW + 3 * MINUTE);
   expect(evaluated).toEqual([{ from: NOW, to: NOW, silentAt: NOW + 3 * MINUTE }]);
-  // It is found once.
+  // One silence is evaluated only once.
   judge(sensor, NOW + 10 * MINUTE);
   expect(evaluated).toHaveLength(1);
 });
 
-test('Absence: no room for the evaluation: it is asked for again', () => {
+test('Absence alarm: the evaluation queue is full: the evaluation is requested again after 5 s', () => {
   const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
   hasRoom = false;
   expect(judge(sensor, NOW + 4 * MINUTE)).toBe(NOW + 4 * MINUTE + 5000);
@@ -61,7 +61,7 @@ test('Absence: no room for the evaluation: it is asked for again', () => {
   expect(evaluated).toHaveLength(2);
 });
 
-test('Absence: the watch begins again after the silence: it is due after another one', () => {
+test('Absence alarm: the process starts to watch a silent sensor: the silence is evaluated for_ms after this start', () => {
   const sensor = sensorOf(NOW - HOUR, ruleOf(3 * MINUTE));
   expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 3 * MINUTE);
   judge(sensor, NOW + 3 * MINUTE - 1, FROM_NOW);
@@ -70,12 +70,12 @@ test('Absence: the watch begins again after the silence: it is due after another
   expect(evaluated).toEqual([{ from: NOW - HOUR, to: NOW - HOUR, silentAt: NOW + 3 * MINUTE }]);
 });
 
-test('Absence: processes restart more often than the silence lasts: it is due five minutes after the last restart', () => {
+test('Absence alarm: silence of 25 h, for_ms is 24 h, the process has just started: evaluated five minutes after the start', () => {
   const sensor = sensorOf(NOW - 25 * HOUR, ruleOf(24 * HOUR));
   expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 5 * MINUTE);
 });
 
-test('Absence: a process restarts every four minutes, and misses nothing: it is due after its silence and 15 minutes', () => {
+test('Absence alarm: the process restarts every four minutes without a gap: evaluated 15 minutes after for_ms', () => {
   /** @type {number[]} */
   const due = [];
   for (let since = NOW; evaluated.length === 0 && since < NOW + HOUR; since += 4 * MINUTE) {
@@ -89,13 +89,13 @@ test('Absence: a process restarts every four minutes, and misses nothing: it is 
   expect(due).toEqual([NOW + 25 * MINUTE]);
 });
 
-test('Absence: the record of watched time begins after the newest sample: the time before it counts as unwatched', () => {
+test('Absence alarm: the record of watched time begins after the newest sample: earlier time counts as unwatched', () => {
   const sensor = sensorOf(NOW - 10 * HOUR, ruleOf(3 * MINUTE));
   const watch = { since: NOW, unwatched: [], recordedFrom: NOW - MINUTE };
   expect(judge(sensor, NOW, watch)).toBe(NOW + 3 * MINUTE);
 });
 
-test('Absence: the clock of the process that added the rule is ahead: it is due when the rule applies', () => {
+test('Absence alarm: the rule applies only from a future time (clock ahead): evaluated at that time', () => {
   const ts = NOW - HOUR;
   const sensor = sensorOf(ts, ruleOf(3 * MINUTE, NOW + 5000));
   expect(judge(sensor, NOW)).toBe(NOW + 5000);
@@ -104,37 +104,37 @@ test('Absence: the clock of the process that added the rule is ahead: it is due 
   expect(evaluated).toEqual([{ from: ts, to: ts, silentAt: NOW + 5000 }]);
 });
 
-test('Absence: nobody watched for some of a long silence: that time does not count', () => {
+test('Absence alarm: no process watched for parts of a long silence: these parts do not count', () => {
   const ts = NOW - 10 * HOUR;
   const sensor = sensorOf(ts, ruleOf(10 * HOUR));
   const unwatched = [
     { from: ts - 3 * HOUR, to: ts - 2 * HOUR },
     { from: ts - HOUR, to: ts + HOUR },
     { from: ts + 2 * HOUR, to: ts + 5 * HOUR },
-    // It lies within what the ones before add.
+    // This span lies within the time that the spans before add to the silence.
     { from: ts + 10 * HOUR, to: ts + 11 * HOUR },
   ];
   expect(judge(sensor, NOW, { since: NOW - MINUTE, unwatched, recordedFrom: ts })).toBe(ts + 15 * HOUR);
 });
 
-test('Absence: the device sends what it queued, for longer than the silence: it is not due meanwhile', () => {
+test('Absence alarm: the device sends its queue of old samples for an hour: no absence is due meanwhile', () => {
   const rule = ruleOf(3 * MINUTE);
   const first = NOW - 10 * HOUR;
   let sensor = sensorOf(first, rule);
   for (let minute = 0; minute < 60; minute++) {
-    // Each minute the group is read again.
+    // The watch reads the group again each minute.
     sensor = sensorOf(first + minute * 10 * MINUTE, rule, sensor);
     judge(sensor, NOW + minute * MINUTE, FROM_NOW);
   }
   expect(evaluated).toEqual([]);
-  // It ends in the middle: 59 minutes after the watch began came the last one.
+  // The device stops in the middle of its queue. The last sample came 59 minutes after the watch began.
   const { ts } = sensor;
   expect(judge(sensor, NOW + 61 * MINUTE, FROM_NOW)).toBe(NOW + 62 * MINUTE);
   judge(sensor, NOW + 62 * MINUTE, FROM_NOW);
   expect(evaluated).toContainEqual({ from: ts, to: ts, silentAt: NOW + 62 * MINUTE });
 });
 
-test('Absence: the sensor goes on before its silence was due: what lies between is evaluated then, without an absence of now', () => {
+test('Absence alarm: the sensor resumes before its absence was due: only the past gap is evaluated', () => {
   const rule = ruleOf(3 * MINUTE);
   const last = NOW - HOUR;
   const before = sensorOf(last, rule);

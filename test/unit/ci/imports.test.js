@@ -22,6 +22,6 @@ test.each([
   ],
   ['an @import tag', "/**\n * A module.\n *\n * @import { A } from './a.js'\n */", "import('./a.js');"],
   ['an exported text', "export const A = './a.js';", ''],
-])('Imports of a module: %s: listed as a static or a lazy one', (_, code, imports) => {
+])('Import scanner of the checks: %s: it is listed as a static or lazy import', (_, code, imports) => {
   expect(importsOf(code)).toBe(imports);
 });

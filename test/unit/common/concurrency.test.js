@@ -5,7 +5,7 @@ import { forEachConcurrently } from '../../../common/concurrency.js';
 /** @param {number} count */
 const numbers = (count) => Array.from({ length: count }, (_, at) => at);
 
-test('Concurrency: all items: each once, in order, with the limit', async () => {
+test('forEachConcurrently: 100 items, limit 4: each item runs once, in order, at most four at a time', async () => {
   /** @type {number[]} */
   const begun = [];
   let underWay = 0;
@@ -21,7 +21,7 @@ test('Concurrency: all items: each once, in order, with the limit', async () => 
   expect(underWay).toBe(0);
 });
 
-test('Concurrency: a failure: nothing new begins, and it waits for running work', async () => {
+test('forEachConcurrently: one item fails: no further item starts, and running items are awaited', async () => {
   let begun = 0;
   let ended = 0;
   const work = forEachConcurrently(4, numbers(100), async (item) => {

@@ -23,7 +23,7 @@ const PORTS = { HTTP_PORT: '8081', MQTT_PORT: '1884', CQL_LOCAL_PORT: '9043', CQ
 const path = () => join(folder, 'millrace-dev.json');
 const envFile = () => join(folder, '.env');
 
-/** Writes the file as `npm run dev` does, from this process. @param {Record<string, string>} [settings] */
+/** Writes the address file as `npm run dev` does, with the own pid. @param {Record<string, string>} [settings] */
 const write = (settings = PORTS) =>
   writeDevAddresses(readSettings({ ...settings, DATA_DIR: folder }, { envFile: envFile() }));
 
@@ -42,7 +42,7 @@ function read(target, environment = {}) {
 const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, lines: [] };
 
 describe('dev addresses: a file of a running process', () => {
-  test('Addresses of npm run dev: database command: takes CQL port and keyspace, and names them in one line', () => {
+  test('Addresses of npm run dev: database command: CQL port and keyspace come from the file, and one line names them', () => {
     write();
     expect(read('database')).toEqual({
       cql: [9043, 'farm'],
@@ -53,7 +53,7 @@ describe('dev addresses: a file of a running process', () => {
     });
   });
 
-  test('Addresses of npm run dev: database command: with a Kafka of npm run dev: takes its address', () => {
+  test('Addresses of npm run dev: database command, the file has a Kafka address: this address is used', () => {
     writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), '127.0.0.1:9092');
     const found = readCommandSettings('database', {
       environment: { DATA_DIR: folder },
@@ -63,7 +63,7 @@ describe('dev addresses: a file of a running process', () => {
     expect(String(found.stream.kafka)).toBe('127.0.0.1:9092');
   });
 
-  test('Addresses of npm run dev: broker command: takes the MQTT port alone', () => {
+  test('Addresses of npm run dev: broker command: only the MQTT port comes from the file', () => {
     write();
     expect(read('broker')).toEqual({
       cql: [9042, 'iot'],
@@ -72,18 +72,18 @@ describe('dev addresses: a file of a running process', () => {
     });
   });
 
-  test('Addresses of npm run dev: keyspace in the environment: wins, the port still comes from the file', () => {
+  test('Addresses of npm run dev: CQL_KEYSPACE is in the environment: it overrides the file, the port still comes from it', () => {
     write();
     expect(read('database', { CQL_KEYSPACE: 'mine' }).cql).toEqual([9043, 'mine']);
   });
 
-  test('Addresses of npm run dev: setting in .env: wins', () => {
+  test('Addresses of npm run dev: MQTT_PORT is in .env: it overrides the file', () => {
     write();
     writeFileSync(envFile(), 'MQTT_PORT=1900\n');
     expect(read('broker')).toEqual({ ...DEFAULTS, mqtt: 1900 });
   });
 
-  test('Addresses of npm run dev: empty value in the environment: counts as not set', () => {
+  test('Addresses of npm run dev: a setting is empty in the environment: the file is used', () => {
     write();
     expect(read('broker', { MQTT_PORT: '' }).mqtt).toBe(1884);
   });
@@ -91,23 +91,23 @@ describe('dev addresses: a file of a running process', () => {
   test.each([
     [{ CQL_CONTACT_POINTS: '127.0.0.1:9999' }, DEFAULTS],
     [{ CQL_LOCAL_PORT: '9999' }, { ...DEFAULTS, cql: [9999, 'iot'] }],
-  ])('Addresses of npm run dev: %p in the environment: nothing from the file', (environment, expected) => {
+  ])('Addresses of npm run dev: %p in the environment: the file is ignored', (environment, expected) => {
     write();
     expect(read('database', environment)).toEqual(expected);
   });
 
-  test('Addresses of npm run dev: external broker in the environment: nothing comes from the file', () => {
+  test('Addresses of npm run dev: MQTT_URL of an external broker is in the environment: the file is ignored', () => {
     write();
     expect(read('broker', { MQTT_URL: 'mqtt://127.0.0.1:1999' })).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: dev on a cluster and an external broker: the file names neither', () => {
+  test('Addresses of npm run dev: npm run dev uses a remote cluster and an external broker: the file names neither of them', () => {
     write({ ...PORTS, CQL_CONTACT_POINTS: '127.0.0.1:9999', MQTT_URL: 'mqtt://127.0.0.1:1999' });
     expect(read('database')).toEqual(DEFAULTS);
     expect(read('broker')).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: dev with passwords and tokens: the file holds none of them', () => {
+  test('Addresses of npm run dev: npm run dev has passwords and tokens: the file contains none of them', () => {
     write({ ...PORTS, API_TOKEN: 'a-token', MQTT_USERNAME: 'somebody', MQTT_PASSWORD: 'a-password' });
     expect(JSON.parse(readFileSync(path(), 'utf8'))).toEqual({
       pid: process.pid,
@@ -116,14 +116,14 @@ describe('dev addresses: a file of a running process', () => {
     });
   });
 
-  test('Addresses of npm run dev: dev stops: the file is gone', () => {
+  test('Addresses of npm run dev: npm run dev stops: the file is removed', () => {
     write();
     removeDevAddresses(folder);
     expect(existsSync(path())).toBe(false);
     expect(read('database')).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: another dev has written the file since: it stays', () => {
+  test('Addresses of npm run dev: a second npm run dev has overwritten the file: the first does not remove it', () => {
     write();
     const text = readFileSync(path(), 'utf8').replace(`"pid":${process.pid}`, `"pid":${process.ppid}`);
     writeFileSync(path(), text);
@@ -133,7 +133,7 @@ describe('dev addresses: a file of a running process', () => {
 });
 
 describe('dev addresses: a stale or damaged file is ignored', () => {
-  test('Addresses of npm run dev: the process has ended: ignored', async () => {
+  test('Addresses of npm run dev: the process of the file has ended: the file is ignored', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     await once(child, 'spawn');
     const exited = once(child, 'exit');
@@ -146,7 +146,7 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
     expect(read('database')).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: another process has the pid now: its start time differs', () => {
+  test('Addresses of npm run dev: another process has the same pid but another start time: the file is ignored', () => {
     write();
     const file = JSON.parse(readFileSync(path(), 'utf8'));
     writeFileSync(path(), JSON.stringify({ ...file, start: `${file.start}1` }));
@@ -162,7 +162,7 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
     ['a pid that is a text', '{"pid":"1","start":"1","settings":{}}'],
     ['a pid of no process', '{"pid":0,"start":"","settings":{}}'],
     ['no start time', '{"pid":999999999,"start":"","settings":{"CQL_LOCAL_PORT":"9043"}}'],
-  ])('Addresses of npm run dev: the file holds %s: ignored', (_, text) => {
+  ])('Addresses of npm run dev: the file holds %s: the file is ignored', (_, text) => {
     writeFileSync(path(), text);
     expect(findDevAddresses(folder)).toBeNull();
     expect(read('database')).toEqual(DEFAULTS);
@@ -171,14 +171,14 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
   test.each([
     ['CQL_LOCAL_PORT', '70000'],
     ['CQL_KEYSPACE', 'iot; DROP'],
-  ])('Addresses of npm run dev: %s of the file is %s', (name, value) => {
+  ])('Addresses of npm run dev: %s of the file is %s: the file is ignored', (name, value) => {
     write();
     const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
     writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, [name]: value } }));
     expect(read('database')).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: a setting that no command takes: the others count', () => {
+  test('Addresses of npm run dev: the file has an unexpected setting: it is ignored, the others are used', () => {
     write();
     const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
     writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, ROLE: 'http' } }));
@@ -186,7 +186,7 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
     expect(findDevAddresses(folder)?.settings['ROLE']).toBeUndefined();
   });
 
-  test('Addresses of npm run dev: no data directory: ignored', () => {
+  test('Addresses of npm run dev: the data directory is missing: no addresses are found', () => {
     expect(findDevAddresses(join(folder, 'none'))).toBeNull();
   });
 });

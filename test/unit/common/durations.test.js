@@ -3,7 +3,7 @@ import { callAfter } from '../../../common/durations.js';
 
 const DAY_MS = 86_400_000;
 
-// The tests cannot wait for weeks.
+// Fake timers, because the tests cannot wait for weeks.
 beforeEach(() => {
   jest.useFakeTimers();
 });
@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 test.each([1000, 24 * DAY_MS, 30 * DAY_MS, 100 * DAY_MS])(
-  'callAfter: %i ms: one call, at the end of this time',
+  'callAfter: %i ms: the callback runs once, after exactly this time',
   (ms) => {
     let calls = 0;
     callAfter(ms, () => {
@@ -27,7 +27,7 @@ test.each([1000, 24 * DAY_MS, 30 * DAY_MS, 100 * DAY_MS])(
   },
 );
 
-test('callAfter: cancelled after 40 of 60 days: no call', () => {
+test('callAfter: canceled after 40 of 60 days: the callback never runs', () => {
   let calls = 0;
   const cancel = callAfter(60 * DAY_MS, () => {
     calls++;

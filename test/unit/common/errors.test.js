@@ -8,13 +8,13 @@ const PAGE = readFileSync(new URL('../../../docs/reference/errors.md', import.me
 
 const table = /** @type {[keyof typeof ERRORS, ErrorEntry][]} */ (Object.entries(ERRORS));
 
-/** @param {ErrorEntry['kind']} kind @returns {string[]} the rows that its section of the page must have, in order */
+/** @param {ErrorEntry['kind']} kind @returns {string[]} the expected rows of this section of the page, in order */
 const rowsOf = (kind) =>
   table
     .filter(([, entry]) => entry.kind === kind)
     .map(([code, { status, exit, title }]) => `| \`${code}\` | ${status ?? exit} | ${title} |`);
 
-/** @param {string} heading @returns {string[]} the rows of the section whose heading begins so */
+/** @param {string} heading @returns {string[]} the rows of the section whose heading begins with `heading` */
 const rowsUnder = (heading) => {
   const section = PAGE.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
   return section.split('\n').filter((line) => line.startsWith('| `'));
@@ -24,12 +24,12 @@ test.each([
   ['Refusals', 'refusal'],
   ['Problems', 'problem'],
   ['Stops', 'stop'],
-])('Errors: docs/reference/errors.md: the same table: %s', (heading, kind) => {
+])('Error table: docs/reference/errors.md: section %s lists the same errors', (heading, kind) => {
   expect(rowsUnder(heading)).toEqual(rowsOf(/** @type {ErrorEntry['kind']} */ (kind)));
 });
 
 describe('Errors: the table', () => {
-  test('Table of errors: codes: each is used', () => {
+  test('Error table: every code is used in the source', () => {
     const sources = ['api', 'common', 'infra', 'schema', 'simulator']
       .flatMap((folder) =>
         readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
@@ -40,28 +40,28 @@ describe('Errors: the table', () => {
     expect(table.map(([code]) => code).filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
   });
 
-  test('Table of errors: codes and titles: identifiers for programs, and titles of one line', () => {
+  test('Error table: codes are snake_case, and titles are one line without a period', () => {
     for (const [code, { title }] of table) {
       expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
       expect(title).toMatch(/^[A-Z].*[^.\s]$/);
     }
   });
 
-  test('Table of errors: statuses: only for errors that clients see', () => {
+  test('Error table: only errors that clients see have an HTTP status', () => {
     for (const [, { kind, status, exit }] of table) {
       if (kind === 'stop') expect(status).toBeUndefined();
       else expect([status !== undefined && status >= 400 && status <= 599, exit]).toEqual([true, undefined]);
     }
   });
 
-  test('Table of errors: exit codes: each is unique, and neither a shell nor a signal uses it', () => {
+  test('Error table: exit codes are unique, and differ from those of shells and signals', () => {
     const exits = table.flatMap(([, { exit }]) => exit ?? []);
     expect(new Set(exits).size).toBe(exits.length);
     expect(exits).toHaveLength(rowsOf('stop').length);
     expect(exits.filter((exit) => exit < 0 || exit > 125)).toEqual([]);
   });
 
-  test('Table of errors: refusals of the contract: all are in it', () => {
+  test('Error table: the refusals are exactly those of the message contract', () => {
     expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
       'malformed',
       'unknown_format',
@@ -81,7 +81,7 @@ describe('Errors: the table', () => {
 });
 
 describe('Errors: an error of the table', () => {
-  test('Error: members: code, message, cause and details', () => {
+  test('MillraceError: the error has code, message, cause, details and status', () => {
     const cause = new Error('ECONNREFUSED');
     const error = new MillraceError('unavailable', 'Try again in a minute', {
       cause,
@@ -96,11 +96,11 @@ describe('Errors: an error of the table', () => {
     expect([error.cause, error.details, error.status]).toEqual([cause, { retry: 60 }, 503]);
   });
 
-  test('Error: without a message: it has its title', () => {
+  test('MillraceError: no message is passed: the message is the title of the code', () => {
     expect(new MillraceError('not_found').message).toBe(ERRORS.not_found.title);
   });
 
-  test('Error: code without a status: 500, exit code 70; client error in a command: exit code 1', () => {
+  test('MillraceError: defaults: status 500, exit code 70, and exit code 1 for a client error', () => {
     expect(new MillraceError('disk_full').status).toBe(500);
     expect(new MillraceError('disk_full').exitCode).toBe(70);
     expect(new MillraceError('not_found').exitCode).toBe(1);

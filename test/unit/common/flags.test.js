@@ -26,7 +26,7 @@ const LINE = {
 /** @param {string[]} argv */
 const parse = (...argv) => parseFlags(LINE, argv);
 
-/** @param {string[]} argv @returns {MillraceError} what is thrown */
+/** @param {string[]} argv @returns {MillraceError} the thrown error */
 function refused(...argv) {
   try {
     parse(...argv);
@@ -55,7 +55,7 @@ describe('Durations', () => {
   });
 
   test.each(['', '5', 's', '5 m', '-5m', '5M', '5m5', '1h30m', '.5s', '1e-3s', '1e999s', 'Infinitys'])(
-    '"%s" is no duration',
+    'Duration flag: "%s" is not a duration',
     (text) => {
       expect(parseDuration(text)).toBeNull();
     },
@@ -63,11 +63,11 @@ describe('Durations', () => {
 });
 
 describe('Flags', () => {
-  test('Flags: none given: the defaults', () => {
+  test('Command-line flags: no flags are passed: the defaults apply', () => {
     expect(parse()).toEqual({ devices: 25, interval: 1000, fresh: false });
   });
 
-  test('Flags: with a space or an equals sign: both are read', () => {
+  test('Command-line flags: values after a space or an equals sign: both forms are read', () => {
     expect(
       parse('--devices', '1e3', '--rate=0.5', '--interval', '500ms', '--broker=mqtt://h', '--fresh'),
     ).toEqual({
@@ -79,7 +79,7 @@ describe('Flags', () => {
     });
   });
 
-  test('Flags: names that begin with no-: switches like others', () => {
+  test('Command-line flags: a switch whose name begins with no-: read like any other switch', () => {
     expect(parse('--no-simulator')['no-simulator']).toBe(true);
   });
 
@@ -115,7 +115,7 @@ describe('Flags', () => {
       ['--device=5', '--rate', 'x'],
       ["unknown flag '--device'. Did you mean --devices?", '--rate takes a number, not "x"'],
     ],
-  ])('Flags: %s: a line for each problem, and where to find the flags', (_, argv, sentences) => {
+  ])('Command-line flags: %s: one line for each problem, and a hint to --help', (_, argv, sentences) => {
     const { code, exitCode, message } = refused(...argv);
     expect([code, exitCode]).toEqual(['usage', 2]);
     expect(message.split('\n')).toEqual([
@@ -124,7 +124,7 @@ describe('Flags', () => {
     ]);
   });
 
-  test('Flags: --help: usage, flags with defaults and examples; nothing else is an error then', () => {
+  test('Command-line flags: --help: usage, flags with defaults and examples are shown, and other errors are ignored', () => {
     const { code, exitCode, message } = refused('--rate', 'x', '--help', '--paint');
     expect([code, exitCode]).toEqual(['help', 0]);
     expect(message.split('\n')).toEqual([
@@ -146,7 +146,7 @@ describe('Flags', () => {
     ]);
   });
 
-  test('Flags: words: counted, and taken before and after flags', () => {
+  test('Command-line flags: words are accepted before and after flags, and their number is checked', () => {
     const line = { ...LINE, words: { usage: 'FILE…', rule: 'one file or two', least: 1, most: 2 } };
     expect(parseLine(line, ['a', '--fresh', 'b'])).toMatchObject({
       words: ['a', 'b'],
@@ -173,7 +173,7 @@ describe('Flags: a group of commands', () => {
     },
   };
 
-  test('Flags: a group of commands: a command: its name, words and flags', () => {
+  test('Command-line flags: a group of commands: one command is parsed into its name, words and flags', () => {
     expect(parseGroup(GROUP, ['issue', 'a', '--file', 'f'])).toEqual({
       command: 'issue',
       words: ['a'],
@@ -189,7 +189,7 @@ describe('Flags: a group of commands', () => {
     [['list', 'x'], 'usage', /^error: unexpected word "x"/],
     [['--help'], 'help', /^Usage: npm run x -- COMMAND.* {2}issue ACCOUNT… \[flags\] +makes one\n/s],
     [['issue', '--help'], 'help', /^Usage: npm run x -- issue ACCOUNT… \[flags\].*--file.*Examples:/s],
-  ])('Flags: a group of commands: %j: %s', (argv, code, message) => {
+  ])('Command-line flags: a group of commands: %j: the parser throws with code %s', (argv, code, message) => {
     expect(() => parseGroup(GROUP, argv)).toThrow(
       expect.objectContaining({ code, message: expect.stringMatching(message) }),
     );

@@ -12,17 +12,17 @@ beforeEach(() => {
   throttle = new LogThrottle({ everyMs: EVERY_MS, clock: () => now });
 });
 
-test('LogThrottle: first event: is logged at once', () => {
+test('Log throttle: the first event is logged at once', () => {
   expect(throttle.count('a')).toBe(1);
 });
 
-test('LogThrottle: events within the period: are counted and not logged', () => {
+test('Log throttle: further events within the period are counted and not logged', () => {
   throttle.count('a');
   now = EVERY_MS - 1;
   expect([throttle.count('a'), throttle.count('a')]).toEqual([0, 0]);
 });
 
-test('LogThrottle: first event after the period: is logged with the count since the last line', () => {
+test('Log throttle: the first event after the period is logged with the count since the last line', () => {
   for (let i = 0; i < 5; i++) throttle.count('a');
   now = EVERY_MS;
   expect(throttle.count('a')).toBe(5);
@@ -30,11 +30,11 @@ test('LogThrottle: first event after the period: is logged with the count since 
   expect(throttle.count('a')).toBe(1);
 });
 
-test('LogThrottle: two keys: are counted separately', () => {
+test('Log throttle: events of two keys are counted separately', () => {
   expect([throttle.count('a'), throttle.count('b'), throttle.count('a')]).toEqual([1, 1, 0]);
 });
 
-test('LogThrottle: more keys than it keeps: the least recently counted key starts again', () => {
+test('Log throttle: more than 10,000 keys: the least recently counted key is forgotten', () => {
   for (let i = 0; i <= 10_000; i++) throttle.count(`key ${i}`);
   expect([throttle.count('key 0'), throttle.count('key 10000')]).toEqual([1, 0]);
 });

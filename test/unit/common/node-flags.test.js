@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { HTTP_NODE_FLAGS, INGEST_NODE_FLAGS } from '../../../common/node-flags.js';
 
-/** The lines of a file that start an API process. @param {string} file */
+/** Returns the lines of a file that start an API process. @param {string} file */
 const startsIn = (file) =>
   readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8').match(/^.*node\W.*\bapi\/index\.js/gm) ??
   [];
 
-/** A line of the compose file has no ROLE, which is for another test: there the flags do. @param {string} line */
+/** The compose file sets ROLE on another line, so its line is recognized by the flags. @param {string} line */
 const servesReaders = (line) =>
   line.includes('ROLE=http') || HTTP_NODE_FLAGS.every((flag) => line.includes(`${flag},`));
 
 test.each(['package.json', 'Dockerfile', 'docker-compose.yml'])(
-  '%s starts ingest with the same flags',
+  'Node.js flags: %s: ingest starts with exactly the flags of INGEST_NODE_FLAGS',
   (file) => {
     const starts = startsIn(file).filter((line) => !servesReaders(line));
     expect(starts).toHaveLength(1);
@@ -21,7 +21,7 @@ test.each(['package.json', 'Dockerfile', 'docker-compose.yml'])(
 );
 
 test.each(['package.json', 'docker-compose.yml'])(
-  '%s starts who only serves readers with flags of its own',
+  'Node.js flags: %s: the process with ROLE=http starts with the flags of HTTP_NODE_FLAGS',
   (file) => {
     const starts = startsIn(file).filter(servesReaders);
     expect(starts).toHaveLength(1);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Queue } from '../../../common/queue.js';
 
-test('Queue: random pushes, shifts and removals: it behaves like an array', () => {
+test('Queue: random pushes, shifts and removals: the queue behaves like an array', () => {
   const step = fc.oneof(
     fc.constant({ kind: 'push', at: 0 }),
     fc.constant({ kind: 'shift', at: 0 }),
@@ -22,7 +22,7 @@ test('Queue: random pushes, shifts and removals: it behaves like an array', () =
         } else if (kind === 'shift') {
           expect(queue.shift()).toBe(model.shift());
         } else {
-          // Also those that have left already, or were never there.
+          // The item may have been removed before, or may never have existed.
           leaves[at]?.();
           model = model.filter((value) => value !== at);
         }

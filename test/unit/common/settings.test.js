@@ -34,7 +34,7 @@ function problemsOf(environment, options = NONE) {
   }
 }
 
-test('Settings: none is set: everything is on loopback, with the defaults of the contract', () => {
+test('Settings: no setting is set: all listeners are on loopback, with the documented defaults', () => {
   expect(readSettings({}, NONE)).toMatchObject({
     cql: {
       contactPoints: null,
@@ -66,7 +66,7 @@ test('Settings: none is set: everything is on loopback, with the defaults of the
   });
 });
 
-test('Settings: an installation with separate parts: read as written', () => {
+test('Settings: separate database, broker and ingest processes: every setting is read as written', () => {
   const config = readSettings(
     {
       ROLE: 'ingest',
@@ -108,7 +108,7 @@ describe('Settings: devices register by themselves', () => {
       },
       false,
     ],
-  ])('Settings: devices register by themselves: with %p: %p', (environment, expected) => {
+  ])('Settings: default of AUTO_REGISTER with %p: %p', (environment, expected) => {
     expect(readSettings(environment, NONE).ingest.autoRegister).toBe(expected);
   });
 });
@@ -154,7 +154,7 @@ describe('Settings: a wrong value', () => {
       'minio:9000',
       'must be http://host/path or https://host/path, without user and password',
     ],
-  ])('Settings: a wrong value: %s=%s', (name, value, message) => {
+  ])('Settings: wrong value: %s=%s: refused', (name, value, message) => {
     expect(problemsOf({ [name]: value })).toEqual([`${name} ${message}`]);
   });
 
@@ -164,13 +164,13 @@ describe('Settings: a wrong value', () => {
     'mqtt://broker.example:99999',
     'mqtt://user:password@broker.example',
     'mqtt://broker.example/path',
-  ])('Settings: a wrong value: MQTT_URL=%s', (MQTT_URL) => {
+  ])('Settings: wrong value: MQTT_URL=%s: refused', (MQTT_URL) => {
     expect(problemsOf({ MQTT_URL })).toEqual([
       'MQTT_URL must be mqtt://host:port or mqtts://host:port, without user, password and path',
     ]);
   });
 
-  test('Settings: a wrong value: missing certificate: refused', () => {
+  test('Settings: wrong value: the certificate file does not exist: refused', () => {
     expect(problemsOf({ CQL_TLS_CA: join(folder, 'no.pem') })).toEqual([
       expect.stringMatching(/^CQL_TLS_CA cannot be read: ENOENT/),
     ]);
@@ -200,7 +200,7 @@ describe('Settings: STREAM_PARQUET', () => {
       { STREAM_PARQUET: 's3://lake/', STREAM_S3_ENDPOINT: 'https://minio.example:9000//', ...key },
       { ...ofAmazon, prefix: '', endpoint: 'https://minio.example:9000' },
     ],
-  ])('Settings: STREAM_PARQUET: %p: its place', (environment, place) => {
+  ])('Settings: STREAM_PARQUET: %p: read as a directory or a bucket', (environment, place) => {
     expect(readSettings(environment, { envFile: '' }).stream.parquet).toEqual(place);
   });
 });
@@ -282,7 +282,7 @@ describe('Settings: wrong combinations', () => {
         'CQL_CONTACT_POINTS must be set when ROLE is http',
       ],
     ],
-  ])('Settings: wrong combinations: %p', (environment, problems) => {
+  ])('Settings: combination %p: its problems are reported', (environment, problems) => {
     expect(problemsOf(environment)).toEqual(problems);
   });
 
@@ -293,7 +293,7 @@ describe('Settings: wrong combinations', () => {
       { MQTT_HOST: '::', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'a password of 16 or more' },
       'MQTT',
     ],
-  ])('Settings: wrong combinations: listeners beyond loopback: only with TLS: %p', (own, protocol) => {
+  ])('Settings: wrong combinations: listener beyond loopback without TLS: %p', (own, protocol) => {
     /** @type {Record<string, string>} */
     const environment = {
       ...own,
@@ -309,7 +309,7 @@ describe('Settings: wrong combinations', () => {
     expect(problemsOf({ ...environment, ...tls })).toEqual([]);
   });
 
-  test('Settings: wrong combinations: client certificate for the database: it needs a key, and the database an authority', () => {
+  test('Settings: wrong combinations: a client certificate for the database needs CQL_TLS_KEY and CQL_TLS_CA', () => {
     const pem = file('shown.pem', 'PEM');
     const [CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA] = [pem, pem, pem];
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_CA })).toEqual([
@@ -324,7 +324,7 @@ describe('Settings: wrong combinations', () => {
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA })).toEqual([]);
   });
 
-  test('Settings: wrong combinations: secrets that can be guessed where others can try: refused', () => {
+  test('Settings: wrong combinations: secrets under 16 characters are refused on listeners beyond loopback', () => {
     const [short, long] = ['x'.repeat(15), 'x'.repeat(16)];
     const lists = { READ_TOKENS: `${long},${short}`, INGEST_TOKENS: `${short.slice(1)},${long}i` };
     /** @type {Record<string, string>[]} */
@@ -345,11 +345,11 @@ describe('Settings: wrong combinations', () => {
     expect(problemsOf({ ...broker, MQTT_PASSWORD: short })).toEqual([
       expect.stringMatching('^MQTT_PASSWORD must have 16 characters or more when MQTT_HOST'),
     ]);
-    // Another broker knows what it takes.
+    // An external broker has its own rules for passwords.
     expect(problemsOf({ ...broker, MQTT_URL: 'mqtts://broker', MQTT_PASSWORD: short })).toEqual([]);
   });
 
-  test('Settings: wrong combinations: one token in two scopes: refused', () => {
+  test('Settings: wrong combinations: one token in two scopes is refused', () => {
     const both = (/** @type {string} */ one, /** @type {string} */ other) =>
       `${one} must not hold a token that is in ${other}: each token has one scope`;
     expect(problemsOf({ API_TOKEN: 'a', READ_TOKENS: 'b,a', INGEST_TOKENS: 'c, b' })).toEqual([
@@ -383,12 +383,12 @@ describe('Settings: wrong combinations', () => {
     ['CQL_CONTACT_POINTS', '127.0.0.1,localhost:9042,[::1]:9042,[::1]'],
     ['MQTT_URL', 'mqtt://[::1]:1883'],
     ['MQTT_URL', 'mqtt://localhost'],
-  ])('Settings: wrong combinations: a password on loopback: %s=%s: accepted', (name, value) => {
+  ])('Settings: a password over an unencrypted loopback connection: %s=%s: accepted', (name, value) => {
     const signIn = { CQL_USERNAME: 'u', CQL_PASSWORD: 'p', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
     expect(problemsOf({ ...signIn, [name]: value })).toEqual([]);
   });
 
-  test('Settings: wrong combinations: a certificate or a key alone: refused', () => {
+  test('Settings: wrong combinations: a certificate without a key, or a key without a certificate, is refused', () => {
     const pem = file('half.pem', 'PEM');
     expect(problemsOf({ HTTP_TLS_CERT: pem, MQTT_TLS_KEY: pem })).toEqual([
       'MQTT_TLS_CERT must be set when MQTT_TLS_KEY is set',
@@ -396,14 +396,14 @@ describe('Settings: wrong combinations', () => {
     ]);
   });
 
-  test('Settings: wrong combinations: a certificate for a connection without TLS: refused, because the connection would be open', () => {
+  test('Settings: wrong combinations: MQTT_TLS_CA with mqtt:// is refused, because the connection would be unencrypted', () => {
     const MQTT_TLS_CA = file('ca.pem', 'PEM');
     const expected = ['MQTT_URL must be mqtts:// when MQTT_TLS_CA is set'];
     expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtt://broker.example' })).toEqual(expected);
     expect(problemsOf({ MQTT_TLS_CA, MQTT_URL: 'mqtts://broker.example' })).toEqual([]);
   });
 
-  test('Settings: wrong combinations: several problems: all are reported at once, except for values that could not be read', () => {
+  test('Settings: wrong combinations: several problems are reported at once, without follow-up errors of invalid values', () => {
     expect(
       problemsOf({
         ROLE: 'ingest',
@@ -422,12 +422,12 @@ describe('Settings: wrong combinations', () => {
 });
 
 describe('Settings: secrets in files', () => {
-  test('Settings: secrets in files: content: read without the line break at the end', () => {
+  test('Settings: secrets in files: the secret is read without the line break at its end', () => {
     const API_TOKEN_FILE = file('token', ' to ken \n');
     expect(readSettings({ API_TOKEN_FILE }, NONE).http.apiToken).toBe(' to ken ');
   });
 
-  test('Settings: secrets in files: missing or empty file: reported with the name of the setting', () => {
+  test('Settings: secrets in files: a missing or empty file is reported with the name of the setting', () => {
     const CQL_PASSWORD_FILE = join(folder, 'nowhere');
     const API_TOKEN_FILE = file('empty', '\n');
     expect(problemsOf({ CQL_PASSWORD_FILE, API_TOKEN_FILE })).toEqual([
@@ -436,14 +436,14 @@ describe('Settings: secrets in files', () => {
     ]);
   });
 
-  test('Settings: other names of a setting: not accepted', () => {
+  test('Settings: secrets in files: API_TOKEN and API_TOKEN_FILE are both set: refused', () => {
     const API_TOKEN_FILE = file('second', 'b');
     expect(problemsOf({ API_TOKEN: 'a', API_TOKEN_FILE })).toEqual([
       'API_TOKEN_FILE is set together with API_TOKEN; remove one of them',
     ]);
   });
 
-  test('Settings: secrets in files: secret settings: all that others must not see', () => {
+  test('Settings: secrets in files: every secret setting also exists with the suffix _FILE', () => {
     const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
     expect(secrets.map(([name]) => name)).toEqual([
       'CQL_PASSWORD',
@@ -462,26 +462,26 @@ describe('Settings: secrets in files', () => {
 });
 
 describe('Settings: .env', () => {
-  test('Settings: .env: a setting that is not in the environment: read from it', () => {
+  test('Settings: .env: a setting is missing in the environment: its value comes from .env', () => {
     const envFile = file('both.env', 'HTTP_PORT=1\nMQTT_PORT=2\n');
     const config = readSettings({ HTTP_PORT: '3' }, { envFile });
     expect([config.http.port, config.mqtt.port]).toEqual([3, 2]);
   });
 
-  test('Settings: .env: an empty value in the environment: it overrides .env', () => {
+  test('Settings: .env: a setting is empty in the environment: it overrides .env', () => {
     const envFile = file('silenced.env', 'HTTP_PORT=1\n');
     expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);
   });
 
-  test('Settings: .env: unreadable file: reported', () => {
+  test('Settings: .env: the file cannot be read: the error reports it', () => {
     expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
   });
 });
 
 describe('Settings: .env.example', () => {
-  test('.env.example: content: that of npm run docs:reference', () => expect(EXAMPLE).toBe(envExample()));
+  test('.env.example: the file equals the output of npm run docs:reference', () => expect(EXAMPLE).toBe(envExample()));
 
-  test('Settings: .env.example: settings: all with their defaults, in order', () => {
+  test('Settings: .env.example: all settings are listed with their defaults, in order', () => {
     const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => [
       name,
       value,
@@ -489,7 +489,7 @@ describe('Settings: .env.example', () => {
     expect(listed).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
   });
 
-  test('Settings: .env.example: without the # characters: the defaults', () => {
+  test('Settings: .env.example: all lines uncommented: the result equals the defaults', () => {
     const envFile = file('example.env', EXAMPLE.replaceAll(/^#([A-Z_]+=)/gm, '$1'));
     expect(readSettings({}, { envFile })).toEqual(readSettings({}, NONE));
   });
@@ -498,9 +498,9 @@ describe('Settings: .env.example', () => {
 describe('Settings: docs/reference/settings.md', () => {
   const page = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
 
-  test('Settings page: content: that of npm run docs:reference', () => expect(page).toBe(settingsPage()));
+  test('Settings page: the page equals the output of npm run docs:reference', () => expect(page).toBe(settingsPage()));
 
-  test('Settings page: every setting: its values and its meaning', () => {
+  test('Settings page: every setting has a description of its values and of its meaning', () => {
     for (const setting of Object.values(SETTINGS))
       expect(setting).toMatchObject({
         values: expect.stringMatching(/^\w/),

@@ -8,6 +8,6 @@ test.each([
   ['wrong', 'right', false],
   ['right and more', 'right', false],
   ['', 'right', false],
-])('%p for %p: %p', (given, secret, same) => {
+])('Timing-safe comparison: %p with the secret %p: %p', (given, secret, same) => {
   expect(sameSecret(given, secret)).toBe(same);
 });

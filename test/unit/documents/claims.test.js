@@ -18,7 +18,7 @@ describe('LATEST_GROUPS: the documents name the sensors for its default', () => 
   const groups = Number(SETTINGS['LATEST_GROUPS']?.fallback);
   const sensors = 160_000;
 
-  test('LATEST_GROUPS: code: this number of sensors needs the default, one more needs more', () => {
+  test('LATEST_GROUPS: the default suits 160,000 sensors, and 160,001 sensors need twice as many groups', () => {
     expect([groupsFor(sensors), groupsFor(sensors + 1)]).toEqual([groups, 2 * groups]);
   });
 
@@ -30,7 +30,7 @@ describe('LATEST_GROUPS: the documents name the sensors for its default', () => 
     ['docs/how-to/secure-an-installation.md', 'the defaults suit up to 160,000 sensors'],
     ['.env.example', `LATEST_GROUPS=${groups}`],
     ['docs/explanation/sizing.md', `Its default of ${groups} suits up to 160,000 sensors.`],
-  ])('%s', (file, claim) => {
+  ])('LATEST_GROUPS: %s: names the default or its 160,000 sensors', (file, claim) => {
     expect(read(file)).toContain(claim);
   });
 });
@@ -39,7 +39,7 @@ describe('Node.js: the oldest supported version', () => {
   const engines = JSON.parse(read('package.json')).engines.node;
   const oldest = engines.replace('>=', '');
 
-  test('Node.js: the oldest supported version: package.json: a major and a minor version', () => {
+  test('Oldest Node.js version: package.json: it is a major and a minor version', () => {
     expect(engines).toMatch(/^>=\d+\.\d+$/);
   });
 
@@ -47,24 +47,30 @@ describe('Node.js: the oldest supported version', () => {
     ['README.md', `You need Node.js ${oldest} or newer`],
     ['docs/how-to/deploy-with-compose.md', `(Node.js ${oldest} or newer`],
     ['CONTRIBUTING.md', `Node.js ${oldest}`],
-  ])('Node.js: the oldest supported version: %s: the same version', (file, claim) => {
+  ])('Oldest Node.js version: %s: names the version of package.json', (file, claim) => {
     expect(read(file)).toContain(claim);
   });
 
-  test.each(['20.12.0', '20.12.2', '20.13.0', '20.20.2', '22.0.0', '24.21.0'])('%s: accepted', (version) => {
-    expect(() => checkNode(version)).not.toThrow();
-  });
+  test.each(['20.12.0', '20.12.2', '20.13.0', '20.20.2', '22.0.0', '24.21.0'])(
+    'Node.js %s: accepted',
+    (version) => {
+      expect(() => checkNode(version)).not.toThrow();
+    },
+  );
 
-  test.each(['20.11.1', '20.0.0', '20.2.0', '19.99.0', '18.20.8', '2.12.0'])('%s: refused', (version) => {
-    expect(() => checkNode(version)).toThrow(
-      expect.objectContaining({
-        code: 'tool_missing',
-        message: `Millrace needs Node.js ${oldest} or newer; this is ${version}. See https://nodejs.org`,
-      }),
-    );
-  });
+  test.each(['20.11.1', '20.0.0', '20.2.0', '19.99.0', '18.20.8', '2.12.0'])(
+    'Node.js %s: refused',
+    (version) => {
+      expect(() => checkNode(version)).toThrow(
+        expect.objectContaining({
+          code: 'tool_missing',
+          message: `Millrace needs Node.js ${oldest} or newer; this is ${version}. See https://nodejs.org`,
+        }),
+      );
+    },
+  );
 
-  test('Node.js: the oldest supported version: the version that runs this test: accepted', () => {
+  test('Oldest Node.js version: the version that runs this test is accepted', () => {
     expect(() => checkNode()).not.toThrow();
   });
 });
@@ -72,7 +78,7 @@ describe('Node.js: the oldest supported version', () => {
 describe('Version: package.json and the other files', () => {
   const { version } = JSON.parse(read('package.json'));
 
-  test('Version of package.json: package-lock.json: the same', () => {
+  test('Version of package.json: package-lock.json has the same version', () => {
     const lock = JSON.parse(read('package-lock.json'));
     expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
   });
@@ -90,12 +96,12 @@ describe('Version: package.json and the other files', () => {
     'infra/kubernetes/jobs/migrate/job.yaml',
     'infra/kubernetes/jobs/roles/job.yaml',
     'infra/kubernetes/jobs/drain/job.yaml',
-  ])('Version of package.json: %s: the image has this tag', (file) => {
+  ])('Version of package.json: %s: the image tag is this version', (file) => {
     const tags = [...read(file).matchAll(/(?:millrace:|newTag: )(\d[\d.]*\d)/g)].map(([, tag]) => tag);
     expect([...new Set(tags)]).toEqual([version]);
   });
 
-  test('Version of package.json: .nvmrc: the major version of the image', () => {
+  test('Node.js version: .nvmrc: its major version is that of the container image', () => {
     const major = read('.nvmrc').trim();
     expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${major}.`);
   });
@@ -107,13 +113,13 @@ describe('docs/decisions: the records and their index', () => {
   const index = readFileSync(new URL('README.md', folder), 'utf8');
   const listed = [...index.matchAll(/^\| \[(\d{4})\]\((\S+)\) \| (.+) \| (.+) \| (\S+) \|$/gm)];
 
-  test('docs/decisions: index: lists every record, with ascending numbers', () => {
+  test('docs/decisions: the index lists every record, with ascending numbers', () => {
     expect(listed.map(([, , file]) => file)).toEqual(files.sort());
     expect(listed.map(([, number]) => Number(number))).toEqual(files.map((_, position) => position + 1));
   });
 
   test.each(listed.map(([, ...row]) => row))(
-    '%s: title, status, date and parts',
+    'docs/decisions: record %s: title, status and date match the index, and all sections exist',
     (number, file, title, status, date) => {
       const text = readFileSync(new URL(String(file), folder), 'utf8');
       expect(text).toMatch(new RegExp(`^# ${number}: ${title}\n\n- Status: ${status}\n- Date: ${date}\n`));
@@ -142,7 +148,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
 
   const app = useHttpApp({ settings: TOKENS });
 
-  test('docs/reference/errors.md: every problem: those that the page lists, and no others', async () => {
+  test('docs/reference/errors.md: every problem has exactly the members that the page lists', async () => {
     for (const path of ['/nothing', '/api/v1/caller']) {
       const problem = JSON.parse((await app.send(path)).text);
       expect(Object.keys(problem).sort()).toEqual([...members].sort());
@@ -153,14 +159,14 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   test.each([
     ['bad_parameter', '/api/v1/session?unknown=1', {}],
     ['forbidden', '/api/v1/caller', { authorization: `Bearer ${TOKENS.ingestTokens[0]}` }],
-  ])('docs/reference/errors.md: %s: those of its lines as well', async (code, path, headers) => {
+  ])('docs/reference/errors.md: %s: it also has the members of its lines', async (code, path, headers) => {
     const problem = JSON.parse((await app.send(path, { headers })).text);
     expect(problem.code).toBe(code);
     const own = more.flatMap(([of, member]) => (of === code ? member : []));
     expect(Object.keys(problem).sort()).toEqual([...members, ...own].sort());
   });
 
-  test('docs/reference/errors.md: the page and the contract: the same members', () => {
+  test('docs/reference/errors.md: the page and the OpenAPI contract name the same members of problems', () => {
     for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
       const { shape } = /** @type {ZodObject} */ (PROBLEMS[code]);
       const own = more.flatMap(([of, member]) => (of === code ? member : []));
@@ -169,7 +175,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   });
 });
 
-test.each(['gate', 'all'])('Continuous integration: checks %s: each script that they run exists', (plan) => {
+test.each(['gate', 'all'])('Continuous integration: checks %s: every script that they run exists', (plan) => {
   const checks = read('.ci/checks.js');
   const { scripts } = JSON.parse(read('package.json'));
   const named = [...checks.matchAll(/'(test(?::\w+)?|lint)'/g)].map(([, name]) => String(name));

@@ -6,7 +6,7 @@ import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payload
 
 const BEGIN = Date.UTC(2026, 10, 21);
 
-test('Arrow: batches with other labels: the same rows to the last bit', async () => {
+test('Arrow export: sensors with different labels: the decoded rows equal the samples to the last bit', async () => {
   const samples = ['a', 'b', 'c'].map((sensor, index) =>
     samplesOf(
       labelsNamed({ sensor, unit: index === 1 ? null : 'Cel' }),
@@ -39,7 +39,7 @@ test('Arrow: batches with other labels: the same rows to the last bit', async ()
   expect([row, different]).toEqual([120_000, 0]);
 });
 
-test('Arrow: no samples: a stream with its columns alone', async () => {
+test('Arrow export: no samples: the stream has columns but no rows', async () => {
   const bytes = await buffer(encodeArrow(each([])));
   const table = tableFromIPC(bytes);
   expect(table.numRows).toBe(0);

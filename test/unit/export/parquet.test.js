@@ -23,7 +23,7 @@ async function read(file) {
   return rows.map(({ ts, ...row }) => ({ ts: ts.getTime(), ...row }));
 }
 
-/** @param {Samples[]} samples what each row has, in order */
+/** Returns the expected rows, in order. @param {Samples[]} samples */
 const rowsOf = (samples) =>
   samples.flatMap(({ labels, times, values, from, to }) =>
     Array.from({ length: to - from }, (_, row) => ({
@@ -33,7 +33,7 @@ const rowsOf = (samples) =>
     })),
   );
 
-test('Parquet: hard doubles, missing types and units, names outside ASCII: the same rows to the last bit', async () => {
+test('Parquet export: extreme doubles, missing labels, names outside ASCII: decoded rows equal the samples exactly', async () => {
   const samples = [
     samplesOf(
       labelsNamed(),
@@ -52,13 +52,13 @@ test('Parquet: hard doubles, missing types and units, names outside ASCII: the s
     expect(Object.is(rows[index]?.['value'], row.value)).toBe(true);
 });
 
-test('Parquet: no samples: a file without rows', async () => {
+test('Parquet export: no samples: the file has no rows', async () => {
   const { file, groups } = await write([]);
   expect(groups).toEqual([]);
   expect(await read(file)).toEqual([]);
 });
 
-test('Parquet: any times and values: the same rows to the last bit', async () => {
+test('Parquet export: random times and values: decoded rows equal the samples to the last bit', async () => {
   const value = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.constantFrom(...HARD_VALUES),
@@ -85,7 +85,7 @@ test('Parquet: any times and values: the same rows to the last bit', async () =>
   );
 });
 
-test('Parquet: more rows than a group, few and many distinct values: exact bounds of each group', async () => {
+test('Parquet export: two row groups, few or many distinct values: the statistics of each group are exact', async () => {
   const count = 150_000;
   /** @type {Array<[string, (index: number) => number]>} */
   const signals = [
@@ -129,6 +129,6 @@ test('Parquet: more rows than a group, few and many distinct values: exact bound
       nulls: 0n,
     });
   }
-  // The signal of few values is not stored as doubles.
+  // The signal with few distinct values must be stored as a dictionary: 2 bytes a row are not enough for doubles.
   expect(file.byteLength).toBeLessThan(count * (2 + 9));
 });

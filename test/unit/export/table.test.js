@@ -28,7 +28,7 @@ const rowOf = (index, cells) => ({
   ...cells,
 });
 
-/** @param {Row[]} rows @returns {unknown[][]} what a reader finds */
+/** @param {Row[]} rows @returns {unknown[][]} the rows that a reader must decode */
 const expected = (rows) =>
   rows.map(({ ts, device, unit, avg, count }) => [Date.parse(String(ts)), device, unit, avg, Number(count)]);
 
@@ -60,7 +60,7 @@ const ROWS = [
 test.each([
   ['Parquet', throughParquet],
   ['Arrow', throughArrow],
-])('%s of rows: hard doubles, nulls, any names: the same to the last bit', async (_, through) => {
+])('%s table export: extreme doubles, nulls, any names: rows stay exact', async (_, through) => {
   const { rows } = await through(ROWS);
   const wanted = expected(ROWS.flat());
   expect(rows).toEqual(wanted);
@@ -70,14 +70,14 @@ test.each([
 test.each([
   ['Parquet', throughParquet],
   ['Arrow', throughArrow],
-])('%s of rows: more than are encoded at once, a column of nulls: all of them', async (_, through) => {
+])('%s table export: several encoded batches, a null column: no row is lost', async (_, through) => {
   const rows = [0, 1, 2].map((part) =>
     Array.from({ length: 7000 }, (_, index) => rowOf(part * 7000 + index, { count: index })),
   );
   expect((await through(rows)).rows).toEqual(expected(rows.flat()));
 });
 
-test('Parquet of rows: exact bounds of each group', async () => {
+test('Parquet table export: 20,000 rows: the statistics of each row group are exact', async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => rowOf(index, { avg: Math.sin(index), count: 1 }));
   const { groups } = await throughParquet([rows]);
   expect(groups.map(({ num_rows }) => Number(num_rows))).toEqual([8192, 8192, 3616]);
@@ -90,7 +90,7 @@ test('Parquet of rows: exact bounds of each group', async () => {
   });
 });
 
-test('Arrow of rows: the types of the columns', async () => {
+test('Arrow table export: the columns have the Arrow types of their kinds', async () => {
   expect((await throughArrow(ROWS)).types).toEqual([
     ['ts', 'Timestamp<MILLISECOND, UTC>', false],
     ['device', 'Utf8', true],
@@ -103,6 +103,6 @@ test('Arrow of rows: the types of the columns', async () => {
 test.each([
   ['Parquet', throughParquet],
   ['Arrow', throughArrow],
-])('%s of no rows: a file with its columns alone', async (_, through) => {
+])('%s table export: no rows: the file has columns but no rows', async (_, through) => {
   expect((await through([])).rows).toEqual([]);
 });

@@ -7,10 +7,10 @@ import { runs } from '../../support/runs.js';
 const HISTORIES = runs(200);
 const SEED = jest.getSeed();
 
-/** Nodes or devices of one installation. */
+/** Number of edge nodes or devices of one installation. */
 const NODES = 100;
 
-test('Sparkplug: random histories: no value has another name, and none is lost without a dead letter', async () => {
+test('Sparkplug: random edge node histories: no value gets a wrong name, none is lost without a dead letter', async () => {
   const tables = await readMemoryTables();
   const totals = { stored: 0, refused: 0, recovered: 0 };
   for (let done = 0; done < HISTORIES; done += NODES) {
@@ -22,11 +22,11 @@ test('Sparkplug: random histories: no value has another name, and none is lost w
     totals.refused += result.refused;
     totals.recovered += result.recovered;
   }
-  // The histories reach what they are about.
+  // Enough values must be stored and refused. Otherwise the histories would not test these cases.
   expect(Math.min(totals.stored, totals.refused)).toBeGreaterThan(HISTORIES);
 }, 86_400_000);
 
-test('Topics of Millrace: random histories: the message that arrived last decides the state and description of a device', async () => {
+test('Native topics: random device histories: the last message that arrived decides state and description of a device', async () => {
   const tables = await readMemoryTables();
   for (let done = 0; done < HISTORIES; done += NODES) {
     const seed = SEED + done;

@@ -10,7 +10,7 @@ import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 25, 12);
 
-/** A measurement, by its age in ms; a retirement; a restart of the process. */
+/** A step is a measurement with its age in ms, a retirement, or a restart of the process. */
 const step = fc.oneof(
   {
     weight: 5,
@@ -20,7 +20,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant(/** @type {const} */ ('restart')) },
 );
 
-test('Retirement: values are written, deleted and written again: latest is the newest of those written since', async () => {
+test('Device retirement: random writes, retirements and restarts: the latest value is the newest since the retirement', async () => {
   const tables = await readMemoryTables();
   let now = NOW;
   const clock = () => now;

@@ -52,7 +52,7 @@ test.each([
   expect(await answerTo(query)).toEqual({ items, next: null });
 });
 
-test('GET /alarms: alarms of a sensor: at most one more is read than a page needs', async () => {
+test('GET /alarms: alarms of a sensor: the query reads one row more than a page of 1,000', async () => {
   /** @type {unknown} */
   let page;
   const ofSensor = async (/** @type {unknown[]} */ ...args) => {

@@ -19,32 +19,32 @@ const DAY = 24 * HOUR;
 const QUARTER = HOUR / 4;
 const MINUTE = 60_000;
 
-/** Zones, and days on which the clocks of most of them change. @type {Array<[zone: string, day: number]>} */
+/** Time zones, each with a day. On most of these days the clocks change. @type {Array<[zone: string, day: number]>} */
 const DAYS = [
   ['Europe/Berlin', Date.UTC(2026, 2, 29)],
   ['Europe/Berlin', Date.UTC(2026, 9, 25)],
   ['America/New_York', Date.UTC(2026, 2, 8)],
   ['America/New_York', Date.UTC(2026, 10, 1)],
-  // Half an hour.
+  // The clocks change by half an hour.
   ['Australia/Lord_Howe', Date.UTC(2026, 3, 4)],
-  // Midnight is skipped.
+  // The clocks skip midnight.
   ['Asia/Beirut', Date.UTC(2026, 2, 28)],
   ['Asia/Kolkata', Date.UTC(2026, 5, 1)],
 ];
 
-/** `late`: a part came after packing. @typedef {'packed' | 'late' | 'batches'} Fate */
-/** An hour of a sensor. @typedef {{ hour: number, fate: Fate, samples: Sample[] }} StoredHour */
-/** A width in ms, or a unit of the calendar. @typedef {number | 'day' | 'week'} Step */
+/** How an hour is stored. `late`: some samples arrived after packing. @typedef {'packed' | 'late' | 'batches'} Fate */
+/** One stored hour of a sensor. @typedef {{ hour: number, fate: Fate, samples: Sample[] }} StoredHour */
+/** Width of a bin: ms, or a unit of the calendar. @typedef {number | 'day' | 'week'} Step */
 
 const FATES = /** @type {Fate[]} */ (['packed', 'late', 'batches']);
 const STEPS = /** @type {Step[]} */ (['day', 'week', HOUR, 90 * MINUTE, 25 * MINUTE, DAY]);
 const GROUPS = /** @type {Array<'sensor' | 'site'>} */ (['sensor', 'site']);
 const FILLS = /** @type {Fill[]} */ (['none', 'previous', 'null']);
 
-/** Eighths, so that sums are exact in any order. */
+/** Values are multiples of 1/8, so that sums are exact in any order. */
 const value = fc.integer({ min: -4000, max: 4000 }).map((number) => number / 8);
 
-/** @param {number} begin epoch ms @returns {fc.Arbitrary<StoredHour[]>} with gaps */
+/** @param {number} begin epoch ms @returns {fc.Arbitrary<StoredHour[]>} stored hours with gaps */
 function hoursFrom(begin) {
   const samples = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: HOUR - 1 }), value), {
     selector: ([offset]) => offset,
@@ -71,7 +71,7 @@ const seriesOf = (samples) => ({
   values: samples.map(([, number]) => number),
 });
 
-/** What history has of some sensors, in memory. @param {StoredHour[][]} sensors by the first byte of their device @returns {any} */
+/** Simulates the stored history of some sensors in memory. @param {StoredHour[][]} sensors by the first byte of their device @returns {any} */
 function historyOf(sensors) {
   /** @param {Buffer} device @param {number} from @param {number} to */
   const hoursOf = (device, from, to) =>
@@ -120,7 +120,7 @@ function uniformEdges({ from, to }, width) {
 }
 
 /**
- * Finds the edges of days or weeks by a look at the calendar of each quarter of an hour.
+ * Finds the edges of days or weeks. It checks the calendar date of each quarter of an hour.
  *
  * @param {Range} range
  * @param {'day' | 'week'} unit
@@ -129,7 +129,7 @@ function uniformEdges({ from, to }, width) {
  */
 function calendarEdges({ from, to }, unit, zone) {
   const calendar = new Intl.DateTimeFormat('en-CA', { timeZone: zone });
-  /** @param {number} ts @returns {number} the same for all instants of a day, or of a week from Monday on */
+  /** @param {number} ts @returns {number} number of the day, or of the week (from Monday on) */
   const numberOf = (ts) => {
     const days = Date.parse(calendar.format(ts)) / DAY;
     return unit === 'day' ? days : Math.floor((days + 3) / 7);
@@ -145,7 +145,7 @@ function calendarEdges({ from, to }, unit, zone) {
 }
 
 /**
- * The rows of a group, in the simplest way.
+ * Returns the expected rows of a group, computed in the simplest way.
  *
  * @param {string} label
  * @param {Record<string, Array<number | null>>} columns of all bins
@@ -174,7 +174,7 @@ const query = fc.constantFrom(...DAYS).chain(([zone, day]) =>
   }),
 );
 
-/** @param {Range} range @param {Step} step @param {string} zone @returns {{ grid: Grid, edges: number[] }} both are the same bins */
+/** @param {Range} range @param {Step} step @param {string} zone @returns {{ grid: Grid, edges: number[] }} the same bins in both forms */
 const binsOf = (range, step, zone) =>
   typeof step === 'number'
     ? { grid: uniformGrid(range, step), edges: uniformEdges(range, step) }
@@ -188,7 +188,7 @@ const selectedOf = (samples) =>
     return /** @type {any} */ ({ key, row: { ...row, type: null }, newest: list.at(-1)?.[0] ?? null });
   });
 
-test('Query: late data, gaps, changes of the clock, groups and fills: the rows of brute force', async () => {
+test('Query in bins: random histories, zones, groups and fills: the rows equal those of a brute-force model', async () => {
   await fc.assert(
     fc.asyncProperty(query, async ({ zone, sensors, from, length, step, group, fill }) => {
       const range = { from, to: from + length };

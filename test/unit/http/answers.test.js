@@ -21,9 +21,9 @@ const problem = (other) => {
 describe('Answer within the contract', () => {
   test.each([
     ['a page', {}],
-    ['the same with a query', { path: '/api/v1/latest?limit=1' }],
-    ['a thing that is not there', { path: '/api/v1/devices/a', ...problem() }],
-    ['an address where nothing is', { path: '/api/v1/nothing', ...problem() }],
+    ['a page, requested with a query', { path: '/api/v1/latest?limit=1' }],
+    ['a device that does not exist', { path: '/api/v1/devices/a', ...problem() }],
+    ['a path that does not exist', { path: '/api/v1/nothing', ...problem() }],
     ['a file of the dashboard', { path: '/assets/main.js', type: 'text/javascript' }],
     [
       'a method that is not served',
@@ -33,7 +33,7 @@ describe('Answer within the contract', () => {
         ...problem({ status: 405, title: 'Method Not Allowed', code: 'method_not_allowed' }),
       },
     ],
-  ])('Answer within the contract: %s', (_, answer) => expect(objection(answer)).toBeNull());
+  ])('Contract checker: no objection: %s', (_, answer) => expect(objection(answer)).toBeNull());
 });
 
 describe('Answer outside the contract', () => {
@@ -52,5 +52,5 @@ describe('Answer outside the contract', () => {
     ],
     ['an answer to a method that is not served', { method: 'DELETE' }, 'no problem document'],
     ['an answer where nothing is', { path: '/api/v1/nothing' }, 'no problem document'],
-  ])('Answer outside the contract: %s', (_, answer, text) => expect(objection(answer)).toContain(text));
+  ])('Contract checker: objection: %s', (_, answer, text) => expect(objection(answer)).toContain(text));
 });

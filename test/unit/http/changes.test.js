@@ -7,12 +7,12 @@ const NOW = Date.UTC(2026, 10, 22, 0, 30);
 const clock = () => NOW;
 const cursors = createCursors({ secret: 'a secret', clock });
 
-/** @param {string} since @param {number} batchDays `BATCH_DAYS` @returns {Promise<string>} the code of the problem, or `ok` */
+/** @param {string} since @param {number} batchDays `BATCH_DAYS` @returns {Promise<string>} problem code or `ok` */
 async function answerTo(since, batchDays) {
   const limits = { changes: { acquire: () => () => {} } };
   const deps = { store: {}, groups: 1, batchDays, changesSettleMs: 100, cursors, clock, limits };
   const handle = /** @type {any} */ (getChanges(/** @type {any} */ (deps)));
-  // A request for the head alone reads no changes.
+  // A HEAD request reads no changes.
   const request = { method: 'HEAD', url: '/changes', query: { since } };
   return handle(request, { set: () => {}, end: () => {} }).then(
     () => 'ok',
@@ -26,7 +26,7 @@ test.each([
   [30, 13.5 * DAY_MS + 1, 'bad_parameter', 'bad_cursor'],
   [4, 3 * DAY_MS, 'ok', 'ok'],
   [4, 3.5 * DAY_MS + 1, 'bad_parameter', 'bad_cursor'],
-])('changes: BATCH_DAYS %i, since %i ms ago: time %s, cursor %s', async (days, ms, ofTime, ofCursor) => {
+])('GET /changes: BATCH_DAYS %i, %i ms ago: as time %s, as cursor %s', async (days, ms, ofTime, ofCursor) => {
   const at = NOW - ms;
   expect(await answerTo(new Date(at).toISOString(), days)).toBe(ofTime);
   const cursor = cursors.seal('changes', { step: 'hour', at, from: at }, 30 * DAY_MS);

@@ -27,7 +27,7 @@ router.get('/api/v1/problem', (_req, res) => {
   res.status(400).type('application/problem+json').send(JSON.stringify(ITEMS));
 });
 router.get('/api/v1/picture', (_req, res) => void res.type('image/png').send(Buffer.alloc(5000)));
-/** Whether what compressed the events of a stream has ended, when its reader disconnects. @type {boolean[]} */
+/** For each disconnected client of the stream: true if its compressor was destroyed. @type {boolean[]} */
 const closed = [];
 router.get('/api/v1/stream', (req, res) => {
   res.set('Content-Type', 'text/event-stream');
@@ -40,7 +40,7 @@ for (const [path, type] of [
   ['csv', 'text/csv; charset=utf-8'],
   ['ndjson', 'application/x-ndjson; charset=utf-8'],
 ]) {
-  // An export that never ends: its client must get the first lines all the same.
+  // An export that never ends. The client must still receive the first lines.
   router.get(`/api/v1/${path}`, (_req, res) => {
     res.set('Content-Type', type);
     res.write(LINES, 'latin1');
@@ -82,7 +82,7 @@ describe('Compression', () => {
     ['gzip', 'gzip', gunzipSync],
     ['gzip, deflate, br', 'br', brotliDecompressSync],
     ['gzip;q=1.0, br;q=0', 'gzip', gunzipSync],
-  ])('Compression: Accept-Encoding %s: %s, the same content', async (accepted, encoding, decompress) => {
+  ])('Compression: Accept-Encoding %s: %s with equal content', async (accepted, encoding, decompress) => {
     const plain = await get('/api/v1/latest');
     const { headers, body } = await get('/api/v1/latest', accepted);
     expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
@@ -91,7 +91,7 @@ describe('Compression', () => {
   });
 
   test.each([undefined, 'identity', 'br;q=0, gzip;q=0', 'nonsense'])(
-    'Accept-Encoding %s: not compressed',
+    'Compression: Accept-Encoding %s: the response is not compressed',
     async (accepted) => {
       const { headers, body } = await get('/api/v1/latest', accepted);
       expect(headers['content-encoding']).toBeUndefined();
@@ -100,18 +100,18 @@ describe('Compression', () => {
   );
 
   test.each(['small', 'picture', 'credentials', 'credentials/a/rotate', 'Credentials/', 'session'])(
-    '%s: small, of another type, or with a secret: not compressed',
+    'Compression: /api/v1/%s: a small response, a picture, or with a secret: not compressed',
     async (path) => {
       const { headers } = await get(`/api/v1/${path}`, 'br, gzip');
       expect(headers['content-encoding']).toBeUndefined();
     },
   );
 
-  test('Compression: problem document: compressed too', async () => {
+  test('Compression: a problem document is compressed', async () => {
     expect((await get('/api/v1/problem', 'gzip')).headers['content-encoding']).toBe('gzip');
   });
 
-  test('Compression: HEAD: no body, no encoding', async () => {
+  test('Compression: HEAD request: no Content-Encoding', async () => {
     const response = await open('/api/v1/latest', 'br', 'HEAD');
     expect([response.statusCode, response.headers['content-encoding']]).toEqual([200, undefined]);
     response.resume();
@@ -124,7 +124,7 @@ describe('Compression', () => {
     ['br;q=0, gzip', 'gzip', () => createGunzip()],
     ['identity', undefined, () => new PassThrough()],
   ])(
-    'stream: client accepts %s: an event arrives at once, by %s',
+    'Compression: live stream, client accepts %s: an event arrives at once with encoding %s',
     async (accepted, encoding, createDecoder) => {
       const response = await open('/api/v1/stream', accepted);
       expect(response.headers['content-encoding']).toBe(encoding);
@@ -140,7 +140,7 @@ describe('Compression', () => {
     },
   );
 
-  test('Compression: stream: a reader disconnects: its encoder ends', async () => {
+  test('Compression: live stream: the client disconnects: its compressor is destroyed', async () => {
     closed.length = 0;
     const response = await open('/api/v1/stream', 'br');
     await once(response, 'data');
@@ -153,7 +153,7 @@ describe('Compression', () => {
     ['csv', 'gzip'],
     ['csv', 'br'],
     ['ndjson', 'gzip'],
-  ])('Compression: export as %s, %s: lines arrive before its end', async (path, encoding) => {
+  ])('Compression: export as %s, %s: lines arrive before the export ends', async (path, encoding) => {
     const response = await open(`/api/v1/${path}`, encoding);
     expect(response.headers['content-encoding']).toBe(encoding);
     const [first] = await once(response, 'data');
@@ -171,7 +171,7 @@ describe('Compression of the documents', () => {
     expect(await response.json()).toMatchObject({ info: { title: expect.any(String) } });
   });
 
-  test('Compression of the documents: /healthz: small: not compressed', async () => {
+  test('Compression: /healthz is small: not compressed', async () => {
     const response = await fetch(`${http.url}/healthz`, { headers: { 'accept-encoding': 'br' } });
     expect(response.headers.get('content-encoding')).toBeNull();
   });

@@ -15,7 +15,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   ),
 );
 
-test('OpenAPI: every route: described once, in full', () => {
+test('OpenAPI: every route is described exactly once', () => {
   const routes = ROUTES.map(({ method, path }) => `${method} ${path}`);
   expect(new Set(routes).size).toBe(routes.length);
   expect(operations.map(([route]) => route).sort()).toEqual([...routes].sort());
@@ -30,7 +30,7 @@ test.each(
     ['AsyncAPI', asyncApiDocument({ version: '1.2.3' })],
     ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
   ]),
-)('%s: references: each leads to something', (_, whole) => {
+)('%s: every reference leads to an existing part', (_, whole) => {
   const references = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path = '']) => path,
   );
@@ -46,7 +46,7 @@ test.each(
 });
 
 describe.each(operations)('%s', (route, operation) => {
-  test('OpenAPI operation: description: has summary, body and answers', () => {
+  test('OpenAPI operation: it has a summary, a tag, described parameters and responses', () => {
     expect(operation.summary).toMatch(/^[A-Z].{8,}[^.]$/);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
     for (const parameter of operation.parameters) expect(parameter.description).toMatch(/^[A-Z].*\.$/s);
@@ -54,7 +54,7 @@ describe.each(operations)('%s', (route, operation) => {
     expect(operation.responses['500']).toBeDefined();
   });
 
-  test('OpenAPI operation: query parameters: equal those of the handler', () => {
+  test('OpenAPI operation: query parameters and their defaults equal those of the handler', () => {
     const { operation: described } = ROUTES.find(({ method, path }) => `${method} ${path}` === route) ?? {};
     const query = operation.parameters.filter((/** @type {any} */ one) => one.in === 'query');
     expect(query.map((/** @type {any} */ one) => one.name)).toEqual(Object.keys(described?.query ?? {}));
@@ -66,31 +66,31 @@ describe.each(operations)('%s', (route, operation) => {
         name,
         required: !absent.success,
         stated: absent.data?.toString(),
-        // A generated client would send it with every request.
+        // A generated client would send a schema default with every request.
         sent: undefined,
       });
     }
   });
 });
 
-test('OpenAPI: references: all exist, and every schema is used', () => {
+test('OpenAPI: every schema is used', () => {
   const text = JSON.stringify(document);
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
-  // Schemas that only stream events name, and problems outside of operations.
+  // Only stream events use these schemas, and the problem 405 belongs to no operation.
   for (const name of ['Snapshot', 'Delta', 'Stats', 'StatsEvent', 'AlarmMessage', 'MethodNotAllowedProblem'])
     referred.add(name);
   expect([...referred].sort()).toEqual(Object.keys(document.components.schemas).sort());
 });
 
-// The limits of openapi-python-client and openapi-typescript. `npm run test:contract` runs both.
-test('OpenAPI: generators: one type of JSON body, JSON before texts, members that are described only', () => {
+// openapi-python-client and openapi-typescript have these limits. `npm run test:contract` runs both.
+test('OpenAPI for client generators: one JSON body type, JSON before text, no additional members', () => {
   const isJson = (/** @type {string} */ type) => /[/+]json$/.test(type);
   for (const [route, { operationId, requestBody, responses }] of operations) {
     const bodies = Object.keys(requestBody?.content ?? {}).filter(isJson);
     expect([route, bodies]).toEqual([route, bodies.slice(0, 1)]);
     const types = Object.keys(responses['200']?.content ?? {});
     if (!types.includes('application/json')) continue;
-    // The generator for Python takes the first type. Measurements are a file for most programs, so there it is a text.
+    // The Python generator uses the first type. Most programs want measurements as a file, so text comes first there.
     const place = operationId === 'listMeasurements' ? types.length - 1 : 0;
     expect([route, types.indexOf('application/json')]).toEqual([route, place]);
   }
@@ -100,7 +100,7 @@ test('OpenAPI: generators: one type of JSON body, JSON before texts, members tha
   expect(open.map(([name]) => name)).toEqual([]);
 });
 
-test('OpenAPI: links: known operations and parameters', () => {
+test('OpenAPI: links name existing operations and parameters', () => {
   const byId = new Map(operations.map(([, operation]) => [operation.operationId, operation]));
   const links = operations.flatMap(([, { responses }]) => Object.values(responses['200']?.links ?? {}));
   expect(links.length).toBeGreaterThan(2);
@@ -110,7 +110,7 @@ test('OpenAPI: links: known operations and parameters', () => {
   }
 });
 
-test('OpenAPI: addresses without a token: only health, documents and sign-in', () => {
+test('OpenAPI: only health, documents and sign-in need no token', () => {
   const open = operations.filter(([, { security }]) => security.length === 0).map(([route]) => route);
   expect(open.sort()).toEqual([
     'delete /api/v1/session',

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { cursorSecret } from '../../../api/http/cursor.js';
 
 const isRoot = process.geteuid?.() === 0;
-/** Another user must reach the files, which it may not in a TMPDIR of this user. */
+/** A different user must reach the files. The TMPDIR of this user may be closed to it. */
 const SHARED = isRoot ? '/tmp' : tmpdir();
 
 /** @type {string} */
@@ -29,7 +29,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 const file = () => join(dataDir, 'cursor-secret');
 
-test('Secret of cursors: a new directory: 32 random bytes in a file that its owner alone may read', async () => {
+test('Cursor secret: new data directory: 32 random bytes are written to a file with mode 600', async () => {
   const umask = process.umask(0);
   try {
     const secret = await cursorSecret(dataDir);
@@ -41,28 +41,28 @@ test('Secret of cursors: a new directory: 32 random bytes in a file that its own
   }
 });
 
-test('Secret of cursors: a new directory: it is marked as ours, so that it may be emptied', async () => {
+test('Cursor secret: new data directory: a file .millrace marks it, so that Millrace may empty it', async () => {
   await cursorSecret(dataDir);
   expect(readdirSync(dataDir).sort()).toEqual(['.millrace', 'cursor-secret']);
 });
 
-test('Secret of cursors: the next start: the same secret', async () => {
+test('Cursor secret: the second start reads the secret of the first', async () => {
   const secret = await cursorSecret(dataDir);
   expect(await cursorSecret(dataDir)).toBe(secret);
 });
 
-test('Secret of cursors: another directory: another secret', async () => {
+test('Cursor secret: two data directories have different secrets', async () => {
   expect(await cursorSecret(dataDir)).not.toBe(await cursorSecret(join(directory, 'other')));
 });
 
-test('Secret of cursors: the file exists: it stays as it is', async () => {
+test('Cursor secret: the file exists: its content and mode stay unchanged', async () => {
   mkdirSync(dataDir);
   writeFileSync(file(), 'chosen by hand', { mode: 0o640 });
   expect(await cursorSecret(dataDir)).toBe('chosen by hand');
   expect(statSync(file()).mode & 0o777).toBe(0o640);
 });
 
-test('Secret of cursors: an empty file, left by a full disk: refused with its name', async () => {
+test('Cursor secret: the file is empty, as after a full disk: refused, and the error names the file', async () => {
   mkdirSync(dataDir);
   writeFileSync(file(), '');
   await expect(cursorSecret(dataDir)).rejects.toMatchObject({
@@ -71,18 +71,18 @@ test('Secret of cursors: an empty file, left by a full disk: refused with its na
   });
 });
 
-test('Secret of cursors: two starts at once: one secret, and no other file', async () => {
+test('Cursor secret: two starts at once: both get one secret, and no temporary file is left', async () => {
   const [one, other] = await Promise.all([cursorSecret(dataDir), cursorSecret(dataDir)]);
   expect(one).toBe(other);
   expect(readdirSync(dataDir).sort()).toEqual(['.millrace', 'cursor-secret']);
 });
 
-test('Secret of cursors: the directory may not be written: its error', async () => {
+test('Cursor secret: the data directory is read-only: the start fails with EACCES', async () => {
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, 'other'), '');
   chmodSync(directory, 0o755);
   chmodSync(dataDir, 0o555);
-  // Root may write everywhere.
+  // Root may write everywhere, so the test gives up root rights.
   if (isRoot) process.seteuid?.(4711);
   try {
     await expect(cursorSecret(dataDir)).rejects.toMatchObject({ code: 'EACCES' });

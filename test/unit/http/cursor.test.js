@@ -23,25 +23,25 @@ function refusalOf(cursor, { scope = SCOPE, cursors = CURSORS } = {}) {
   throw new Error('the cursor was opened');
 }
 
-/** As anybody can make one who knows the form, and as only we can who know the key. @param {string} body @param {{ secret?: string, scope?: string }} [by] */
+/** Builds a cursor from its parts. Only the right secret gives a valid one. @param {string} body @param {{ secret?: string, scope?: string }} [by] */
 function forge(body, { secret = 'a secret', scope = SCOPE } = {}) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'millrace cursor', 32));
   const mac = createHmac('sha256', key).update(`${scope}\0${body}`).digest().subarray(0, 16);
   return Buffer.concat([mac, Buffer.from(body)]).toString('base64url');
 }
 
-test('Cursor: the same listing: the place comes back as it was', () => {
+test('Cursor: opened for its own listing: the place is returned unchanged', () => {
   expect(CURSORS.open(SCOPE, CURSOR)).toEqual(PLACE);
   for (const place of [null, 0, '', 'ünïcode \u0000', [1, [2]], { group: 3, key: 'a/b' }]) {
     expect(CURSORS.open(SCOPE, CURSORS.seal(SCOPE, place))).toEqual(place);
   }
 });
 
-test('Cursor: another process with the same secret: it is opened', () => {
+test('Cursor: another process with an equal secret opens the cursor', () => {
   expect(cursorsOf().open(SCOPE, CURSOR)).toEqual(PLACE);
 });
 
-test('Cursor: the form is public: only the key makes one', () => {
+test('Cursor: a cursor made with a wrong secret is refused', () => {
   const body = JSON.stringify([NOW + DAY_MS, PLACE]);
   expect(forge(body)).toBe(CURSOR);
   for (const cursor of [forge(body, { secret: 'a guess' }), forge(body, { secret: '' })]) {
@@ -49,7 +49,7 @@ test('Cursor: the form is public: only the key makes one', () => {
   }
 });
 
-test('Cursor: another secret: refused', () => {
+test('Cursor: the process has another secret: the cursor is refused', () => {
   expect(refusalOf(CURSOR, { cursors: cursorsOf({ secret: 'another secret' }) }).code).toBe('bad_cursor');
 });
 
@@ -67,7 +67,7 @@ describe('Cursor: another listing: refused', () => {
     );
   });
 
-  test('Cursor: scope and body split at another character: refused', () => {
+  test('Cursor: a character is moved from the body to the scope: refused', () => {
     const body = JSON.stringify([NOW + DAY_MS, PLACE]);
     const mac = Buffer.from(CURSOR, 'base64url').subarray(0, 16);
     const moved = Buffer.concat([mac, Buffer.from(body.slice(1))]).toString('base64url');
@@ -76,7 +76,7 @@ describe('Cursor: another listing: refused', () => {
 });
 
 describe('Cursor: changed: refused', () => {
-  test('Cursor: each bit: refused', () => {
+  test('Cursor: any bit is flipped: refused', () => {
     const bytes = Buffer.from(CURSOR, 'base64url');
     for (let bit = 0; bit < 8 * bytes.length; bit++) {
       const changed = Buffer.from(bytes);
@@ -104,13 +104,13 @@ describe('Cursor: changed: refused', () => {
     ['no base64 at all', '{"group":0}'],
     ['empty', ''],
   ])('Cursor: changed, %s: refused', (_, cursor) => {
-    // Only where the bytes have one spelling as well, the two are the same text.
+    // A base64 cursor without special characters would be the same text.
     if (cursor === CURSOR) throw new Error('the same cursor');
     expect(refusalOf(cursor).code).toBe('bad_cursor');
   });
 
-  test('Cursor: the spare bits of its last character: refused', () => {
-    // Six bits of a character, of which the last byte leaves two or four unused.
+  test('Cursor: unused bits of the last base64 character are changed: refused', () => {
+    // The last character has six bits. The last byte leaves two or four of them unused.
     const place = ['x', 'xy', 'xyz'].find(
       (text) => Buffer.from(CURSORS.seal(SCOPE, text), 'base64url').length % 3,
     );
@@ -122,7 +122,7 @@ describe('Cursor: changed: refused', () => {
   });
 });
 
-test('Cursor: longer than 2,048 characters: refused, though the signature is right', () => {
+test('Cursor: longer than 2,048 characters, valid signature: refused', () => {
   const long = CURSORS.seal(SCOPE, 'x'.repeat(2000));
   expect(long.length).toBeGreaterThan(2048);
   expect(refusalOf(long).code).toBe('bad_cursor');
@@ -135,14 +135,14 @@ describe('Cursor: age: valid for one day', () => {
     [DAY_MS, true],
     [DAY_MS + 1, false],
     [30 * DAY_MS, false],
-  ])('Cursor: after %i ms: %p', (age, isValid) => {
+  ])('Cursor: %i ms old: valid %p', (age, isValid) => {
     const later = cursorsOf({ now: NOW + age });
     if (isValid) expect(later.open(SCOPE, CURSOR)).toEqual(PLACE);
     else
       expect(refusalOf(CURSOR, { cursors: later }).message).toMatch(/^The cursor has expired: start again/);
   });
 
-  test('Cursor: an expired cursor of another listing: its age is not mentioned', () => {
+  test('Cursor: expired and for another listing: the error does not mention the age', () => {
     const later = cursorsOf({ now: NOW + 2 * DAY_MS });
     expect(refusalOf(CURSOR, { cursors: later, scope: 'other' }).message).toMatch(/another request/);
   });

@@ -27,9 +27,9 @@ afterAll(() => {
   server.close();
 });
 
-test('Page: its files: each exists, and has its compressed forms', async () => {
+test('Dashboard: every script and style sheet is served, and brotli is smaller than gzip and plain', async () => {
   const named = [...page.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, href]) => String(href));
-  // Smaller files are sent as they are.
+  // Files under 1 KiB are not compressed.
   const large = named.filter(
     (href) => statSync(new URL(`../../../dist/web${href}`, import.meta.url)).size >= 1024,
   );
@@ -49,14 +49,14 @@ test('Page: its files: each exists, and has its compressed forms', async () => {
   }
 });
 
-test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Path %s: the dashboard', async (path) => {
+test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Dashboard page: %s: served', async (path) => {
   const response = await fetch(base + path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(await response.text()).toBe(page);
 });
 
-test('Content security policy: scripts: only own files and the inline script of the page run', async () => {
+test('Dashboard: the content security policy allows only own files and the inline script of the page', async () => {
   const policy = (await fetch(base)).headers.get('content-security-policy') ?? '';
   const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
   const hash = createHash('sha256').update(script).digest('base64');
@@ -73,7 +73,7 @@ test('Content security policy: scripts: only own files and the inline script of 
 test.each([
   ['/', 'no-cache'],
   ['/mark.svg', 'public, max-age=86400'],
-])('File %s: 304 while unchanged', async (path, caching) => {
+])('Dashboard: file %s: 304 if unchanged', async (path, caching) => {
   const response = await fetch(base + path);
   expect(response.headers.get('cache-control')).toBe(caching);
   const etag = response.headers.get('etag') ?? '';
@@ -93,13 +93,13 @@ test.each([
   '/vendor/express.js',
   '/assets/no.js',
   '/assets/../package.json',
-])('Path %s: left to other routers', async (path) => expect((await fetch(base + path)).status).toBe(404));
+])('Dashboard: path %s: not served', async (path) => expect((await fetch(base + path)).status).toBe(404));
 
-/** What Chromium sends for a page that is opened. */
+/** The Accept header that Chromium sends when it opens a page. */
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
 
 test.each(['/nowhere', '/devices', '/assets/no.js'])(
-  'Path %s: the dashboard with 404 for a browser',
+  'Dashboard: unknown path %s: a browser gets the page with status 404',
   async (path) => {
     const response = await fetch(base + path, { headers: BROWSER });
     expect(response.status).toBe(404);
@@ -113,23 +113,23 @@ test.each([
   ['a program without an Accept header', 'GET', {}],
   ['a program that reads problems', 'GET', { Accept: 'application/problem+json' }],
   ['another method', 'POST', BROWSER],
-])('Unknown path: %s: left to other routers', async (_, method, headers) => {
+])('Dashboard: unknown path, %s: left to other routers', async (_, method, headers) => {
   const response = await fetch(`${base}/nowhere`, { method, headers });
   expect([response.status, await response.text()]).toEqual([404, 'left to others']);
 });
 
-test('Path /favicon.ico: GET: a redirect to the icon', async () => {
+test('Dashboard: GET /favicon.ico: the icon is served', async () => {
   const response = await fetch(`${base}/favicon.ico`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
 });
 
-test('View: another method: 405', async () => {
+test('Dashboard: POST to a page: 405 with the allowed methods', async () => {
   const response = await fetch(base, { method: 'POST' });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
 });
 
-test('Dashboard: not built, then built while the process runs: a page that names the command, then the view', async () => {
+test('Dashboard: not built yet: 503 names the build command; built meanwhile: the page is served', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'millrace-web-'));
   const other = createServer(express().use(createDashboard({ dir })));
   try {

@@ -13,7 +13,7 @@ import { until } from '../../support/until.js';
 let server;
 afterEach(() => server.stop());
 
-/** Exports without an end. @param {{ stallMs?: number }} [options] */
+/** Serves an export that never ends. @param {{ stallMs?: number }} [options] */
 async function serve({ stallMs = 86_400_000 } = {}) {
   const state = { ended: false };
   async function* all() {
@@ -60,7 +60,7 @@ async function serve({ stallMs = 86_400_000 } = {}) {
   return { response, state, url };
 }
 
-test('Export: client reads nothing: connection destroyed, and the query stops', async () => {
+test('Export: the client reads nothing: its connection is closed, and the query stops', async () => {
   const { response, state } = await serve({ stallMs: 200 });
   response.on('error', () => {});
   expect(response.statusCode).toBe(200);
@@ -68,7 +68,7 @@ test('Export: client reads nothing: connection destroyed, and the query stops', 
   response.destroy();
 });
 
-test('Export: limit reached: busy, until another export ends', async () => {
+test('Export: the limit of concurrent exports is reached: 429 until one export ends', async () => {
   const { response, url } = await serve();
   response.on('error', () => {});
   expect((await fetch(url)).status).toBe(429);

@@ -20,8 +20,8 @@ const itemOf = (sensor, ts) => ({
 const SENSORS = 4;
 
 /**
- * A sensor gets a newer value, whose message arrives or is lost. The page of a resync is requested or arrives. Readers get the
- * changes. One reader disconnects or comes back.
+ * A step: a sensor gets a newer value (its message arrives or is lost), the page of a resync is requested or arrives,
+ * readers get the changes, or a reader disconnects or returns.
  */
 const anyStep = fc.oneof(
   fc.record({ kind: fc.constant('commit'), sensor: fc.nat(SENSORS - 1), arrives: fc.boolean() }),
@@ -33,7 +33,7 @@ const anyStep = fc.oneof(
   fc.constant({ kind: 'away' }),
 );
 
-test('LatestCache: lost, late and repeated messages: in the end every reader has the values of the database', () => {
+test('Latest cache: lost, late and repeated messages: after a resync every reader has the values of the database', () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
       const cache = new LatestCache();
@@ -96,7 +96,7 @@ test('LatestCache: lost, late and repeated messages: in the end every reader has
   );
 });
 
-test('LatestCache: an older or an equal value: no change', () => {
+test('Latest cache: an older or equal value arrives: the cache does not change', () => {
   const cache = new LatestCache();
   expect(cache.update(itemOf(0, 5), 0)).toBe(true);
   expect(cache.update(itemOf(0, 5), 0)).toBe(false);
@@ -105,7 +105,7 @@ test('LatestCache: an older or an equal value: no change', () => {
   expect(cache.position).toBe(1);
 });
 
-test('LatestCache: a resync started before a change: the change stays', () => {
+test('Latest cache: a value changes during a resync: the older value of the resync is ignored', () => {
   const cache = new LatestCache();
   cache.update(itemOf(0, 1), 0);
   const since = cache.position;
@@ -114,7 +114,7 @@ test('LatestCache: a resync started before a change: the change stays', () => {
   expect(cache.all()[0]?.item.value).toBe(2);
 });
 
-test('LatestCache: interval: a resync finds it, a value leaves it, and it is no lost change', () => {
+test('Latest cache: interval_ms: a resync adds or removes it, new values keep it, and it is no lost change', () => {
   const cache = new LatestCache();
   cache.update(itemOf(0, 1), 0);
   const sent = cache.position;
@@ -126,7 +126,7 @@ test('LatestCache: interval: a resync finds it, a value leaves it, and it is no 
   expect(JSON.stringify(cache.all()[0]?.item)).not.toContain('interval_ms');
 });
 
-test('LatestCache: a resync misses a sensor: it is removed, and the position is another one', () => {
+test('Latest cache: a resync lacks a sensor: the sensor is removed, and the position grows', () => {
   const cache = new LatestCache();
   cache.update(itemOf(0, 1), 0);
   const before = cache.position;
@@ -136,7 +136,7 @@ test('LatestCache: a resync misses a sensor: it is removed, and the position is 
   expect(cache.position).toBeGreaterThan(before);
 });
 
-test('LatestCache: a device is retired: only its sensors are removed, and the position is another one', () => {
+test('Latest cache: a device is retired: only its sensors are removed, and the position grows', () => {
   const cache = new LatestCache();
   cache.update(itemOf(0, 1), 0);
   cache.update({ ...itemOf(0, 1), device_id: 'other' }, 0);

@@ -48,10 +48,10 @@ test.each([
   expect(await response.text()).toContain(LONG);
 });
 
-test('Manual: unchanged page: 304, also for a client that accepts brotli', async () => {
+test('Manual: unchanged page, client accepts brotli: 304', async () => {
   const first = await get('/docs/', 'br');
   const { port } = /** @type {AddressInfo} */ (server.address());
-  // fetch would add `Cache-Control: no-cache`, which asks for the whole page.
+  // `fetch` would add `Cache-Control: no-cache`, which requests the whole page.
   const headers = { 'Accept-Encoding': 'br', 'If-None-Match': String(first.headers.get('ETag')) };
   const [response] = await once(request({ port, path: '/docs/', headers }).end(), 'response');
   response.resume();

@@ -33,7 +33,7 @@ const FLEET = [
 ];
 const ALL = { type: undefined, site: undefined };
 
-test('Ranking of outliers: all that match: the most unusual first', async () => {
+test('Ranking of outliers: matching sensors are sorted by distance from their baseline, largest first', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const all = await ranking.sensors(ALL);
   expect(all.outliers.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'pulse']);
@@ -43,7 +43,7 @@ test('Ranking of outliers: all that match: the most unusual first', async () => 
   expect((await ranking.sensors({ type: 'pulse', site: 'South' })).outliers).toEqual([]);
 });
 
-test('Ranking of outliers: groups: by their worst sensor; those without a judgment last', async () => {
+test('Ranking of outliers: groups are sorted by their worst sensor, groups without a judgment come last', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const sites = await ranking.groups('site', ALL);
   expect(sites.map(({ site, sensors, judged, outliers }) => [site, sensors, judged, outliers])).toEqual([
@@ -55,7 +55,7 @@ test('Ranking of outliers: groups: by their worst sensor; those without a judgme
   expect(devices.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'calm', 'new', 'silent']);
 });
 
-test('Ranking: the same question within 2 s: answered once; after a failure: asked again', async () => {
+test('Ranking of outliers: requests within 2 s share one read, and a failed read is repeated', async () => {
   let now = NOON;
   let asked = 0;
   const ranking = createRanking({
@@ -74,7 +74,7 @@ test('Ranking: the same question within 2 s: answered once; after a failure: ask
   expect(asked).toBe(3);
 });
 
-test('Ranking: a value changes after it was ranked: answers within 2 s still have the ranked value', async () => {
+test('Ranking of outliers: a value changes after the ranking: responses within 2 s keep the ranked value', async () => {
   const hot = item('hot', 6);
   const ranking = createRanking({ latest: async () => [hot], clock: () => NOON });
   const ask = async () => [
@@ -83,12 +83,12 @@ test('Ranking: a value changes after it was ranked: answers within 2 s still hav
   ];
   const ranked = { ...hot };
   expect(await ask()).toEqual([ranked, ranked]);
-  // The cache of the stream changes its items in place.
+  // The latest cache changes its items in place.
   Object.assign(hot, { value: 2, sigmas: undefined });
   expect(await ask()).toEqual([ranked, ranked]);
 });
 
-test('Outlier: members: its baseline, and the age of its value', () => {
+test('Outlier item: it has the baseline of the sensor and the age of the value', () => {
   const baselines = /** @type {any} */ ({ at: () => ({ mean: 0, deviation: 0.5 }) });
   const judged = /** @type {any} */ (item('hot', 6));
   const deps = { baselines, clock: () => NOON + 1500 };
@@ -99,7 +99,7 @@ test('Outlier: members: its baseline, and the age of its value', () => {
   expect(groupItem(group, deps)).toMatchObject({ device_id: null, worst: null });
 });
 
-test('LatestCache: baselines change: only values with another judgment are changes', () => {
+test('Latest cache: baselines change: only values with a new judgment become changes', () => {
   /** @type {Map<string, { sigmas: number, provisional?: true }>} */
   const known = new Map([['a/s', { sigmas: 1 }]]);
   const cache = new LatestCache((key, judged) => {
@@ -116,7 +116,7 @@ test('LatestCache: baselines change: only values with another judgment are chang
   expect(cache.judgeAgain(['a/s', 'other/s'])).toBe(false);
   expect(cache.judgeAgain()).toBe(true);
   expect(cache.since(before).map(({ item: { device, sigmas } }) => [device, sigmas])).toEqual([['b', 7]]);
-  // The same distance, but by a learned baseline now.
+  // The distance stays, but the baseline is no longer provisional.
   known.set('b/s', { sigmas: 7 });
   expect(cache.judgeAgain(['b/s'])).toBe(true);
   known.delete('b/s');

@@ -22,11 +22,11 @@ const DEVICE = /** @type {Identity} */ (identifyDevice('my-desk'));
 
 /** @typedef {Record<string, unknown>} Json */
 
-/** @param {string} contentType @returns {(content: unknown) => boolean} whether all of it is taken */
+/** @param {string} contentType @returns {(content: unknown) => boolean} true if ingest accepts every value */
 const measurements = (contentType) => (content) => {
   const batch = new MessageBatch({ receivedAt: NOW, oldest: 0, newest: 2 * NOW, relative: true });
   decode(Buffer.from(JSON.stringify(content)), contentType, batch);
-  // Names are judged where their ids are looked up.
+  // Ingest checks names later, at the lookup of their ids.
   const isNamed = [...batch.sensors.keys()].every((sensor) => identifySensor(DEVICE.id, sensor));
   return batch.refused.length === 0 && isNamed;
 };
@@ -91,7 +91,7 @@ const sensor = fc.record(
 );
 const birthFields = fc.record({ session: instant, name, site: name }, { requiredKeys: [] });
 
-/** What is right, and how one field of it goes wrong. @type {Record<string, { schema: ZodType, read: (content: unknown) => boolean, good: fc.Arbitrary<Json>, wrap: (one: Json) => unknown, wrong: Array<[string, fc.Arbitrary<unknown>]> }>} */
+/** Each kind of payload: valid contents, and wrong values of single fields. @type {Record<string, { schema: ZodType, read: (content: unknown) => boolean, good: fc.Arbitrary<Json>, wrap: (one: Json) => unknown, wrong: Array<[string, fc.Arbitrary<unknown>]> }>} */
 const KINDS_OF_PAYLOAD = {
   'plain JSON': {
     schema: PAYLOADS.PlainMeasurements,
@@ -198,7 +198,7 @@ const KINDS_OF_PAYLOAD = {
 };
 
 describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, wrap, wrong }) => {
-  test('AsyncAPI payload: valid by the schema: ingest accepts it', () => {
+  test('AsyncAPI payload: random valid content: schema and ingest both accept it', () => {
     fc.assert(
       fc.property(good, (one) => {
         expect([schema.safeParse(wrap(one)).error, isTaken(read, wrap(one))]).toEqual([undefined, true]);
@@ -206,7 +206,7 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
     );
   });
 
-  test.each(wrong)('AsyncAPI: wrong %s: neither the schema nor ingest accepts it', (field, values) => {
+  test.each(wrong)('AsyncAPI payload: wrong %s: schema and ingest both refuse it', (field, values) => {
     fc.assert(
       fc.property(good, values, (one, value) => {
         const broken = wrap({ ...one, [field]: value });
@@ -216,7 +216,7 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
   });
 });
 
-test('AsyncAPI: topics: those of ingest', () => {
+test('AsyncAPI: the described topics are those that ingest subscribes to', () => {
   const received = Object.values(CHANNELS).filter(({ action }) => action === 'receive');
   const topics = received.flatMap(({ address, parameters }) => {
     const types = /** @type {any} */ (parameters).type?.enum ?? [''];
@@ -228,7 +228,7 @@ test('AsyncAPI: topics: those of ingest', () => {
   expect(topics).toHaveLength(KINDS.length + 6);
 });
 
-test('AsyncAPI: live items: match their schema', () => {
+test('AsyncAPI: published live items match their schema', () => {
   const { address } = CHANNELS.live;
   expect(liveTopic(DEVICE.id)).toBe(address.replace('{device}', DEVICE.id));
   const named = { name: 'Temperature', type: 'temperature', unit: 'Cel', site: null };
@@ -240,7 +240,7 @@ test('AsyncAPI: live items: match their schema', () => {
   expect(readItems(DEVICE.id, Buffer.from(JSON.stringify(items)))).toEqual(items);
 });
 
-test('AsyncAPI: discovery topics of Home Assistant: match their schema', () => {
+test('AsyncAPI: published discovery messages for Home Assistant match their schema', () => {
   const known = /** @type {any} */ ({ id: DEVICE.id, name: 'my-desk' });
   const sensor = { id: DEVICE.id, name: 'Temperature', type: null, site: 'office', ts: NOW, value: 21.5 };
   for (const unit of ['Cel', 'kWh', null]) {
@@ -250,7 +250,7 @@ test('AsyncAPI: discovery topics of Home Assistant: match their schema', () => {
   }
 });
 
-test('AsyncAPI: stats of processes: match their schema', () => {
+test('AsyncAPI: published statistics of a process match their schema', () => {
   expect(statsTopic('p')).toBe(CHANNELS.stats.address.replace('{process}', 'p'));
   let now = NOW;
   const pressure = () => ({ in_flight: 1, window: 8, window_limit: 64, waiting: 2 });
@@ -264,7 +264,7 @@ test('AsyncAPI: stats of processes: match their schema', () => {
   expect(parseSnapshot(Buffer.from(JSON.stringify(snapshot)))).toEqual(snapshot);
 });
 
-test('AsyncAPI: announcements of what readers follow: described as they are sent', async () => {
+test('AsyncAPI: published announcements of followed devices match their schema', async () => {
   /** @type {string[]} */
   const sent = [];
   const announcer = new Announcer({ devices: () => ['+'], send: (payload) => void sent.push(payload) });

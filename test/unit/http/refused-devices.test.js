@@ -23,7 +23,7 @@ function start(counts) {
   return { state, refusedDevices };
 }
 
-test('Refused devices: name and id in topics: one device; texts that are neither: left out', async () => {
+test('Refused devices: topics with name and id of one device are added up, invalid names are left out', async () => {
   const { refusedDevices } = start([
     ['other', { refused: 2, newest: NOW - 1000 }],
     [id, { refused: 4, newest: NOW - 3000 }],
@@ -45,7 +45,7 @@ test('Refused devices: name and id in topics: one device; texts that are neither
   });
 });
 
-test('Refused devices: repeated requests: one count in 10 s, fewer if it is slow, again after a failure', async () => {
+test('Refused devices: the count is cached for 10 s, longer if it was slow, and not after a failure', async () => {
   const { state, refusedDevices } = start([]);
   await Promise.all([refusedDevices.read(), refusedDevices.read()]);
   state.now = 9999;

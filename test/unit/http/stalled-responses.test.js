@@ -5,7 +5,7 @@ import { createStalledResponses } from '../../../api/http/server.js';
 const STALL_MS = 120_000;
 const PIECE = 2 * 1024 * 1024;
 
-/** A running response. @param {number} waiting bytes that wait for the client */
+/** Starts a response. @param {number} waiting bytes that wait for the client */
 function begin(waiting) {
   let now = 0;
   const socket = { writableLength: waiting, bytesWritten: waiting, isClosed: false, destroy() {} };
@@ -38,7 +38,7 @@ test.each([
   [1, STALL_MS],
   [PIECE, 2 * STALL_MS],
   [3 * PIECE, 4 * STALL_MS],
-])('Response: client reads nothing, %i bytes wait: dropped after %i ms', (waiting, stallMs) => {
+])('Stalled response: client reads nothing, %i bytes wait: closed after %i ms', (waiting, stallMs) => {
   const { isClosedAt } = begin(waiting);
   // The first check notes the progress.
   expect(isClosedAt(0)).toBe(false);
@@ -48,7 +48,7 @@ test.each([
   expect(isClosedAt(limit + 1)).toBe(true);
 });
 
-test('Response: client reads a part: the time starts again', () => {
+test('Stalled response: the client reads a part: the time limit starts again', () => {
   const { isClosedAt, socket } = begin(PIECE);
   isClosedAt(0);
   expect(isClosedAt(2 * STALL_MS)).toBe(false);
@@ -58,13 +58,13 @@ test('Response: client reads a part: the time starts again', () => {
   expect(isClosedAt(4 * STALL_MS + 1)).toBe(true);
 });
 
-test('Response: nothing waits, as in a quiet stream: kept', () => {
+test('Stalled response: no bytes wait, as in a quiet stream: the connection stays open', () => {
   const { isClosedAt, entered } = begin(0);
   expect(isClosedAt(100 * STALL_MS)).toBe(false);
   expect(entered).toEqual([]);
 });
 
-test('Response: ended: its connection is pending again, also after the response closes', () => {
+test('Stalled response: the response ends or closes: its connection counts as pending again', () => {
   const { isClosedAt, res, entered } = begin(1);
   res.writableEnded = true;
   isClosedAt(1);

@@ -2,10 +2,10 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { createReader } from '../../../api/http/stream/index.js';
 
-/** @param {string} event @param {number} [bytes] of its data */
+/** @param {string} event @param {number} [bytes] size of the data */
 const frame = (event, bytes = 2) => Buffer.from(`event: ${event}\ndata: ${'x'.repeat(bytes)}\n\n`);
 
-/** A reader that has not taken its first event yet. */
+/** Creates a reader whose client has not read the first event yet. */
 function createBusyReader() {
   const connection = new PassThrough({ highWaterMark: 1 });
   const reader = createReader(/** @type {any} */ (connection));
@@ -13,7 +13,7 @@ function createBusyReader() {
   return { connection, reader };
 }
 
-test('Stream reader: an event still waits: an alarm is sent after it, and an event of statistics is left out', async () => {
+test('Stream reader: the first event is unread: an alarm is queued behind it, statistics are dropped', async () => {
   const { connection, reader } = createBusyReader();
   reader.sendIfWritable(frame('stats'));
   reader.sendAlarm(frame('alarm'));
@@ -23,7 +23,7 @@ test('Stream reader: an event still waits: an alarm is sent after it, and an eve
   expect(text.match(/^event: .*/gm)).toEqual(['event: snapshot', 'event: alarm']);
 });
 
-test('Stream reader: alarms come faster than it receives them: its connection is closed', () => {
+test('Stream reader: alarms arrive faster than the client reads: its connection is closed', () => {
   const { connection, reader } = createBusyReader();
   for (let sent = 0; sent < 1000 && !connection.destroyed; sent++) reader.sendAlarm(frame('alarm', 16_384));
   expect(connection.destroyed).toBe(true);

@@ -4,7 +4,7 @@ import { usedBytes } from '../../support/memory.js';
 
 /** @import { RefusedLine } from '../../../api/import/importer.js' */
 
-/** @param {string[]} lines for a dry run @param {'csv' | 'ndjson'} [format] */
+/** @param {string[]} lines lines of the file for a dry run @param {'csv' | 'ndjson'} [format] */
 function dryRun(lines, format) {
   async function* source() {
     yield Buffer.from(lines.join('\n'));
@@ -12,7 +12,7 @@ function dryRun(lines, format) {
   return dryRunOf(source(), format);
 }
 
-/** @param {AsyncIterable<Buffer>} source of a dry run @param {'csv' | 'ndjson'} [format] */
+/** @param {AsyncIterable<Buffer>} source content of the file @param {'csv' | 'ndjson'} [format] */
 async function dryRunOf(source, format = 'ndjson') {
   const resolve = async (/** @type {unknown} */ _, /** @type {Map<string, unknown>} */ sensors) => ({
     device: null,
@@ -43,7 +43,7 @@ async function dryRunOf(source, format = 'ndjson') {
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
 test.each(['{"toString":1,"valueOf":1}', '{"a":1}', DEEP])(
-  'import: a name that is no text (case %#): the line is refused with bad_id, the next is taken',
+  'Import: a device or sensor name is an object or a list (case %#): the line is refused with bad_id',
   async (name) => {
     const { first, refused } = await dryRun([
       `{"ts":1,"device":${name},"sensor":"s","value":1}`,
@@ -59,7 +59,7 @@ test.each(['{"toString":1,"valueOf":1}', '{"a":1}', DEEP])(
 );
 
 test.each(['"a\\u0000b"', `"${'x'.repeat(500_000)}"`, '{"a":1}'])(
-  'import: a type and a unit that are no names (case %#): left out, and the sample is taken',
+  'Import: type and unit are invalid (case %#): both are left out, and the sample is imported',
   async (text) => {
     const { first, refused } = await dryRun([
       `{"ts":1,"device":"d","sensor":"s","value":1,"type":${text},"unit":${text}}`,
@@ -69,7 +69,7 @@ test.each(['"a\\u0000b"', `"${'x'.repeat(500_000)}"`, '{"a":1}'])(
   },
 );
 
-test('import: NDJSON with a byte order mark and a NaN: one value is refused, the others are taken', async () => {
+test('NDJSON import: byte order mark and NaN: the value or line with NaN is refused, other values are imported', async () => {
   const { first, refused } = await dryRun([
     '\ufeff{"ts":1,"device":"d","a":NaN,"b":2}',
     '{"ts":NaN,"device":"d","a":3}',
@@ -81,16 +81,16 @@ test('import: NDJSON with a byte order mark and a NaN: one value is refused, the
   expect(first).toMatchObject([{ line: 1, sensor: 'b', value: 2 }]);
 });
 
-test('import: the first row of CSV ends before its device and sensor: it is refused, and the next one is imported', async () => {
+test('CSV import: the first row lacks the cells for device and sensor: it is refused, and the next row is imported', async () => {
   const { first, refused } = await dryRun(['ts,value,device,sensor', '1,21.5', '2,22,d,s'], 'csv');
   expect(refused).toEqual([{ line: 2, code: 'bad_id', rule: 'the device must not be empty' }]);
   expect(first).toMatchObject([{ line: 3, device: 'd', sensor: 's', value: 22 }]);
 });
 
-test('import: each chunk of a large CSV file names another sensor: no name keeps its chunk in memory', async () => {
+test('CSV import: each chunk of a large file has a new sensor name: no chunk stays in memory because of its name', async () => {
   const CHUNKS = 400;
   const ROWS_PER_CHUNK = 50;
-  // Cells are trimmed, so a row is a large part of the file, and its cells are small.
+  // Spaces fill the rows. The importer trims cells, so its cells are far smaller than the file.
   const row = (/** @type {string} */ sensor) => `1,d,${sensor},1${' '.repeat(1200)}\n`;
   let kept = 0;
   async function* source() {

@@ -14,16 +14,16 @@ const directory = useDirectory('parquet');
 
 /** A column of whole numbers. @typedef {{ name: string, data: number[] }} Column */
 
-/** @param {number} rows @param {string[]} [sensors] @returns {Column[]} a column of times, and one for each sensor */
+/** @param {number} rows @param {string[]} [sensors] @returns {Column[]} a column of times, then one for each sensor */
 const columnsOf = (rows, sensors = ['a']) =>
   ['ts', ...sensors].map((name) => ({ name, data: Array.from({ length: rows }, (_, row) => row) }));
 
 /**
- * Writes a file, and changes its footer first.
+ * Writes a Parquet file whose footer a test may change.
  *
  * @param {Column[]} columnData
  * @param {(file: Pick<FileMetaData, 'row_groups' | 'num_rows' | 'schema'>, writer: ByteWriter) => void} [change]
- * @returns {Promise<string>} its path
+ * @returns {Promise<string>} path of the file
  */
 async function write(columnData, change = () => {}) {
   const writer = new ByteWriter();
@@ -64,7 +64,7 @@ const samplesOf = async (path) =>
     Array.from(lines, (line, index) => [line, sensor[index], ts[index], value[index]]),
   );
 
-test('Parquet: a column for each sensor: a sample for each cell', async () => {
+test('Parquet import: a column for each sensor: each cell becomes a sample', async () => {
   expect(await samplesOf(await write(columnsOf(2, ['a', 'b'])))).toEqual([
     [1, 'a', 0, 0],
     [1, 'b', 0, 0],
@@ -73,12 +73,12 @@ test('Parquet: a column for each sensor: a sample for each cell', async () => {
   ]);
 });
 
-test('Parquet: the index column of a pandas frame: no sensor', async () => {
+test('Parquet import: the index column of a pandas frame is not imported as a sensor', async () => {
   expect(await samplesOf(await write(columnsOf(1, ['a', '__index_level_0__'])))).toEqual([[1, 'a', 0, 0]]);
 });
 
 test.each([1n, 3n, 9_000_000n, 1_000_000_000n, -2n])(
-  'Parquet: 2 rows, and a footer that claims %p: bad_file',
+  'Parquet import: the file has 2 rows, but its footer claims %p: bad_file',
   async (claimed) => {
     const path = await write(columnsOf(2), (file) => {
       for (const group of file.row_groups) group.num_rows = claimed;
@@ -88,7 +88,7 @@ test.each([1n, 3n, 9_000_000n, 1_000_000_000n, -2n])(
 );
 
 test.each(['total_uncompressed_size', 'total_compressed_size'])(
-  'Parquet: a footer that claims a terabyte as %s: bad_file',
+  'Parquet import: the footer claims a terabyte as %s: bad_file',
   async (size) => {
     const path = await write(columnsOf(2), ({ row_groups: groups }) => {
       for (const { columns } of groups)
@@ -98,7 +98,7 @@ test.each(['total_uncompressed_size', 'total_compressed_size'])(
   },
 );
 
-test('Parquet: 50,000 rows in one row group: slices of 20,000 rows', async () => {
+test('Parquet import: 50,000 rows in one row group: read in slices of 20,000 rows', async () => {
   const columns = [
     ...columnsOf(50_000, ['value']),
     { name: 'sensor', data: Array.from({ length: 50_000 }, (_, row) => row % 3) },
@@ -112,7 +112,7 @@ test('Parquet: 50,000 rows in one row group: slices of 20,000 rows', async () =>
   expect(parts.flatMap(({ value }) => Array.from(value))).toEqual(columns[1]?.data);
 });
 
-test('Parquet: 50,000 rows with 20 sensors each: slices of 20,000 samples', async () => {
+test('Parquet import: 50,000 rows with 20 sensors each: read in slices of 20,000 samples', async () => {
   const sensors = Array.from({ length: 20 }, (_, index) => `s${index}`);
   const parts = await partsOf(await write(columnsOf(50_000, sensors)));
   expect(parts.map(({ lines }) => lines.length)).toEqual(new Array(50).fill(20_000));
@@ -157,7 +157,7 @@ function dataPage({ num_values = 2 }) {
 }
 
 test.each(HEADERS)(
-  'Parquet: a page header that claims %s: bad_file, before it is read',
+  'Parquet import: a page header claims %s: bad_file, before the page is read',
   async (_, header) => {
     const path = await write(columnsOf(2), ({ row_groups: groups }, writer) => {
       const begin = writer.offset;
@@ -187,7 +187,7 @@ function varIntOf(value) {
   return value < 128 ? [value] : [(value % 128) | 128, ...varIntOf(Math.floor(value / 128))];
 }
 
-/** @param {number} levels bytes @returns {Partial<PageHeader>} of two indexes, not compressed */
+/** @param {number} levels bytes @returns {Partial<PageHeader>} header of an uncompressed page with two indexes */
 const indexPage = (levels) => ({
   type: 'DATA_PAGE_V2',
   data_page_header_v2: {
@@ -222,7 +222,7 @@ function encodedAs(encoding, header) {
   });
 }
 
-/** Writes a file of two rows whose second column has this page. @param {Partial<PageHeader>} header @param {number[]} page @param {boolean} isOptional */
+/** Writes a file of two rows. Its second column consists of the given page. @param {Partial<PageHeader>} header @param {number[]} page @param {boolean} isOptional */
 const writePage = (header, page, isOptional) =>
   write(columnsOf(2), ({ row_groups: groups, schema }, writer) => {
     const body = header.type === 'DATA_PAGE' ? snappyCompress(new Uint8Array(page)) : new Uint8Array(page);
@@ -248,7 +248,7 @@ const LONG_RUNS = [
 ];
 
 test.each(LONG_RUNS)(
-  'Parquet: a run of millions in %s of a page of 2 values: bad_file, before it is read',
+  'Parquet import: a run of millions in %s of a page of 2 values: bad_file, before the run is read',
   async (_, header, page, isOptional) => {
     await expect(samplesOf(await writePage(header, page, isOptional))).rejects.toMatchObject({
       code: 'bad_file',
@@ -257,7 +257,7 @@ test.each(LONG_RUNS)(
   },
 );
 
-/** A prefix of a gigabyte, and rests of one byte: two blocks of numbers, and the rests. */
+/** DELTA_BYTE_ARRAY: a block of prefix lengths (one is 1 GiB), a block of suffix lengths, and the suffixes. */
 const LONG_PREFIX = [
   128,
   1,
@@ -296,7 +296,7 @@ const LONG_PREFIXES = [
 ];
 
 test.each(LONG_PREFIXES)(
-  'Parquet: a text that repeats a gigabyte of the one before, in %s: bad_file, before it is read',
+  'Parquet import: a text with a prefix of a gigabyte in %s: bad_file, before the text is read',
   async (_, header, page, isOptional) => {
     await expect(samplesOf(await writePage(header, page, isOptional))).rejects.toMatchObject({
       code: 'bad_file',
@@ -305,7 +305,7 @@ test.each(LONG_PREFIXES)(
   },
 );
 
-test('Parquet: rows without a device, and a device for the file: the rows get that device', async () => {
+test('Parquet import: rows without a device, and a default device for the file: these rows get the default', async () => {
   const bytes = parquetWriteBuffer({
     columnData: [
       { name: 'ts', data: [0, 1, 2], type: 'DOUBLE' },
@@ -319,7 +319,7 @@ test('Parquet: rows without a device, and a device for the file: the rows get th
   expect((await partsOf(path)).flatMap(({ device }) => Array.from(device))).toEqual(['own', 'd', 'd']);
 });
 
-test('Parquet: sensors as texts with shared prefixes, one of them missing: read as they are', async () => {
+test('Parquet import: sensor names in DELTA_BYTE_ARRAY, one of them null: every name is read exactly', async () => {
   const data = ['temperature-1', null, 'temperature-2', 'temperature-20'];
   const bytes = parquetWriteBuffer({
     codec: 'SNAPPY',
@@ -342,7 +342,7 @@ test('Parquet: sensors as texts with shared prefixes, one of them missing: read 
 const DECIMAL = /** @type {const} */ ({ converted_type: 'DECIMAL', precision: 9, scale: 1 });
 
 /**
- * How a column of decimals is stored, and its values without their point.
+ * How a column of decimals is stored, and its values without the decimal point.
  *
  * @type {Array<[form: string, element: Omit<SchemaElement, 'name'>, data: unknown[]]>}
  */
@@ -358,7 +358,7 @@ const DECIMALS = [
 ];
 
 test.each(DECIMALS)(
-  'Parquet: decimals as %s: the nearest doubles, and no sample for null',
+  'Parquet import: decimals as %s: read as the nearest doubles, and null becomes no sample',
   async (_, element, data) => {
     const bytes = parquetWriteBuffer({
       statistics: false,

@@ -28,7 +28,7 @@ async function rowsOf(read, text, device) {
   return { samples, malformed, end };
 }
 
-test('CSV: byte order mark, quotes, separators, empty lines: the cells and their lines', async () => {
+test('CSV import: byte order mark, quotes, semicolons, empty lines: cells and line numbers are right', async () => {
   const csv =
     '\ufeffTime;Device;"Sensor";Value;Unit\r\n1;Süd;"a;b";2;°C\r\n\r\n2; x ;"a b";"3";\n3;x;"open;4;\n4;x;y;5;V;more\n5;x\n';
   expect(await rowsOf(readCsv, csv)).toEqual({
@@ -45,7 +45,7 @@ test('CSV: byte order mark, quotes, separators, empty lines: the cells and their
   });
 });
 
-test('CSV: a column for each sensor: one sample for each cell that is filled', async () => {
+test('CSV import: a column for each sensor: each filled cell becomes a sample', async () => {
   const csv = 'timestamp\ta\tb\n1\t2\t\n2\t\t3\n';
   expect((await rowsOf(readCsv, csv, 'd')).samples).toEqual([
     [2, 'd', 'a', '1', '2', null],
@@ -53,7 +53,7 @@ test('CSV: a column for each sensor: one sample for each cell that is filled', a
   ]);
 });
 
-test('CSV: no time, no device, nothing at all: bad_file', async () => {
+test('CSV import: no column of times, no device or an empty file: bad_file', async () => {
   for (const csv of ['a,b\n1,2\n', 'ts,sensor,value\n1,a,2\n', '']) {
     await expect(rowsOf(readCsv, csv)).rejects.toMatchObject({ code: 'bad_file' });
   }
@@ -74,7 +74,7 @@ test.each([
     'Date,Time,device,a',
     'The columns Date and Time both mean the time of a row. Keep one, or join them into one.',
   ],
-])('CSV and NDJSON: columns %s: bad_file, and a refused line', async (names, message) => {
+])('Import: columns %s: CSV is bad_file, the NDJSON line is refused', async (names, message) => {
   await expect(rowsOf(readCsv, `${names}\n1,2,3,4,5\n`)).rejects.toMatchObject({ code: 'bad_file', message });
   const object = JSON.stringify(Object.fromEntries(names.split(',').map((name) => [name, 1])));
   expect(await rowsOf(readNdjson, object)).toEqual({
@@ -89,7 +89,7 @@ test.each([
   [',ts,value', '0,1,2'],
   ['__index_level_0__,ts,value', '0,1,2'],
   ['ts,device,site,value', '1,d,here,2'],
-])('CSV: columns %s: the sensor value', async (names, row) => {
+])('CSV import: columns %s: the column value is read as a sensor', async (names, row) => {
   expect(await rowsOf(readCsv, `${names}\n${row}\n`, 'd')).toEqual({
     samples: [[2, 'd', 'value', '1', '2', null]],
     malformed: [],
@@ -97,14 +97,14 @@ test.each([
   });
 });
 
-test('CSV: two columns of one name: bad_file, since one of them would be lost', async () => {
+test('CSV import: two columns have one name: bad_file, because one of them would be lost', async () => {
   await expect(rowsOf(readCsv, 'ts,a,b,a\n1,2,3,4\n', 'd')).rejects.toMatchObject({
     code: 'bad_file',
     message: 'Two columns are named a. Rename one.',
   });
 });
 
-test('CSV: columns without a name, as spreadsheets have them at the end: left out', async () => {
+test('CSV import: columns without a name, as spreadsheets append them: left out', async () => {
   expect(await rowsOf(readCsv, 'ts,a,,\n1,2,,\n2,3\n3,4,,,\n', 'd')).toEqual({
     samples: [
       [2, 'd', 'a', '1', '2', null],
@@ -115,7 +115,7 @@ test('CSV: columns without a name, as spreadsheets have them at the end: left ou
   });
 });
 
-test('CSV and NDJSON: more than 2000 columns: bad_file, and a refused line', async () => {
+test('Import: more than 2000 columns: CSV is bad_file, the NDJSON line is refused', async () => {
   const names = Array.from({ length: 2000 }, (_, index) => `s${index}`);
   await expect(rowsOf(readCsv, `ts,${names}\n1,2\n`, 'd')).rejects.toMatchObject({ code: 'bad_file' });
   const object = JSON.stringify({ ts: 1, ...Object.fromEntries(names.map((name) => [name, 1])) });
@@ -125,7 +125,7 @@ test('CSV and NDJSON: more than 2000 columns: bad_file, and a refused line', asy
   });
 });
 
-test('CSV: many columns: at most 22,000 samples at once, and all of them', async () => {
+test('CSV import: 1,999 columns: batches have fewer than 22,000 samples, and no sample is lost', async () => {
   const row = `1${',2'.repeat(1999)}\n`;
   async function* source() {
     yield Buffer.from(`ts,${Array.from({ length: 1999 }, (_, index) => `s${index}`)}\n${row.repeat(50)}`);
@@ -136,7 +136,7 @@ test('CSV: many columns: at most 22,000 samples at once, and all of them', async
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(50 * 1999);
 });
 
-test('NDJSON: byte order mark, and values that are not finite: no line is lost', async () => {
+test('NDJSON import: byte order mark, NaN and -inf: no line is lost', async () => {
   const lines = '\ufeff{"ts":1,"a":NaN,"b":2}\n{"ts":2,"a":-inf}\n';
   expect(await rowsOf(readNdjson, lines, 'd')).toEqual({
     samples: [
@@ -149,7 +149,7 @@ test('NDJSON: byte order mark, and values that are not finite: no line is lost',
   });
 });
 
-test('NDJSON: the device 0, no device, an empty device: 0, and the device of all rows', async () => {
+test('NDJSON import: device 0 is kept, a missing or empty device gets the default device', async () => {
   const lines = '{"ts":1,"device":0,"a":1}\n{"ts":2,"a":2}\n{"ts":3,"device":"","a":3}';
   const { samples } = await rowsOf(readNdjson, lines, 'd');
   expect(samples.map(([line, device]) => [line, device])).toEqual([
@@ -159,7 +159,7 @@ test('NDJSON: the device 0, no device, an empty device: 0, and the device of all
   ]);
 });
 
-test('NDJSON: more lines than are read at once: all of them', async () => {
+test('NDJSON import: 12,001 lines, more than one batch: all lines are read', async () => {
   const lines = Array.from({ length: 12_001 }, (_, ts) =>
     JSON.stringify({ ts, device: 'd', sensor: 's', value: ts / 2 }),
   );
@@ -181,7 +181,7 @@ test.each([
   ['', null],
   ['1,5', null],
   [true, null],
-])('Import: value %p: %p', (raw, value) => {
+])('Import: value %p: read as %p', (raw, value) => {
   expect(readValue(raw)).toBe(value);
 });
 
@@ -194,6 +194,6 @@ test.each([
   [1.5, null],
   ['21.11.2026', null],
   [null, null],
-])('Import: time %p: %p', (raw, time) => {
+])('Import: time %p: read as %p', (raw, time) => {
   expect(readTime(raw)).toBe(time);
 });

@@ -24,7 +24,7 @@ testAcknowledgements('message', {
     async sendAnother(device) {
       await pipeline.measure(device, ANOTHER);
     },
-    // What is settled is settled in this process.
+    // Messages settle in this process, so there is nothing to flush.
     flush: async () => {},
   },
 });
@@ -38,6 +38,6 @@ testAcknowledgements('submission', {
     },
     flush: async () => {},
   },
-  // The sender gets the refusals, and there is no dead letter.
+  // The sender of a submission gets the refusals directly, so no dead letter is written.
   cases: WRITES_OF_A_MESSAGE.filter(({ write }) => write !== 'deadLetters.write'),
 });

@@ -9,7 +9,7 @@ function countsOf(times) {
   return counts;
 }
 
-/** From a µs to ten minutes. */
+/** Times from 1 µs to ten minutes. */
 const times = fc.array(
   fc.double({ min: -3, max: 5.7, noNaN: true }).map((digits) => 10 ** digits),
   {
@@ -17,7 +17,7 @@ const times = fc.array(
   },
 );
 
-test('Latency histogram: a percentile: that of all times, within 3 %', () => {
+test('Latency histogram: a percentile differs from the exact percentile by less than 3 %', () => {
   fc.assert(
     fc.property(times, fc.constantFrom(1, 50, 99, 100), (all, percent) => {
       const exact = [...all].sort((a, b) => a - b)[Math.ceil((all.length * percent) / 100) - 1] ?? 0;
@@ -26,7 +26,7 @@ test('Latency histogram: a percentile: that of all times, within 3 %', () => {
   );
 });
 
-test('Latency histogram: sum of several: the counts of all', () => {
+test('Latency histogram: two histograms are added: the sum has the counts of both', () => {
   fc.assert(
     fc.property(times, times, (some, others) => {
       const sum = countsOf(some);
@@ -36,7 +36,7 @@ test('Latency histogram: sum of several: the counts of all', () => {
   );
 });
 
-test('Latency histogram: any time: it has a bucket', () => {
+test('Latency histogram: times out of range count in the first or the last bucket', () => {
   const counts = countsOf([0, -1, 1e-9, 1e12, Number.POSITIVE_INFINITY]);
   expect(counts.list()).toEqual([
     [0, 3],
@@ -44,7 +44,7 @@ test('Latency histogram: any time: it has a bucket', () => {
   ]);
 });
 
-test('Latency histogram: empty: no percentile', () => {
+test('Latency histogram: it is empty: percentiles are null', () => {
   const counts = new LatencyHistogram();
   expect(counts.percentile(50)).toBe(null);
   counts.record(1);

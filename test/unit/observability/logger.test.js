@@ -32,7 +32,7 @@ describe('Logger: a secret', () => {
       'deep inside',
       (/** @type {any} */ logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said'),
     ],
-  ])('Logger: a secret: %s: not written', (_, log) => {
+  ])('Logger: a secret %s is not written', (_, log) => {
     const { logger, lines, read } = listen({ secrets });
     log(logger);
     expect(read()).toHaveLength(1);
@@ -40,7 +40,7 @@ describe('Logger: a secret', () => {
     expect(lines[0]).toContain('[secret]');
   });
 
-  test('Logger: a secret: Secret of digits: hidden in texts and as a number; longer numbers, level and time stay, and the line is JSON', () => {
+  test('Logger: a secret of digits is hidden in texts and numbers, but not inside longer numbers, level or time', () => {
     const { logger, read } = listen({ secrets: ['30', '12', String(new Date().getFullYear())] });
     logger.info({ code: 12, port: 1201, took: '123 ms', at: 'host:12' }, 'the PIN 12 is refused');
     const { level, time, code, port, took, at, msg } = read()[0];
@@ -55,7 +55,7 @@ describe('Logger: a secret', () => {
     expect(Date.parse(time)).not.toBeNaN();
   });
 
-  test('Logger: a secret: unknown to the settings: hidden by its name', () => {
+  test('Logger: a field named password or authorization is hidden, even if its value is not in the settings', () => {
     const { logger, read } = listen();
     logger.info({ password: 'of a device', headers: { authorization: 'Bearer abc', host: 'h' } }, 'said');
     expect(read()[0]).toMatchObject({
@@ -65,9 +65,9 @@ describe('Logger: a secret', () => {
   });
 });
 
-test('Logger: control characters: no control character is written, and all of them can be read', () => {
+test('Logger: control characters: no control character is written, and parsed lines contain all of them', () => {
   const { logger, lines, read } = listen();
-  // All of C0 and C1 with DEL, the separators of lines and paragraphs, and what turns the direction of writing.
+  // All of C0 and C1, DEL, the separators of lines and paragraphs, and marks that change the writing direction.
   const codes = [
     ...Array.from({ length: 0x20 }, (_, at) => at),
     ...Array.from({ length: 0x21 }, (_, at) => 0x7f + at),
@@ -86,7 +86,7 @@ test('Logger: control characters: no control character is written, and all of th
 });
 
 describe('Logger: repeated lines', () => {
-  test('Logger: a line repeats: ten are written, the others are summed up with the last one', () => {
+  test('Logger: a line repeats 25 times: ten are written, a later line sums up the other 15', () => {
     const { logger, read } = listen();
     for (let i = 1; i <= 25; i++) logger.warn({ i }, 'again');
     expect(read().map(({ i }) => i)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -98,14 +98,14 @@ describe('Logger: repeated lines', () => {
     expect(read()).toHaveLength(12);
   });
 
-  test('Logger: repeated lines: without details: summed up as well', () => {
+  test('Logger: a line without fields repeats: repetitions beyond ten are summed up', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 12; i++) logger.info('again');
     jest.advanceTimersByTime(EVERY_MS);
     expect(read()[10]).toMatchObject({ msg: 'again', unsaid: 2 });
   });
 
-  test('Logger: repeated lines: many: other lines still appear, and debug lines are not limited', () => {
+  test('Logger: a line repeats often: other lines still appear, and debug lines are not limited', () => {
     const { logger, read } = listen({ level: 'debug' });
     for (let i = 0; i < 30; i++) logger.warn('again');
     logger.warn('other');
@@ -114,13 +114,13 @@ describe('Logger: repeated lines', () => {
     expect(read()).toHaveLength(41);
   });
 
-  test('Logger: audit lines repeat: each is written', () => {
+  test('Logger: an audit line repeats: every line is written', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 25; i++) logger.info({ audit: true, target: `pump-${i}` }, 'a device was retired');
     expect(read()).toHaveLength(25);
   });
 
-  test('Logger: repeated lines: many different texts: only a few hundred are remembered', () => {
+  test('Logger: 5,000 different texts: fewer than 600 lines are written in one period', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
     expect(read().length).toBeLessThan(600);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createMetrics } from '../../../api/observability/metrics.js';
 import { readSeries } from '../../support/metrics.js';
 
-test('Metrics: deliveries of alarms: each result of each receiver starts at 0', async () => {
+test('Metrics: iot_alarm_deliveries_total: the series of each receiver and result starts at 0', async () => {
   const { registry } = createMetrics({ version: 'test', role: 'all' });
   const text = await registry.metrics();
   for (const target of ['webhook', 'alertmanager'])
@@ -10,7 +10,7 @@ test('Metrics: deliveries of alarms: each result of each receiver starts at 0', 
       expect(text).toContain(`\niot_alarm_deliveries_total{target="${target}",result="${result}"} 0\n`);
 });
 
-test('Metrics: messages and samples are counted between two scrapes: each scrape has all of them', async () => {
+test('Metrics: messages and samples are counted between scrapes: each scrape has the totals so far', async () => {
   const { registry, messages, settledMessages, samples } = createMetrics({ version: 'test', role: 'all' });
   const read = async () => {
     const text = await registry.metrics();

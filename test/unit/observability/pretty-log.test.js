@@ -11,7 +11,7 @@ async function listen({ format = 'auto', isTTY = true, secrets = [] } = {}) {
   return { lines, logger: destination && createLogger('info', { destination, secrets }) };
 }
 
-test('Log on a terminal: a line: time, level, message and fields', async () => {
+test('Log on a terminal: a line has time, level, message and fields', async () => {
   const { lines, logger } = await listen();
   logger?.info({ httpPort: 8080 }, 'ready');
   expect(stripVTControlCharacters(lines.join(''))).toMatch(
@@ -19,13 +19,13 @@ test('Log on a terminal: a line: time, level, message and fields', async () => {
   );
 });
 
-test('Log on a terminal: an error: the lines of its stack are kept', async () => {
+test('Log on a terminal: an error is logged with the lines of its stack', async () => {
   const { lines, logger } = await listen();
   logger?.error({ err: new Error('broke') }, 'failed');
   expect(stripVTControlCharacters(lines.join(''))).toMatch(/ERROR: failed *\n.*Error: broke\n +at /s);
 });
 
-test('Log on a terminal: text of a device: it moves no cursor and begins no line; secrets stay hidden', async () => {
+test('Log on a terminal: text of a device cannot move the cursor or begin a line, and secrets stay hidden', async () => {
   const { lines, logger } = await listen({ secrets: ['hush'] });
   logger?.warn({ account: 'a\u001b[2J\u009b1A\nINFO: ready', reason: 'hush' }, 'wrong\r\u202epassword');
   const text = stripVTControlCharacters(lines.join(''));
@@ -37,7 +37,7 @@ test('Log on a terminal: text of a device: it moves no cursor and begins no line
 });
 
 test.each([[{ format: /** @type {const} */ ('json') }], [{ isTTY: false }]])(
-  '%j: the log stays JSON lines',
+  'Log with %j: lines stay JSON',
   async (options) => {
     expect((await listen(options)).logger).toBeUndefined();
   },

@@ -4,7 +4,7 @@ import { ProcessHealth, parseHealth } from '../../../api/observability/process-h
 const WELL = { database: { ok: true, message: 'answers' } };
 const AWAY = { database: { ok: false, message: 'does not answer' } };
 
-test('Process health: the database is away: since its last answer, with the messages that wait', async () => {
+test('Process health: the database is unreachable: time since its last answer and waiting messages are reported', async () => {
   let now = 1000;
   let checks = WELL;
   const progress = { unsettled: 0, oldestMs: 0, standstillMs: 0 };
@@ -48,7 +48,7 @@ const REPORT = {
   unsettled: { messages: 1, oldest_ms: 2, standstill_ms: 3 },
 };
 
-test('Health report: valid: copied without unknown members', () => {
+test('Health report: a valid report is copied without unknown members', () => {
   const report = { ...REPORT, more: 1, checks: { database: { ok: true, message: 'answers', more: 1 } } };
   expect(parseHealth(report)).toEqual(REPORT);
 });

@@ -14,7 +14,7 @@ const BEAT_MS = 10_000;
 const BREAK_MS = 25_000;
 const MINUTE_MS = 60_000;
 
-/** The last minutes of a month: histories cross the border of a partition. */
+/** Ten minutes before the end of a month, so that histories cross the border of a partition. */
 const START = Date.UTC(2026, 2, 1) - 10 * MINUTE_MS;
 
 const context = {
@@ -27,7 +27,7 @@ beforeAll(async () => {
   tables = await readMemoryTables();
 });
 
-/** A database, its clock, and whether it answers. */
+/** Creates a database with a test clock and a switch that makes the database fail. */
 async function createWorld() {
   const world = { now: START, isAway: false };
   const { store, database } = await createMemoryStore({
@@ -85,7 +85,7 @@ describe('Watched time', () => {
       ])
     ).rows;
 
-  test('Watched time: heartbeats of ten minutes: one row', async () => {
+  test('Watched time: heartbeats over ten minutes: one row is written', async () => {
     await beat(setup.start('a'), 0, 590);
     expect(await rows()).toEqual([
       expect.objectContaining({ watched_from: new Date(START), watched_until: new Date(START + 590_000) }),
@@ -93,7 +93,7 @@ describe('Watched time', () => {
     expect(await unwatched(600)).toEqual([]);
   });
 
-  test('Watched time: no record yet: no unwatched time, and no start of the record', async () => {
+  test('Watched time: no process has recorded yet: no unwatched span, and since is null', async () => {
     expect(await setup.read({ from: START - DAY_MS, to: START })).toEqual({
       since: null,
       spans: [],
@@ -101,7 +101,7 @@ describe('Watched time', () => {
     });
   });
 
-  test('Watched time: the time before the record: not reported, because older versions may have watched', async () => {
+  test('Watched time: time before the first record is not reported, because older versions may have watched', async () => {
     setup.world.now = START;
     await beat(setup.start('a'), 0, 10);
     setup.world.now += 60_000;
@@ -112,19 +112,19 @@ describe('Watched time', () => {
     });
   });
 
-  test('Watched time: killed and started again: unwatched from the last heartbeat to the first', async () => {
+  test('Watched time: the process is killed and restarted: unwatched between the last heartbeat and the next', async () => {
     await beat(setup.start('a'), 0, 50);
     await beat(setup.start('a'), 120, 150);
     expect(await unwatched(150)).toEqual(['50-120']);
   });
 
-  test('Watched time: restart of less than two heartbeats: no break', async () => {
+  test('Watched time: a restart takes less than two heartbeats: no unwatched span', async () => {
     await beat(setup.start('a'), 0, 50);
     await beat(setup.start('a'), 69, 99);
     expect(await unwatched(100)).toEqual([]);
   });
 
-  test('Watched time: database is away: the span ends before the outage, and another begins after it', async () => {
+  test('Watched time: the database is unreachable for a minute: this minute is an unwatched span', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     setup.world.isAway = true;
@@ -136,7 +136,7 @@ describe('Watched time', () => {
     expect(await unwatched(150)).toEqual(['50-120']);
   });
 
-  test('Watched time: a missed heartbeat: no break', async () => {
+  test('Watched time: one heartbeat is missed: no unwatched span', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     await beat(watched, 71, 91);
@@ -144,7 +144,7 @@ describe('Watched time', () => {
     expect(await unwatched(91)).toEqual([]);
   });
 
-  test('Watched time: process does not watch: nothing is written', async () => {
+  test('Watched time: the process does not receive messages: no heartbeat is written, the time is unwatched', async () => {
     let watches = true;
     const watched = setup.start('a', () => watches);
     await beat(watched, 0, 20);
@@ -155,14 +155,14 @@ describe('Watched time', () => {
     expect(await unwatched(100)).toEqual(['20-90']);
   });
 
-  test('Watched time: two processes: unwatched is only what both missed', async () => {
+  test('Watched time: two processes: only time that both missed is unwatched', async () => {
     await beat(setup.start('a'), 0, 100);
     await beat(setup.start('b'), 60, 200);
     await beat(setup.start('a'), 300, 320);
     expect(await unwatched(320)).toEqual(['200-300']);
   });
 
-  test('Watched time: no process watches now: unwatched until now, in a range that ends later', async () => {
+  test('Watched time: no process watches now: the unwatched span ends now, even if the range ends later', async () => {
     await beat(setup.start('a'), 0, 50);
     setup.world.now = START + 70_000;
     expect(await unwatched(3600)).toEqual([]);
@@ -170,7 +170,7 @@ describe('Watched time', () => {
     expect(await unwatched(3600)).toEqual(['50-80']);
   });
 
-  test('Watched time: clock is set back: another span begins, and the older one keeps its length', async () => {
+  test('Watched time: the clock is set back: a second row begins, and the first row keeps its length', async () => {
     const watched = setup.start('a');
     await beat(watched, 100, 200);
     await beat(watched, 55, 95);
@@ -179,14 +179,14 @@ describe('Watched time', () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  test('Watched time: clock is set ahead: the time in between is unwatched', async () => {
+  test('Watched time: the clock is set ahead: the skipped time is unwatched', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     await beat(watched, 350, 400);
     expect(await unwatched(400)).toEqual(['50-350']);
   });
 
-  test('Watched time: midnight: the row ends there and another begins, without a break', async () => {
+  test('Watched time: midnight at the end of a month: a new row begins, without an unwatched span', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 595);
     expect(await rows()).toHaveLength(1);
@@ -203,13 +203,13 @@ describe('Watched time', () => {
     expect(await unwatched(645, 601)).toEqual([]);
   });
 
-  test('Watched time: break over midnight: one span', async () => {
+  test('Watched time: a break over midnight: one unwatched span', async () => {
     await beat(setup.start('a'), 0, 550);
     await beat(setup.start('a'), 700, 710);
     expect(await unwatched(710)).toEqual(['550-700']);
   });
 
-  test('Watched time: more breaks than an answer holds: the longest remain, in order', async () => {
+  test('Watched time: more unwatched spans than one response may have: the longest are kept, in order of time', async () => {
     const lengths = Array.from(
       { length: 2 * MAX_UNWATCHED_SPANS + 500 },
       (_, index) => 30 + ((index * 7919) % 2503),
@@ -231,7 +231,7 @@ describe('Watched time', () => {
 });
 
 /**
- * What happens to a process, for how long in ms. `away`: the database does not answer it. `disconnected`: from its broker.
+ * States of a process, each with its length in ms. `away`: the database does not answer. `disconnected`: no broker.
  *
  * @typedef {{ state: 'watches' | 'away' | 'disconnected' | 'down', ms: number }[]} History
  */
@@ -257,7 +257,7 @@ function stepsOf(history) {
   });
 }
 
-/** The heartbeats of a process. It begins each run with one. @param {History} history */
+/** Returns the heartbeats of a process. Each run of the process begins with a heartbeat. @param {History} history */
 function beatsOf(history) {
   const beats = [];
   let next = START;
@@ -276,10 +276,10 @@ function beatsOf(history) {
   return beats;
 }
 
-/** @param {History} history @returns {UnwatchedSpan[]} when it watched */
+/** @param {History} history @returns {UnwatchedSpan[]} times at which the process watched */
 const watchedOf = (history) => unionOf(stepsOf(history).filter(({ state }) => state === 'watches'));
 
-/** @param {UnwatchedSpan[]} spans @returns {UnwatchedSpan[]} their union, in order */
+/** @param {UnwatchedSpan[]} spans @returns {UnwatchedSpan[]} union of the spans, in order */
 function unionOf(spans) {
   /** @type {UnwatchedSpan[]} */
   const union = [];
@@ -299,7 +299,7 @@ function restOf(union, { from, to }) {
     .filter((span, index) => index % 2 === 0 && span.from < span.to);
 }
 
-/** Lets processes run as their histories describe. @param {History[]} all */
+/** Runs processes as their histories describe. @param {History[]} all */
 async function live(all) {
   const setup = await createWorld();
   const beats = all
@@ -322,7 +322,7 @@ async function live(all) {
 }
 
 describe('Unwatched time: random starts, kills and outages', () => {
-  test('Unwatched time: random starts and kills: all time that no process watched, up to a heartbeat at each edge', async () => {
+  test('Unwatched time: random histories: all time without a watching process is reported, to within one heartbeat', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(histories, { minLength: 1, maxLength: 3 }), async (all) => {
         const { read, end } = await live(all);
@@ -331,13 +331,13 @@ describe('Unwatched time: random starts, kills and outages', () => {
         for (const { from, to } of watched) {
           const core = { from: from + BEAT_MS, to: to - BEAT_MS };
           if (core.from >= core.to) continue;
-          // What a process watched is not reported.
+          // Watched time is not reported.
           expect(spans.filter((span) => span.from < core.to && span.to > core.from)).toEqual([]);
         }
         if (since === null) return;
         for (const gap of restOf(unionOf(watched), { from: since, to: end })) {
           if (gap.to - gap.from <= BREAK_MS) continue;
-          // What no process watched is reported.
+          // Unwatched time is reported.
           expect(spans.filter(({ from, to }) => from <= gap.from && to >= gap.to)).toHaveLength(1);
         }
       }),
@@ -345,7 +345,7 @@ describe('Unwatched time: random starts, kills and outages', () => {
     );
   });
 
-  test('Unwatched time: a part of the range: the same spans, cut to it', async () => {
+  test('Unwatched time: a query for a part of the range: the spans of the whole range, cut to this part', async () => {
     const edge = fc.integer({ min: -60_000, max: 1_200_000 });
     await fc.assert(
       fc.asyncProperty(

@@ -8,7 +8,7 @@ import { useDirectory } from '../../support/directory.js';
 
 const directory = useDirectory('csv');
 
-/** @param {string} text @returns {string} its path */
+/** @param {string} text @returns {string} path of the file */
 function file(text) {
   const path = join(directory, 'data.csv');
   writeFileSync(path, text);
@@ -28,7 +28,7 @@ test.each([
   ['2010-02-30T00:00:00', null],
   ['', null],
   [undefined, null],
-])('CSV: the time in %p: %p', (cell, expected) => expect(parseTime(cell)).toBe(expected));
+])('CSV replay: cell %p is the time %p', (cell, expected) => expect(parseTime(cell)).toBe(expected));
 
 test.each([
   ['4.0', 4],
@@ -39,9 +39,9 @@ test.each([
   ['1,5', null],
   ['1e999', null],
   ['', null],
-])('CSV: the number in %p: %p', (cell, expected) => expect(parseNumber(cell)).toBe(expected));
+])('CSV replay: cell %p is the number %p', (cell, expected) => expect(parseNumber(cell)).toBe(expected));
 
-test('CSV: survey: the first column of times, the columns of numbers, and the range', async () => {
+test('CSV replay: the survey of a file finds its time column, number columns and time range', async () => {
   const survey = await surveyFile(
     file('id,at,weather,wind\n1,2020-01-02T00:00:00,sun,3\n2,2020-01-01,rain,\n3,,fog,2\n'),
   );
@@ -65,18 +65,18 @@ test.each([
   ['no time', 'a,b\n1,2\n', /no time column among a, b/],
   ['only texts', 'at,b\n2020-01-01,x\n', /no column of numbers/],
   ['two columns of one name', 'at,b,b\n2020-01-01,1,2\n', /name of its own/],
-])('CSV: a file with %s: a clear error', async (_, text, message) => {
+])('CSV replay: a file with %s: the error names the problem', async (_, text, message) => {
   await expect(surveyFile(file(text))).rejects.toMatchObject({
     code: 'usage',
     message: expect.stringMatching(message),
   });
 });
 
-test('CSV: missing file: a clear error', async () => {
+test('CSV replay: the file does not exist: a usage error is thrown', async () => {
   await expect(surveyFile(join(directory, 'none.csv'))).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('CSV: rows: they become batches, and unusable ones are counted', async () => {
+test('CSV replay: rows become batches, and unusable rows and cells are counted', async () => {
   const path = file(
     '\uFEFFat,a,b\n2020-01-01T00:00:00,1,2\n2020-01-01T00:00:01,,x\n,7,7\n2020-01-01T00:00:01,5,6\n2020-01-01T00:00:02,3\n',
   );

@@ -14,12 +14,12 @@ const read = (devices) =>
     })),
   }));
 
-test('Devices: the same seed: the same devices and values; another seed: others', () => {
+test('Simulated devices: equal seeds give equal devices and values, another seed gives others', () => {
   expect(read(describeDevices(options))).toEqual(read(describeDevices(options)));
   expect(read(describeDevices({ ...options, seed: 12 }))).not.toEqual(read(describeDevices(options)));
 });
 
-test('Devices: names: readable, with a few sites and 1 to 4 sensors of different types', () => {
+test('Simulated devices: 40 collars have readable names, five sites and 1 to 4 sensors of different types', () => {
   const devices = describeDevices(options);
   expect(devices[0]?.name).toBe('collar-0001');
   expect(describeDevices({ ...options, device: 'load' })[39]?.name).toBe('load-0040');
@@ -30,20 +30,20 @@ test('Devices: names: readable, with a few sites and 1 to 4 sensors of different
     expect(new Set(sensors.map(({ type }) => type)).size).toBe(sensors.length);
 });
 
-test('Devices: more sensors than types: different names', () => {
+test('Simulated devices: more sensors than types: all sensor names differ', () => {
   const [device] = describeDevices({ ...options, devices: 1, sensors: 9 });
   const names = device?.sensors.map(({ name }) => name) ?? [];
   expect(new Set(names).size).toBe(9);
   expect(names.some((name) => /^[a-z]+-3$/.test(name))).toBe(true);
 });
 
-test('Devices: one sensor more: the values of the others stay', () => {
+test('Simulated devices: a sensor is added: the values of the other sensors stay', () => {
   const few = read(describeDevices({ ...options, sensors: 2 }));
   const many = read(describeDevices({ ...options, sensors: 3 }));
   expect(many.map(({ sensors }) => sensors.slice(0, 2))).toEqual(few.map(({ sensors }) => sensors));
 });
 
-test('Devices: a factory: machines of fifty points, all with names, types and units', () => {
+test('Simulated devices: factory profile: machines have fifty points with names, types and units', () => {
   const devices = describeDevices({ ...options, profile: 'factory', devices: 3 });
   expect(devices.map(({ name }) => name)).toEqual(['machine-0001', 'machine-0002', 'machine-0003']);
   for (const { sensors } of devices) {

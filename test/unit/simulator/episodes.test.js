@@ -20,7 +20,7 @@ const SENSORS = [
   { name: 'breath', range: /** @type {[number, number]} */ ([10, 100]) },
 ];
 
-/** Sends batches of ten samples a sensor. @param {string} text of `--faults` @param {number} batches */
+/** Sends batches with ten samples per sensor. @param {string} text value of `--faults` @param {number} batches */
 function run(text, batches) {
   /** @type {SentEpisode[]} */
   const episodes = [];
@@ -53,7 +53,7 @@ function run(text, batches) {
   return { episodes, samples: [...new Map(pulse)].sort(([a], [b]) => a - b) };
 }
 
-test('Episodes: number for each sensor: as many as requested, of different lengths, and none after them', () => {
+test('Simulated episodes: episodes=3: each sensor has three episodes of different lengths', () => {
   const { episodes, samples } = run('episodes=3', 60);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   expect(pulse.map(({ start, end }) => [(start - NOW) / 1000, (Number(end) - NOW) / 1000])).toEqual([
@@ -65,7 +65,7 @@ test('Episodes: number for each sensor: as many as requested, of different lengt
   expect(samples).toHaveLength(600);
 });
 
-test('Episodes: lengths and heights: they grow by one step, and begin again after the longest and the highest', () => {
+test('Simulated episodes: lengths and peaks grow by one step, and start again after the largest', () => {
   const { episodes, samples } = run('episodes=14', 60);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   const lengths = pulse.map(({ start, end }) => (Number(end) - start) / 1000);
@@ -81,7 +81,7 @@ test.each([
   ',gap=0.3',
   ',late=0.3,disorder=0.5,duplicate=0.3',
   ',skew=1,poison=0.5',
-])('Episodes: with%s: the ledger has what a rule finds in the samples that were sent', (others) => {
+])('Simulated episodes%s: the ledger equals the episodes in the sent samples', (others) => {
   const { episodes, samples } = run(`episodes=5${others}`, 80);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   expect(pulse).toHaveLength(5);
@@ -92,7 +92,7 @@ test.each([
   );
 });
 
-test('Episodes: the run ends within one: it has no end', () => {
+test('Simulated episodes: the run ends during an episode: the ledger has no end for it', () => {
   const { episodes } = run('episodes=20', 35);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   expect(pulse).toHaveLength(9);
@@ -106,7 +106,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test('Ledger: an episode is written: it is read as it was', async () => {
+test('Simulator ledger: an episode is written: reading returns an equal episode', async () => {
   const path = join(directory, 'ledger');
   const ledger = new Ledger({
     path,

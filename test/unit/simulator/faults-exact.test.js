@@ -10,7 +10,7 @@ import { Random } from '../../../simulator/random.js';
 const NOW = Date.UTC(2026, 10, 21, 12);
 const ALMOST_1 = 1 - 2 ** -32;
 
-/** Draws one number again and again. */
+/** A random generator that always draws the same number. */
 class Constant extends Random {
   #value;
 
@@ -35,7 +35,7 @@ const series = (batch, samples = 5) => ({
   })),
 });
 
-/** @param {string} rates @param {number} drawn the only number that this device draws */
+/** @param {string} rates @param {number} drawn number that this device always draws */
 const faultsOf = (rates, drawn) =>
   new DeviceFaults({
     rates: parseFaults(rates),
@@ -47,7 +47,7 @@ const faultsOf = (rates, drawn) =>
 const batchesIn = (messages) =>
   messages.map((message) => (Number(message.series[0]?.samples[0]?.ts) - NOW) / 10_000);
 
-test('Faults: all rates are 0, the lowest number is drawn: each batch goes out as it was measured', () => {
+test('Simulated faults: all rates are 0, the lowest number is drawn: each batch is sent unchanged', () => {
   const faults = faultsOf('late=0', 0);
   expect(faults.next([series(0)])).toEqual([{ series: [series(0)], payload: encodePlainJson([series(0)]) }]);
   expect(faults.rest()).toEqual([]);
@@ -56,7 +56,7 @@ test('Faults: all rates are 0, the lowest number is drawn: each batch goes out a
 test.each([
   [0.25, 0],
   [0.25 - 2 ** -32, 5],
-])('Faults: zero=0.25, %p is drawn: %i of 5 values are 0', (drawn, zeros) => {
+])('Simulated faults: zero=0.25, %p is drawn: %i of 5 values are 0', (drawn, zeros) => {
   const [message] = faultsOf('zero=0.25', drawn).next([series(0)]);
   expect(message?.series[0]?.samples.filter(({ value }) => value === 0)).toHaveLength(zeros);
 });
@@ -66,7 +66,7 @@ test.each([
   [0.499, -120_261],
   [0.5, 120_500],
   [ALMOST_1, 240_000],
-])('Faults: skew=1, %p is drawn: the clock is off by %i ms', (drawn, ms) => {
+])('Simulated faults: skew=1, %p is drawn: the clock is off by %i ms', (drawn, ms) => {
   const [message] = faultsOf('skew=1', drawn).next([series(0)]);
   expect(message?.series[0]?.samples.map(({ ts }) => ts)).toEqual(series(0).samples.map(({ ts }) => ts + ms));
 });
@@ -76,23 +76,23 @@ describe('Faults: late=1', () => {
     [0, 1],
     [0.34, 2],
     [ALMOST_1, 3],
-  ])('Faults: late=1: %p is drawn: each batch goes out after %i newer ones', (drawn, newer) => {
+  ])('Simulated faults: late=1: %p is drawn: each batch is sent after %i newer batches', (drawn, newer) => {
     const faults = faultsOf('late=1', drawn);
     const sent = [0, 1, 2, 3, 4].map((batch) => batchesIn(faults.next([series(batch)])));
     expect(sent).toEqual([0, 1, 2, 3, 4].map((batch) => (batch < newer ? [] : [batch - newer])));
   });
 
-  test('Faults: late=1: the run ends: the batches that are left go out in the order in which they were measured', () => {
+  test('Simulated faults: late=1: the run ends: delayed batches are sent in the order in which they were measured', () => {
     const faults = faultsOf('late=1', ALMOST_1);
     for (const batch of [0, 1, 2]) faults.next([series(batch)]);
     expect(batchesIn(faults.rest())).toEqual([0, 1, 2]);
   });
 });
 
-test('Faults: disorder=1: the smaller half waits for the next message', () => {
+test('Simulated faults: disorder=1: the smaller half of the samples waits for the next message', () => {
   const faults = faultsOf('disorder=1', 0);
   const sizes = [0, 1, 2].map((batch) => faults.next([series(batch)])[0]?.series[0]?.samples.length);
-  // 3 of 5, 4 of 5 + 2, 4 of 5 + 3; 4 are left.
+  // The messages have 3 of 5 samples, 4 of 5 + 2, and 4 of 5 + 3. Four samples are left.
   expect(sizes).toEqual([3, 4, 4]);
   expect(faults.rest()[0]?.series[0]?.samples).toHaveLength(4);
 });
@@ -101,7 +101,7 @@ describe('Faults: poison=1', () => {
   const steps = POISON.length + 1;
 
   test.each(POISON.map((poison, number) => ({ number, poison })))(
-    'the number $number is drawn: the batch goes out as it is, and that poison after it',
+    'Simulated faults: poison=1: number $number is drawn: the batch is sent unchanged, followed by poison $number',
     ({ number, poison }) => {
       for (const drawn of [number / steps, (number + 0.99) / steps]) {
         expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
@@ -113,7 +113,7 @@ describe('Faults: poison=1', () => {
   );
 
   test.each([POISON.length / steps, ALMOST_1])(
-    '%p is drawn: the batch itself holds something bad',
+    'Simulated faults: poison=1: %p is drawn: the batch itself contains a bad element',
     (drawn) => {
       expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
         { series: [series(0)], payload: spoiled([series(0)], 'pulse', NOW) },
@@ -121,7 +121,7 @@ describe('Faults: poison=1', () => {
     },
   );
 
-  test('Faults: poison=1: sensors have no sample, one, and two: the poison names the second at the time of its first', () => {
+  test('Simulated faults: poison=1: the poison uses name and first time of the first sensor that has samples', () => {
     const batch = [
       { name: 'none', samples: [] },
       { name: 'one', samples: [{ ts: NOW + 1, value: 1 }] },
@@ -130,19 +130,19 @@ describe('Faults: poison=1', () => {
     expect(faultsOf('poison=1', 0).next(batch)[1]?.payload).toBe(POISON[0]?.make('one', NOW + 1));
   });
 
-  test('Faults: poison=1: no sensor has a sample: nothing goes out', () => {
+  test('Simulated faults: poison=1: no sensor has a sample: nothing is sent', () => {
     expect(faultsOf('poison=1', 0).next([series(0, 0)])).toEqual([]);
   });
 });
 
-test('Poison: too many samples, too long a name: one more than the limits of 10,000 and 128 bytes', () => {
+test('Simulated poison: too_large has 10,001 samples, and bad_id has a name of 129 bytes', () => {
   const [tooLong] = POISON.filter(({ code }) => code === 'bad_id');
   const [tooMany] = POISON.filter(({ code }) => code === 'too_large');
   expect(JSON.parse(String(tooLong?.make('pulse', NOW)))[0].sensor_id).toHaveLength(129);
   expect(JSON.parse(String(tooMany?.make('pulse', NOW)))).toHaveLength(10_001);
 });
 
-test('Poison: times that no setting accepts: 365 days ahead, and 50 such years ago', () => {
+test('Simulated poison: in_future is 365 days ahead, and too_old is 50 years ago', () => {
   const day = 86_400_000;
   const timeOf = (/** @type {string} */ code) =>
     JSON.parse(String(POISON.find((poison) => poison.code === code)?.make('pulse', NOW)))[0].ts;
@@ -150,13 +150,13 @@ test('Poison: times that no setting accepts: 365 days ahead, and 50 such years a
   expect(timeOf('too_old')).toBe(NOW - 50 * 365 * day);
 });
 
-test('Poison: of an unknown format: bytes that begin no UTF-8 and no CBOR array', () => {
+test('Simulated poison: unknown_format has bytes that are neither UTF-8 nor a CBOR array', () => {
   const payload = POISON.find(({ code }) => code === 'unknown_format')?.make('pulse', NOW);
   expect(payload).toEqual(Buffer.from('c1fffe0080', 'hex'));
 });
 
 describe('Fault rates', () => {
-  test('Fault rates: the preset tsbs: the shares of the benchmark, and nothing else', () => {
+  test('Fault rates: preset tsbs: exactly the rates of the TSBS benchmark', () => {
     expect(parseFaults('tsbs')).toEqual({
       missing: 0.1,
       gap: 0.01,
@@ -174,7 +174,7 @@ describe('Fault rates', () => {
     expect(Object.values(parseFaults('poison=1')).reduce((sum, rate) => sum + rate)).toBe(1);
   });
 
-  test('Fault rates: several problems: all are named in order; a preset takes no value', () => {
+  test('Fault rates: several problems, such as a preset with a value: all are named in order', () => {
     expect(() => parseFaults('lost=1,late=2,tsbs=0.1')).toThrow(
       /^--faults does not know "lost"\n--faults late is from 0 to 1\n--faults does not know "tsbs"\nThere are: tsbs missing=/,
     );

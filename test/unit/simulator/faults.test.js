@@ -23,7 +23,7 @@ const measured = (batch) =>
     })),
   }));
 
-/** All that a device with these faults sends for the same batches. @param {string} rates @param {number} [seed] */
+/** Returns all messages of a device with these faults, for fixed batches. @param {string} rates @param {number} [seed] */
 function sent(rates, seed = 1) {
   const faults = new DeviceFaults({
     rates: parseFaults(rates),
@@ -49,7 +49,7 @@ const key = ({ name, ts }) => `${name} ${ts}`;
 const sorted = (samples) => samples.map(key).sort();
 
 describe('Faults: effects and rates', () => {
-  test('Faults: no fault: unchanged', () => {
+  test('Simulated faults: all rates are 0: every batch is sent once and unchanged', () => {
     expect(ALL).toHaveLength(BATCHES * SAMPLES * 2);
     expect(sent('missing=0,poison=0')).toHaveLength(BATCHES);
   });
@@ -57,7 +57,7 @@ describe('Faults: effects and rates', () => {
   test.each([
     ['missing', 0.1],
     ['gap', 0.2],
-  ])('Faults: %s', (fault, rate) => {
+  ])('Simulated faults: %s=%d: about this share of the samples is missing', (fault, rate) => {
     const left = samplesOf(sent(`${fault}=${rate}`));
     const share = 1 - left.length / ALL.length;
     expect(share).toBeGreaterThan(rate / 2);
@@ -66,30 +66,30 @@ describe('Faults: effects and rates', () => {
     expect(left.every((sample) => known.has(key(sample)))).toBe(true);
   });
 
-  test('Faults: gap: whole batches are missing', () => {
+  test('Simulated faults: gap: only whole batches are missing', () => {
     const counts = sent('gap=0.2').map(({ series }) => samplesOf([{ series, payload: '' }]).length);
     expect(new Set(counts)).toEqual(new Set([SAMPLES * 2]));
   });
 
-  test('Faults: zero: the value is 0', () => {
+  test('Simulated faults: zero=0.2: about this share of the values is 0', () => {
     const zeros = samplesOf(sent('zero=0.2')).filter(({ value }) => value === 0).length / ALL.length;
     expect(zeros).toBeGreaterThan(0.1);
     expect(zeros).toBeLessThan(0.4);
   });
 
-  test('Faults: late: after newer ones, and never lost', () => {
+  test('Simulated faults: late=0.1: some batches are sent after up to three newer ones, and no sample is lost', () => {
     const samples = samplesOf(sent('late=0.1'));
     expect(sorted(samples)).toEqual(sorted(ALL));
     const begins = sent('late=0.1').map(({ series }) => Number(series[0]?.samples[0]?.ts));
     const overtaken = begins.filter((ts, i) => begins.slice(0, i).some((before) => before > ts)).length;
     expect(overtaken).toBeGreaterThan(BATCHES / 20);
     expect(overtaken).toBeLessThan(BATCHES / 5);
-    // By three batches at most.
+    // A batch is late by three batches at most.
     const farthest = begins.map((ts, i) => Math.max(...begins.slice(0, i + 1)) - ts);
     expect(Math.max(...farthest)).toBeLessThanOrEqual(3 * SAMPLES * 1000);
   });
 
-  test('Faults: disorder: within a message and across, and nothing lost', () => {
+  test('Simulated faults: disorder: samples are out of order within and across messages, and none is lost', () => {
     const messages = sent('disorder=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const falls = (/** @type {number[]} */ times) => times.some((ts, i) => ts < Number(times[i - 1]));
@@ -98,7 +98,7 @@ describe('Faults: effects and rates', () => {
     expect(sizes.some((size) => Number(size) > SAMPLES)).toBe(true);
   });
 
-  test('Faults: duplicate: the very same payload again', () => {
+  test('Simulated faults: duplicate=0.1: some payloads are sent twice in a row, byte by byte', () => {
     const messages = sent('duplicate=0.1');
     const again = messages.filter(({ payload }, i) => payload === messages[i - 1]?.payload).length;
     expect(again).toBe(messages.length - BATCHES);
@@ -106,7 +106,7 @@ describe('Faults: effects and rates', () => {
     expect(again).toBeLessThan(BATCHES / 5);
   });
 
-  test('Faults: skew: one offset for all that a device sends, within four minutes', () => {
+  test('Simulated faults: skew: all times of a device have one offset of at most four minutes', () => {
     const [first] = ALL;
     const offsets = Array.from({ length: 40 }, (_, seed) => {
       const samples = samplesOf(sent('skew=0.5', seed));
@@ -122,7 +122,7 @@ describe('Faults: effects and rates', () => {
     expect(Math.max(...skewed.map(Math.abs))).toBeLessThanOrEqual(240_000);
   });
 
-  test('Faults: poison: next to good messages or in them: none of it is expected', () => {
+  test('Simulated faults: poison: bad elements come in separate messages or within good ones, and are not expected as stored', () => {
     const messages = sent('poison=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const separate = messages.filter(({ series }) => series.length === 0).length;
@@ -134,12 +134,12 @@ describe('Faults: effects and rates', () => {
 
 const EVERYTHING = 'tsbs,duplicate=0.1,skew=1,poison=0.1';
 
-test('Faults: the same seed: the same faults, byte by byte; another seed: others', () => {
+test('Simulated faults: equal seeds give equal messages, byte by byte, and another seed gives others', () => {
   expect(sent(EVERYTHING)).toEqual(sent(EVERYTHING));
   expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
 });
 
-test('Faults: any fault: a message has its expected result', () => {
+test('Simulated faults: all faults at once: each message records exactly the samples of its payload', () => {
   for (const { payload, series } of sent('tsbs,duplicate=0.1,skew=1')) {
     const said = resolveSenml(JSON.parse(String(payload))).map(({ name, ts, value }) => ({
       name,
@@ -150,7 +150,7 @@ test('Faults: any fault: a message has its expected result', () => {
   }
 });
 
-/** What the API makes of a payload. @param {string | Buffer} payload */
+/** Returns the samples and refusals that the API finds in a payload. @param {string | Buffer} payload */
 function taken(payload) {
   const batch = new MessageBatch({
     receivedAt: NOW,
@@ -164,7 +164,7 @@ function taken(payload) {
     if (error instanceof MillraceError) return { codes: [error.code], samples: 0 };
     throw error;
   }
-  // Names are looked at after decoding.
+  // The API checks names after decoding.
   const bad = [...batch.sensors.keys()].filter((name) => !isName(name)).map(() => 'bad_id');
   const good = [...batch.sensors].filter(([name]) => isName(name));
   const samples = good.reduce((sum, [, { times }]) => sum + times.length, 0);
@@ -172,18 +172,18 @@ function taken(payload) {
 }
 
 test.each(POISON.map(({ code, make }, number) => ({ number, code, make })))(
-  'poison $number is refused as $code',
+  'Simulated poison: kind $number: the API refuses it as $code',
   ({ code, make }) => {
     expect(taken(make('pulse', NOW))).toEqual({ codes: [code], samples: 0 });
   },
 );
 
-test('Poison: one bad element in a batch: all others are accepted', () => {
+test('Simulated poison: one bad element in a batch: the API accepts all other elements', () => {
   expect(taken(spoiled(measured(0), 'pulse', NOW))).toEqual({ codes: ['not_numeric'], samples: 2 * SAMPLES });
 });
 
 describe('Faults: rates', () => {
-  test('Fault rates: one by one, from a preset, or both: read', () => {
+  test('Fault rates: single rates, a preset, or a preset with changed rates are read', () => {
     expect(parseFaults('late=0.05,poison=1e-3')).toMatchObject({ late: 0.05, poison: 0.001, missing: 0 });
     expect(parseFaults('tsbs')).toMatchObject({ missing: 0.1, gap: 0.01, late: 0.05, zero: 0.1, poison: 0 });
     expect(parseFaults('tsbs,late=0')).toMatchObject({ missing: 0.1, late: 0 });

@@ -14,7 +14,7 @@ function refusal(line) {
   throw new Error(`${line} was taken`);
 }
 
-test('Flags: none: 25 collars at the default pace, each with its own connection', () => {
+test('Simulator flags: no flags: 25 collars at the default rate, each with its own connection', () => {
   expect(read('')).toMatchObject({
     profile: 'collar',
     devices: 25,
@@ -34,16 +34,16 @@ test.each([
   [16_000, 16],
   [16_001, 17],
   [100_000, 100],
-])('Flags: %i devices: %i connections', (devices, connections) => {
+])('Simulator flags: %i devices: %i connections', (devices, connections) => {
   expect(read(`--devices ${devices}`).connections).toBe(connections);
   expect(read(`--devices ${devices} --connections 5`).connections).toBe(5);
 });
 
-test('Flags: devices with accounts: their own connections, also for many devices', () => {
+test('Simulator flags: --credentials with 2,000 devices: each device has its own connection', () => {
   expect(read('--devices 2000 --credentials x').connections).toBe(2000);
 });
 
-test('Flags: faults: read as rates', () => {
+test('Simulator flags: --faults is read as rates', () => {
   expect(read('--faults tsbs,poison=0.01').faults).toMatchObject({ late: 0.05, poison: 0.01, skew: 0 });
 });
 
@@ -59,11 +59,11 @@ test.each([
   ['--faults sunspots=1', '--faults does not know "sunspots"'],
   ['--connections 0', '--connections must be 1 or more'],
   ['--connections 5 --credentials x', '--connections is --devices where --credentials are'],
-])('Flags: %s: %s', (line, sentence) => {
+])('Simulator flags: %s: refused, %s', (line, sentence) => {
   expect(refusal(line)).toContain(sentence);
 });
 
-test('Flags: more samples in a message than the API accepts: refused, including the extra ones of disorder', () => {
+test('Simulator flags: a message would have more samples than the API accepts, also by disorder: refused', () => {
   expect(refusal('--interval 1ms --batch 2501ms')).toContain('more than 10000 samples a message');
   read('--interval 1ms --batch 2500ms');
   expect(refusal('--interval 1ms --batch 2500ms --faults disorder=0.1')).toContain('more than 10000');
@@ -71,12 +71,12 @@ test('Flags: more samples in a message than the API accepts: refused, including 
   read('--interval 1ms --batch 250ms --profile factory --sensors 10');
 });
 
-test('Flags: a rate with two samples of a sensor in one ms: the error names the number of devices', () => {
+test('Simulator flags: --rate needs two samples of a sensor in one ms: the error names the required --devices', () => {
   expect(refusal('--rate 10000 --batch 60s --devices 100')).toContain('needs 600 --devices');
   read('--rate 10000 --batch 60s --devices 600');
 });
 
-test('Flags: --help: lists every flag', () => {
+test('Simulator flags: --help: every flag is listed', () => {
   const help = refusal('--help');
   for (const flag of ['profile', 'connections', 'rate', 'faults', 'ledger', 'report', 'replay']) {
     expect(help).toContain(`--${flag} `);

@@ -27,7 +27,7 @@ async function read(path) {
   return entries;
 }
 
-test('Ledger: written and read: the same devices, sensors, times and values to the last bit', async () => {
+test('Simulator ledger: written and read again: devices, sensors, times and values are equal to the last bit', async () => {
   const path = newPath();
   const ledger = new Ledger({ path, onFailed });
   const first = ledger.sent(noteOf('dévice', series([1000, -0], [1001, 5e-324])));
@@ -47,7 +47,7 @@ test('Ledger: written and read: the same devices, sensors, times and values to t
   ]);
 });
 
-test('Ledger: a message: written before `sent` returns; its acknowledgement: by the end of the turn', async () => {
+test('Simulator ledger: a message is written before sent() returns, its acknowledgement by the end of the turn', async () => {
   const path = newPath();
   const ledger = new Ledger({ path, onFailed });
   ledger.sent(noteOf('d', series([1, 1])));
@@ -58,7 +58,7 @@ test('Ledger: a message: written before `sent` returns; its acknowledgement: by 
   ledger.close();
 });
 
-test('Ledger: killed in the middle of a line: the next run continues with new messages', async () => {
+test('Simulator ledger: the simulator was killed in the middle of a line: the next run drops the line and continues', async () => {
   const path = newPath();
   const killed = new Ledger({ path, onFailed });
   killed.sent(noteOf('d', series([1, 1])));
@@ -83,21 +83,21 @@ test.each([
   ['a ledger of another version', '{"ledger":99}\n'],
   ['a ledger torn in its middle', '{"ledger":1}\n{"sent":\n{"acknowledged":1}\n'],
   ['a line of something else', '{"ledger":1}\n{"delivered":1}\n'],
-])('Ledger: %s: refused', async (_, text) => {
+])('Simulator ledger: %s: refused', async (_, text) => {
   const path = newPath();
   writeFileSync(path, text);
   await expect(read(path)).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining(path) });
 });
 
-test('Ledger: unreadable or unwritable file: the error names it', async () => {
+test('Simulator ledger: the file cannot be read or written: an error is thrown', async () => {
   await expect(read(join(directory, 'none'))).rejects.toBeInstanceOf(MillraceError);
   expect(() => new Ledger({ path: join(directory, 'no', 'such'), onFailed })).toThrow(
     /The ledger .*such cannot be written/,
   );
 });
 
-test('Ledger: a sample cannot be noted: it is not sent, and the error is reported once', () => {
-  // A device that takes no byte, as a full disk does.
+test('Simulator ledger: the disk is full: messages are not sent, and the error is reported once', () => {
+  // `/dev/full` accepts no byte, like a full disk.
   /** @type {MillraceError[]} */
   const failures = [];
   const ledger = new Ledger({ path: '/dev/full', onFailed: (error) => failures.push(error) });
@@ -109,7 +109,7 @@ test('Ledger: a sample cannot be noted: it is not sent, and the error is reporte
   expect(failures.map(({ code }) => code)).toEqual(['disk_full']);
 });
 
-test('Ledger: lines added during reading: no error', async () => {
+test('Simulator ledger: lines are added during reading: reading ends without an error', async () => {
   const path = newPath();
   const ledger = new Ledger({ path, onFailed });
   ledger.sent(noteOf('d', series([1, 1])));

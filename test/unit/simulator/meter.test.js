@@ -3,7 +3,7 @@ import { createMeter } from '../../../simulator/meter.js';
 import { backoffMs } from '../../../simulator/mqtt/connection.js';
 import { latencyText, periodText, statusText, summaryText } from '../../../simulator/report.js';
 
-test('Meter: every sample: acknowledged, dropped or waiting', () => {
+test('Simulator meter: every sample counts as acknowledged, dropped or waiting', () => {
   const meter = createMeter();
   for (const samples of [60, 10, 5, 45]) meter.made(samples);
   meter.acknowledged(60, 4);
@@ -19,7 +19,7 @@ test('Meter: every sample: acknowledged, dropped or waiting', () => {
   );
 });
 
-test('Meter: latencies: percentiles of an HDR histogram with an error of 0.1 % at most', () => {
+test('Simulator meter: latency percentiles have an error of at most 0.1 %', () => {
   const meter = createMeter();
   for (let ms = 1; ms <= 10_000; ms += 1) meter.acknowledged(1, ms / 10);
   const { latency } = meter.totals();
@@ -33,7 +33,7 @@ test('Meter: latencies: percentiles of an HDR histogram with an error of 0.1 % a
   );
 });
 
-test('Meter: latency above the range of the histogram: counted as its maximum', () => {
+test('Simulator meter: a latency above the range of the histogram counts as its maximum', () => {
   const meter = createMeter();
   meter.acknowledged(1, 1e9);
   meter.acknowledged(1, 0);
@@ -42,7 +42,7 @@ test('Meter: latency above the range of the histogram: counted as its maximum', 
   expect(latency.max).toBeGreaterThan(3_590_000);
 });
 
-test('Meter: a period: its own figures; the next starts empty, and shows the previous ones until it has some', () => {
+test('Simulator meter: a period starts at zero, and the status shows the previous period until it has figures', () => {
   const meter = createMeter();
   meter.acknowledged(60, 4);
   const first = meter.endPeriod();
@@ -58,14 +58,14 @@ test('Meter: a period: its own figures; the next starts empty, and shows the pre
   expect(meter.totals().latency.count).toBe(3);
 });
 
-test('Meter: no acknowledgement: no percentile', () => {
+test('Simulator meter: no acknowledgement yet: percentiles are null', () => {
   const meter = createMeter();
   expect(meter.snapshot()).toMatchObject({ perSecond: 0, latency: { count: 0, p50: null, mean: null } });
   expect(latencyText(meter.totals().latency, 'its sending')).toContain('p50 - p90 -');
   expect(statusText('x', meter.snapshot())).not.toContain('p50');
 });
 
-test('Meter: attempts to connect: longer intervals with jitter, at most 15 s', () => {
+test('Simulator: attempts to connect: pauses grow with jitter, to at most 15 s', () => {
   expect(backoffMs(0, () => 0)).toBe(250);
   expect(backoffMs(3, () => 0)).toBe(2000);
   expect(backoffMs(3, () => 0.999)).toBeLessThan(4000);

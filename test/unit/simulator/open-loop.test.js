@@ -6,10 +6,10 @@ import { until } from '../../support/until.js';
 
 const START = Date.UTC(2026, 10, 21, 10);
 
-/** What dividing and adding epoch milliseconds as doubles may be off by, in ms. */
+/** Largest rounding error of divided and added epoch milliseconds in doubles, in ms. */
 const ROUNDING_MS = 1e-3;
 
-test('Open loop: any rate: a sample for every interval, in order, without duplicates, never before its message', () => {
+test('Simulator at a fixed rate: random rates: samples have even distances, ascending times and no time after their message', () => {
   const sizes = fc.record({
     devices: fc.integer({ min: 1, max: 40 }),
     perSecond: fc.double({ min: 0.1, max: 1000, noNaN: true }),
@@ -50,8 +50,8 @@ describe('Open loop: pacer', () => {
     return pacer;
   }
 
-  test('Pacer: its own work takes 60 ms: no call is early, none is left out, and each keeps its intended time', async () => {
-    // The clock leaps instead of the test being busy for so long.
+  test('Simulator pacer: one call takes 60 ms: later calls keep their intended times, none is early or left out', async () => {
+    // The clock jumps ahead, so that the test need not be busy for 60 ms.
     let leapt = 0;
     const now = () => performance.now() + leapt;
     /** @type {number[]} */
@@ -77,7 +77,7 @@ describe('Open loop: pacer', () => {
     expect(due).toHaveLength(count);
   });
 
-  test('Open loop: the rate cannot be kept: it is reported, and other work runs', async () => {
+  test('Simulator pacer: the rate is too high: behindMs() reports the lag, and other work still runs', async () => {
     const pacer = startPacer({ perSecond: 1e9, onDue: () => {} });
     await until(() => pacer.behindMs() > 20);
     await new Promise((resolve) => setTimeout(resolve));

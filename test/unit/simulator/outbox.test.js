@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Outbox } from '../../../simulator/outbox.js';
 
-/** An outbox whose link is a list: what was sent, and how each is acknowledged. @param {{ limit: number, window: number, bytes?: number }} sizes */
+/** Creates an outbox that sends into a list. The test acknowledges the entries. @param {{ limit: number, window: number, bytes?: number }} sizes */
 function openable({ limit, window, bytes = 1e6 }) {
   /** @type {{ payload: string, acknowledge: () => void }[]} */
   const sent = [];
@@ -22,7 +22,7 @@ function openable({ limit, window, bytes = 1e6 }) {
   return { outbox, push, sent, acknowledged, dropped, sentText: () => sent.map((m) => m.payload).join('') };
 }
 
-test('Outbox: messages: sent in order, with at most one window unacknowledged', () => {
+test('Simulator outbox: messages are sent in order, with at most one window of unacknowledged messages', () => {
   const { outbox, push, sent, acknowledged, sentText } = openable({ limit: 10, window: 2 });
   outbox.open();
   push('abcd');
@@ -33,7 +33,7 @@ test('Outbox: messages: sent in order, with at most one window unacknowledged', 
   expect(outbox.size()).toBe(3);
 });
 
-test('Outbox: no connection: messages wait, and the oldest are dropped above the limit', () => {
+test('Simulator outbox: no connection: messages wait, and the oldest are dropped above the limit', () => {
   const { outbox, push, dropped, sentText } = openable({ limit: 3, window: 8 });
   push('abcde');
   expect(dropped).toEqual(['a', 'b']);
@@ -41,12 +41,12 @@ test('Outbox: no connection: messages wait, and the oldest are dropped above the
   expect(sentText()).toBe('cde');
 });
 
-test('Outbox: new connection: unacknowledged messages are sent again first, and never dropped, because they may have arrived', () => {
+test('Simulator outbox: a new connection opens: unacknowledged messages are sent again first, and are never dropped', () => {
   const { outbox, push, sent, dropped, acknowledged, sentText } = openable({ limit: 2, window: 2 });
   outbox.open();
   push('abcd');
   outbox.close();
-  // An acknowledgement of the connection before must not settle what is not in flight any more.
+  // A late acknowledgement of the old connection must not settle a message that is no longer in flight.
   sent[0]?.acknowledge();
   expect(acknowledged).toEqual([]);
   push('e');
@@ -58,7 +58,7 @@ test('Outbox: new connection: unacknowledged messages are sent again first, and 
   expect(outbox.size()).toBe(4);
 });
 
-test('Outbox: few pending messages: reported', async () => {
+test('Simulator outbox: whenAtMost(n) resolves when at most n messages are pending', async () => {
   const { outbox, push, sent } = openable({ limit: 10, window: 3 });
   outbox.open();
   push('abc');
@@ -74,7 +74,7 @@ test('Outbox: few pending messages: reported', async () => {
   await outbox.whenAtMost(0);
 });
 
-test('Outbox: release: waiting calls return', async () => {
+test('Simulator outbox: release() is called: waiting calls of whenAtMost() return', async () => {
   const { outbox, push } = openable({ limit: 10, window: 3 });
   push('a');
   const waits = outbox.whenAtMost(0);
@@ -83,7 +83,7 @@ test('Outbox: release: waiting calls return', async () => {
   expect(outbox.size()).toBe(1);
 });
 
-test('Outbox: more bytes than the limit: waiting messages are dropped, sent ones are not', () => {
+test('Simulator outbox: more bytes than the limit: waiting messages are dropped, sent ones are not', () => {
   const { outbox, push, sent, dropped, acknowledged } = openable({ limit: 100, window: 2, bytes: 3 * 257 });
   outbox.open();
   push('abcde');
@@ -93,7 +93,7 @@ test('Outbox: more bytes than the limit: waiting messages are dropped, sent ones
   push('f');
   expect(acknowledged).toEqual(['a', 'b']);
   expect(dropped).toEqual(['c', 'd']);
-  // What comes back after a break weighs as much as before.
+  // After a new connection, a message counts as many bytes as before.
   outbox.close();
   push('ghi');
   expect(dropped).toEqual(['c', 'd', 'g', 'h']);

@@ -27,7 +27,7 @@ const anySeries = fc.array(
 const flat = (series) =>
   series.flatMap(({ name, unit, samples }) => samples.map(({ ts, value }) => ({ name, unit, ts, value })));
 
-test('SenML: read by an independent decoder: the same samples, to the millisecond', () => {
+test('SenML payload: an independent decoder reads equal samples, to the millisecond', () => {
   fc.assert(
     fc.property(anySeries, (series) => {
       expect(resolveSenml(JSON.parse(encodeSenml(series)))).toEqual(flat(series));
@@ -35,7 +35,7 @@ test('SenML: read by an independent decoder: the same samples, to the millisecon
   );
 });
 
-test('SenML: names, units and the base time: once in each message', () => {
+test('SenML payload: each name, each unit and the base time appear once in a message', () => {
   const payload = encodeSenml([
     { name: 'temperature', unit: 'Cel', samples: [sample(0, 38.5), sample(1000, 38.6), sample(2001, 38.6)] },
     { name: 'pulse', unit: 'beat/min', samples: [sample(0, 61), sample(1000, 62)] },
@@ -46,12 +46,12 @@ test('SenML: names, units and the base time: once in each message', () => {
   );
 });
 
-test('SenML: every record: an absolute time, although offsets are small', () => {
+test('SenML payload: small offsets resolve to absolute times', () => {
   const pack = JSON.parse(encodeSenml([{ name: 'a', samples: [sample(0, 1), sample(-5000, 2)] }]));
   expect(resolveSenml(pack).map(({ ts }) => ts)).toEqual([TS, TS - 5000]);
 });
 
-test('Plain JSON: read again: the same samples', () => {
+test('Plain JSON payload: parsing returns equal samples', () => {
   fc.assert(
     fc.property(anySeries, (series) => {
       const expected = flat(series).map(({ name, ts, value }) => ({ sensor_id: name, ts, value }));
@@ -66,7 +66,7 @@ test.each([
   ['adjusted CO2', false],
   ['-a', false],
   ['', false],
-])('%s as a SenML name: %s', (name, allowed) => expect(isSenmlName(name)).toBe(allowed));
+])('SenML payload: %s is a valid name: %s', (name, allowed) => expect(isSenmlName(name)).toBe(allowed));
 
 /** @param {number} after ms @param {number} value */
 function sample(after, value) {

@@ -15,7 +15,7 @@ import { until } from '../../support/until.js';
 
 const afterwards = useCleanUps();
 
-/** A broker that can go away and come back under the same address. */
+/** Starts a broker that the test can stop and start again at the same address. */
 async function startBroker() {
   let answers = true;
   let port = 0;
@@ -55,16 +55,16 @@ async function startBroker() {
     topics,
     start,
     stop,
-    /** Acknowledges nothing from now on. */
+    /** From now on the broker acknowledges nothing. */
     fallSilent() {
       answers = false;
     },
   };
 }
 
-/** A run at a fixed rate. The test decides when the time for the first connection is over. @param {string} url */
+/** Starts a simulator at a fixed rate. The test ends the time limit of the first connection. @param {string} url */
 function startRun(url) {
-  // Without the signals of the process: it is jest's.
+  // No signal handlers: the process belongs to Jest.
   const controller = new AbortController();
   const stop = (/** @type {unknown} */ reason) => controller.abort(reason);
   const stopSignal = { signal: controller.signal, stop, stopAfter: () => {}, dispose: () => {} };
@@ -115,7 +115,7 @@ function startRun(url) {
   };
 }
 
-test('Simulator at a fixed rate: the broker is away when 30 s are over: the run goes on', async () => {
+test('Simulator at a fixed rate: connected once, the broker is down when the 30 s limit ends: the run continues', async () => {
   const broker = await startBroker();
   const run = startRun(broker.url);
   await until(() => run.acknowledged() > 0);
@@ -131,7 +131,7 @@ test('Simulator at a fixed rate: the broker is away when 30 s are over: the run 
   expect(await run.ended).toBeUndefined();
 });
 
-test('Simulator at a fixed rate: the broker goes before it has registered all devices: the run goes on', async () => {
+test('Simulator at a fixed rate: the broker stops while devices register: the run continues', async () => {
   const broker = await startBroker();
   broker.fallSilent();
   const run = startRun(broker.url);

@@ -5,7 +5,7 @@ const DEVICES = 25;
 const schedule = createSchedule({ devices: DEVICES, intervalMs: 1000, batchMs: 10_000 });
 const indexes = Array.from({ length: DEVICES * 100 }, (_, index) => index);
 
-test('Schedule: each device: measures exactly every interval, the first time within the first one', () => {
+test('Simulator schedule: each device measures once per interval, beginning in the first interval', () => {
   for (let device = 0; device < DEVICES; device += 1) {
     const due = indexes.filter((index) => schedule.device(index) === device).map(schedule.dueMs);
     expect(due[0]).toBeLessThanOrEqual(1000);
@@ -13,13 +13,13 @@ test('Schedule: each device: measures exactly every interval, the first time wit
   }
 });
 
-test('Schedule: measurements: in the order of their times, spread over the interval', () => {
+test('Simulator schedule: measurements are sorted by time, and spread over the interval', () => {
   const due = indexes.map(schedule.dueMs);
   expect(due).toEqual(due.toSorted((a, b) => a - b));
   expect(new Set(due.slice(0, DEVICES)).size).toBe(DEVICES);
 });
 
-test('Schedule: batches: the first measurement at once, then one for each batch interval', () => {
+test('Simulator schedule: a device sends its first measurement at once, then one batch per batch interval', () => {
   for (let device = 0; device < DEVICES; device += 1) {
     const own = indexes.filter((index) => schedule.device(index) === device);
     const ends = own.flatMap((index, step) => (schedule.endsBatch(index) ? [step] : []));
@@ -29,7 +29,7 @@ test('Schedule: batches: the first measurement at once, then one for each batch 
   }
 });
 
-test('Schedule: every interval: about the same number of batches', () => {
+test('Simulator schedule: every interval has about as many batches as any other', () => {
   for (let step = 1; step < 90; step += 1) {
     const ending = indexes.slice(step * DEVICES, (step + 1) * DEVICES).filter(schedule.endsBatch);
     expect(ending.length).toBeGreaterThanOrEqual(2);
@@ -37,7 +37,7 @@ test('Schedule: every interval: about the same number of batches', () => {
   }
 });
 
-test('Schedule: a batch interval of one measurement: each is sent alone', () => {
+test('Simulator schedule: the batch interval equals the interval: every measurement is sent alone', () => {
   const each = createSchedule({ devices: 3, intervalMs: 50, batchMs: 50 });
   expect(indexes.every(each.endsBatch)).toBe(true);
 });

@@ -3,7 +3,7 @@ import { createSchedule, Scheduler } from '../../../simulator/fleet/scheduler.js
 
 const START = Date.UTC(2026, 10, 21, 10);
 
-// The one thing that no test can have for real: a clock that leaps.
+// Fake timers: a test cannot make the real clock jump.
 beforeEach(() => {
   jest.useFakeTimers({ now: START });
 });
@@ -20,7 +20,7 @@ function startScheduler() {
   return { scheduler, measured };
 }
 
-test('Scheduler: the timer fires late: measurements have their due times', () => {
+test('Simulator scheduler: the timer fires late: measurements still have their due times', () => {
   const { scheduler, measured } = startScheduler();
   jest.setSystemTime(START + 1700);
   jest.advanceTimersByTime(500);
@@ -30,7 +30,7 @@ test('Scheduler: the timer fires late: measurements have their due times', () =>
   expect(measured).toHaveLength(4);
 });
 
-test('Scheduler: the machine slept: it continues from now, without measurements for the gap', () => {
+test('Simulator scheduler: the machine slept for an hour: it continues now, without measurements for the gap', () => {
   const { measured } = startScheduler();
   jest.advanceTimersByTime(2000);
   jest.setSystemTime(START + 3_600_000);
@@ -40,7 +40,7 @@ test('Scheduler: the machine slept: it continues from now, without measurements 
   expect(measured).toEqual(measured.toSorted((a, b) => a - b));
 });
 
-test('Scheduler: the clock is set back: it continues at the new time', () => {
+test('Simulator scheduler: the clock is set back: measurements continue at the new time', () => {
   const { measured } = startScheduler();
   jest.advanceTimersByTime(2000);
   jest.setSystemTime(START - 3_600_000);

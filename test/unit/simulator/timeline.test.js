@@ -5,16 +5,16 @@ const HOUR = 3_600_000;
 const last = Date.parse('2010-12-31T23:00:00Z');
 const now = Date.parse('2026-11-21T10:00:00.123Z');
 
-test('Timeline: the last instant: now', () => {
+test('Replay timeline: the last recorded instant is replayed as now', () => {
   expect(createTimeline({ last, now, speed: 60 })(last)).toBe(now);
 });
 
-test('Timeline: speed 1: recorded distances; speed 60: an hour in a minute', () => {
+test('Replay timeline: speed 1 keeps the recorded distances, speed 60 replays an hour in a minute', () => {
   expect(createTimeline({ last, now, speed: 1 })(last - 5 * HOUR)).toBe(now - 5 * HOUR);
   expect(createTimeline({ last, now, speed: 60 })(last - 5 * HOUR)).toBe(now - 5 * 60_000);
 });
 
-test('Timeline: any result: whole milliseconds in the same order', () => {
+test('Replay timeline: replayed times are whole milliseconds in the recorded order', () => {
   const timeline = createTimeline({ last, now, speed: 7.3 });
   const replayed = Array.from({ length: 1000 }, (_, index) => timeline(last - 999_000 + index * 1000));
   expect(replayed.every(Number.isInteger)).toBe(true);

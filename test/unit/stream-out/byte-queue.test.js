@@ -10,19 +10,19 @@ function offer(queue, bytes) {
   return fits;
 }
 
-test('queue: it is full: a block is not taken, until room is released', () => {
+test('Kafka byte queue: the queue is full: a block is refused until bytes are released', () => {
   const queue = new ByteQueue(3000);
   expect([offer(queue, 1000), offer(queue, 1000), offer(queue, 1000)]).toEqual([true, true, false]);
   const taken = queue.take(10_000);
   expect(taken).toHaveLength(2);
-  // What is being sent still takes its room.
+  // Items that are being sent still occupy their bytes.
   expect(offer(queue, 1000)).toBe(false);
   queue.release(taken);
   expect(queue.bytes).toBe(0);
   expect(offer(queue, 1000)).toBe(true);
 });
 
-test('queue: blocks are taken: up to the limit, one at least, in order', () => {
+test('Kafka byte queue: take(limit) returns blocks in order, up to the limit, but at least one', () => {
   const queue = new ByteQueue(1e6);
   for (const bytes of [500, 400, 300, 2000]) offer(queue, bytes);
   expect(queue.take(1000).map(({ size }) => size)).toEqual([500, 400]);
@@ -33,7 +33,7 @@ test('queue: blocks are taken: up to the limit, one at least, in order', () => {
   expect(queue.oldest).toBeNull();
 });
 
-test('queue: many blocks pass: none is lost or repeated', () => {
+test('Kafka byte queue: 10,000 blocks pass through: none is lost or repeated', () => {
   const queue = new ByteQueue(1e9);
   let taken = 0;
   for (let index = 0; index < 10_000; index++) {
@@ -52,7 +52,7 @@ test('queue: many blocks pass: none is lost or repeated', () => {
   expect(queue.bytes).toBe(0);
 });
 
-test('queue: it is empty: waiting ends with the next block, and with the signal', async () => {
+test('Kafka byte queue: the queue is empty: untilFilled() ends with the next block, or with the abort signal', async () => {
   const queue = new ByteQueue(1e6);
   const { signal } = new AbortController();
   const waiting = queue.untilFilled(60_000, signal);
@@ -66,7 +66,7 @@ test('queue: it is empty: waiting ends with the next block, and with the signal'
   expect(queue.length).toBe(0);
 });
 
-test('queue: several blocks are reserved at once: each takes its room, and all of it comes back', () => {
+test('Kafka byte queue: bytes of three blocks are reserved at once: all are free after their release', () => {
   const queue = new ByteQueue(1e6);
   for (let round = 0; round < 3; round++) {
     expect(queue.reserve(300, 3)).toBe(true);
@@ -76,7 +76,7 @@ test('queue: several blocks are reserved at once: each takes its room, and all o
   expect(queue.bytes).toBe(0);
 });
 
-test('queue: an item was sent, another one waits behind it: the queue does not keep the first in memory', async () => {
+test('Kafka byte queue: an item was sent while a second one waits: the queue does not keep the first in memory', async () => {
   const queue = new ByteQueue(1e6);
   /** @returns {WeakRef<object>} the item that was sent */
   function sendFirst() {

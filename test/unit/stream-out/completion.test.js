@@ -7,7 +7,7 @@ const HOUR = Date.UTC(2026, 4, 1, 10);
 const device = Buffer.alloc(16, 7);
 const digest = (/** @type {number} */ number) => Buffer.alloc(8, number);
 
-/** @param {number} number @param {number} [bytes] of its samples */
+/** @param {number} number @param {number} [bytes] size of the samples */
 const block = (number, bytes = 4) => ({
   part: 0,
   ts: HOUR + number,
@@ -17,9 +17,9 @@ const block = (number, bytes = 4) => ({
 });
 
 /**
- * A completion over one device with two blocks.
+ * Creates a completion for one device with two blocks.
  *
- * @param {Array<ReturnType<typeof block>>} found blocks that a reading gives
+ * @param {Array<ReturnType<typeof block>>} found blocks that a read of the database returns
  * @param {{ noted?: number[], sendsLatest?: boolean, late?: number[] }} [options] `noted`: blocks that were sent; `late`: hours with late
  *   messages, epoch ms
  */
@@ -96,21 +96,21 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
   return { completion, clock, sent, sentBefore, refusing, watermarks, topics, until: () => until };
 }
 
-test('completion: both blocks are read: both are sent, then the watermark', async () => {
+test('Kafka completion: both blocks are read: both are sent, then the watermark', async () => {
   const { completion, sent, until } = createOver([block(1), block(2)]);
   await completion.completeDue();
   expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
   expect(until()).toBe(HOUR + HOUR_MS);
 });
 
-test('completion: large blocks: each is sent before the next is encoded, so that other work goes on between them', async () => {
+test('Kafka completion: large blocks: each block is sent before the next one is encoded', async () => {
   const { completion, sent, sentBefore } = createOver([block(1, 128 * 1024), block(2, 128 * 1024)]);
   await completion.completeDue();
   expect(sentBefore).toEqual([0, 1]);
   expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
 });
 
-test('completion: a reading gives fewer blocks than there are digests: no watermark, and the next check reads again', async () => {
+test('Kafka completion: fewer blocks are read than digests exist: no watermark is sent, and the next check reads again', async () => {
   const found = [block(1)];
   const { completion, sent, until } = createOver(found);
   await expect(completion.completeDue()).rejects.toThrow('1 of 2 missing blocks');
@@ -121,7 +121,7 @@ test('completion: a reading gives fewer blocks than there are digests: no waterm
   expect(sent.at(-1)).toBe('watermark');
 });
 
-test('completion: Kafka refuses a topic: the others and their watermark go on, and it is completed later', async () => {
+test('Kafka completion: Kafka refuses a topic: other topics and their watermark advance, the refused topic follows later', async () => {
   const { completion, sent, refusing, watermarks, until } = createOver([block(1), block(2)]);
   refusing.add('batches');
   await completion.completeDue();
@@ -137,7 +137,7 @@ test('completion: Kafka refuses a topic: the others and their watermark go on, a
   expect(until()).toBe(end);
 });
 
-test('completion: Kafka refuses the watermarks: the topics are completed, and the watermark comes with a later check', async () => {
+test('Kafka completion: Kafka refuses the topic of watermarks: other topics are completed, the watermark is sent later', async () => {
   const { completion, sent, refusing, until } = createOver([block(1), block(2)]);
   refusing.add('watermarks');
   await completion.completeDue();
@@ -149,7 +149,7 @@ test('completion: Kafka refuses the watermarks: the topics are completed, and th
   expect(sent.slice(2)).toEqual(['watermark']);
 });
 
-test('completion: a device lacks no block: its newest values are sent, since a process may have ended before', async () => {
+test('Kafka completion: all blocks of a device were sent before: its newest values are sent again', async () => {
   const { completion, sent, topics } = createOver([block(1), block(2)], { noted: [1, 2], sendsLatest: true });
   topics.set('latest', HOUR);
   await completion.completeDue();
@@ -157,7 +157,7 @@ test('completion: a device lacks no block: its newest values are sent, since a p
   expect(topics.get('latest')).toBe(HOUR + HOUR_MS);
 });
 
-test('completion: late messages of several hours: the newest values of their device are sent once', async () => {
+test('Kafka completion: a device has late messages for several hours: its newest values are sent once', async () => {
   const { completion, sent, topics } = createOver([block(1), block(2)], {
     noted: [1, 2],
     sendsLatest: true,
@@ -171,7 +171,7 @@ test('completion: late messages of several hours: the newest values of their dev
 test.each([
   ['it was complete before', HOUR],
   ['it was never complete', undefined],
-])('completion: Kafka refuses newest values, %s: the topic stays behind', async (_, complete) => {
+])('Kafka completion: Kafka refuses topic latest, %s: it stays behind', async (_, complete) => {
   const { completion, clock, sent, refusing, topics } = createOver([block(1), block(2)], {
     noted: [1, 2],
     sendsLatest: true,

@@ -56,7 +56,7 @@ test.each([
   [10, [10]],
   [11, [10, 1]],
   [35, [10, 10, 10, 5]],
-])('day writer: %i rows, ten a file: files of %j rows, in order', async (count, sizes) => {
+])('Parquet day writer: %i rows, at most ten per file: files of %j rows, in order', async (count, sizes) => {
   stored = [sensor('a', Math.ceil(count / 2)), sensor('b', Math.floor(count / 2))].filter(({ to }) => to > 0);
   await openWriter(10).write(3, DAY, false);
   const { files, rows } = readManifest();
@@ -73,7 +73,7 @@ test.each([
   expect(found).toEqual(stored.flatMap(({ labels, times }) => [...times].map((ts) => [labels.device, ts])));
 });
 
-test('day writer: no samples: a manifest without files', async () => {
+test('Parquet day writer: no samples: the manifest lists no files', async () => {
   expect(await openWriter().write(3, DAY, false)).toBe(false);
   expect(readManifest()).toEqual({
     kind: 'day',
@@ -87,7 +87,7 @@ test('day writer: no samples: a manifest without files', async () => {
   });
 });
 
-test('day writer: the same samples again: the same files, none of them written twice', async () => {
+test('Parquet day writer: a day is written again without changes: its files stay, and none is written twice', async () => {
   stored = [sensor('a', 25)];
   await openWriter(10).write(3, DAY, false);
   const manifest = readManifest();
@@ -103,7 +103,7 @@ const splitAt = (samples, index) => [
   { ...samples, from: index },
 ];
 
-test('day writer: other samples: the manifest lists the new files, and the old ones stay for an hour', async () => {
+test('Parquet day writer: samples were added: the manifest lists the new files, and replaced files stay for an hour', async () => {
   const writer = openWriter(10);
   stored = [sensor('a', 15)];
   await writer.write(3, DAY, false);
@@ -123,7 +123,7 @@ test('day writer: other samples: the manifest lists the new files, and the old o
   expect(readManifest()).toEqual({ ...changed, replaced: [] });
 });
 
-test('day writer: the earlier samples come back: their file is listed, and no longer waits to be removed', async () => {
+test('Parquet day writer: samples change and change back: the first file is listed again and not removed', async () => {
   const writer = openWriter();
   stored = [sensor('a', 5)];
   await writer.write(3, DAY, false);
@@ -139,7 +139,7 @@ test('day writer: the earlier samples come back: their file is listed, and no lo
   expect(readdirSync(join(directory, 'data/day=2026-11-21'))).toHaveLength(1);
 });
 
-test('day writer: a write fails half-way: the manifest lists the files of before, and no unfinished file is left', async () => {
+test('Parquet day writer: a write fails half-way: the manifest keeps the old files, and no unfinished file is left', async () => {
   stored = [sensor('a', 15)];
   await openWriter(10).write(3, DAY, false);
   const manifest = readManifest();

@@ -46,7 +46,7 @@ test.each(
     ['avro', true, 6],
     ['packed', false, 1],
   ]),
-)('format %s, explode %p: samples come back to the last bit', (format, explode, count) => {
+)('Kafka format %s, explode %p: decoded samples are equal to the last bit', (format, explode, count) => {
   const records = createEncoder({ format, explode })(block, names);
   expect(records).toHaveLength(count);
   const found = records
@@ -58,7 +58,7 @@ test.each(
   expect(found).toEqual(expected);
 });
 
-test('format json: names with quotes: the record is valid', () => {
+test('Kafka format json: names with quotes: the record is valid JSON', () => {
   const [record] = createEncoder({ format: 'json', explode: false })(block, names);
   expect(JSON.parse(String(record))).toMatchObject({
     kind: 'batch',
@@ -70,7 +70,7 @@ test('format json: names with quotes: the record is valid', () => {
   });
 });
 
-// By fastavro 1.12: fingerprint(to_parsing_canonical_form(schema), 'CRC-64-AVRO').
+// The fingerprints come from fastavro 1.12: fingerprint(to_parsing_canonical_form(schema), 'CRC-64-AVRO').
 test.each([
   ['batch', 'a69f339edcd509d6'],
   ['sample', 'ac9755e151462529'],
@@ -79,7 +79,7 @@ test.each([
   ['dead_letter', 'f3f54a3ba10465f2'],
   ['alarm', '28a6d0cad2400a7d'],
   ['watermark', '90b432b966d428a8'],
-])('format avro: %s: the fingerprint is that of another implementation', (record, fingerprint) => {
+])('Kafka format avro: schema %s: the fingerprint equals that of fastavro', (record, fingerprint) => {
   const value = {
     batch: { device_id: '', device: null, bucket: 0, digest: '', late: true, committed_at: 0, sensors: [] },
     sample: { device_id: '', device: null, sensor_id: '', sensor: null, ts: 0, value: 0 },
@@ -121,28 +121,28 @@ test.each([
   expect(decodeAvro(bytes)).toEqual({ record, value });
 });
 
-// Of the tests of Avro itself (share/test/data/schema-tests.txt).
+// The fingerprints come from the tests of Apache Avro (share/test/data/schema-tests.txt).
 test.each([
   ['"null"', 7195948357588979594n],
   ['"int"', 8247732601305521295n],
   ['"string"', BigInt.asUintN(64, -8142146995180207161n)],
-])('CRC-64-AVRO: %s: the published fingerprint', (schema, fingerprint) => {
+])('CRC-64-AVRO: schema %s: the fingerprint equals the published one', (schema, fingerprint) => {
   expect(crc64(Buffer.from(schema))).toBe(fingerprint);
 });
 
-test('format avro: an unknown fingerprint: a RangeError', () => {
+test('Kafka format avro: the fingerprint is unknown: decoding throws a RangeError', () => {
   expect(() => decodeAvro(Buffer.alloc(20))).toThrow(RangeError);
 });
 
 test.each(/** @type {const} */ (['json', 'avro', 'packed']))(
-  'format %s: a watermark comes back',
+  'Kafka format %s: a watermark is encoded and decoded without change',
   (format) => {
     const watermark = { shard: 3, shards: 16, until: BUCKET, topics: { batches: BUCKET + 3_600_000 } };
     expect(decodeWatermark(createSmallEncoder(format).watermark(watermark))).toEqual(watermark);
   },
 );
 
-test('requests: many records: each request is below the limit of Kafka, and none is lost', () => {
+test('Kafka requests: 100 records: each request is below the limit of Kafka, and no record is lost', () => {
   const records = Array.from({ length: 100 }, (_, index) => ({ value: Buffer.alloc(index * 1000) }));
   const requests = [...chunks(records)];
   expect(requests.flat()).toEqual(records);

@@ -6,7 +6,7 @@ import { HOUR_MS } from '../../../schema/rules.js';
 const HOUR = Date.UTC(2026, 4, 1, 10);
 const device = Buffer.alloc(16, 7);
 
-/** Notes that are kept in memory: digests in the order of writing. */
+/** Creates notes whose writes are recorded in memory: digests in the order of writing. */
 function createNotes() {
   /** @type {string[]} */
   const written = [];
@@ -30,7 +30,7 @@ function digest(number) {
   return bytes;
 }
 
-test('notes: one is full and the next has begun: writing the full one keeps the next', async () => {
+test('Kafka sent notes: a full note is written while the next has begun: the digests of the next note are kept', async () => {
   const { notes, written } = createNotes();
   const count = MAX_DIGESTS_PER_NOTE + 3;
   for (let number = 0; number < count; number++) notes.add(device, HOUR, digest(number));
@@ -40,7 +40,7 @@ test('notes: one is full and the next has begun: writing the full one keeps the 
   expect(written).toEqual(Array.from({ length: count }, (_, number) => digest(number).toString('hex')));
 });
 
-test('notes: nothing is due: nothing is written, and all is kept', async () => {
+test('Kafka sent notes: no note is due: nothing is written until writeAll()', async () => {
   const { notes, written } = createNotes();
   notes.add(device, HOUR, digest(1));
   await notes.writeDue();

@@ -18,7 +18,7 @@ function createOrder({ accepts = () => true } = {}) {
 
 const [a, b] = /** @type {any[]} */ ([{ id: 'a' }, { id: 'b' }]);
 
-test('Resequencer: a later block is committed first: it is held until the earlier one is', () => {
+test('Kafka resequencer: a later block is committed first: it is held until the earlier block is committed', () => {
   const { order, released } = createOrder();
   const [first, second] = [order.expect(a), order.expect(a)];
   order.settle(second, 10, rowsOf('second'));
@@ -28,7 +28,7 @@ test('Resequencer: a later block is committed first: it is held until the earlie
   expect(order.devices).toBe(0);
 });
 
-test('Resequencer: the cache replaced the device between two blocks: the later one waits for the earlier', () => {
+test('Kafka resequencer: the cache replaced the device object between two blocks: the later block waits for the earlier', () => {
   const { order, released } = createOrder();
   const [first, second] = [order.expect(a), order.expect({ ...a })];
   order.settle(second, 10, rowsOf('second'));
@@ -38,14 +38,14 @@ test('Resequencer: the cache replaced the device between two blocks: the later o
   expect(order.devices).toBe(0);
 });
 
-test('Resequencer: another device is behind: nothing is held', () => {
+test('Kafka resequencer: a block of another device is uncommitted: no block is held', () => {
   const { order, released } = createOrder();
   order.expect(a);
   order.settle(order.expect(b), 10, rowsOf('b'));
   expect(released).toEqual(['b 10 b']);
 });
 
-test('Resequencer: an earlier block is not committed: the later one is released', () => {
+test('Kafka resequencer: the commit of the earlier block fails: the later block is released', () => {
   const { order, released } = createOrder();
   const [first, second] = [order.expect(a), order.expect(a)];
   order.settle(second, 10, rowsOf('second'));
@@ -53,14 +53,14 @@ test('Resequencer: an earlier block is not committed: the later one is released'
   expect(released).toEqual(['a 10 second']);
 });
 
-test('Resequencer: there is no memory for a block: the others keep their order', () => {
+test('Kafka resequencer: one block does not fit in memory: the other blocks keep their order', () => {
   const { order, released } = createOrder({ accepts: ([row]) => row.query !== '1' });
   const places = [0, 1, 2].map(() => order.expect(a));
   for (const index of [2, 1, 0]) order.settle(/** @type {any} */ (places[index]), 10, rowsOf(String(index)));
   expect(released).toEqual(['a 10 0', 'a 10 2']);
 });
 
-test('Resequencer: any order of commits: the order of arrival is released, and nothing is kept', () => {
+test('Kafka resequencer: random order of commits: blocks are released in order of arrival, and no device is kept', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 8 }), (commits) => {
       const { order, released } = createOrder();

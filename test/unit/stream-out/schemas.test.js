@@ -33,7 +33,7 @@ function createSchemas(settings) {
 
 const watermark = { shard: 1, shards: 2, until: 5, topics: { batches: 5 } };
 
-test('Schemas: a registry without subjects: each topic registers its schema, and records begin with its id', async () => {
+test('Schema registry: no subjects yet: each topic registers its schema, and records begin with the schema id', async () => {
   const registry = await startRegistry();
   const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: `${registry.url}/`, STREAM_EXPLODE: 'true' });
   const found = await schemas.loadAll();
@@ -54,7 +54,7 @@ test('Schemas: a registry without subjects: each topic registers its schema, and
   );
 });
 
-test('Schemas: a registry that has them: they are looked up, and nothing is registered', async () => {
+test('Schema registry: the schemas are already registered: they are looked up, and nothing is registered', async () => {
   const registry = await startRegistry({ username: 'u', password: 'p' });
   const settings = {
     SCHEMA_REGISTRY_URL: registry.url,
@@ -80,7 +80,7 @@ test.each([
     'answers 403: Operation not permitted',
   ],
 ])(
-  'Schemas: the registry refuses a schema, which %s: an error with topic and reason',
+  'Schema registry: the registry refuses a schema, which %s: the error has topic and reason',
   async (_, refusal, reason) => {
     const registry = await startRegistry();
     registry.refusal = refusal;
@@ -91,13 +91,13 @@ test.each([
   },
 );
 
-test('Schemas: wrong password: an error that names it', async () => {
+test('Schema registry: user and password are missing: the error contains 401 Unauthorized', async () => {
   const registry = await startRegistry({ username: 'u', password: 'p' });
   const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: registry.url });
   await expect(schemas.load('events')).rejects.toThrow('answers 401: Unauthorized');
 });
 
-test('Schemas: the registry is away: a topic waits with a warning, and goes on when it is there', async () => {
+test('Schema registry: unreachable: a topic waits with a warning, and continues when the registry answers', async () => {
   const gone = await startTestRegistry();
   await gone.stop();
   const { schemas, reasons } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
@@ -109,7 +109,7 @@ test('Schemas: the registry is away: a topic waits with a warning, and goes on w
   expect(schemas.headOf('event')).toEqual(Buffer.from([0, 0, 0, 0, 1]));
 });
 
-test('Schemas: the process ends while the registry is away: the wait ends', async () => {
+test('Schema registry: the process stops while the registry is unreachable: the wait ends', async () => {
   const gone = await startTestRegistry();
   await gone.stop();
   const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
@@ -119,7 +119,7 @@ test('Schemas: the process ends while the registry is away: the wait ends', asyn
   expect(await waiting).toBe(false);
 });
 
-test('Schemas: no registry: records begin with the fingerprint of their schema', async () => {
+test('Schema registry: none is configured: records begin with the fingerprint of their schema', async () => {
   const { schemas } = createSchemas({});
   expect(await schemas.loadAll()).toEqual([]);
   expect(schemas.headOf('event')).toEqual(singleObjectHead('event'));

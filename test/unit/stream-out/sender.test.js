@@ -3,12 +3,12 @@ import pino from 'pino';
 import { KafkaSender, TopicRefused } from '../../../api/stream-out/kafka/sender.js';
 
 const TOPIC = 'millrace.batches.v1';
-/** Errors of Kafka, by code. */
+/** Error codes of Kafka. */
 const [NOT_ENOUGH_REPLICAS, MESSAGE_TOO_LARGE] = [19, 10];
 
 /** @typedef {{ key: Buffer, value: Buffer }} Message */
 
-/** @param {string} text its key and a number, such as `a1` */
+/** @param {string} text key of the record and a number, such as `a1` */
 const recordOf = (text) => ({
   topic: TOPIC,
   key: Buffer.from(text.slice(0, 1)),
@@ -17,10 +17,10 @@ const recordOf = (text) => ({
 });
 
 /**
- * A sender, and what Kafka gets from it.
+ * Creates a sender, and lists of the requests and of the records that Kafka accepted.
  *
  * @param {object} options
- * @param {(texts: string[]) => number | undefined} options.refuse the code of Kafka's error for a request; undefined: it takes the request
+ * @param {(texts: string[]) => number | undefined} options.refuse Kafka's error code for a request; undefined: accepted
  * @param {boolean} [options.waitsForTopics]
  */
 function createSender({ refuse, waitsForTopics }) {
@@ -51,7 +51,7 @@ function createSender({ refuse, waitsForTopics }) {
   return { sender, requests, taken };
 }
 
-test('KafkaSender: one partition refuses records: those of other partitions are sent once more, in order', async () => {
+test('Kafka sender: one partition refuses records: records of other partitions are sent once more, in order', async () => {
   let refusals = 4;
   const { sender, requests, taken } = createSender({
     refuse: (texts) => (texts.includes('b1') && refusals-- > 0 ? NOT_ENOUGH_REPLICAS : undefined),
@@ -64,7 +64,7 @@ test('KafkaSender: one partition refuses records: those of other partitions are 
   expect(sender.failingForMs).toBe(0);
 });
 
-test('KafkaSender: a request with 1,000 keys fails once: few requests have them all, each once', async () => {
+test('Kafka sender: a request with 1,000 keys fails once: fewer than 15 requests send each record once', async () => {
   let failures = 1;
   const { sender, requests, taken } = createSender({
     refuse: () => (failures-- > 0 ? NOT_ENOUGH_REPLICAS : undefined),
@@ -79,7 +79,7 @@ test('KafkaSender: a request with 1,000 keys fails once: few requests have them 
   expect(requests.length).toBeLessThan(15);
 });
 
-test('KafkaSender: records are too large together: smaller requests have each of them once, in order', async () => {
+test('Kafka sender: records are too large together: smaller requests send each record once, in order', async () => {
   const { sender, requests, taken } = createSender({
     refuse: (texts) => (texts.length > 2 ? MESSAGE_TOO_LARGE : undefined),
     waitsForTopics: false,
@@ -91,7 +91,7 @@ test('KafkaSender: records are too large together: smaller requests have each of
   expect(sender.failingForMs).toBe(0);
 });
 
-test('KafkaSender: one record is too large by itself: the topic is refused', async () => {
+test('Kafka sender: one record is too large by itself: TopicRefused is thrown', async () => {
   const { sender, taken } = createSender({
     refuse: (texts) => (texts.includes('a2') ? MESSAGE_TOO_LARGE : undefined),
     waitsForTopics: false,

@@ -11,7 +11,7 @@ const RECORD = {
   headers: new Map(),
 };
 
-test('Topic queue: Kafka has not answered for the only item: it is the oldest, until Kafka has it', async () => {
+test('Kafka topic queue: Kafka has not yet acknowledged the only item: the item still counts as the oldest', async () => {
   /** @type {Array<() => void>} */
   const answers = [];
   const createProducer = () => ({

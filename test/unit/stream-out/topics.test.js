@@ -16,11 +16,11 @@ import { kafkaTopics } from '../../../tools/reference/kafka-topics.js';
 const path = 'docs/reference/kafka-topics.asyncapi.json';
 const { channels } = JSON.parse(kafkaTopics());
 
-test(`${path}: content: the output of npm run docs:reference`, () => {
+test(`${path}: the file equals the output of npm run docs:reference`, () => {
   expect(readFileSync(path, 'utf8')).toBe(kafkaTopics());
 });
 
-test(`${path}: topics: those of streaming out`, () => {
+test(`${path}: the described topics are those of streaming out`, () => {
   const { stream } = readSettings({}, { envFile: '' });
   const addresses = Object.values(channels).map(({ address }) => address);
   expect(addresses).toEqual(usedTopics(stream).map((kind) => topicName('millrace', kind)));
@@ -92,14 +92,14 @@ const ANNOUNCED = {
 };
 const announced = (/** @type {string} */ name) => recordOf(/** @type {Announcement} */ (ANNOUNCED[name]));
 
-test.each(Object.keys(ANNOUNCED))(`format avro: %s: the record comes back`, (name) => {
+test.each(Object.keys(ANNOUNCED))(`Kafka format avro: %s: decoded record is equal`, (name) => {
   const { kind, content } = announced(name);
   const decoded = decodeAvro(createSmallEncoder('avro').announced(announced(name)));
   expect(decoded.record).toBe(kind);
   expect(JSON.parse(JSON.stringify(decoded.value))).toEqual(content);
 });
 
-test('dead letters: the longest topic of control characters: the record fits into one request', () => {
+test('Kafka dead letters: longest topic, all control characters: the record fits into one request', () => {
   const topic = '\u0007'.repeat(65_535);
   const deadLetter = storedForm({
     receivedAt: bucket,

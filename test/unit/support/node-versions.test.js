@@ -4,7 +4,7 @@ import { chooseVersion, defaultVersions, matches } from '../../nodes/versions.js
 const ENGINES = '>=20.12';
 
 describe('Versions of Node.js to test: no version named', () => {
-  test('Versions of Node.js to test: unit tests: the oldest of package.json and the newest of .nvmrc', () => {
+  test('Node.js versions to test: unit tests run on the oldest of package.json and the newest of .nvmrc', () => {
     expect(defaultVersions({ engines: ENGINES, newest: '24\n' })).toEqual(['20.12.0', '24']);
   });
 
@@ -12,7 +12,7 @@ describe('Versions of Node.js to test: no version named', () => {
     ['>=20.12', '24', ['20.12.0', '22', '24']],
     ['>=20', '22', ['20.0.0', '22']],
     ['>=21.3', '26', ['21.3.0', '22', '24', '26']],
-  ])('Node.js versions: all tests, %s to %s: also the even majors between', (engines, newest, versions) => {
+  ])('Node.js versions to test: all tests, %s to %s: %j', (engines, newest, versions) => {
     expect(defaultVersions({ engines, newest, between: true })).toEqual(versions);
   });
 });
@@ -26,14 +26,14 @@ describe('Versions of Node.js to test: choice among those that exist', () => {
     ['20.12.4', '20.12.9', 'missing: the next newer one'],
     ['20.1', '20.12.0', 'not accepted: the oldest accepted one'],
     ['20.2', '20.12.0', 'exists but is not accepted: the oldest accepted one'],
-    ['2', '20.12.0', 'other numbers that begin with the same digit: not those'],
+    ['2', '20.12.0', 'no such major: the oldest accepted version'],
     ['24.1', '24.0.0', 'newer than all: the newest'],
     ['25', '24.0.0', 'a prerelease alone: the newest release'],
-  ])('Versions of Node.js to test: %s: %s: %s', (wanted, version) => {
+  ])('Node.js versions to test: %s is requested: %s is chosen (%s)', (wanted, version) => {
     expect(chooseVersion(wanted, available, ENGINES)).toBe(version);
   });
 
-  test('Versions of Node.js to test: none accepted: null', () => {
+  test('Node.js versions to test: no available version is accepted: null', () => {
     expect(chooseVersion('20', ['18.20.0', '20.11.1'], ENGINES)).toBeNull();
   });
 });
@@ -44,6 +44,6 @@ test.each([
   ['24.21.0', '24.21.0', true],
   ['2', '24.21.0', false],
   ['24.2', '24.21.0', false],
-])('Version of Node.js: %s is wanted and %s runs: same: %s', (wanted, running, isSame) => {
+])('Node.js versions to test: %s is requested, %s runs: match %s', (wanted, running, isSame) => {
   expect(matches(wanted, running)).toBe(isSame);
 });

@@ -43,18 +43,18 @@ const DDL = {
 
 describe('Query rules: allowed', () => {
   test.each([
-    ['a request as all should be', GOOD],
+    ['a request that follows all rules', GOOD],
     ['a lightweight transaction that is not repeated', { ...TRANSACTION, idempotent: false }],
     ['a change of the schema by migrate', DDL],
     [
-      'a question about the server itself',
+      'a query of a system table of the server',
       { ...GOOD, statements: ['SELECT now() FROM system.local'], routed: false },
     ],
     [
-      'another consistency level, where the settings ask for it',
+      'the consistency level of CQL_CONSISTENCY, if it is not LOCAL_QUORUM',
       { ...GOOD, intended: 'LOCAL_ONE', consistency: LOCAL_ONE },
     ],
-    ['whatever a test asks', { ...GOOD, application: 'test', prepared: false }],
+    ['any request of a test', { ...GOOD, application: 'test', prepared: false }],
   ])('Query rules: %s: no violation', (_, record) => {
     expect(violations([record])).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('Query rules: allowed', () => {
     ['a null, which is a tombstone', { nulls: true }],
     ['a change of the schema', { statements: ['DROP TABLE t'] }],
     ['not prepared', { ...DDL, statements: ['SELECT a FROM t'], idempotent: true, routed: true }],
-  ])('Query rules: "%s" in %j: reported with the statement', (rule, broken) => {
+  ])('Query rules: "%s": %j: reported with its statement', (rule, broken) => {
     const record = { ...GOOD, ...broken };
     expect(violations([GOOD, record])).toEqual([`${rule}: ${record.statements[0]}`]);
   });
@@ -88,7 +88,7 @@ describe('Query rules: statements of the sources', () => {
     const LOCK = "UPDATE t SET owner = 'me' WHERE a = ?";
     throw new Error('SELECTED nothing');`;
 
-  test('Query rules: statement with constants: found whole', () => {
+  test('Query rules: a statement is built from constants: the complete statement is found', () => {
     expect(statementsIn(SOURCE)).toEqual([
       'SELECT a FROM t WHERE b = ? LIMIT ?',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: where a function puts a word in
@@ -97,7 +97,7 @@ describe('Query rules: statements of the sources', () => {
     ]);
   });
 
-  test('Query rules: statements of the store: those of all its tables', () => {
+  test('Query rules: statements of api/store: all tables are found', () => {
     const tables = statementsOf(['api/store']).map(({ cql }) => /(?:FROM|INTO|UPDATE) (\w+)/.exec(cql)?.[1]);
     expect(tables).toEqual(expect.arrayContaining(['latest', 'device', 'message', 'history', 'dead_letter']));
     expect(tables.length).toBeGreaterThan(40);
@@ -105,13 +105,13 @@ describe('Query rules: statements of the sources', () => {
 
   const written = statementsOf(['api/store']);
 
-  test('Query rules: never sent: named with their file', () => {
+  test('Query rules: a statement of the source was never sent: it is reported with its file', () => {
     const [first, ...others] = written;
     const sent = others.map(({ cql }) => ({ ...GOOD, statements: [cql.replaceAll(/\$\{\w+\}/g, 'type')] }));
     expect(unsent(sent, written)).toEqual([`${first?.file}: ${first?.cql}`]);
   });
 
-  test('Query rules: text with values: reported, because statements must not contain values', () => {
+  test('Query rules: a sent statement contains a value: it is reported, because no source has this statement', () => {
     const record = { ...GOOD, statements: ["SELECT device_id FROM sensor_by_type WHERE type = 'x'"] };
     expect(unwritten([record, DDL], written)).toEqual(record.statements);
   });
@@ -120,13 +120,13 @@ describe('Query rules: statements of the sources', () => {
 describe('Query rules: a run', () => {
   const folder = useDirectory('cql');
 
-  test('Query rules: without records: not complete', async () => {
+  test('Query rules: a complete run has no records: every statement is reported', async () => {
     const { problems } = await checkQueryRules(folder, { complete: true });
     expect(problems.length).toBe(statementsOf(['api/store']).length);
     expect((await checkQueryRules(folder, { complete: false })).problems).toEqual([]);
   });
 
-  test('Query rules: several processes: each records each kind of request once', async () => {
+  test('Query rules: a process repeats requests and is killed: each kind of request is recorded once', async () => {
     const program = `
       import { channel } from 'node:diagnostics_channel';
       import { SENT_REQUESTS } from './api/store/query-rule-tracker.js';

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import SlowestFirst, { SECONDS } from '../../support/sequencer.js';
 
-/** A run without results of an earlier one. */
+/** Jest context of a run without results of an earlier run. */
 const context = {
   config: { cache: false, rootDir: '/checkout' },
   hasteFS: { getSize: (/** @type {string} */ path) => path.length },
 };
 
-/** @param {string[]} files below `test` @returns {string[]} in the order in which they run */
+/** @param {string[]} files paths below `test` @returns {string[]} paths in the order in which Jest runs them */
 function orderOf(files) {
   const paths = files.map((file) => join('/checkout/test', file));
   const sequencer = new /** @type {any} */ (SlowestFirst)({ contexts: [context], globalConfig: {} });
@@ -18,7 +18,7 @@ function orderOf(files) {
   return sorted.map(({ path }) => path.replace('/checkout/test/', ''));
 }
 
-test('Order of test files: no earlier run: the slowest of the table first, then the others by size', () => {
+test('Order of test files: no earlier run: files of the table of durations first, then the others by size', () => {
   const files = ['unit/a.test.js', 'unit/longer.test.js', 'thorough/drain.test.js'];
   const slowest = 'contract/schemathesis.test.js';
   expect(orderOf([...files, slowest])).toEqual([
@@ -29,6 +29,6 @@ test('Order of test files: no earlier run: the slowest of the table first, then 
   ]);
 });
 
-test('Order of test files: the table of durations: it names only files that exist', () => {
+test('Order of test files: the table of durations names only existing files', () => {
   expect(Object.keys(SECONDS).filter((file) => !existsSync(join('test', file)))).toEqual([]);
 });

@@ -8,9 +8,9 @@ const JEST = fileURLToPath(new URL('../../../node_modules/jest/bin/jest.js', imp
 const RUNNER = fileURLToPath(new URL('../../support/unit-runner', import.meta.url));
 
 /**
- * @param {string[]} files of the fixture
- * @param {object} [settings] further ones of jest
- * @returns {Promise<{ code: number, result: any, ofFile: (file: string) => any }>} jest's exit code and results
+ * @param {string[]} files test files of the fixture
+ * @param {object} [settings] further settings of Jest
+ * @returns {Promise<{ code: number, result: any, ofFile: (file: string) => any }>} exit code and results of Jest
  */
 async function runJest(files, settings = {}) {
   const config = {
@@ -31,7 +31,7 @@ async function runJest(files, settings = {}) {
   return { code, result, ofFile };
 }
 
-test('Runner of unit tests: files with each way to end: jest names each, and fails', async () => {
+test('Unit test runner: tests pass, fail, hang, are skipped or do not load: Jest reports each, and fails', async () => {
   const lost = ['not-loaded.js', 'ended.js'];
   const { code, result, ofFile } = await runJest(['outcomes.js', ...lost]);
   const { assertionResults } = ofFile('outcomes.js');
@@ -52,7 +52,7 @@ test('Runner of unit tests: files with each way to end: jest names each, and fai
   expect(code).toBe(1);
 });
 
-test('Runner of unit tests: a project with a set-up file: it runs for each test file of a process', async () => {
+test('Unit test runner: a project has a set-up file: it runs for each test file, even in one process', async () => {
   const settings = { setupFilesAfterEnv: [`${RUNNER}/fixture/set-up.js`], maxWorkers: 1 };
   const { code, result } = await runJest(['set-up-1.js', 'set-up-2.js'], settings);
   expect({ code, passed: result.numPassedTests }).toEqual({ code: 0, passed: 2 });

@@ -23,7 +23,7 @@ function start(parts = {}) {
   return { accounts, signIn };
 }
 
-test('Sign-in: after ten wrong passwords in a minute the right one is refused as well, from that address only', async () => {
+test('Installation account: ten wrong passwords in a minute: the right one is also refused, from that address only', async () => {
   const { signIn } = start();
   for (let at = 0; at < 9; at++) expect(await signIn(`guess ${at}`, HERE)).toBe(false);
   expect(await signIn(MQTT.password, HERE)).toBe(true);
@@ -32,7 +32,7 @@ test('Sign-in: after ten wrong passwords in a minute the right one is refused as
   expect(await signIn(MQTT.password, THERE)).toBe(true);
 });
 
-test('Sign-in: a minute after the first wrong password: the right one is accepted again, however many failed meanwhile', async () => {
+test('Installation account: a minute after the first wrong password: the right password is accepted again', async () => {
   let now = 0;
   const { signIn } = start({ failedLogins: new FailedLogins({ clock: () => now }) });
   now = 1;
@@ -44,13 +44,13 @@ test('Sign-in: a minute after the first wrong password: the right one is accepte
   expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
 
-test('Sign-in: wrong passwords of devices: no failed logins of the installation', async () => {
+test('Failed logins: wrong passwords of device accounts: the installation account still signs in', async () => {
   const { accounts, signIn } = start();
   for (let at = 0; at < 100; at++) await accounts.signIn(`device ${at}`, Buffer.from('wrong'), HERE);
   expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
 
-test('Permissions of an account: several requests: calculated once for each credential', async () => {
+test('Account permissions: several sign-ins: permissions are calculated once per version of the credential', async () => {
   const { id } = /** @type {Identity} */ (identifyDevice('gateway'));
   const credential = {
     deviceId: id,
@@ -74,8 +74,8 @@ test('Permissions of an account: several requests: calculated once for each cred
   expect([...(first?.speaksFor ?? [])]).toEqual(['gateway', 'a', 'b']);
 });
 
-describe('Sign-in: MQTT_AUTH is off', () => {
-  test('Sign-in: MQTT_AUTH is off: any client: it may do everything, and the database is not asked', async () => {
+describe('Sign-in without MQTT_AUTH', () => {
+  test('Sign-in: MQTT_AUTH is off: any client has all permissions, and the database is not queried', async () => {
     const { accounts } = start({
       mqtt: { auth: false, username: MQTT.username, password: MQTT.password },
       store: { find: () => Promise.reject(new Error('looked up')), writeTimes: async () => new Map() },
@@ -104,7 +104,7 @@ describe('Sign-in: the account of the installation', () => {
     }
   });
 
-  test('Installation account: its name and password: all permissions; a wrong name with its password: refused', async () => {
+  test('Installation account: right password: the right name gets all permissions, a wrong name is refused', async () => {
     const { accounts } = start();
     const password = Buffer.from(MQTT.password);
     expect(await accounts.signIn('installation', password)).toMatchObject({
@@ -117,7 +117,7 @@ describe('Sign-in: the account of the installation', () => {
   });
 });
 
-/** A store with one good credential. @param {{ account: string, hash?: string }} credential */
+/** Creates a store with one valid credential. @param {{ account: string, hash?: string }} credential */
 async function storeWith({ account, hash }) {
   const store = await createMemoryCredentials();
   const deviceId = String(identifyDevice(account)?.id);
@@ -126,13 +126,13 @@ async function storeWith({ account, hash }) {
   return { store, deviceId };
 }
 
-test('Sign-in: the installation, with its password, more than ten times: no failed logins', async () => {
+test('Failed logins: the installation account signs in 12 times with the right password: none counts as failed', async () => {
   const { signIn } = start();
   for (let count = 0; count < 12; count++) expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
 
 describe('Sign-in: a device', () => {
-  test('Device sign-in: the secret of the device: its account; any other secret: refused', async () => {
+  test('Device sign-in: the right secret returns the account of the device, any other secret is refused', async () => {
     const { store, deviceId } = await storeWith({ account: 'pump' });
     const { accounts } = start({ store });
     expect(await accounts.signIn('pump', Buffer.from('secret'), HERE)).toMatchObject({
@@ -146,7 +146,7 @@ describe('Sign-in: a device', () => {
     }
   });
 
-  test('Device sign-in: an account by name: not by its id, though that is the same device; and the other way round', async () => {
+  test('Device sign-in: credential issued for a name or an id: the other form of the same device is refused', async () => {
     const byName = await storeWith({ account: 'pump' });
     expect(
       await start({ store: byName.store }).accounts.signIn(byName.deviceId, Buffer.from('secret')),
@@ -155,7 +155,7 @@ describe('Sign-in: a device', () => {
     expect(await start({ store: byId.store }).accounts.signIn('pump', Buffer.from('secret'))).toBeNull();
   });
 
-  test('Device sign-in: revoked, unknown, or no device at all: refused', async () => {
+  test('Device sign-in: a revoked account, an unknown account or an invalid name is refused', async () => {
     const { store } = await storeWith({ account: 'pump', hash: '' });
     const { accounts } = start({ store });
     for (const name of ['pump', 'valve', '', 'x'.repeat(1000)]) {
@@ -165,7 +165,7 @@ describe('Sign-in: a device', () => {
     }
   });
 
-  test('Device sign-in: the client has disconnected: no account, and no request to the database', async () => {
+  test('Device sign-in: the client has already disconnected: sign-in fails without a database query', async () => {
     let finds = 0;
     const find = async () => {
       finds++;
@@ -180,7 +180,7 @@ describe('Sign-in: a device', () => {
     expect(finds).toBe(1);
   });
 
-  test('Device sign-in: 500 at once: 64 are looked up, and the installation signs in meanwhile', async () => {
+  test('Device sign-in: 500 at once: 64 query the database at a time, and the installation still signs in', async () => {
     /** @type {Array<() => void>} */
     const answers = [];
     /** @type {() => Promise<null>} */
@@ -202,7 +202,7 @@ describe('Sign-in: a device', () => {
   });
 });
 
-test('Recheck of accounts: credential changed or deleted: outdated; the installation never is', async () => {
+test('Account recheck: accounts with a changed or deleted credential are outdated, the installation never is', async () => {
   const store = await createMemoryCredentials();
   const signedIn = [];
   for (const account of ['same', 'rotated', 'revoked', 'gone']) {

@@ -31,7 +31,7 @@ async function start() {
 const names = (count) => Array.from({ length: count }, (_, at) => `device ${at}`);
 
 describe('Issue a credential', () => {
-  test('Issue a credential: a new account: its secret is shown once and only its hash is kept', async () => {
+  test('Issue a credential: new account: the secret is returned once and only its hash is stored', async () => {
     const { credentialService, find, notified } = await start();
     const { secret, credential } = await credentialService.issue({
       account: 'pump',
@@ -46,7 +46,7 @@ describe('Issue a credential', () => {
     expect(notified).toEqual([]);
   });
 
-  test('Issue a credential: 1,000 further devices: issued; 1,001: refused, and nothing is written', async () => {
+  test('Issue a credential: 1,000 further devices are accepted, 1,001 are refused and nothing is written', async () => {
     const { credentialService, find } = await start();
     await credentialService.issue({ account: 'gateway', devices: names(1000) });
     expect((await find('gateway'))?.devices).toHaveLength(1000);
@@ -68,7 +68,7 @@ describe('Issue a credential', () => {
     expect(await find('pump')).toBeNull();
   });
 
-  test('Issue a credential: the account has one, by its name or its id: refused, and its secret stays', async () => {
+  test('Issue a credential: the account (name or id) already has one: refused, and the old secret stays valid', async () => {
     const { credentialService, find } = await start();
     const { secret } = await credentialService.issue({ account: 'pump' });
     for (const account of ['pump', idOf('pump')]) {
@@ -77,7 +77,7 @@ describe('Issue a credential', () => {
     expect(await isSecret(secret, String((await find('pump'))?.hash))).toBe(true);
   });
 
-  test('Issue a credential: the account was revoked: it gets a new one, with its new list', async () => {
+  test('Issue a credential: the account was revoked: a new credential with the new list of devices is stored', async () => {
     const { credentialService, find } = await start();
     await credentialService.issue({ account: 'pump', devices: ['a'] });
     await credentialService.revoke('pump');
@@ -87,7 +87,7 @@ describe('Issue a credential', () => {
 });
 
 describe('Rotate and revoke a credential', () => {
-  test('Rotate and revoke a credential: rotate: another secret, the same list, connections are closed at once', async () => {
+  test('Rotate a credential: the secret changes, the list of devices stays, and onChange is called', async () => {
     const { credentialService, find, notified } = await start();
     const first = await credentialService.issue({ account: 'pump', devices: ['a'] });
     const second = await credentialService.rotate(idOf('pump'));
@@ -97,7 +97,7 @@ describe('Rotate and revoke a credential', () => {
     expect(notified).toEqual([idOf('pump')]);
   });
 
-  test('Rotate and revoke a credential: revoke: no secret is right any more, connections are closed at once', async () => {
+  test('Revoke a credential: the secret becomes invalid, and onChange is called', async () => {
     const { credentialService, find, notified } = await start();
     const { secret } = await credentialService.issue({ account: 'pump' });
     await credentialService.revoke('pump');
@@ -105,7 +105,7 @@ describe('Rotate and revoke a credential', () => {
     expect(notified).toEqual([idOf('pump')]);
   });
 
-  test('Rotate and revoke a credential: no credential, or one that was revoked: not found, and nothing is written', async () => {
+  test('Rotate or revoke a credential: it is missing or already revoked: not_found, and nothing is written', async () => {
     const { credentialService, find, notified } = await start();
     await credentialService.issue({ account: 'revoked' });
     await credentialService.revoke('revoked');
@@ -119,7 +119,7 @@ describe('Rotate and revoke a credential', () => {
     expect(notified).toEqual([]);
   });
 
-  test('Rotate and revoke a credential: no id: refused', async () => {
+  test('Rotate or revoke a credential: the account name is empty: refused with bad_id', async () => {
     const { credentialService } = await start();
     await expect(credentialService.rotate('')).rejects.toMatchObject({ code: 'bad_id' });
     await expect(credentialService.revoke('')).rejects.toMatchObject({ code: 'bad_id' });
@@ -127,7 +127,7 @@ describe('Rotate and revoke a credential', () => {
 });
 
 describe('Forget a device', () => {
-  test('Forget a device: its own account and its place on lists of gateways, by name or id: gone; all others stay', async () => {
+  test('Forget a device: its account is revoked and gateways lose it (by name or id), other accounts stay', async () => {
     const { credentialService, find, notified } = await start();
     await credentialService.issue({ account: 'sheep' });
     await credentialService.issue({ account: 'by name', devices: ['goat', 'sheep'] });
@@ -146,7 +146,7 @@ describe('Forget a device', () => {
     ['its own account alone', true, { account: 'sheep' }],
     ['a gateway alone', true, { account: 'gateway', devices: ['sheep'] }],
     ['nobody', false, { account: 'gateway', devices: ['goat'] }],
-  ])('Forget a device: %s could speak for it: %p', async (_, expected, wanted) => {
+  ])('Forget a device: %s could publish for the device: the result is %p', async (_, expected, wanted) => {
     const { credentialService } = await start();
     await credentialService.issue(wanted);
     expect(await credentialService.forget(identify('sheep'))).toBe(expected);
@@ -154,7 +154,7 @@ describe('Forget a device', () => {
   });
 });
 
-test('Forget a device: a gateway is revoked after it was listed: it is left alone', async () => {
+test('Forget a device: a gateway is revoked after the listing: its row is not written', async () => {
   const store = await createMemoryCredentials();
   const other = createCredentialService({ store, clock: () => NOW });
   const credentialService = createCredentialService({
@@ -173,7 +173,7 @@ test('Forget a device: a gateway is revoked after it was listed: it is left alon
   expect(await store.find(identify('gateway').bytes)).toMatchObject({ hash: '', devices: ['sheep'] });
 });
 
-test('Forget a device: another process removes it from a gateway after the listing: nothing is written', async () => {
+test('Forget a device: another process removes the device from a gateway after the listing: nothing is written', async () => {
   const store = await createMemoryCredentials();
   const other = createCredentialService({ store, clock: () => NOW });
   /** @type {string[]} */
@@ -196,7 +196,7 @@ test('Forget a device: another process removes it from a gateway after the listi
   expect(notified).toEqual([]);
 });
 
-test('Forget a device: gateways without it: they are listed, and not read again', async () => {
+test('Forget a device: gateways whose list lacks the device are listed but not read a second time', async () => {
   const store = await createMemoryCredentials();
   /** @type {string[]} */
   const found = [];
@@ -216,7 +216,7 @@ test('Forget a device: gateways without it: they are listed, and not read again'
   expect(found).toEqual([identify('sheep').bytes.toString('hex')]);
 });
 
-test('Issue and rotate: the driver repeats a request that was applied: the returned secret is right', async () => {
+test('Issue or rotate a credential: the driver repeats an applied request: the returned secret is valid', async () => {
   const store = await createMemoryCredentials();
   /** @type {typeof store.replace} */
   const replace = async (...row) => (await store.replace(...row)) && store.replace(...row);
@@ -231,7 +231,7 @@ test('Issue and rotate: the driver repeats a request that was applied: the retur
   expect(await isSecret(secret, String((await store.find(identify('pump').bytes))?.hash))).toBe(true);
 });
 
-test('List credentials: several pages: all valid credentials', async () => {
+test('List credentials: several pages: every credential is listed except revoked ones', async () => {
   const store = await createMemoryCredentials();
   const small = { ...store, page: (/** @type {any} */ page) => store.page({ ...page, limit: 2 }) };
   const credentialService = createCredentialService({ store: small, clock: () => NOW });

@@ -39,7 +39,7 @@ async function start({ clock = () => NOW, replaces = (replace) => replace() } = 
 }
 
 describe('Change of a credential: times', () => {
-  test('Change of a credential: a new one: issued and changed now', async () => {
+  test('Credential updater: a new credential: issuedAt and changedAt are the present time', async () => {
     const { change, memory } = await start();
     expect(await change(DEVICE, () => wanted())).toEqual({ ...wanted(), issuedAt: NOW, changedAt: NOW });
     expect(await memory.find(DEVICE)).toMatchObject({ issuedAt: NOW, changedAt: NOW, hash: 'first' });
@@ -49,7 +49,7 @@ describe('Change of a credential: times', () => {
     ['goes on', NOW + 5, NOW + 5],
     ['stands still', NOW, NOW + 1],
     ['went back', NOW - 1000, NOW + 1],
-  ])('Changed credential: the clock %s: changed later, issued as before', async (_, later, changedAt) => {
+  ])('Credential updater: the clock %s: changedAt grows, issuedAt stays', async (_, later, changedAt) => {
     let now = NOW;
     const { change } = await start({ clock: () => now });
     await change(DEVICE, () => wanted());
@@ -66,7 +66,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     ['rotated', { hash: 'second' }],
     ['revoked', { hash: '' }],
     ['of another list', { devices: ['a'] }],
-  ])('Change of a credential: one that was good is %s: called once, with its device', async (_, other) => {
+  ])('Credential updater: a valid credential is now %s: onChange is called once', async (_, other) => {
     const { change, notified } = await start();
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
@@ -74,14 +74,14 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('Change of a credential: onChange: a credential that was revoked before: no call', async () => {
+  test('Credential updater: a revoked credential becomes valid: onChange is not called', async () => {
     const { change, notified } = await start();
     await change(DEVICE, () => wanted({ hash: '' }));
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
   });
 
-  test('Change of a credential: nothing changes: not called, nothing written', async () => {
+  test('Credential updater: the change keeps the credential as is: onChange is not called, nothing is written', async () => {
     const { change, notified, calls } = await start();
     await change(DEVICE, () => wanted());
     calls.length = 0;
@@ -91,8 +91,8 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([]);
   });
 
-  test('Change of a credential: onChange: the answer to the revocation was lost, and a read finds it: a call', async () => {
-    // The driver repeats the request: the second time it is not applied, since the first one was.
+  test('Credential updater: the answer to a revocation is lost, a read finds it applied: onChange is called', async () => {
+    // The driver repeats the request. The repeat is not applied, because the first request already was.
     const { change, notified } = await start({
       replaces: async (replace, count) => (await replace()) && count !== 2,
     });
@@ -101,7 +101,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('Change of a credential: onChange runs: the change ends after it', async () => {
+  test('Credential updater: onChange is asynchronous: the change resolves only after onChange', async () => {
     let isClosed = false;
     const memory = await createMemoryCredentials();
     const onChange = async () => {
@@ -116,7 +116,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
 });
 
 describe('Change of a credential: another process changes it meanwhile', () => {
-  test('Credential updater: a concurrent change: read and decided again until its own is applied', async () => {
+  test('Credential updater: another process changes the row first: the updater repeats read and write until it succeeds', async () => {
     /** @type {Array<string | undefined>} */
     const seen = [];
     /** @type {CredentialStore} */
@@ -141,7 +141,7 @@ describe('Change of a credential: another process changes it meanwhile', () => {
   });
 });
 
-test('Change of a credential: several at once in this process: one after the other, without a lost attempt', async () => {
+test('Credential updater: concurrent changes in one process run one after the other, without a failed attempt', async () => {
   const { change, memory, calls } = await start();
   await change(DEVICE, () => wanted({ hash: '' }));
   calls.length = 0;
@@ -154,7 +154,7 @@ test('Change of a credential: several at once in this process: one after the oth
   expect((await memory.find(DEVICE))?.hash).toBe('abc');
 });
 
-test('Change of a credential: the store fails: the caller gets the error, and the next change is made', async () => {
+test('Credential updater: the store fails: the caller gets the error, and the next change succeeds', async () => {
   const { change } = await start({
     replaces: async (replace, count) => {
       if (count === 1) throw new Error('no database');

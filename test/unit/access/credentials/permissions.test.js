@@ -29,7 +29,7 @@ describe('Permissions: a device of a mapped topic', () => {
     [device('+', '#'), [idOf('+'), idOf('#')], ['+', '#', 'pump']],
     [EDGE, ['plant/edge'], ['plant', 'edge', 'plant/edge/any']],
     [installationAccount('operator'), ['pump', 'any', '+'], []],
-  ])('Permissions on a mapped topic: %#: may send for %j, not for %j', (account, own, others) => {
+  ])('Permissions on a mapped topic: account %# may send for %j, not for %j', (account, own, others) => {
     for (const name of own) expect([name, canSendFor(account, name)]).toEqual([name, true]);
     for (const name of others) expect([name, canSendFor(account, name)]).toEqual([name, false]);
   });
@@ -151,7 +151,7 @@ describe('Permissions: a device may not subscribe', () => {
   });
 });
 
-test('Permissions: the installation: everything except the topics of the broker itself', () => {
+test('Permissions: the installation account may publish and subscribe to everything except $SYS topics', () => {
   const account = installationAccount('installation');
   for (const topic of ['iot/v1/pump/measurements', 'iot/live/x', 'spBv1.0/plant/NCMD/edge']) {
     expect(canPublish(account, parseTopic(topic))).toBe(true);
@@ -161,7 +161,7 @@ test('Permissions: the installation: everything except the topics of the broker 
   expect(canSubscribe(account, '$SYS/#')).toBe(false);
 });
 
-test('Permissions: the installation: no device, no credential', () => {
+test('Permissions: the installation account belongs to no device and has no credential', () => {
   expect(installationAccount('operator')).toEqual({
     name: 'operator',
     isInstallation: true,
@@ -172,7 +172,7 @@ test('Permissions: the installation: no device, no credential', () => {
   });
 });
 
-/** What strangers write, made of what might mean something. */
+/** A topic level of any client: often a name, a wildcard or a keyword that has a meaning. */
 const level = fc.oneof(
   fc.constantFrom('+', '#', '', 'pump', 'valve', 'plant', 'edge', 'STATE', 'live', 'v1', 'iot', 'spBv1.0'),
   fc.constantFrom('pump', 'valve', 'plant/edge', '+').map(idOf),
@@ -195,7 +195,7 @@ const account = fc
   .record({ of: name, devices: fc.array(name, { maxLength: 2 }) })
   .map(({ of, devices }) => device(of, ...devices));
 
-test('Permissions: any allowed publication: it belongs to the account or to a device of its list', () => {
+test('Permissions: random topics: an allowed publish always names the account or a device of its list', () => {
   fc.assert(
     fc.property(account, topic, (who, where) => {
       if (!canPublish(who, parseTopic(where))) return;
@@ -208,7 +208,7 @@ test('Permissions: any allowed publication: it belongs to the account or to a de
   );
 });
 
-test('Permissions: any subscription: no message of another device and no live change matches it', () => {
+test('Permissions: random filters: an allowed subscription never matches other devices or live changes', () => {
   const others = ['iot/v1/other/measurements', 'iot/live/other', `iot/v1/${idOf('other')}/status`];
   const nodes = EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'other'));
   const commands = ['spBv1.0/other/NCMD/other', 'spBv1.0/other/DCMD/other/x'];

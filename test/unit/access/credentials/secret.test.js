@@ -3,13 +3,13 @@ import { hashSecret, isSecret, makeSecret } from '../../../../api/access/credent
 
 const KNOWN = await hashSecret('secret');
 
-test('Secret: new: 32 random bytes, without characters that a shell or a URL must quote', () => {
+test('Secret: a new secret has 32 random bytes and no characters that a shell or a URL must quote', () => {
   const secrets = Array.from({ length: 100 }, makeSecret);
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
 });
 
-test('Secret: hashed twice: a hash is right for its secret alone, and the two differ', async () => {
+test('Secret: hashed twice: the two hashes differ, and each matches only this secret', async () => {
   const [one, other] = [await hashSecret('secret'), await hashSecret('secret')];
   expect(one).toMatch(/^\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);
   expect(one).not.toBe(other);
@@ -20,8 +20,8 @@ test('Secret: hashed twice: a hash is right for its secret alone, and the two di
   }
 });
 
-// Of Mosquitto 2.0.11: mosquitto_passwd -b -c passwords pump right
-test('Secret: Mosquitto: makes the same hash', async () => {
+// The hash comes from Mosquitto 2.0.11: mosquitto_passwd -b -c passwords pump right
+test('Secret: a hash made by Mosquitto: the right secret matches, a wrong one does not', async () => {
   const hash =
     '$7$101$/eIJv0S1aP7bAdxk$pdNJ8Wv2mIAkrAnQR4NSNdwtf5GuokukMn4N4MFY/LbbBI9aIPNLkWRtgGY6DeES/o7iYhVPUXFcCNC3ShNL0A==';
   expect(await isSecret('right', hash)).toBe(true);
@@ -36,11 +36,11 @@ test.each([
   '$7$101$$',
   '$7$0$AAAAAAAAAAAAAAAA$AAAA',
   `$7$101$$${'A'.repeat(85)}`,
-  // Of the secret 'secret' but for the kind; and hashes of the right length that no count of iterations leads to.
+  // Hashes of 'secret' with a wrong kind, or with an iteration count that is not a positive number.
   `$6${KNOWN.slice(2)}`,
   KNOWN.replace('$101$', '$0$'),
   KNOWN.replace('$101$', '$-101$'),
   KNOWN.replace('$101$', '$x$'),
-])('Secret: hash %#: no secret matches', async (hash) => {
+])('Secret: malformed or missing hash %#: no secret matches', async (hash) => {
   for (const secret of ['', 'secret', Buffer.alloc(64)]) expect(await isSecret(secret, hash)).toBe(false);
 });

@@ -50,14 +50,14 @@ beforeAll(async () => {
 /** @param {string} name @returns {number} epoch seconds */
 const endOf = (name) => Date.parse(new X509Certificate(readFileSync(at(`${name}.pem`))).validTo) / 1000;
 
-test('PEM: a chain: valid until the first of its certificates expires', () => {
+test('PEM: certificate chain: the chain expires with the first of its certificates', () => {
   expect(endOf('issuer')).toBeLessThan(endOf('leaf'));
   expect(readPair({ cert: at('leaf.pem'), key: at('leaf.key') }).expires).toBe(endOf('leaf'));
   expect(readPair({ cert: at('chain.pem'), key: at('leaf.key') }).expires).toBe(endOf('issuer'));
   expect(authorityExpires(at('chain.pem'))).toBe(endOf('issuer'));
 });
 
-test('PEM: key: it belongs to the first certificate', () => {
+test('PEM: the key does not belong to the first certificate of the chain: an error is thrown', () => {
   expect(() => readPair({ cert: at('turned.pem'), key: at('leaf.key') })).toThrow(
     'leaf.key is not the key of the certificate in',
   );

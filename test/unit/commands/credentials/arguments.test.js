@@ -26,7 +26,7 @@ describe('Credentials arguments: accepted', () => {
     expect(readArguments(line.split(' '))).toEqual({ ...NONE, ...expected });
   });
 
-  test('Credentials arguments: accepted: --devices with an empty name: kept, so that the service refuses it', () => {
+  test('Credentials arguments: --devices with an empty name: the name is kept, so that the service can refuse it', () => {
     expect(readArguments(['issue', 'a', '--devices', '']).devices).toEqual(['']);
   });
 });
@@ -46,12 +46,12 @@ describe('Credentials arguments: refused', () => {
     ['revoke a --file f', '--file'],
     ['list --file f', '--file'],
     ['issue a --devices', '--devices'],
-  ])('Credentials arguments: refused: %j: %p', (line, words) => {
+  ])('Credentials arguments: refused: %j: the error contains %p', (line, words) => {
     const { code, message } = refusalOf(...line.split(' ').filter(Boolean));
     expect({ code, message }).toEqual({ code: 'usage', message: expect.stringContaining(words) });
   });
 
-  test('Credentials arguments: refused: mosquitto without --out: the error names the help of that command', () => {
+  test('Credentials arguments: mosquitto without --out: the error names `mosquitto --help`', () => {
     expect(refusalOf('mosquitto').message).toBe(
       'error: mosquitto takes --out DIR\n`npm run credentials -- mosquitto --help` lists what it takes.',
     );
@@ -59,7 +59,7 @@ describe('Credentials arguments: refused', () => {
 });
 
 describe('Credentials arguments: --help', () => {
-  test('Credentials arguments: --help: of the group: every command with what it takes', () => {
+  test('Credentials arguments: --help without a command: all commands and their arguments are listed', () => {
     const { code, message } = refusalOf('--help');
     expect(code).toBe('help');
     expect(message).toBe(`Usage: npm run credentials -- COMMAND [flags]
@@ -91,7 +91,7 @@ Examples:
     ['rotate', 'makes a new secret', ['--file <text>  file that']],
     ['revoke', 'takes its credential', []],
     ['mosquitto', 'writes the password file', ['--out <text>  directory for passwords']],
-  ])('%s: its purpose, its flags and an example', (command, purpose, flags) => {
+  ])('Credentials arguments: %s --help: purpose, flags and an example', (command, purpose, flags) => {
     const { message } = refusalOf(command, '--help');
     expect(message).toContain(`\n\n${purpose}`);
     for (const flag of flags) expect(message).toContain(`\n  ${flag}`);

@@ -14,7 +14,7 @@ import { createMemoryCredentials } from '../../../support/memory-store/index.js'
 
 /** @typedef {Parameters<typeof credentialsCommand>[1]} Deps */
 
-// Some runs start a process.
+// Some tests start a process that needs files.
 const directory = useDirectory('credentials');
 
 const identify = (/** @type {string} */ account) => /** @type {Identity} */ (identifyDevice(account));
@@ -36,7 +36,7 @@ const find = (/** @type {string} */ account) => memory.find(identify(account).by
 /** @typedef {{ lines: string[], notes: string[], closed: number, options: any, error: any }} Result */
 
 /**
- * Runs a command on the store in memory.
+ * Runs a credentials command against the in-memory store.
  *
  * @param {string[]} argv
  * @param {{ autoRegister?: boolean, store?: Partial<typeof memory>, onOutput?: () => void }} [options]
@@ -77,14 +77,14 @@ async function run(argv, { autoRegister = true, store = {}, onOutput = () => {} 
   return result;
 }
 
-/** @param {string[]} lines of an answer @returns {Map<string, string>} secrets by account */
+/** @param {string[]} lines printed lines @returns {Map<string, string>} secrets by account */
 const secretsOf = (lines) => new Map(lines.map((line) => /** @type {[string, string]} */ (line.split('\t'))));
 
 /** @param {string} account @param {string | undefined} secret */
 const isValid = async (account, secret) => isSecret(String(secret), (await find(account))?.hash ?? null);
 
 describe('Credentials command: connection', () => {
-  test('Credentials command: settings of the database: they reach the store, and it is closed at the end', async () => {
+  test('Credentials command: database settings reach the store, and the store is closed at the end', async () => {
     const { options, closed, error } = await run(['list']);
     expect(error).toBeNull();
     expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });
@@ -92,20 +92,20 @@ describe('Credentials command: connection', () => {
     expect(closed).toBe(1);
   });
 
-  test('Credentials command: the command fails: the store is closed nevertheless', async () => {
+  test('Credentials command: the command fails: the store is still closed', async () => {
     const { closed, error } = await run(['revoke', 'absent']);
     expect(error).toMatchObject({ code: 'failed' });
     expect(closed).toBe(1);
   });
 
-  test('Credentials command: wrong arguments: refused before the database is asked', async () => {
+  test('Credentials command: wrong arguments: refused before a database connection is made', async () => {
     const { options, error } = await run(['issue']);
     expect([options, error.code]).toEqual([null, 'usage']);
   });
 });
 
 describe('Credentials command: issue', () => {
-  test('Credentials command: issue: several accounts: a line for each with a valid secret, and one note that it is shown once', async () => {
+  test('Credentials command: issue: several accounts: one line with a valid secret each, and one note for all', async () => {
     const { lines, notes, error } = await run(['issue', 'pump', 'valve']);
     const secrets = secretsOf(lines);
     expect(error).toBeNull();
@@ -115,11 +115,11 @@ describe('Credentials command: issue', () => {
     expect(await find('pump')).toMatchObject({ devices: [] });
   });
 
-  test('Credentials command: issue: one account: the same note', async () => {
+  test('Credentials command: issue: one account: the note explains that the secret is shown once', async () => {
     expect((await run(['issue', 'pump'])).notes).toEqual([ONCE]);
   });
 
-  test('Credentials command: issue: the clock: it dates the credential', async () => {
+  test('Credentials command: issue: the system clock sets issuedAt', async () => {
     const before = Date.now();
     await run(['issue', 'pump']);
     const issuedAt = Number((await find('pump'))?.issuedAt);
@@ -127,17 +127,17 @@ describe('Credentials command: issue', () => {
     expect(issuedAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test('Credentials command: issue: AUTO_REGISTER is off: the note shows how a device registers', async () => {
+  test('Credentials command: issue: AUTO_REGISTER is off: the note explains how a device registers', async () => {
     expect((await run(['issue', 'pump'], { autoRegister: false })).notes).toEqual([`${ONCE} ${BIRTH}`]);
   });
 
-  test('Credentials command: issue: --devices: each account speaks for all of them', async () => {
+  test('Credentials command: issue: --devices: each account may publish for all listed devices', async () => {
     await run(['issue', 'gateway', 'other', '--devices', 'sheep,plant/edge']);
     for (const account of ['gateway', 'other'])
       expect(await find(account)).toMatchObject({ devices: ['plant/edge', 'sheep'] });
   });
 
-  test('Credentials command: issue: some accounts are refused: each has its reason, the others are issued, and the command fails', async () => {
+  test('Credentials command: issue: some accounts are refused with a reason, the others are issued, the command fails', async () => {
     await run(['issue', 'there']);
     const { lines, notes, error } = await run(['issue', 'first', 'there', '', 'operator', 'last']);
     expect([...secretsOf(lines).keys()]).toEqual(['first', 'last']);
@@ -150,13 +150,13 @@ describe('Credentials command: issue', () => {
     expect(error).toMatchObject({ code: 'failed', message: 'issue: done for 2 of 5.' });
   });
 
-  test('Credentials command: issue: no account can be issued: no note about secrets, and the command fails', async () => {
+  test('Credentials command: issue: every account is refused: no note about secrets, and the command fails', async () => {
     const { lines, notes, error } = await run(['issue', 'operator']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['operator: MQTT_USERNAME has this name.'] });
     expect(error.message).toBe('issue: done for 0 of 1.');
   });
 
-  test('Credentials command: issue: control characters in a name: the note shows none', async () => {
+  test('Credentials command: a name has control characters: the note replaces them', async () => {
     const { notes } = await run(['revoke', 'a\u001b[2Jb']);
     expect(notes).toEqual([`a?[2Jb: ${BAD_NAME}`]);
   });
@@ -164,7 +164,7 @@ describe('Credentials command: issue', () => {
   test.each([
     ['a request of the database', new MillraceError('unavailable', 'no replica answers')],
     ['a defect', Object.assign(new Error('a defect'), { code: 'not_found' })],
-  ])('Credentials, issue: %s fails half-way: it ends, with the secrets so far', async (_, failure) => {
+  ])('Credentials command: issue: %s fails half-way: the command ends', async (_, failure) => {
     let count = 0;
     /** @type {typeof memory.replace} */
     const replace = async (...args) => {
@@ -180,7 +180,7 @@ describe('Credentials command: issue', () => {
 });
 
 describe('Credentials command: --file', () => {
-  test('Credentials command: --file: secrets: added to the file that its owner alone may read, and not printed', async () => {
+  test('Credentials command: issue --file: secrets are appended to a file with mode 600, and not printed', async () => {
     const file = join(directory, 'added.secret');
     writeFileSync(file, 'before\tsecret\n', { mode: 0o644 });
     const { lines, notes, error } = await run(['issue', 'pump', 'valve', '--file', file]);
@@ -191,7 +191,7 @@ describe('Credentials command: --file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('Credentials command: --file: rotate: the new secret is added', async () => {
+  test('Credentials command: rotate --file: the new secret is appended to the file', async () => {
     const file = join(directory, 'rotated.secret');
     await run(['issue', 'pump', '--file', file]);
     await run(['rotate', 'pump', '--file', file]);
@@ -203,13 +203,13 @@ describe('Credentials command: --file', () => {
     expect(await isValid('pump', second?.[1])).toBe(true);
   });
 
-  test('Credentials command: --file: the file cannot be opened: refused before an account is made', async () => {
+  test('Credentials command: issue --file: the file cannot be opened: no credential is issued', async () => {
     const { error } = await run(['issue', 'pump', '--file', join(directory, 'none', 'x')]);
     expect(error).toMatchObject({ code: 'failed', message: expect.stringContaining('cannot be written') });
     expect(await find('pump')).toBeNull();
   });
 
-  test('Credentials command: --file: the second account: issued after the secret of the first is in the file', async () => {
+  test('Credentials command: issue --file: two accounts: the first secret is in the file before the second is issued', async () => {
     const file = join(directory, 'order.secret');
     /** @type {string[]} */
     const written = [];
@@ -224,7 +224,7 @@ describe('Credentials command: --file', () => {
 });
 
 describe('Credentials command: rotate', () => {
-  test('Credentials command: rotate: by name or id: the new secret is valid and the old one is not', async () => {
+  test('Credentials command: rotate by name or id: the new secret is valid, the old secret is not', async () => {
     const issued = secretsOf((await run(['issue', 'pump', 'valve'])).lines);
     const { lines, notes, error } = await run(['rotate', 'pump', identify('valve').id]);
     const rotated = secretsOf(lines);
@@ -239,7 +239,7 @@ describe('Credentials command: rotate', () => {
     expect(error).toBeNull();
   });
 
-  test('Credentials, rotate: one account behind Mosquitto: the note; none: no note', async () => {
+  test('Credentials command: rotate: the note about old secrets appears only if an account was rotated', async () => {
     await run(['issue', 'pump']);
     expect((await run(['rotate', 'pump'])).notes).toEqual([expect.stringContaining('old secrets')]);
     const { notes, error } = await run(['rotate', 'absent']);
@@ -249,7 +249,7 @@ describe('Credentials command: rotate', () => {
 });
 
 describe('Credentials command: revoke', () => {
-  test('Credentials command: revoke: several accounts: a note for each that had a credential, and the command fails for the others', async () => {
+  test('Credentials command: revoke: an account without a credential: the others are revoked, and the command fails', async () => {
     await run(['issue', 'pump', 'valve']);
     const { lines, notes, error } = await run(['revoke', 'pump', 'absent', 'valve']);
     expect(lines).toEqual([]);
@@ -259,7 +259,7 @@ describe('Credentials command: revoke', () => {
     for (const account of ['pump', 'valve']) expect(await find(account)).toMatchObject({ hash: '' });
   });
 
-  test('Credentials command: revoke: all accounts had one: the command succeeds', async () => {
+  test('Credentials command: revoke: every account has a credential: the command succeeds', async () => {
     await run(['issue', 'pump']);
     expect((await run(['revoke', 'pump'])).error).toBeNull();
   });
@@ -280,7 +280,7 @@ describe('Credentials command: list', () => {
       null,
     );
 
-  test('Credentials command: list: each valid credential: a line with its id, its name, its times and its devices', async () => {
+  test('Credentials command: list: one line per valid credential, with id, name, times and devices', async () => {
     await store('pump');
     await store('rotated', { changedAt: Date.UTC(2026, 10, 23) });
     await store('gateway', { devices: ['sheep', 'goat'], changedAt: Date.UTC(2026, 10, 23) });
@@ -300,17 +300,17 @@ describe('Credentials command: list', () => {
     expect({ notes, error }).toEqual({ notes: [], error: null });
   });
 
-  test('Credentials, list: a single credential: no note', async () => {
+  test('Credentials command: list: one credential: no note is printed', async () => {
     await store('pump');
     expect((await run(['list'])).notes).toEqual([]);
   });
 
-  test('Credentials command: list: no credential: a note', async () => {
+  test('Credentials command: list: no credential exists: a note reports it', async () => {
     const { lines, notes } = await run(['list']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['No device has a credential.'] });
   });
 
-  test('Credentials command: list: long names, and control characters: a short line without them', async () => {
+  test('Credentials command: list: long names and control characters: names are cut and the characters replaced', async () => {
     await store('x'.repeat(100), { devices: ['\n'.repeat(100)] });
     const [line] = (await run(['list'])).lines;
     expect(line).toContain(`  ${'x'.repeat(80)}…  issued`);
@@ -330,7 +330,7 @@ describe('Credentials command: process', () => {
     return { status, stdout, stderr };
   }
 
-  test('Credentials command: --help: the usage on standard output, and exit code 0', () => {
+  test('Credentials command: --help: the usage is printed to standard output, exit code 0', () => {
     expect(start('issue', '--help')).toEqual({
       status: 0,
       stdout: expect.stringContaining('Usage: npm run credentials -- issue ACCOUNT…'),
@@ -338,7 +338,7 @@ describe('Credentials command: process', () => {
     });
   });
 
-  test('Credentials command: no database: its address in the error, and exit code 69', () => {
+  test('Credentials command: the database is unreachable: the error names its address, exit code 69', () => {
     expect(start('list')).toEqual({
       status: 69,
       stdout: '',

@@ -39,7 +39,7 @@ const MAPPINGS = new Mappings(
 );
 const NONE = new Mappings([]);
 
-/** Read here, because another user may not read the migrations. */
+/** Read while the process still runs as its own user: the other user may not be able to read the migrations. */
 const TABLES = await readMemoryTables();
 
 const NOT_SET =
@@ -50,10 +50,10 @@ const INVALID =
   'A user name in the files of Mosquitto has no colon, no # at its beginning and no space at its ends. Issue the credential by the UUID of the device.';
 
 const isRoot = process.getuid?.() === 0;
-/** Another user for files. Only root can give files away; for another user it is the user itself. */
+/** The uid of a different user. Only root can give files away. Without root it is the uid of this process. */
 const OTHER = isRoot ? 4711 : Number(process.getuid?.());
 
-/** Another user must reach the files, which it may not in a TMPDIR of this user. */
+/** The different user must reach the files. The TMPDIR of this user may be closed to it. */
 const SHARED = isRoot ? '/tmp' : tmpdir();
 
 const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
@@ -75,7 +75,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
  * @param {{ username?: string, password?: string }} [options.installation]
  * @param {Mappings} [options.mappings]
  * @param {string} [options.homeAssistantPrefix]
- * @returns {Promise<string[]>} the notes
+ * @returns {Promise<string[]>} the notes of the command
  */
 async function write(accounts, options = {}) {
   const { installation = INSTALLATION, mappings = NONE, homeAssistantPrefix } = options;
@@ -119,7 +119,7 @@ async function asAnother(work) {
 }
 
 describe('Files for Mosquitto: contents', () => {
-  test('Files for Mosquitto: installation and a device: a line each for their passwords, and a block each of permissions', async () => {
+  test('Files for Mosquitto: installation and one device: each has a password line and a block of permissions', async () => {
     const notes = await write(['pump'], { mappings: MAPPINGS });
     const [installation = '', device, ...more] = read('passwords').split('\n');
     expect(installation.slice(0, 9)).toBe('operator:');
@@ -151,7 +151,7 @@ describe('Files for Mosquitto: contents', () => {
     expect(notes).toEqual([countOf('1 device'), handOver(), NEXT_STEP]);
   });
 
-  test('Files for Mosquitto: several devices: in the order of the store, all counted', async () => {
+  test('Files for Mosquitto: several devices: both files list them in the same order, and all are counted', async () => {
     const notes = await write(['pump', 'valve', 'oven']);
     expect(notes).toContain(countOf('3 devices'));
     expect(read('passwords').split('\n')).toHaveLength(5);
@@ -162,39 +162,39 @@ describe('Files for Mosquitto: contents', () => {
     ).toEqual(read('passwords').match(/^[^:]+/gm));
   });
 
-  test('Files for Mosquitto: no device: the installation alone', async () => {
+  test('Files for Mosquitto: no device has a credential: only the installation is written', async () => {
     expect(await write([])).toContain(countOf('0 devices'));
     expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
   });
 
-  test('Files for Mosquitto: HOME_ASSISTANT_PREFIX: the installation may publish and read the discovery topics', async () => {
+  test('Files for Mosquitto: HOME_ASSISTANT_PREFIX is set: the installation may publish and read the discovery topics', async () => {
     await write(['pump'], { homeAssistantPrefix: 'homeassistant' });
     const [installation = '', device] = read('acl').split('\n\n');
     expect(installation.split('\n').at(-1)).toBe('topic readwrite homeassistant/#');
     expect(device).not.toContain('homeassistant');
   });
 
-  test('Files for Mosquitto: two devices: counted as two', async () => {
+  test('Files for Mosquitto: two devices: the note counts two', async () => {
     expect(await write(['pump', 'valve'])).toContain(countOf('2 devices'));
   });
 
   test.each([
     ['no name', { password: 'x' }],
     ['no password', { username: 'operator' }],
-    ['neither', {}],
+    ['no name and no password', {}],
     ['a name that Mosquitto does not allow', { username: 'a:b', password: 'x' }],
-  ])('Files for Mosquitto: %s of the installation: devices alone, and a note', async (_, installation) => {
+  ])('Files for Mosquitto: %s for the installation: only devices, and a note', async (_, installation) => {
     const notes = await write(['pump'], { installation });
     expect(notes).toEqual([NOT_SET, countOf('1 device'), handOver(), NEXT_STEP]);
     expect(read('passwords')).toBe(`pump:${HASH}\n`);
     expect(read('acl')).toMatch(/^user pump\n/);
   });
 
-  test('Files for Mosquitto: name and password of the installation: no note about them', async () => {
+  test('Files for Mosquitto: the installation has a name and a password: no note about missing settings', async () => {
     expect(await write([])).not.toContain(NOT_SET);
   });
 
-  test('Files for Mosquitto: names that Mosquitto does not allow, or that the installation has: left out, with the reason', async () => {
+  test('Files for Mosquitto: names that Mosquitto forbids, or of the installation: left out with a reason', async () => {
     const notes = await write(['co:lon', '#hash', ' space', 'space ', 'operator', 'pump']);
     expect(notes.slice(0, -3).sort()).toEqual(
       [
@@ -219,7 +219,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
       mappings,
     );
 
-  test('Files for Mosquitto: an edge node: its topics and those of its devices, and its commands', () => {
+  test('Files for Mosquitto: a Sparkplug edge node: write for its data topics, read for its command topics', () => {
     expect(linesOf('plant/edge').slice(0, 9)).toEqual([
       'user plant/edge',
       'topic write spBv1.0/plant/NBIRTH/edge',
@@ -233,12 +233,12 @@ describe('Files for Mosquitto: permissions of an account', () => {
     ]);
   });
 
-  test('Files for Mosquitto: an edge node with dollar signs: as they are', () => {
+  test('Files for Mosquitto: a Sparkplug edge node with dollar signs: the name is written unchanged', () => {
     expect(linesOf('$&/$1')).toContain('topic write spBv1.0/$&/NBIRTH/$1');
   });
 
   test.each(['+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
-    '%j cannot be a topic level or an edge node: by its id alone',
+    'Files for Mosquitto: name %j cannot be a topic level or an edge node: permissions use its id only',
     (account) => {
       const id = idOf(account);
       expect(linesOf(account, [], MAPPINGS).slice(1, -1)).toEqual([
@@ -250,13 +250,13 @@ describe('Files for Mosquitto: permissions of an account', () => {
     },
   );
 
-  test('Files for Mosquitto: an edge node of a mapped topic: by its id alone', () => {
+  test('Files for Mosquitto: a mapped topic for an edge node: the permission uses its id only', () => {
     expect(linesOf('plant/edge', [], MAPPINGS).filter((line) => line.includes('farm'))).toEqual([
       `topic write farm/${idOf('plant/edge')}/up`,
     ]);
   });
 
-  test('Files for Mosquitto: a name with a space at its end: no mapped topic of the name, because Mosquitto trims lines', () => {
+  test('Files for Mosquitto: a name begins or ends with a space: mapped topics use its id, because Mosquitto trims lines', () => {
     const lines = linesOf('gateway', ['pump ', ' pump'], MAPPINGS);
     expect(lines).toContain('topic write iot/v1/pump /measurements');
     expect(lines.filter((line) => line.includes('farm'))).toEqual([
@@ -265,12 +265,12 @@ describe('Files for Mosquitto: permissions of an account', () => {
     ]);
   });
 
-  test('Files for Mosquitto: an account by id: each topic once', () => {
+  test('Files for Mosquitto: the account is an id: each topic is listed once', () => {
     const lines = linesOf(idOf('pump'));
     expect(new Set(lines).size).toBe(lines.length);
   });
 
-  test('Files for Mosquitto: isFit and passwordLine: the form of the password file', () => {
+  test('Files for Mosquitto: isFit and passwordLine follow the rules of the password file', () => {
     expect(['pump', 'a#b', 'a b'].map(isFit)).toEqual([true, true, true]);
     expect(['a:b', '#a', ' a', 'a\t'].map(isFit)).toEqual([false, false, false, false]);
     expect(passwordLine('pump', HASH)).toBe(`pump:${HASH}`);
@@ -281,7 +281,7 @@ describe('Files for Mosquitto: owner and mode', () => {
   const modeOf = (/** @type {string} */ name) => statSync(join(out, name)).mode & 0o777;
   const both = () => ['passwords', 'acl'].map((name) => join(out, name));
 
-  test('Files for Mosquitto: a new directory: its owner alone may read it and the files', async () => {
+  test('Files for Mosquitto: a new directory: only its owner may read the directory and the files', async () => {
     const umask = process.umask(0);
     try {
       await write(['pump']);
@@ -293,7 +293,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect(readdirSync(out).sort()).toEqual(['acl', 'passwords']);
   });
 
-  test('Files for Mosquitto: files that others may read: replaced, for their owner alone', async () => {
+  test('Files for Mosquitto: old files are readable for everyone: the new files are readable for their owner only', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) writeFileSync(path, 'old\n', { mode: 0o606 });
     expect(await write(['pump'])).toContain(handOver());
@@ -301,7 +301,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect(read('passwords') + read('acl')).not.toContain('old');
   });
 
-  test('Files for Mosquitto: files that their group may read: it still may, and nobody has to hand them over', async () => {
+  test('Files for Mosquitto: old files are readable for their group: the new files too, and no chown is advised', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) {
       writeFileSync(path, 'old\n');
@@ -311,7 +311,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o640, 0o640]);
   });
 
-  test('Files for Mosquitto: a group may read only one of them: the note describes how to hand them over', async () => {
+  test('Files for Mosquitto: only one old file is readable for its group: the note advises a chown', async () => {
     mkdirSync(out, { recursive: true });
     writeFileSync(join(out, 'passwords'), 'old\n');
     chmodSync(join(out, 'passwords'), 0o640);
@@ -319,14 +319,14 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o640, 0o600]);
   });
 
-  test('Files for Mosquitto: the directory was handed over: new files belong to its owner', async () => {
+  test('Files for Mosquitto: the directory belongs to another user: new files belong to this user', async () => {
     mkdirSync(out, { recursive: true });
     chownSync(out, OTHER, Number(process.getgid?.()));
     expect((await write(['pump'])).includes(handOver())).toBe(!isRoot);
     for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
   });
 
-  test('Files for Mosquitto: the files alone were handed over: they keep their owner, who may not enter the directory', async () => {
+  test('Files for Mosquitto: only the files belong to another user: they keep this owner, and the note advises a chown', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) {
       writeFileSync(path, 'old\n', { mode: 0o600 });
@@ -336,8 +336,8 @@ describe('Files for Mosquitto: owner and mode', () => {
     for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
   });
 
-  test('Files for Mosquitto: a user that may not give files away: the old file stays, and the error names its owner', async () => {
-    // A user that is not root writes into a directory of root, where a new file would belong to root.
+  test('Files for Mosquitto: chown to the old owner fails: the old file stays, and the error names its owner', async () => {
+    // The process writes without root rights into a directory of root. A new file there must belong to root.
     if (isRoot) {
       mkdirSync(out, { recursive: true });
       writeFileSync(join(out, 'passwords'), 'old\n', { mode: 0o644 });
@@ -360,14 +360,14 @@ describe('Files for Mosquitto: owner and mode', () => {
     }
   });
 
-  test('Files for Mosquitto: a directory in which nobody may write: its error, and nothing else', async () => {
+  test('Files for Mosquitto: the directory is read-only: the command fails with EACCES', async () => {
     mkdirSync(out, { recursive: true });
     chmodSync(out, 0o555);
     await expect(asAnother(() => write(['pump']))).rejects.toMatchObject({ code: 'EACCES' });
     chmodSync(out, 0o755);
   });
 
-  test('Files for Mosquitto: a directory is in the place of a file: its error, and no draft is left', async () => {
+  test('Files for Mosquitto: a directory has the name of a file: the command fails with EISDIR, without temporary files', async () => {
     mkdirSync(join(out, 'acl', 'x'), { recursive: true });
     await expect(write(['pump'])).rejects.toMatchObject({ code: 'EISDIR' });
     expect(readdirSync(out).sort()).toEqual(['acl', 'passwords']);

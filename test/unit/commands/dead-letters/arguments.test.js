@@ -21,14 +21,14 @@ test.each([
   expect(read).toThrow(expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }));
 });
 
-test.each(['--help', 'summary --help'])('Dead letter arguments: %j: the usage', (line) => {
+test.each(['--help', 'summary --help'])('Dead letter arguments: %j: the usage is printed', (line) => {
   const read = () => readArguments(line.split(' '), NOW);
   expect(read).toThrow(
     expect.objectContaining({ code: 'help', message: expect.stringContaining('summary') }),
   );
 });
 
-test('Dead letter arguments: from and to: a range in ms', () => {
+test('Dead letter arguments: --from and --to as durations: a range in epoch ms before now', () => {
   const { command, range } = readArguments(['list', '--from', '2h', '--to', '1h'], NOW);
   expect({ command, range }).toEqual({ command: 'list', range: { from: NOW - 2 * HOUR, to: NOW - HOUR } });
 });

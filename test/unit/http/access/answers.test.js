@@ -26,7 +26,7 @@ async function start(options) {
   return app;
 }
 
-/** Serves one handler, and answers with the caller. @param {RequestHandler} handler @param {{ trustProxy?: number }} [options] */
+/** Starts a server that runs one handler and answers with the caller. @param {RequestHandler} handler @param {{ trustProxy?: number }} [options] */
 async function startHandler(handler, { trustProxy = 1 } = {}) {
   const app = express();
   app.set('trust proxy', trustProxy);
@@ -64,18 +64,18 @@ const accessOf = (tokens = TOKENS) =>
 describe('Caller: each kind', () => {
   const bearer = { authorization: `Bearer ${READER}` };
 
-  test('Caller: a token: its scopes, without an end', async () => {
+  test('API caller: request with a token: the caller has the scopes of the token and no end', async () => {
     const app = await start({ settings: TOKENS });
     const { text } = await app.send('/api/v1/caller', { headers: bearer });
     expect(JSON.parse(text)).toEqual({ by: 'token', scopes: ['read'], endsAt: null });
   });
 
-  test('Caller: no token is set: anybody, with all scopes, without an end', async () => {
+  test('API caller: no token is set in the settings: any request has all scopes and no end', async () => {
     const { text } = await (await start()).send('/api/v1/caller');
     expect(JSON.parse(text)).toEqual({ by: 'anybody', scopes: ['read', 'ingest', 'admin'], endsAt: null });
   });
 
-  test('Caller: tokens are set, and the request has none: anonymous, without scopes and without an end', async () => {
+  test('API caller: tokens are set, but the request has none: the caller is nobody, without scopes', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.callerOf(req, res);
@@ -84,17 +84,17 @@ describe('Caller: each kind', () => {
     expect(JSON.parse((await app('/')).text)).toEqual({ by: 'nobody', scopes: [], endsAt: null });
   });
 
-  test('Caller: the scope of a route is open: anybody passes, without a caller', async () => {
+  test('API caller: the route has the scope open: any request passes, and no caller is set', async () => {
     const app = await startHandler(accessOf().guard('open'));
     expect((await app('/')).text).toBe('null');
   });
 
-  test('Caller: whether tokens are set: it is known', () => {
+  test('API access: isRequired is true only if at least one token is set', () => {
     expect(accessOf().isRequired).toBe(true);
     expect(accessOf({ apiToken: undefined, readTokens: [], ingestTokens: [] }).isRequired).toBe(false);
   });
 
-  test('Caller: sign-in: the answer has the session', async () => {
+  test('API caller: sign-in: the response has the session and its cookie', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.signIn(req, res, READER);
@@ -107,19 +107,19 @@ describe('Caller: each kind', () => {
 });
 
 describe('Token in the query', () => {
-  test('Token in the query: a route that takes it: the parameter p has it', async () => {
+  test('Token in the query: route with tokenInQuery: the parameter p is read as the token', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     expect(JSON.parse((await app(`/?p=${READER}`)).text)).toMatchObject({ by: 'token' });
     expect((await app('/?p=wrong')).text).toContain('The token is not valid.');
     expect((await app('/')).text).toContain('Show a token as a bearer, or sign in.');
   });
 
-  test('Token in the query: it is there twice: not read', async () => {
+  test('Token in the query: the parameter p appears twice: it is not read', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     expect((await app(`/?p=${READER}&p=${READER}`)).text).toContain('Show a token');
   });
 
-  test('Token in the query: a token in the header as well: the header counts', async () => {
+  test('Token in the query: the header has a token too: the token of the header is used', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     const headers = { authorization: `Bearer ${READER}` };
     expect(JSON.parse((await app('/?p=wrong', headers)).text)).toMatchObject({ by: 'token' });
@@ -128,14 +128,14 @@ describe('Token in the query', () => {
   test.each([
     ['no options', undefined],
     ['other options', {}],
-  ])('Token in the query: a route that does not take it, %s: not read', async (_, options) => {
+  ])('Token in the query: route without tokenInQuery, %s: not read', async (_, options) => {
     const app = await startHandler(accessOf().guard('read', options));
     expect((await app(`/?p=${READER}`)).text).toContain('Show a token');
   });
 });
 
 describe('Refusals', () => {
-  test('Access refusal: a scope is missing: the message and the details name it', async () => {
+  test('Access refusal: the token lacks a scope: message and details name the scope', async () => {
     const app = await startHandler(accessOf().guard('admin'));
     const { text } = await app('/', { authorization: `Bearer ${READER}` });
     expect(JSON.parse(text)).toEqual({
@@ -145,7 +145,7 @@ describe('Refusals', () => {
     });
   });
 
-  test('Access refusal: the log of wrong tokens: the address, and how many', async () => {
+  test('Access refusal: wrong tokens: the log has the address and the number of attempts', async () => {
     /** @type {any[]} */
     const lines = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -157,7 +157,7 @@ describe('Refusals', () => {
     expect(lines[1]).toMatchObject({ address: '127.0.0.1', refused: 1 });
   });
 
-  test('Access refusal: methods that change nothing: GET, HEAD and OPTIONS', () => {
+  test('API access: every method except GET, HEAD and OPTIONS counts as a change', () => {
     const changes = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'get'].filter((method) =>
       isUnsafe(/** @type {any} */ ({ method })),
     );
@@ -173,7 +173,7 @@ describe('Limits of requests', () => {
   const startLimited = (options = { exemptLoopback: false }, settings) =>
     startHandler(limitRequests(LIMIT, options), settings);
 
-  test('Rate limit: too many: the error, and the whole seconds until the end of the window', async () => {
+  test('Rate limit: too many requests: rate_limited, with Retry-After in whole seconds until the window ends', async () => {
     const app = await startLimited();
     const served = await app('/x', NOT_LOCAL);
     const refused = await app('/x', NOT_LOCAL);
@@ -187,13 +187,13 @@ describe('Limits of requests', () => {
     expect(Object.keys({ ...served.headers, ...refused.headers }).join()).not.toMatch(/ratelimit/);
   });
 
-  test('Rate limit: the window ends in less than a second: one second', async () => {
+  test('Rate limit: the window ends in less than a second: Retry-After is 1', async () => {
     const app = await startHandler(limitRequests({ most: 1, windowMs: 999 }, { exemptLoopback: false }));
     const answers = await Promise.all([app('/x', NOT_LOCAL), app('/x', NOT_LOCAL)]);
     expect(answers.map(({ headers }) => headers['retry-after']).filter(Boolean)).toEqual(['1']);
   });
 
-  test('Rate limit: wrong tokens: an error of their own', async () => {
+  test('Rate limit: too many wrong tokens: the error has a separate message', async () => {
     const attempts = createAttempts(LIMIT);
     const app = await startHandler(async (req, res, next) => {
       await attempts.count(req, res);
@@ -215,7 +215,7 @@ describe('Limits of requests', () => {
     ['192.127.0.1', 418],
     ['::12', 418],
     ['::ffff:192.0.2.1', 418],
-  ])('Rate limit: loopback is exempt, and a request comes from %s: %i', async (ip, status) => {
+  ])('Rate limit: loopback is exempt: second request from %s: %i', async (ip, status) => {
     const limit = limitRequests(LIMIT, { exemptLoopback: true });
     const app = await startHandler((req, res, next) => {
       Object.defineProperty(req, 'ip', { value: ip });
@@ -225,7 +225,7 @@ describe('Limits of requests', () => {
     expect(statuses).toEqual([200, status]);
   });
 
-  test('Rate limit: loopback is exempt, and a request from it has X-Forwarded-For: it counts', async () => {
+  test('Rate limit: loopback is exempt: a loopback request with X-Forwarded-For is still counted', async () => {
     const app = await startLimited({ exemptLoopback: true }, { trustProxy: 0 });
     const statuses = [];
     for (let count = 0; count < 2; count++) statuses.push((await app('/x', NOT_LOCAL)).status);
@@ -235,7 +235,7 @@ describe('Limits of requests', () => {
   test.each([
     ['X-Forwarded-For', { 'x-forwarded-for': '192.0.2.1' }],
     ['Forwarded', { forwarded: 'for=192.0.2.1' }],
-  ])('Rate limit: no proxy is trusted, and a request has %s: nothing is printed', async (_, headers) => {
+  ])('Rate limit: no trusted proxy, request has %s: no error is printed', async (_, headers) => {
     const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
     afterwards(() => printed.mockRestore());
     const app = await startLimited({ exemptLoopback: false }, { trustProxy: 0 });
@@ -245,7 +245,7 @@ describe('Limits of requests', () => {
 });
 
 describe('Tokens and sessions', () => {
-  test('Tokens and sessions: all tokens of the settings: known, with their scopes', () => {
+  test('Tokens: every token of the settings is known, with its scopes', () => {
     expect(createTokens({ apiToken: 'a', readTokens: ['r'], ingestTokens: ['i'] }).known).toEqual([
       { token: 'a', scopes: ['read', 'ingest', 'admin'] },
       { token: 'r', scopes: ['read'] },
@@ -253,16 +253,16 @@ describe('Tokens and sessions', () => {
     ]);
   });
 
-  test('Tokens and sessions: one token: the status shows that a token is set', () => {
+  test('Tokens: one token is set: areSet is true', () => {
     expect(createTokens({ apiToken: undefined, readTokens: ['r'], ingestTokens: [] }).areSet).toBe(true);
   });
 
-  test('Tokens and sessions: an empty API_TOKEN: none is set', () => {
+  test('Tokens: API_TOKEN is empty: areSet is false', () => {
     expect(createTokens({ apiToken: '', readTokens: [], ingestTokens: [] }).areSet).toBe(false);
   });
 
   // The value is fixed: another release must accept the sessions of this one.
-  test('Tokens and sessions: the signature of a session: as it was in earlier releases', () => {
+  test('Session: the signature equals that of earlier releases', () => {
     const sessions = createSessions({
       secret: 'a secret',
       known: [{ token: 'reader', scopes: ['read'] }],

@@ -7,9 +7,9 @@ const [READER = ''] = TOKENS.readTokens;
 const [SENDER = ''] = TOKENS.ingestTokens;
 
 let now = NOW;
-/** Needs tokens. */
+/** An API process with tokens. */
 const guarded = useHttpApp({ settings: TOKENS, clock: () => now });
-/** Needs none. */
+/** An API process without tokens. */
 const open = useHttpApp();
 
 const bearer = (/** @type {string} */ token) => ({ authorization: `Bearer ${token}` });
@@ -37,13 +37,13 @@ describe('Scopes: each token: its own routes and no others', () => {
     ['read', READER, { GET: 200, POST: 403, DELETE: 403 }],
     ['ingest', SENDER, { GET: 403, POST: 200, DELETE: 403 }],
     ['admin', ADMIN, { GET: 200, POST: 200, DELETE: 200 }],
-  ])('Scopes: %s: its own routes and no others', async (_, token, statuses) => {
+  ])('Scopes: token of the scope %s: only routes of its scopes are allowed', async (_, token, statuses) => {
     for (const [method, status] of Object.entries(statuses)) {
       expect([method, (await ask(bearer(token), method)).status]).toEqual([method, status]);
     }
   });
 
-  test('Scopes: a scope is missing: the answer names it', async () => {
+  test('Scopes: the token lacks a scope: the 403 response names the scope', async () => {
     const answer = await ask(bearer(READER), 'DELETE');
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'forbidden', scope: 'admin' });
     expect(answer.headers['www-authenticate']).toBe(
@@ -51,20 +51,20 @@ describe('Scopes: each token: its own routes and no others', () => {
     );
   });
 
-  test('Scopes: no token: 401, and what to show', async () => {
+  test('Scopes: request without a token: 401 with a Bearer challenge', async () => {
     for (const method of ['GET', 'POST', 'DELETE']) {
       const { status, headers } = await ask({}, method);
       expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="Millrace"']);
     }
   });
 
-  test('Scopes: a wrong token: 401, and that it is wrong', async () => {
+  test('Scopes: request with a wrong token: 401 with error="invalid_token"', async () => {
     const { status, headers } = await ask(bearer('wrong'));
     expect(status).toBe(401);
     expect(headers['www-authenticate']).toBe('Bearer realm="Millrace", error="invalid_token"');
   });
 
-  test('Scopes: no token is set: everybody may do everything, and a wrong token does no harm', async () => {
+  test('Scopes: no token is set in the settings: every request is allowed, even with a wrong token', async () => {
     for (const headers of [{}, bearer('wrong')]) {
       for (const method of ['GET', 'POST', 'DELETE']) {
         expect((await open.send('/api/v1/caller', { method, headers })).status).toBe(200);
@@ -74,7 +74,7 @@ describe('Scopes: each token: its own routes and no others', () => {
 });
 
 describe('Session', () => {
-  test('Session: signed in: the scopes of the token, until the session ends', async () => {
+  test('Session: signed in: the session has the scopes of its token until its end', async () => {
     const session = await sessionOf(READER);
     expect(JSON.parse((await ask(session)).text)).toEqual({
       by: 'session',
@@ -87,25 +87,25 @@ describe('Session', () => {
     now = NOW;
   });
 
-  test('Session: a good session and a wrong token: the session counts', async () => {
+  test('Session: request with a valid session and a wrong token: the session is used', async () => {
     const session = await sessionOf(READER);
     expect((await ask({ ...session, ...bearer('wrong') })).status).toBe(200);
   });
 
-  test('Session: good cookie behind three that are not: found; behind four: not looked at', async () => {
+  test('Session: a valid cookie is found after three invalid ones, but not after four', async () => {
     const { cookie } = await sessionOf(READER);
     const other = `millrace_session=${NOW + 1}.${'A'.repeat(43)}; `;
     expect((await ask({ cookie: other.repeat(3) + cookie })).status).toBe(200);
     expect((await ask({ cookie: other.repeat(4) + cookie })).status).toBe(401);
   });
 
-  test('Session: a token without the scope read: no session', async () => {
+  test('Session: sign-in with a token without the scope read: 403, no cookie', async () => {
     const answer = await signIn(SENDER);
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
     expect(JSON.parse(answer.text)).toMatchObject({ scope: 'read' });
   });
 
-  test('Session: no token is set: signing in is not needed, and sets no cookie', async () => {
+  test('Session: no token is set in the settings: sign-in is not required and sets no cookie', async () => {
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ token: 'any' });
     const answer = await open.send('/api/v1/session', { method: 'POST', headers, body });
@@ -114,7 +114,7 @@ describe('Session', () => {
   });
 });
 
-/** Headers of a request by where it comes from. @type {Array<[from: string, headers: Record<string, string>, origin: 'same' | 'cross' | 'unknown']>} */
+/** Headers of a request, by the page that sent it. @type {Array<[from: string, headers: Record<string, string>, origin: 'same' | 'cross' | 'unknown']>} */
 const ORIGINS = [
   ['a page of ours', { 'sec-fetch-site': 'same-origin' }, 'same'],
   ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 'cross'],
@@ -133,14 +133,14 @@ const ORIGINS = [
 ];
 
 describe('Own page', () => {
-  test.each(ORIGINS)('Origin: a session changes something from %s', async (_, headers, origin) => {
+  test.each(ORIGINS)('Origin check: request with a session from %s', async (_, headers, origin) => {
     const remote = await startHttpApp({ settings: { ...TOKENS, host: '0.0.0.0' }, clock: () => now });
     try {
       const session = await sessionOf(ADMIN);
       const sent = { ...session, ...headers, host: 'ours' };
       const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
       expect(status).toBe(origin === 'same' ? 200 : 403);
-      // Nothing changes by reading, and no other page can read the answer.
+      // Reading changes nothing, and a page of another origin cannot read the response.
       expect((await remote.send('/api/v1/caller', { headers: sent })).status).toBe(200);
     } finally {
       await remote.stop();
@@ -148,7 +148,7 @@ describe('Own page', () => {
   });
 
   test.each(ORIGINS)(
-    'where no token is set, a request changes something from %s',
+    'Origin check: no token is set in the settings, unsafe request from %s',
     async (_, headers, origin) => {
       const remote = await startHttpApp({ settings: { host: '0.0.0.0' } });
       try {
@@ -161,18 +161,18 @@ describe('Own page', () => {
     },
   );
 
-  test('Page of the same origin: a token changes something from anywhere: no browser sends it by itself', async () => {
+  test('Origin check: request with a token: allowed from any origin, because no browser sends a token by itself', async () => {
     for (const [, headers] of ORIGINS) {
       expect((await ask({ ...headers, ...bearer(ADMIN) }, 'DELETE')).status).toBe(200);
     }
   });
 
-  test('Sign-in: from a page of another site: refused, without a cookie', async () => {
+  test('Sign-in: request from a page of another site: refused, without a cookie', async () => {
     const answer = await signIn(READER, { 'sec-fetch-site': 'cross-site' });
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
   });
 
-  test('Sign-out: from a page of another site: refused, and the cookie stays', async () => {
+  test('Sign-out: request from a page of another site: refused, and the cookie stays', async () => {
     const session = await sessionOf(READER);
     for (const app of [guarded, open]) {
       const headers = { ...session, 'sec-fetch-site': 'cross-site' };

@@ -14,7 +14,7 @@ afterEach(async () => {
   app = undefined;
 });
 
-/** Signs in and out. @param {Parameters<typeof startHttpApp>[0]} [options] @returns {Promise<string[]>} both Set-Cookie headers */
+/** Signs a client in and out. @param {Parameters<typeof startHttpApp>[0]} [options] @returns {Promise<string[]>} both Set-Cookie headers */
 async function cookiesSet(options) {
   app = await startHttpApp(options);
   const cookies = [];
@@ -44,7 +44,7 @@ describe('Session cookie: Secure', () => {
   });
 });
 
-test('Session cookie: attributes: HttpOnly, SameSite, and the end of the session', async () => {
+test('Session cookie: it has HttpOnly, SameSite=Strict and the end of the session', async () => {
   const now = Date.parse('2026-11-22T12:00:00.000Z');
   const [begun, ended] = await cookiesSet({ settings: TOKENS, clock: () => now });
   expect(begun).toMatch(
@@ -71,7 +71,7 @@ describe('Cookie header', () => {
       'millrace_session=1; millrace_session=2; millrace_session=3; millrace_session=4; millrace_session=5',
       ['1', '2', '3', '4'],
     ],
-  ])('Cookie header: %j: %j', (cookie, values) => {
+  ])('Cookie header: %j: session values %j', (cookie, values) => {
     expect(cookiesOf(/** @type {any} */ ({ headers: { cookie } }))).toEqual(values);
   });
 });

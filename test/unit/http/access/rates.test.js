@@ -21,7 +21,7 @@ async function start(options) {
   return {
     app,
 
-    /** @param {string} token @param {string} [address] as a proxy reports it */
+    /** @param {string} token @param {string} [address] client address that the proxy reports */
     show: (token, address = '192.0.2.1') =>
       app.send('/api/v1/caller', {
         headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address },
@@ -43,7 +43,7 @@ const BEHIND_PROXY = { ...TOKENS, trustProxy: 1 };
 const statusesOf = async (answers) => (await Promise.all(answers)).map(({ status }) => status);
 
 describe('Wrong tokens', () => {
-  test('Wrong tokens: ten from an address: the eleventh must wait, right ones and other addresses are served', async () => {
+  test('Wrong tokens: an address sent ten: its eleventh gets 429, valid tokens and other addresses are served', async () => {
     const { show } = await start({ settings: BEHIND_PROXY });
     for (let count = 0; count < 10; count++) expect((await show(`guess ${count}`)).status).toBe(401);
     const { status, headers, text } = await show('guess 10');
@@ -54,14 +54,14 @@ describe('Wrong tokens', () => {
     expect((await show('guess', '192.0.2.2')).status).toBe(401);
   });
 
-  test('Wrong tokens: at requests and at sign-ins: counted apart', async () => {
+  test('Wrong tokens: attempts in requests and in sign-ins are counted separately', async () => {
     const { show, signIn } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 60_000 } });
     expect(await statusesOf([show('guess')])).toEqual([401]);
     expect(await statusesOf([show('guess'), signIn('guess')])).toEqual([429, 401]);
     expect(await statusesOf([signIn('guess'), signIn(READER)])).toEqual([429, 200]);
   });
 
-  test('Wrong tokens: right tokens, requests without one and sessions: not counted', async () => {
+  test('Wrong tokens: valid tokens, requests without a token and sessions are not counted', async () => {
     const { app, show, signIn } = await start({
       settings: BEHIND_PROXY,
       attempts: { most: 1, windowMs: 60_000 },
@@ -78,14 +78,14 @@ describe('Wrong tokens', () => {
     expect((await show('guess')).status).toBe(401);
   });
 
-  test('Wrong tokens: the time is over: counted from 0', async () => {
+  test('Wrong tokens: the window has ended: the count starts again at 0', async () => {
     const { show } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 300 } });
     await show('guess');
     await until(async () => (await show('guess')).status === 429);
     await until(async () => (await show('guess')).status === 401);
   });
 
-  test('Wrong tokens: the log: one line an address, and one when it must wait', async () => {
+  test('Wrong tokens: the log has one line per address, and one more when the address must wait', async () => {
     /** @type {any[]} */
     const lines = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -109,7 +109,7 @@ describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten sec
     return statuses.includes(429);
   }
 
-  test('Rate limit: ten requests of an address: served; the eleventh: refused; another address: served', async () => {
+  test('Rate limit: an address sends eleven requests: ten are served, the last gets 429, other addresses are served', async () => {
     const { app } = await start({ settings: { trustProxy: 1, requestsPerSecond: 1 } });
     const from = (/** @type {string} */ address) => ({ headers: { 'x-forwarded-for': address } });
     for (let count = 0; count < 10; count++) {
@@ -149,7 +149,7 @@ describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten sec
     ['this machine, a proxy is trusted and sends no header', true, { trustProxy: 1 }, LOCAL],
     ['a proxy of this machine that is not trusted', true, {}, ELSEWHERE],
     ['an address that a trusted proxy reports', true, { trustProxy: 1 }, ELSEWHERE],
-  ])('%s: limited: %p', async (_, expected, settings, /** @type {Record<string, string>} */ headers) => {
+  ])('Rate limit: %s: %p', async (_, expected, settings, /** @type {Record<string, string>} */ headers) => {
     const { app } = await start({ settings: { requestsPerSecond: 1, ...settings } });
     expect(await isLimited(app, '/api/v1/caller', headers)).toBe(expected);
   });

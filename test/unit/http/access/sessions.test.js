@@ -19,7 +19,7 @@ const sessionsOf = ({ secret = 'a secret', known = [READER, ADMIN], now = NOW } 
 const { value: VALUE } = sessionsOf().begin(READER);
 const [, SIGNATURE = ''] = VALUE.split('.');
 
-test('Session: begun by a token: it has its scopes and its end, and shows nothing of the token', () => {
+test('Session: begun with a token: it has the scopes of the token and an end, and its value hides the token', () => {
   for (const known of [READER, ADMIN]) {
     const { value, ...session } = sessionsOf().begin(known);
     expect(session).toEqual({ scopes: known.scopes, endsAt: ENDS_AT });
@@ -28,7 +28,7 @@ test('Session: begun by a token: it has its scopes and its end, and shows nothin
   }
 });
 
-test('Session: another process, more tokens: the session stays that of its token', () => {
+test('Session: another process has more tokens: the session keeps the scopes of its token', () => {
   /** @type {Known} */
   const other = { token: 'other', scopes: ['ingest'] };
   for (const known of [
@@ -51,7 +51,7 @@ describe('Session: not ours any more: nobody', () => {
     expect(sessionsOf(other).open(VALUE)).toBeNull();
   });
 
-  test('Session: one millisecond before its end: valid', () => {
+  test('Session: one millisecond before the end: the session is valid', () => {
     expect(sessionsOf({ now: ENDS_AT - 1 }).open(VALUE)).not.toBeNull();
   });
 });
@@ -84,7 +84,7 @@ describe('Session: changed: nobody', () => {
     expect(sessionsOf().open(value)).toBeNull();
   });
 
-  test('Session: each bit of the signature: refused', () => {
+  test('Session: any bit of the signature is flipped: nobody is signed in', () => {
     const bytes = Buffer.from(SIGNATURE, 'base64url');
     for (let bit = 0; bit < 256; bit++) {
       const changed = Buffer.from(bytes);

@@ -6,7 +6,7 @@ const tokensOf = (settings) =>
   createTokens({ apiToken: undefined, readTokens: [], ingestTokens: [], ...settings });
 
 describe('Tokens', () => {
-  test('Tokens: none set: nobody needs one, and none is known', () => {
+  test('Tokens: no token is set: areSet is false, and no token is found', () => {
     const tokens = tokensOf({});
     expect(tokens.areSet).toBe(false);
     for (const given of ['', 'undefined', 'any']) expect(tokens.find(given)).toBeNull();
@@ -22,7 +22,7 @@ describe('Tokens', () => {
       { apiToken: 'x', readTokens: ['x'], ingestTokens: ['x'] },
       { x: ['read', 'ingest', 'admin'] },
     ],
-  ])('Tokens: %s: each has the scopes of its settings and no others', (_, settings, scopes) => {
+  ])('Tokens: %s: each token has exactly the scopes of its settings', (_, settings, scopes) => {
     const tokens = tokensOf(settings);
     expect(tokens.areSet).toBe(true);
     for (const [token, expected] of Object.entries(scopes)) {
@@ -31,7 +31,7 @@ describe('Tokens', () => {
   });
 
   test.each(['', 'toke', 'token ', ' token', 'Token', 'token\0', 'tokentoken', 'xtoken', '__proto__'])(
-    'spelled %j: not known',
+    'Tokens: %j differs from the token in the settings: not found',
     (given) => {
       expect(tokensOf({ readTokens: ['other', 'token'] }).find(given)).toBeNull();
     },
@@ -59,7 +59,7 @@ describe('Authorization header', () => {
     ['Basic', ''],
     ['Digest token', ''],
     ['token', ''],
-  ])('Authorization header: %j: shows %j', (header, token) => {
+  ])('Authorization header: %j: the token is %j', (header, token) => {
     expect(readToken(header)).toBe(token);
   });
 });

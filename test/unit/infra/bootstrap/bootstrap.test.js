@@ -23,7 +23,7 @@ describe('Bootstrap: npm packages', () => {
       { 'node_modules/a': { version: '1.0.0' }, 'node_modules/b-linux': { version: '1.9.0' } },
       false,
     ],
-  ])('Bootstrap: npm packages: %s', (_, installed, complete) => {
+  ])('Bootstrap: npm packages: check whether all are installed: %s', (_, installed, complete) => {
     expect(isComplete(wanted, installed)).toBe(complete);
   });
 });
@@ -36,7 +36,7 @@ describe('Bootstrap: services of Debian packages', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('Bootstrap: services of Debian packages: during the installation: they cannot start, also when it fails; after it they can', async () => {
+  test('Bootstrap: Debian packages are installed: a policy blocks their services, and is removed even after a failure', async () => {
     const policy = join(dir, 'policy-rc.d');
     const task = withoutServices(async () => {
       expect(await readFile(policy, 'utf8')).toMatch(/^#!\/bin\/sh\n[\s\S]*exit 101\n$/);
@@ -47,7 +47,7 @@ describe('Bootstrap: services of Debian packages', () => {
     await expect(access(policy)).rejects.toThrow();
   });
 
-  test('Bootstrap: services of Debian packages: existing policy of the machine: unchanged', async () => {
+  test('Bootstrap: Debian packages are installed: an existing policy of the machine stays unchanged', async () => {
     const policy = join(dir, 'policy-rc.d');
     await writeFile(policy, 'theirs');
     await withoutServices(async () => {}, policy);
@@ -59,7 +59,7 @@ describe('Bootstrap: a long task', () => {
   /** @param {string} code @returns {[string, string[]]} program and arguments */
   const node = (code) => [process.execPath, ['-e', code]];
 
-  test('Bootstrap: a long task: output: its title and its last line', async () => {
+  test('Bootstrap: a long task runs: the status shows its title, its seconds and its last line of output', async () => {
     /** @type {string[]} */
     const shown = [];
     const [program, args] = node("console.log('half done'); setInterval(() => {}, 1000)");
@@ -74,7 +74,7 @@ describe('Bootstrap: a long task', () => {
     expect(shown.at(-1)).toMatch(/^work · \d+ s · half done$/);
   });
 
-  test('Install: it fails: the reason is the first line with an error', async () => {
+  test('Bootstrap: a long task fails: the error begins with the first line that has an error', async () => {
     const [program, args] = node("console.error('fine\\nerror: no such thing\\nadvice'); process.exit(3)");
     const task = runShown(program, args, { title: 'work', onStatus: () => {} });
     await expect(task).rejects.toThrow(/failed:\nerror: no such thing\nadvice$/);
@@ -90,13 +90,13 @@ describe('Bootstrap: missing programs', () => {
     process.env['PATH'] = path;
   });
 
-  test('Bootstrap: missing programs: no package: the error names the page of the program', async () => {
+  test('Bootstrap: a missing program has no Debian package: the error names its web page', async () => {
     await expect(findTools(['terraform'])).rejects.toThrow(
       /^Missing on this machine: Terraform 1\.11 or newer\. To install:\n {2}Terraform 1\.11 or newer: https:\S+$/,
     );
   });
 
-  test('Bootstrap: missing programs: several: one command for those with packages, and the pages of the others', async () => {
+  test('Bootstrap: several programs are missing: one command installs packages, web pages are named for the rest', async () => {
     await expect(findTools(['openssl', 'kubectl'])).rejects.toThrow(
       /^Missing on this machine: OpenSSL, kubectl\. To install:\n {2}.*\bopenssl\n {2}kubectl: https:\S+$/,
     );

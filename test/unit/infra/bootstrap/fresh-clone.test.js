@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
-/** Commands that install the packages themselves. */
+/** Commands that install the npm packages themselves. */
 const COMMANDS = [
   'infra/dev/index.js',
   'test/run.js',
@@ -29,7 +29,7 @@ function packagesOf(file, seen = new Map()) {
 }
 
 test.each(COMMANDS)(
-  '%s: a clone without packages: it starts, since it imports none before it installs them',
+  'Fresh clone: %s imports no npm package when it is loaded, so it can install them',
   (file) => {
     const packages = packagesOf(file);
     expect(packages.size).toBeGreaterThan(5);
@@ -37,6 +37,6 @@ test.each(COMMANDS)(
   },
 );
 
-test('Fresh clone check: a package imported by a later file: noticed', () => {
+test('Fresh clone: the check finds a package that an imported file imports', () => {
   expect([...packagesOf('infra/dev/flags.js').values()].flat()).toContain('commander');
 });

@@ -21,7 +21,7 @@ function failing(failures) {
 const down = () => new Error('connect ECONNREFUSED');
 
 describe('Registry', () => {
-  test('Package registry: two failures, then an answer: the result, and the status names the registry', async () => {
+  test('Package registry: two failures, then an answer: the answer is returned, and the status names the registry', async () => {
     const { calls, task } = failing([down(), down()]);
     /** @type {string[]} */
     const texts = [];
@@ -48,14 +48,14 @@ describe('Registry', () => {
     expect(calls.count).toBe(3);
   });
 
-  test('Package registry: an error with another cause: no second try', async () => {
+  test('Package registry: the error has another cause (disk full): no second try is made', async () => {
     const { calls, task } = failing([new MillraceError('disk_full', 'No room.')]);
     const asked = askRegistry('Maven Central', task, { onStatus: () => {}, pausesMs: [0, 0] });
     await expect(asked).rejects.toMatchObject({ code: 'disk_full' });
     expect(calls.count).toBe(1);
   });
 
-  test('Package registry: aborted during a pause: it ends at once', async () => {
+  test('Package registry: aborted during a pause between tries: the request ends at once', async () => {
     const { calls, task } = failing([down()]);
     const controller = new AbortController();
     const asked = askRegistry('PyPI', task, {
@@ -78,7 +78,7 @@ describe('Jars', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  /** @param {string} maven lines of sh, after those that count its calls and read the folder @param {number} [silentMs] */
+  /** @param {string} maven lines of the fake Maven, after those that count its calls @param {number} [silentMs] */
   function fetchBy(maven, silentMs) {
     const lines = `echo call >> ${directory}/calls\nfor word in "$@"; do case $word in -DoutputDirectory=*) folder=\${word#*=};; esac; done`;
     writePrograms(directory, { mvn: `${lines}\n${maven}` });
@@ -94,14 +94,14 @@ describe('Jars', () => {
 
   const calls = () => readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n').length;
 
-  test('Jars: Maven fails twice: the third try fetches them', async () => {
+  test('Cassandra jars: Maven fails twice: the third try fetches the jars', async () => {
     const third = `[ $(wc -l < ${directory}/calls) -eq 3 ] || { echo '[ERROR] timed out'; exit 1; }`;
     const folder = await fetchBy(`${third}\nmkdir "$folder"; echo jar > "$folder/a.jar"`);
     expect(readdirSync(folder)).toEqual(['a.jar']);
     expect(calls()).toBe(3);
   });
 
-  test('Jars: Maven fails three times: the error names Maven Central and the reason', async () => {
+  test('Cassandra jars: Maven fails three times: the error names Maven Central and the reason', async () => {
     await expect(fetchBy("echo '[ERROR] no route to host'; exit 1")).rejects.toMatchObject({
       code: 'install_failed',
       message: expect.stringMatching(/^Maven Central did not answer: .*no route to host\n.*Cassandra's jars/),
@@ -109,14 +109,14 @@ describe('Jars', () => {
     expect(calls()).toBe(3);
   });
 
-  test('Jars: Maven prints nothing: it is ended, and the error reports it', async () => {
+  test('Cassandra jars: Maven prints nothing for too long: Maven is stopped, and the error reports it', async () => {
     await expect(fetchBy('exec sleep 86400', 50)).rejects.toThrow(
       /^Maven Central did not answer: Maven printed nothing for 0.05 s/,
     );
     expect(readdirSync(join(directory, 'engine'))).toEqual([]);
   });
 
-  test('Jars: disk is full: an error of its own, without another try', async () => {
+  test('Cassandra jars: the disk is full: disk_full is thrown without another try', async () => {
     await expect(fetchBy("echo '[ERROR] No space left on device'; exit 1")).rejects.toMatchObject({
       code: 'disk_full',
     });

@@ -21,11 +21,11 @@ describe('npm run dev: the simulator gets', () => {
     return simulator && simulatorArguments(simulator, { broker, duration }).join(' ');
   };
 
-  test('npm run dev: no flag: the broker and a fixed seed', () => {
+  test('npm run dev: no flag: the simulator gets the broker and a fixed seed', () => {
     expect(read()).toBe(`--broker ${broker} --seed 1`);
   });
 
-  test('npm run dev: flags of both groups: those of the simulator, and what is left of the time', () => {
+  test('npm run dev: flags of dev and of the simulator: the simulator gets its own flags and the duration', () => {
     expect(read('--devices', '3', '--sensors=2', '--seed', '7', '--duration', '1m', '--batch', '2s')).toBe(
       `--broker ${broker} --devices 3 --sensors 2 --batch 2s --seed 7 --duration 60000ms`,
     );
@@ -34,7 +34,7 @@ describe('npm run dev: the simulator gets', () => {
     );
   });
 
-  test.each([['--no-simulator'], ['--devices=0']])('npm run dev: %s: it does not start', (flag) => {
+  test.each([['--no-simulator'], ['--devices=0']])('npm run dev: %s: no simulator starts', (flag) => {
     expect(read(flag)).toBeNull();
   });
 
@@ -49,7 +49,7 @@ describe('npm run dev: the simulator gets', () => {
     );
   });
 
-  test('npm run dev: --help: lists the flags of both', () => {
+  test('npm run dev: --help: the flags of dev and of the simulator are listed', () => {
     expect(() => read('--help')).toThrow(
       /Flags:\n {2}--duration.*Flags of the simulator.*--faults.*Examples:/s,
     );
@@ -58,23 +58,23 @@ describe('npm run dev: the simulator gets', () => {
 
 describe('Dev: output for a line of the log of the API', () => {
   test.each([
-    ['nothing of what is well', '{"level":30,"msg":"ready"}', null],
+    ['a line below warning: nothing', '{"level":30,"msg":"ready"}', null],
     ['a warning', '{"level":40,"msg":"slow"}', '! slow'],
     [
-      'its subject',
+      'a warning with account and address',
       '{"level":40,"msg":"wrong","account":"valve","address":"192.0.2.1"}',
       '! wrong (account valve, from 192.0.2.1)',
     ],
-    ['from where it comes', '{"level":40,"msg":"wrong","address":"::1"}', '! wrong (from ::1)'],
+    ['a warning with an address', '{"level":40,"msg":"wrong","address":"::1"}', '! wrong (from ::1)'],
     ['an error with its cause', '{"level":50,"msg":"failed","err":{"message":"why"}}', '✗ failed: why'],
     [
-      "strangers' text on one line, and nothing that a terminal obeys",
+      'a text of a client: on one line, without control characters',
       JSON.stringify({ level: 40, msg: 'a\n✗ b \u001b[2J\u009b1A\u202e' }),
       '! a ✗ b ?[2J?1A?',
     ],
-    ['nothing of what is no log line', 'Debugger listening', null],
-    ['nothing of a line that was cut', '{"level":50,"ms', null],
-  ])('%s', (_, line, shown) => expect(summarize(line)).toBe(shown));
+    ['a line that is not JSON: nothing', 'Debugger listening', null],
+    ['a line that was cut: nothing', '{"level":50,"ms', null],
+  ])('Dev output of an API log line: %s', (_, line, shown) => expect(summarize(line)).toBe(shown));
 });
 
 describe('Dev: its processes', () => {
@@ -91,7 +91,7 @@ describe('Dev: its processes', () => {
     kill: () => void calls.push(`kill ${title}`),
   });
 
-  test('Dev processes: stop: in reverse order of their start', async () => {
+  test('Dev processes: stop: processes stop in the reverse order of their start', async () => {
     /** @type {string[]} */
     const calls = [];
     const processes = createRunningProcesses({ withinMs: 5000, print: () => {} });
@@ -100,7 +100,7 @@ describe('Dev: its processes', () => {
     expect(calls).toEqual(['simulator true', 'API true', 'database true']);
   });
 
-  test('Dev processes: one fails: reported, also to later callers', async () => {
+  test('Dev processes: one process fails: `failed` rejects, even for later callers', async () => {
     const processes = createRunningProcesses({ withinMs: 5000, print: () => {} });
     processes.add(processOf('fine', [], Promise.resolve(null)));
     processes.add(processOf('broken', [], Promise.resolve(new Error('broke'))));
@@ -116,14 +116,14 @@ describe('Dev: --fresh', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('Dev --fresh: own directory: emptied, except for downloads and certificates', async () => {
+  test('Dev --fresh: a directory of Millrace is emptied, except for downloads and certificates', async () => {
     await claimDataDir(dir);
     for (const name of ['engine', 'tls', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
     await emptyDataDir(dir, KEPT_FOLDERS);
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine', 'tls']);
   });
 
-  test('Dev --fresh: the manual was built before the first start: its cache stays, and the rest is emptied', async () => {
+  test('Dev --fresh: the manual was built before the first start: its cache stays, all other files are removed', async () => {
     await writeFile(join(dir, 'vitepress'), '');
     await emptyDataDir(dir, KEPT_FOLDERS);
     await claimDataDir(dir);
@@ -132,21 +132,21 @@ describe('Dev: --fresh', () => {
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'vitepress']);
   });
 
-  test('Dev --fresh: the tools of the tests were installed before the first start: emptied', async () => {
+  test('Dev --fresh: only tools of the tests were installed in the directory: it is emptied', async () => {
     const options = { dataDir: dir, onStatus: () => {}, python: join(dir, 'no-python') };
     await expect(ensurePython(options)).rejects.toMatchObject({ code: 'tool_missing' });
     await emptyDataDir(dir, KEPT_FOLDERS);
     expect(await readdir(dir)).toEqual(['.millrace']);
   });
 
-  test('Dev --fresh: directory with other files: refused and unchanged, even after a run in it', async () => {
+  test('Dev --fresh: the directory has unknown files: refused and unchanged, even after a run in it', async () => {
     await writeFile(join(dir, 'thesis.tex'), '');
     await claimDataDir(dir);
     await expect(emptyDataDir(dir, [])).rejects.toMatchObject({ code: 'not_ours' });
     await access(join(dir, 'thesis.tex'));
   });
 
-  test('Dev --fresh: no directory yet: no error', async () => {
+  test('Dev --fresh: the directory does not exist: no error is thrown', async () => {
     await emptyDataDir(join(dir, 'new'), []);
   });
 });
@@ -154,7 +154,7 @@ describe('Dev: --fresh', () => {
 describe('Dev: settings of its processes', () => {
   const config = readSettings({}, { envFile: join(tmpdir(), 'millrace-no-file') });
 
-  test('Dev settings: local database: none of the certificates for another cluster', () => {
+  test('Dev settings: local database: certificates of a remote cluster are removed', () => {
     expect(childEnvironment(config, '127.0.0.1:9042', null)).toMatchObject({
       CQL_CONTACT_POINTS: '127.0.0.1:9042',
       CQL_TLS_CA: '',
@@ -163,7 +163,7 @@ describe('Dev: settings of its processes', () => {
     });
   });
 
-  test('Dev settings: local Kafka: neither TLS nor the account of another Kafka', () => {
+  test('Dev settings: local Kafka: TLS and account of a remote Kafka are removed', () => {
     expect(childEnvironment(config, null, '127.0.0.1:9092')).toMatchObject({
       STREAM_KAFKA: '127.0.0.1:9092',
       STREAM_TLS: '',
@@ -190,7 +190,7 @@ describe('Dev: the manual', () => {
     await utimes(file, changedAt, changedAt);
   }
 
-  /** @returns {Promise<string[]>} printed lines: one for each build, because the bundler of this test fails */
+  /** @returns {Promise<string[]>} printed lines: each build prints one, because the bundler of this test fails */
   async function build() {
     /** @type {string[]} */
     const lines = [];
@@ -209,22 +209,22 @@ describe('Dev: the manual', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  test('Dev manual: up to date: not built, though folders are newer and a link leads nowhere', async () => {
+  test('Dev manual: up to date, but folders are newer and a link is broken: not built', async () => {
     await symlink('nowhere', join(root, 'docs/.#README.md'));
     expect(await build()).toEqual([]);
   });
 
-  test.each(['docs/README.md', 'api/http/routes/index.js'])('%s is newer: built', async (path) => {
+  test.each(['docs/README.md', 'api/http/routes/index.js'])('Dev manual: newer %s: built', async (path) => {
     await write(path, AFTER);
     expect(await build()).toHaveLength(1);
   });
 
-  test('Dev manual: up to date, and copied results have the times of their archives: not built', async () => {
+  test('Dev manual: up to date, but copied files have older times than the sources: not built', async () => {
     for (const path of ['http/bundle.js', 'mqtt/bundle.css']) await write(`dist/docs/${path}`, BEFORE - 500);
     expect(await build()).toEqual([]);
   });
 
-  test('Dev manual: the last build was interrupted: built', async () => {
+  test('Dev manual: the last build was interrupted: built again', async () => {
     await rm(join(root, 'dist/docs/mqtt/bundle.css'));
     expect(await build()).toHaveLength(1);
   });
@@ -235,9 +235,9 @@ test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '[::1]'],
   ['::1', '[::1]'],
-])('Dev: address %s: shown as %s', (host, name) => expect(reachable(host)).toBe(name));
+])('Dev: listening address %s: shown as %s', (host, name) => expect(reachable(host)).toBe(name));
 
-test('Dev: paths inside the repository: shown relative', () => {
+test('Dev: paths inside the repository are shown as relative paths', () => {
   expect(shownPath('/repo', '/repo/.data')).toBe('.data');
   expect(shownPath('/repo', '/elsewhere/data')).toBe('/elsewhere/data');
 });

@@ -29,7 +29,7 @@ function keep(script) {
   return { kept, notified, starts: () => starts };
 }
 
-test('Dev: a killed process: restarted, with a limit', async () => {
+test('Dev: a process is killed twice in a short time: restarted once, then given up', async () => {
   const { kept, notified, starts } = keep('killed.js');
   expect(await kept.exited).toBeNull();
   expect(notified).toEqual([
@@ -42,13 +42,13 @@ test('Dev: a killed process: restarted, with a limit', async () => {
 test.each([
   ['well', 'done.js', null],
   ['with an error', 'broken.js', 'The part ended with exit code 3.'],
-])('Dev: a process that ends by itself, %s: not restarted', async (_, script, message) => {
+])('Dev: a process exits by itself, %s: not restarted', async (_, script, message) => {
   const { kept, notified, starts } = keep(script);
   expect((await kept.exited)?.message ?? null).toBe(message);
   expect([notified, starts()]).toEqual([[], 1]);
 });
 
-test.each(['stop', 'kill'])('Dev: a process that ended by %s: not restarted', async (how) => {
+test.each(['stop', 'kill'])('Dev: a process ends by a call of %s: not restarted', async (how) => {
   const { kept, notified, starts } = keep('waits.js');
   if (how === 'stop') await kept.stop({ withinMs: 5000 });
   else kept.kill();

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { cassandraYaml } from '../../../../infra/engine/cassandra-yaml.js';
 import { initialToken } from '../../../../infra/engine/cluster.js';
 
-test('Cluster: tokens of its nodes: equal parts of the ring', () => {
+test('Local cluster: the initial tokens of three nodes split the ring into equal parts', () => {
   const tokens = [0, 1, 2].map((index) => BigInt(initialToken(index, 3)));
   expect(tokens[0]).toBe(-(2n ** 63n));
   for (const [index, token] of tokens.entries()) {
@@ -11,7 +11,7 @@ test('Cluster: tokens of its nodes: equal parts of the ring', () => {
   }
 });
 
-test('Cluster: the first node: its token and the addresses of all nodes; a single node has neither', () => {
+test('cassandra.yaml: nodes of a cluster get initial token and seeds, a single node gets no initial token', () => {
   const node = {
     dir: '/data',
     host: '127.0.0.2',

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { serverProperties } from '../../../../infra/kafka/server-properties.js';
 
-/** @param {string} dir @returns {string | undefined} the line of the folder in the configuration */
+/** @param {string} dir @returns {string | undefined} the line `log.dirs` of the configuration */
 const folderLine = (dir) =>
   serverProperties({ dir, port: 9092, controller: 9093 })
     .split('\n')
@@ -12,10 +12,10 @@ test.each([
   ['an umlaut', '/srv/größe', String.raw`log.dirs=/srv/gr\u00f6\u00dfe/data`],
   ['a character of two code units', '/srv/𝄞', String.raw`log.dirs=/srv/\ud834\udd1e/data`],
   ['a backslash', String.raw`/srv/a\b`, String.raw`log.dirs=/srv/a\\b/data`],
-])('Local Kafka: a data directory with %s: written so that Java reads the same path', (_, dir, line) => {
+])('Local Kafka: the data directory has %s: Java reads the same path', (_, dir, line) => {
   expect(folderLine(dir)).toBe(line);
 });
 
-test('Local Kafka: a data directory with a comma, which separates directories: refused', () => {
+test('Local Kafka: the data directory has a comma, which separates directories in Kafka: refused', () => {
   expect(() => folderLine('/srv/a,b')).toThrow('Choose a DATA_DIR without a comma.');
 });

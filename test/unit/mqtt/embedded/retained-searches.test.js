@@ -20,7 +20,7 @@ function retain(topics) {
   return retained;
 }
 
-/** A connection that searches. Each search notes what it delivers, as aedes reads it. */
+/** Opens a connection whose searches are read like aedes reads them. Each delivered topic is recorded. */
 function openSearches({ topics = TOPICS } = {}) {
   const closing = new AbortController();
   const searches = new RetainedSearches(retain(topics), closing.signal);
@@ -47,7 +47,7 @@ function openSearches({ topics = TOPICS } = {}) {
   };
 }
 
-test('Retained searches: one filter 2,000 times: the first and the last search deliver, no more than one waits', async () => {
+test('Retained searches: one filter is subscribed 2,000 times: only the first and last search run, at most one waits', async () => {
   const connection = openSearches();
   for (let times = 0; times < 2000; times++) {
     void connection.search(['#']);
@@ -58,7 +58,7 @@ test('Retained searches: one filter 2,000 times: the first and the last search d
   expect(connection.delivered).toHaveLength(2 * TOPICS.length);
 });
 
-test('Retained searches: two SUBSCRIBE at once: the second begins after the end of the first', async () => {
+test('Retained searches: two SUBSCRIBE packets at once: the second search begins after the end of the first', async () => {
   const connection = openSearches();
   void connection.search(['#']);
   void connection.search(['iot/v1/+/status']);
@@ -67,7 +67,7 @@ test('Retained searches: two SUBSCRIBE at once: the second begins after the end 
   expect(connection.delivered).toEqual(expected);
 });
 
-test('Retained searches: connection closes: the running search ends, waiting ones deliver nothing', async () => {
+test('Retained searches: the connection closes: the running search ends, waiting searches deliver nothing', async () => {
   const connection = openSearches({
     topics: Array.from({ length: 20_000 }, (_, index) => `iot/v1/${index}/status`),
   });
@@ -82,7 +82,7 @@ test('Retained searches: connection closes: the running search ends, waiting one
   expect(new Set(connection.delivered.map(({ search }) => search))).toEqual(new Set([0]));
 });
 
-test('Retained searches: any SUBSCRIBE packets at any times: the last one with a filter delivers all that it matches', async () => {
+test('Retained searches: random SUBSCRIBE packets: the last search for a filter delivers every match', async () => {
   const packets = fc.array(
     fc.record({
       filters: fc.uniqueArray(fc.constantFrom(...FILTERS), { minLength: 1 }),

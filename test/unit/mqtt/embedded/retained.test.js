@@ -26,7 +26,7 @@ function retain(topics) {
   return retained;
 }
 
-/** @param {string[]} filters @returns {GrantedFilter[]} that are granted QoS 2 */
+/** @param {string[]} filters @returns {GrantedFilter[]} filters with granted QoS 2 */
 const granted = (filters) => filters.map((filter) => [filter, 2]);
 
 /** @param {RetainedMessages} retained @param {string[]} filters */
@@ -36,7 +36,7 @@ async function topicsOf(retained, ...filters) {
   return topics;
 }
 
-test('Retained: a small status: it and its correlation data keep no pool of Node.js alive', async () => {
+test('Retained messages: a small status: payload and correlation data are copied out of the Node.js buffer pool', async () => {
   const retained = new RetainedMessages();
   const properties = { correlationData: Buffer.from('12') };
   retained.store({ ...packet('iot/v1/d/status'), properties });
@@ -48,7 +48,7 @@ test('Retained: a small status: it and its correlation data keep no pool of Node
   throw new Error('The status is not retained.');
 });
 
-test('Retained: two filters of one SUBSCRIBE match: a message for each, with the QoS that it is granted', async () => {
+test('Retained messages: two filters of one SUBSCRIBE match: one message per filter, with the granted QoS', async () => {
   const retained = retain(['iot/v1/d/status']);
   const found = [];
   /** @type {GrantedFilter[]} */
@@ -60,7 +60,7 @@ test('Retained: two filters of one SUBSCRIBE match: a message for each, with the
   expect(found).toEqual([1, 0]);
 });
 
-test('Retained: each message is replaced as soon as it is found: the search finds each once, and ends', async () => {
+test('Retained messages: each message is replaced during the search: the search finds each once and ends', async () => {
   const topics = ['a', 'b', 'c'].map((sensor) => `iot/live/d/sensors/${sensor}`);
   const retained = retain(topics);
   const found = [];
@@ -101,13 +101,13 @@ describe('Retained: a filter: the same result as a search of all', () => {
     'spBv1.0/plant/NCMD/edge',
     'spBv1.0/plant/DCMD/edge/+',
     'elsewhere/#',
-  ])('Retained: a filter: the same result as a search of all: %s', async (filter) => {
+  ])('Retained messages: filter %s finds exactly the matching topics', async (filter) => {
     const found = await topicsOf(retained, filter);
     expect(found.sort()).toEqual(all.filter((topic) => matchesFilter(filter, topic)).sort());
   });
 });
 
-test('Retained: newest message: kept; an empty one removes it; above the limit the oldest status is removed', async () => {
+test('Retained messages: an empty message removes the topic, and over 100,000 statuses the oldest is removed', async () => {
   const retained = retain([STATE]);
   for (let at = 0; at < 100_000; at++) retained.store(packet(`iot/v1/${at}/status`));
   retained.store(packet('iot/v1/0/status', 'offline'));
@@ -120,7 +120,7 @@ test('Retained: newest message: kept; an empty one removes it; above the limit t
 describe('Retained: many messages', () => {
   const retained = retain([STATE, ...Array.from({ length: 50_000 }, (_, at) => `iot/v1/${at}/status`)]);
 
-  /** @param {string[]} filters @returns {Promise<number>} how often others had their turn meanwhile */
+  /** @param {string[]} filters @returns {Promise<number>} turns of the event loop during the search */
   async function turnsDuring(...filters) {
     let turns = 0;
     let isOver = false;
@@ -134,14 +134,14 @@ describe('Retained: many messages', () => {
     return turns;
   }
 
-  test('Retained: a client subscribes to everything: the event loop stays responsive', async () => {
+  test('Retained messages: a client subscribes to everything: the event loop stays responsive', async () => {
     expect(await turnsDuring('+/+/+/nothing', '+/v1/+/nothing')).toBeGreaterThan(50);
   });
 
   test.each(['iot/v1/7/#', 'iot/v1/7/+', 'iot/v1/7', 'spBv1.0/STATE/+', 'spBv1.0/plant/DCMD/edge/+'])(
-    'none is looked at but what may match %s',
+    'Retained messages: filter %s: only messages that may match are checked',
     async (filter) => {
-      // A look at all messages takes more than 25 turns for each filter.
+      // A check of all messages takes more than 25 turns for each filter.
       expect(await turnsDuring(...Array.from({ length: 1000 }, () => filter))).toBeLessThan(50);
     },
   );

@@ -6,10 +6,10 @@ import { createMetrics } from '../../../../api/observability/metrics.js';
 
 /** @import { HandleMessage } from '../../../../api/ingest/pipeline.js' */
 
-/** A topic on which the account of the connection may not publish. */
+/** A topic to which the account of the connection may not publish. */
 const FORBIDDEN = 'iot/v1/other/measurements';
 
-/** @param {HandleMessage} handleMessage @param {object} [connection] that sends all messages; default: it is closed */
+/** @param {HandleMessage} handleMessage @param {object} [connection] sender of all messages (default: a closed one) */
 const settlingOf = (handleMessage, connection) =>
   createSettling({
     handleMessage,
@@ -23,7 +23,7 @@ const settlingOf = (handleMessage, connection) =>
     metrics: createMetrics({ version: 'test', role: 'all' }),
   });
 
-test('Embedded broker: a small message after a large one: neither it nor its packet keeps the chunk alive', async () => {
+test('Embedded broker: a small message lies in a large chunk: message and packet do not keep the chunk in memory', async () => {
   const chunk = Buffer.from(new ArrayBuffer(65_536));
   /** @type {Buffer[]} */
   const kept = [];
@@ -48,7 +48,7 @@ test.each([
   ['settled', 'iot/v1/d/measurements'],
   ['forbidden', FORBIDDEN],
 ])(
-  'Embedded broker: a message is %s before an earlier one is settled: its bytes count until its acknowledgement',
+  'Embedded broker: a message is %s while an earlier one is unsettled: its bytes count until its PUBACK',
   async (_, topic) => {
     let bytes = 0;
     const client = /** @type {any} */ ({ version: 4, closed: false });

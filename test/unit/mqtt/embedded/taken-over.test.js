@@ -6,7 +6,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { Line } from '../../../support/mqtt/line.js';
 import { connectBytes, subscribeBytes } from '../../../support/mqtt/packets.js';
 
-/** Turns of the event loop after which the broker has handled everything. */
+/** After this many turns of the event loop the broker has handled everything. */
 const TURNS = 20;
 
 const afterwards = useCleanUps();
@@ -15,11 +15,11 @@ async function settle() {
   for (let turn = 0; turn < TURNS; turn++) await nextTurn();
 }
 
-test('Embedded broker: two clients sign in while an older one with their id closes: the last one stays, and is counted once', async () => {
+test('Embedded broker: two clients take over a client id at once: the last one stays connected and counts once', async () => {
   const broker = new SessionlessBroker({ persistence: new Persistence() });
   await broker.listen();
   afterwards(() => new Promise((resolve) => broker.close(() => resolve(undefined))));
-  /** @returns {Line} whose client signs in */
+  /** @returns {Line} connection on which a client signs in */
   const signIn = () => {
     const line = new Line();
     broker.handle(line);
@@ -27,7 +27,7 @@ test('Embedded broker: two clients sign in while an older one with their id clos
     return line;
   };
   const older = signIn();
-  // aedes removes a subscription in the next turn, so the connection takes as long to close.
+  // aedes removes the subscription in the next turn. This delays the close of the older connection.
   older.arrive(subscribeBytes(1, 'iot/v1/d/status'));
   await settle();
   const newer = signIn();

@@ -14,6 +14,6 @@ test.each([
   ['iot/v1/d/status/+', 'iot/v1/d/status', false],
   ['iot/v1/+/birth', 'iot/v1/d/status', false],
   ['iot/v2/#', 'iot/v1/d/status', false],
-])('%s and %s: %p', (filter, topic, matches) => {
+])('Topic filter: %s matches %s: %p', (filter, topic, matches) => {
   expect(matchesFilter(filter, topic)).toBe(matches);
 });

@@ -18,7 +18,7 @@ import { until } from '../../../support/until.js';
 
 /** @typedef {Parameters<Parameters<typeof acknowledgeAfterCommit>[1]['onPublish']>[0]} Publish */
 
-/** @param {object} packet of a broker */
+/** @param {object} packet sent by a broker */
 const bytesOf = (packet) => generate(/** @type {any} */ (packet), { protocolVersion: 5 });
 const CONNACK = bytesOf({ cmd: 'connack', sessionPresent: false, reasonCode: 0 });
 const PINGRESP = bytesOf({ cmd: 'pingresp' });
@@ -26,13 +26,13 @@ const PINGRESP = bytesOf({ cmd: 'pingresp' });
 const afterwards = useCleanUps();
 
 /**
- * A client that acknowledges after the commit, and the socket of its broker.
+ * Connects a client that acknowledges after the commit, and returns the broker side of its socket.
  *
  * @param {object} [options]
- * @param {number} [options.mostMessages] that may be unsettled
- * @param {number} [options.mostBytes] of payloads that are kept
+ * @param {number} [options.mostMessages] limit of unsettled messages
+ * @param {number} [options.mostBytes] limit of kept payload bytes
  * @param {number} [options.keepalive] in s
- * @param {() => unknown} [options.settle] what `onPublish` returns; default: each message is settled at once
+ * @param {() => unknown} [options.settle] result of `onPublish` (default: each message settles at once)
  */
 async function open({ mostMessages = 512, mostBytes = 1e9, keepalive = 60, settle = () => undefined } = {}) {
   const server = createServer();
@@ -84,7 +84,7 @@ async function open({ mostMessages = 512, mostBytes = 1e9, keepalive = 60, settl
   return { socket, received, byMqttJs, acknowledged, pings: () => pings };
 }
 
-/** Properties of a message that MQTT.js has to read. @type {Array<NonNullable<IPublishPacket['properties']>>} */
+/** Properties that the fast reader leaves to MQTT.js. @type {Array<NonNullable<IPublishPacket['properties']>>} */
 const UNUSUAL = [
   { messageExpiryInterval: 7 },
   { userProperties: { a: 'b' }, contentType: 'text/plain' },
@@ -117,7 +117,7 @@ const message = fc.record({
 const asText = (messages) =>
   messages.map(({ payload, ...rest }) => ({ ...rest, payload: payload.toString('hex') }));
 
-test('External broker: packets in any pieces: each message arrives once, in order, and MQTT.js reads the unusual ones only', async () => {
+test('External broker: random packets in random pieces: messages arrive once and in order, MQTT.js reads unusual ones', async () => {
   const { socket, received, byMqttJs, acknowledged } = await open();
   const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 });
   await fc.assert(
@@ -161,7 +161,7 @@ test('External broker: packets in any pieces: each message arrives once, in orde
   );
 });
 
-test('External broker: as many messages are unsettled as may be: the next one waits, and the order stays', async () => {
+test('External broker: the limit of unsettled messages is reached: the next message waits, and the order stays', async () => {
   /** @type {Array<() => void>} */
   const settles = [];
   const { socket, received, acknowledged } = await open({
@@ -200,7 +200,7 @@ test('External broker: as many messages are unsettled as may be: the next one wa
   expect(received.map(({ messageId }) => messageId)).toEqual(ids);
 });
 
-test('External broker: the first message waits for its commit: the settled ones behind it count toward the bytes', async () => {
+test('External broker: the first message is uncommitted: settled messages behind it still count as kept bytes', async () => {
   /** @type {() => void} */
   let settleFirst = () => {};
   const first = new Promise((resolve) => {
@@ -224,7 +224,7 @@ test('External broker: the first message waits for its commit: the settled ones 
   expect(acknowledged).toEqual(ids);
 });
 
-test('External broker: messages of QoS 0 arrive faster than they settle: PINGREQs leave', async () => {
+test('External broker: messages of QoS 0 arrive faster than they settle: the client still sends PINGREQ', async () => {
   const packet = bytesOf({
     cmd: 'publish',
     topic: 't',
@@ -244,7 +244,7 @@ test('External broker: messages of QoS 0 arrive faster than they settle: PINGREQ
   const { socket, received, pings } = await open({
     mostMessages: 1,
     keepalive: 1,
-    // Each message brings another one, so reading stops and resumes all the time.
+    // Each message triggers the next one, so reading stops and resumes all the time.
     settle: async () => {
       if (isFlooded) send();
       await nextTurn();
@@ -257,7 +257,7 @@ test('External broker: messages of QoS 0 arrive faster than they settle: PINGREQ
   await until(() => received.length === sent);
 });
 
-test('External broker: many small messages in one read: none of them keeps the memory of the read', async () => {
+test('External broker: many small messages in one read: no message keeps the whole read in memory', async () => {
   const { socket, received } = await open();
   const count = 300;
   const payload = Buffer.alloc(100, ' ');
@@ -268,17 +268,17 @@ test('External broker: many small messages in one read: none of them keeps the m
   expect(kept).toBeLessThanOrEqual(2 * payload.length + 2048);
 });
 
-/** The broker of this address is never asked. */
+/** No client of these tests connects to this address. */
 const ADDRESS = 'mqtt://127.0.0.1:1';
 
-test('Subscriber: a message comes again after its chunk got other bytes: it has the same receipt, and neither copy keeps the chunk', () => {
+test('External broker: a message is delivered again: the copy gets the receipt of the first, and no copy keeps its chunk', () => {
   const client = mqtt.connect(ADDRESS, { manualConnect: true });
   /** @type {Array<{ payload: Buffer, receipt: Receipt }>} */
   const received = [];
   acknowledgeAfterCommit(client, {
     onPublish: ({ payload }, receipt) => {
       received.push({ payload, receipt });
-      // It is never settled.
+      // The message never settles.
       return new Promise(() => {});
     },
     onFailed: () => {},
@@ -308,7 +308,7 @@ test('Subscriber: a message comes again after its chunk got other bytes: it has 
   for (const { payload } of received) expect(payload.buffer.byteLength).toBeLessThanOrEqual(2048);
 });
 
-test('Subscriber: payloads keep more memory alive than they are long: what is acknowledged no longer counts toward the bytes', async () => {
+test('External broker: payloads that keep large buffers: acknowledged messages no longer count as kept bytes', async () => {
   const client = mqtt.connect(ADDRESS, { manualConnect: true });
   let received = 0;
   acknowledgeAfterCommit(client, {
@@ -317,7 +317,7 @@ test('Subscriber: payloads keep more memory alive than they are long: what is ac
     maxUnsettled: { messages: 10, bytes: 100_000 },
   });
   for (let messageId = 1; messageId <= 20; messageId++) {
-    // A view of most of what a socket read is not copied.
+    // A payload that fills most of its buffer is not copied.
     const payload = Buffer.from(new ArrayBuffer(65_536)).subarray(0, 40_000);
     const packet = { cmd: 'publish', topic: 't', payload, qos: 1, messageId, dup: false, retain: false };
     client.handleMessage(/** @type {IPublishPacket} */ (packet), () => {});
@@ -336,7 +336,7 @@ test.each(
       },
     ],
   ]),
-)('Subscriber: a message %s: it is reported, and the next one has its place', async (_, onPublish) => {
+)('External broker: handling %s: the error is reported, the next message runs', async (_, onPublish) => {
   const client = mqtt.connect(ADDRESS, { manualConnect: true });
   /** @type {string[]} */
   const failed = [];

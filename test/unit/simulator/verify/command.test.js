@@ -7,14 +7,14 @@ import { createFleetCase, createLedgerCase, START } from '../../../support/simul
 
 /** @import { CommandDeps } from '../../../../simulator/verify/command.js' */
 
-// Some runs start a process.
+// The ledgers are files, because some tests start a process.
 const afterwards = useCleanUps();
 
 /** @typedef {ReturnType<typeof createLedgerCase>} Fleet */
 
 /**
  * @param {Fleet} fleet
- * @param {string[]} words besides --ledger
+ * @param {string[]} words arguments in addition to --ledger
  * @param {{ kafka?: string, ledgerPath?: string, readTopics?: CommandDeps['readTopics'] }} [options]
  */
 async function run(fleet, words = [], { kafka = 'kafka:9092', ledgerPath, readTopics } = {}) {
@@ -52,7 +52,7 @@ async function run(fleet, words = [], { kafka = 'kafka:9092', ledgerPath, readTo
 }
 
 describe('Compare command: the database', () => {
-  test('Compare command: ledger and database agree: the report, and no error', async () => {
+  test('Compare command: ledger and database agree: the report is printed, and the command succeeds', async () => {
     const { lines, status, closed, error } = await run(createFleetCase(afterwards));
     expect(error).toBeNull();
     expect(lines[0]).toBe('7 messages of 2 devices: 10 samples acknowledged, 10 stored');
@@ -64,7 +64,7 @@ describe('Compare command: the database', () => {
     expect(closed).toBe(1);
   });
 
-  test('Compare command: ledger and database differ: the report, and an error', async () => {
+  test('Compare command: ledger and database differ: the report is printed, and the command fails', async () => {
     const fleet = createFleetCase(afterwards);
     fleet.batches().shift();
     const { lines, closed, error } = await run(fleet);
@@ -73,7 +73,7 @@ describe('Compare command: the database', () => {
     expect(closed).toBe(1);
   });
 
-  test('Compare command: nothing is acknowledged: an error, though they agree', async () => {
+  test('Compare command: ledger and database agree, but nothing was acknowledged: the command fails', async () => {
     const fleet = createLedgerCase(afterwards);
     fleet.send('collar', 'pulse', [[START, 1]], { acknowledged: false });
     expect((await run(fleet)).error).toMatchObject({
@@ -82,13 +82,13 @@ describe('Compare command: the database', () => {
     });
   });
 
-  test('Compare command: a single acknowledged sample: no error', async () => {
+  test('Compare command: one acknowledged sample, correctly stored: the command succeeds', async () => {
     const fleet = createLedgerCase(afterwards);
     fleet.send('collar', 'pulse', [[START, 1]]);
     expect((await run(fleet)).error).toBeNull();
   });
 
-  test('Compare command: --from and --to: the range', async () => {
+  test('Compare command: --from and --to: only samples in this range are compared', async () => {
     const words = ['--from', '2026-11-21T10:00:01.001Z', '--to', String(START + 5000)];
     const { lines } = await run(createFleetCase(afterwards), words);
     expect(lines.slice(0, 2)).toEqual([
@@ -97,7 +97,7 @@ describe('Compare command: the database', () => {
     ]);
   });
 
-  test('Compare command: no ledger at the path: the error, and the store is closed', async () => {
+  test('Compare command: the ledger does not exist: the command fails, and the store is closed', async () => {
     const fleet = createFleetCase(afterwards);
     const { error, closed, status } = await run(fleet, [], { ledgerPath: `${fleet.ledgerPath}.none` });
     expect(error).toMatchObject({ code: 'failed' });
@@ -121,7 +121,7 @@ describe('Compare command: --kafka', () => {
     return run(fleet, ['--kafka', ...words], { readTopics: topicsOf(until) });
   }
 
-  test('Compare command, --kafka: ledger and topic differ: the report up to the watermark, and an error', async () => {
+  test('Compare command, --kafka: ledger and topic differ: report up to the watermark, the command fails', async () => {
     const { lines, status, closed, error } = await runKafka([], START + 1);
     expect(lines.slice(0, 3)).toEqual([
       '1 messages of 1 devices: 1 samples acknowledged, 0 stored',
@@ -133,7 +133,7 @@ describe('Compare command: --kafka', () => {
     expect(closed).toBe(0);
   });
 
-  test('Compare command, --kafka: --from and --to: the range, whatever the watermark', async () => {
+  test('Compare command, --kafka: --from and --to: this range is compared, and the watermark is ignored', async () => {
     const { lines } = await runKafka(['--from', String(START - 1000), '--to', String(START)], null);
     expect(lines[1]).toBe('From 2026-11-21T09:59:59.000Z to before 2026-11-21T10:00:00.000Z');
     expect(lines.at(-1)).toBe(
@@ -141,14 +141,14 @@ describe('Compare command: --kafka', () => {
     );
   });
 
-  test('Compare command, --kafka: no watermark: an error', async () => {
+  test('Compare command, --kafka: no watermark and no --to: the command fails', async () => {
     expect((await runKafka([], null)).error).toMatchObject({
       code: 'failed',
       message: 'There is no watermark of each group yet. --to compares anyway.',
     });
   });
 
-  test('Compare command, --kafka: STREAM_KAFKA is not set: an error', async () => {
+  test('Compare command, --kafka: STREAM_KAFKA is not set: usage error', async () => {
     const fleet = createFleetCase(afterwards);
     expect((await run(fleet, ['--kafka'], { kafka: '' })).error).toMatchObject({
       code: 'usage',
@@ -173,14 +173,14 @@ describe('Compare command: flags', () => {
       (error) => error,
     );
 
-  test('Compare command: no ledger: refused', async () => {
+  test('Compare command: --ledger is missing: refused', async () => {
     expect(await refusalOf()).toMatchObject({
       code: 'usage',
       message: 'error: --ledger is needed\n`npm run compare -- --help` lists what it takes.',
     });
   });
 
-  test('Compare command: times that cannot be read: refused, all at once', async () => {
+  test('Compare command: --from and --to are no times: refused, with all problems at once', async () => {
     expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
       [
         'error: --ledger is needed',
@@ -192,11 +192,11 @@ describe('Compare command: flags', () => {
     expect((await refusalOf('--ledger', 'x', '--to', 'noon')).code).toBe('usage');
   });
 
-  test('Compare command: right flags: the settings are read next', async () => {
+  test('Compare command: valid flags: the settings are read next', async () => {
     expect((await refusalOf('--ledger', 'x')).code).toBe('bad_settings');
   });
 
-  test('Compare command: --help: each flag, and examples', async () => {
+  test('Compare command: --help: the text lists each flag and examples', async () => {
     expect(await refusalOf('--help')).toMatchObject({
       code: 'help',
       message: `Usage: npm run compare -- [flags]
@@ -225,7 +225,7 @@ describe('Compare command: process', () => {
     return spawnSync(process.execPath, ['simulator/verify/index.js', ...words], { encoding: 'utf8', env });
   }
 
-  test('Compare command: --help: the usage on standard output, and exit code 0', () => {
+  test('Compare command: process with --help: usage on standard output, exit code 0', () => {
     expect(start('--help')).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('Usage: npm run compare'),
@@ -233,7 +233,7 @@ describe('Compare command: process', () => {
     });
   });
 
-  test('Compare command: no database: its address in the error, and exit code 69', () => {
+  test('Compare command: the database is unreachable: the error names its address, exit code 69', () => {
     expect(start('--ledger', 'none')).toMatchObject({
       status: 69,
       stdout: '',

@@ -23,7 +23,7 @@ describe('Comparison: the latest value', () => {
       ['is of an hour without samples', [NOON + HOUR_MS, 61]],
       ['is missing', [null, null]],
     ]),
-  )('Latest value: the stored one %s: reported', async (_, latest) => {
+  )('Ledger comparison: the latest value %s: reported', async (_, latest) => {
     const fleet = newFleet();
     fleet.setLatest('collar', 'pulse', latest);
     const result = await fleet.compare();
@@ -34,7 +34,7 @@ describe('Comparison: the latest value', () => {
     );
   });
 
-  test('Latest value: a sensor without samples and latest value: only the samples are missing', async () => {
+  test('Ledger comparison: a sensor has neither samples nor a latest value: only its samples are missing', async () => {
     const fleet = createLedgerCase(afterwards);
     fleet.send('collar', 'pulse', [[START, 1]], { stored: false });
     expectFindings(await fleet.compare(), { missing: 1 });
@@ -50,19 +50,19 @@ describe('Comparison: the latest value', () => {
       ['is another value', [NOON + 2000, 60], { latest: 1 }],
       ['has no sample in its hour', [NOON + 3000, 61], { latest: 1 }],
     ]),
-  )('Latest value: an hour behind the range, and the stored one %s: %o', async (_, latest, kinds) => {
+  )('Ledger comparison: latest value an hour after the range %s: %o', async (_, latest, kinds) => {
     const fleet = newFleet();
     fleet.setLatest('collar', 'pulse', latest);
     expectFindings(await fleet.compare({ range }), kinds);
   });
 
-  test('Latest value: an hour before the range, which has newer samples: reported', async () => {
+  test('Ledger comparison: the latest value is older than samples in the range: reported', async () => {
     const fleet = newFleet();
     fleet.setLatest('collar', 'pulse', [START + 2000, 61]);
     expectFindings(await fleet.compare({ range: { from: START + HOUR_MS, to: NOON } }), { latest: 1 });
   });
 
-  test('Latest value: an hour behind the range with two values for the instant: the greater is right', async () => {
+  test('Ledger comparison: two values for the latest instant, after the range: the greater is right', async () => {
     const fleet = newFleet();
     fleet.store('collar', 'pulse', [[NOON + 2000, 99]]);
     fleet.setLatest('collar', 'pulse', [NOON + 2000, 99]);

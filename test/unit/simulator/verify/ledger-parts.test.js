@@ -7,7 +7,7 @@ const START = Date.UTC(2026, 10, 21, 10);
 
 const afterwards = useCleanUps();
 
-/** A ledger of 40 devices that sent two messages each. */
+/** Creates a ledger of 40 devices with two messages each. */
 function createManyDevices() {
   const fleet = createLedgerCase(afterwards);
   for (const turn of [0, 1])
@@ -16,7 +16,7 @@ function createManyDevices() {
   return fleet;
 }
 
-test('Ledger in parts: it is larger than a part: each device is in one part, with all that it sent', async () => {
+test('Simulator ledger in parts: the ledger is larger than a part: each device is in one part, with all its messages', async () => {
   const { ledgerPath } = createManyDevices();
   const parts = await partLedger(ledgerPath, { onProgress: () => {}, partBytes: 1000 });
   afterwards(parts.remove);
@@ -42,7 +42,7 @@ test('Ledger in parts: it is larger than a part: each device is in one part, wit
   }
 });
 
-test('Ledger in parts: it fits in one: it is one part', async () => {
+test('Simulator ledger in parts: the ledger fits in one part: one part is written', async () => {
   const { ledgerPath } = createManyDevices();
   const parts = await partLedger(ledgerPath, { onProgress: () => {} });
   afterwards(parts.remove);
@@ -56,12 +56,12 @@ test('Ledger in parts: it fits in one: it is one part', async () => {
   ]);
 });
 
-test('Comparison: the ledger is larger than a part: each part is compared', async () => {
+test('Ledger comparison: the ledger is larger than a part: each part is compared', async () => {
   const result = await createManyDevices().compare({ partBytes: 1000 });
   expect(result).toMatchObject({ agree: true, devices: 40, messages: 80, acknowledged: 80, stored: 80 });
 });
 
-test('Ledger in parts: it is read: the progress is reported every 10,000 messages', async () => {
+test('Simulator ledger in parts: progress is reported every 10,000 messages', async () => {
   const fleet = createLedgerCase(afterwards);
   for (let i = 0; i <= 20_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
   /** @type {number[]} */

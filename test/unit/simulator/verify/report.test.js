@@ -28,11 +28,11 @@ const linesOf = (findings, also, range = RANGE) =>
 describe('Comparison progress', () => {
   const progress = { messages: 20_000, devices: 0, acknowledged: 0, stored: 0, problems: 0 };
 
-  test('Comparison progress: no device is compared: the messages that were read', () => {
+  test('Comparison progress: no device is compared yet: the text has the number of read messages', () => {
     expect(progressText(progress)).toBe('Reading the ledger: 20,000 messages');
   });
 
-  test('Comparison progress: devices are compared: the counts so far', () => {
+  test('Comparison progress: devices are compared: the text has the counts so far', () => {
     const counts = { devices: 1, acknowledged: 1000, stored: 1001, problems: 2 };
     expect(progressText({ ...progress, ...counts })).toBe(
       'Compared 1 devices: 1,000 samples acknowledged, 1,001 stored, 2 problems',
@@ -41,7 +41,7 @@ describe('Comparison progress', () => {
 });
 
 describe('Comparison report', () => {
-  test('Comparison report: ledger and database agree: counts, range, and the meaning', () => {
+  test('Comparison report: ledger and database agree: the report has counts, range and the meaning', () => {
     const agreement = (/** @type {string} */ also) =>
       `They agree: nothing is missing, unknown or different, and ${also}.`;
     expect(linesOf(new Findings())).toEqual([SUMMARY, PERIOD, agreement('every latest value is right')]);
@@ -52,11 +52,11 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('Comparison report: an empty ledger: no range', () => {
+  test('Comparison report: the ledger is empty: no range is printed', () => {
     expect(linesOf(new Findings(), ALSO.database, { from: Infinity, to: -Infinity })).toHaveLength(2);
   });
 
-  test('Comparison report: a finding: its kind, its place and its message', () => {
+  test('Comparison report: a finding is printed with its kind, its sensor, its time and its message', () => {
     expect(linesOf(findingsWith({ unknown: 1 }))).toEqual([
       SUMMARY,
       PERIOD,
@@ -65,7 +65,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('Comparison report: a finding without a time: none is printed', () => {
+  test('Comparison report: a finding has no time: no time is printed', () => {
     const findings = new Findings();
     findings.add('latest', { device: 'pump', sensor: 'flow', ts: null, message: 'nothing is stored' });
     expect(linesOf(findings).slice(2)).toEqual([
@@ -74,7 +74,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('Comparison report: ten of a kind: all are named; twelve: the others are counted', () => {
+  test('Comparison report: ten findings of a kind are named, further findings are only counted', () => {
     expect(linesOf(findingsWith({ missing: 10 }))).toHaveLength(13);
     const lines = linesOf(findingsWith({ missing: 12, differing: 1 }));
     expect(lines[2]).toBe('12 missing: acknowledged, and not stored');
@@ -86,7 +86,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('Comparison report: every kind: the worst first, with what it means', () => {
+  test('Comparison report: findings of every kind: sorted by severity, each kind with its meaning', () => {
     const findings = findingsWith({ latest: 1, disorder: 1, unknown: 1, differing: 1, missing: 1 });
     expect(findings.total()).toBe(5);
     const kinds = linesOf(findings).flatMap((line) => /^1 (\w+): /.exec(line)?.[1] ?? []);

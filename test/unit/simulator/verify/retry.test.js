@@ -6,7 +6,7 @@ import { createFleetCase, expectFindings, HOUR_MS, START } from '../../../suppor
 const afterwards = useCleanUps();
 const away = () => new MillraceError('unavailable', 'no replica answers');
 
-/** Each read of the store, with the table that has it. */
+/** Every read function of the store, with its table. */
 const READS = /** @type {const} */ ([
   ['samples', 'readDeviceHour'],
   ['packed', 'readStatistics'],
@@ -15,7 +15,7 @@ const READS = /** @type {const} */ ([
   ['fleet', 'latestOfDevice'],
 ]);
 
-/** A fleet of which all hours but one are packed, so that every read is needed. @param {string} table @param {string} read @param {(call: number) => Error | null} failureOf */
+/** Creates a fleet with packed hours and one unpacked hour, so that every read is needed. @param {string} table @param {string} read @param {(call: number) => Error | null} failureOf */
 function createCase(table, read, failureOf) {
   const fleet = createFleetCase(afterwards);
   fleet.pack(START + 3 * HOUR_MS);
@@ -32,20 +32,20 @@ function createCase(table, read, failureOf) {
 }
 
 describe('Comparison: the database does not answer', () => {
-  test.each(READS)('Comparison: %s.%s fails twice: it is read again', async (table, read) => {
+  test.each(READS)('Ledger comparison: %s.%s() fails twice: read again', async (table, read) => {
     const { compare } = createCase(table, read, (call) => (call <= 2 ? away() : null));
     expectFindings(await compare(), {});
   });
 
-  test('Comparison: each of 60 attempts fails: its error', async () => {
+  test('Ledger comparison: 60 attempts of a read fail: the comparison fails with the error of the database', async () => {
     const { compare, calls } = createCase('fleet', 'latestOfDevice', away);
     await expect(compare()).rejects.toMatchObject({ code: 'unavailable' });
-    // Two devices at once: the error of the first ends the comparison.
+    // The comparison reads two devices at once. The first error ends it.
     expect(calls()).toBeGreaterThanOrEqual(60);
     expect(calls()).toBeLessThanOrEqual(120);
   });
 
-  test('Comparison: 59 attempts fail: the last one counts', async () => {
+  test('Ledger comparison: 59 attempts of a read fail, the 60th succeeds: the comparison continues', async () => {
     let failed = 0;
     const { compare } = createCase('packProgress', 'read', () => (failed++ < 59 ? away() : null));
     expectFindings(await compare(), {});
@@ -54,7 +54,7 @@ describe('Comparison: the database does not answer', () => {
   test.each([
     ['another error of the database', new MillraceError('rejected', 'no such column')],
     ['a defect', new TypeError('not a function')],
-  ])('Comparison: %s: it is not read again', async (_, failure) => {
+  ])('Ledger comparison: a read fails by %s: not read again', async (_, failure) => {
     const { compare, calls } = createCase('samples', 'readDeviceHour', () => failure);
     await expect(compare()).rejects.toBe(failure);
     expect(calls()).toBeLessThanOrEqual(2);

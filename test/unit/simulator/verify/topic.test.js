@@ -60,7 +60,7 @@ const watermark = (shard, shards, until, ofBatches) => ({
 
 describe('Contents of Kafka: batches', () => {
   test.each(/** @type {const} */ (['packed', 'json']))(
-    'format %s: the samples of each sensor, with the number and the source of their records',
+    'Contents of Kafka: format %s: samples are grouped by sensor, with number and source of their records',
     (format) => {
       const contents = new TopicContents();
       const records = [
@@ -102,20 +102,20 @@ describe('Contents of Kafka: watermark', () => {
     return contents.until;
   }
 
-  test('Watermark in Kafka: no shard has one: none', () => {
+  test('Watermark in Kafka: no shard has a watermark: the result is null', () => {
     expect(untilOf()).toBeNull();
   });
 
-  test('Watermark in Kafka: some shard has none: none', () => {
+  test('Watermark in Kafka: one of two shards has no watermark: the result is null', () => {
     expect(untilOf(watermark(0, 2, START))).toBeNull();
   });
 
-  test('Watermark in Kafka: each shard has one: the oldest of their newest', () => {
+  test('Watermark in Kafka: each shard has a watermark: the result is the oldest of the newest ones', () => {
     const [old, first, second] = [watermark(0, 2, 1), watermark(0, 2, START + 2), watermark(1, 2, START)];
     expect(untilOf(old, first, second)).toBe(START);
   });
 
-  test('Watermark in Kafka: that of the batches differs: it counts', () => {
+  test('Watermark in Kafka: the topic of batches has its own watermark: this one counts', () => {
     expect(untilOf(watermark(0, 1, START, START + 7))).toBe(START + 7);
   });
 });
@@ -144,9 +144,9 @@ describe('Order of records', () => {
 
   test.each(
     /** @type {Array<[string, Array<[number, number, boolean?]>, Array<[number, number]>, number | null]>} */ ([
-      ['nothing is streamed', [], IN_ORDER, null],
+      ['no record is streamed', [], IN_ORDER, null],
       [
-        'a record a message, in order',
+        'one record per message, in order',
         [
           [A, 1],
           [B, 2],
@@ -165,7 +165,7 @@ describe('Order of records', () => {
         A,
       ],
       [
-        'the third before the second',
+        'the record of the third message before that of the second',
         [
           [A, 1],
           [C, 2],
@@ -215,7 +215,7 @@ describe('Order of records', () => {
         null,
       ],
       [
-        'a record of the completion comes late',
+        'a late record of the completion',
         [
           [B, 1],
           [A, 2, false],
@@ -224,7 +224,7 @@ describe('Order of records', () => {
         null,
       ],
       [
-        'a completion, and then the hot record, late',
+        'a late record of the completion, then a late hot record',
         [
           [B, 1],
           [A, 2, false],
@@ -234,7 +234,7 @@ describe('Order of records', () => {
         A,
       ],
       [
-        'a sample that nobody sent',
+        'a sample that is not in the ledger',
         [
           [C, 1],
           [A - 1, 2],
@@ -252,7 +252,7 @@ describe('Order of records', () => {
         A,
       ],
       [
-        'a sample was sent later before: its first message counts',
+        'the ledger lists the later message of a sample first: the earlier message counts',
         [
           [B, 1],
           [A, 2],
@@ -265,7 +265,7 @@ describe('Order of records', () => {
         A,
       ],
       [
-        'of a later message first, with the same time sent earlier too',
+        'a time was sent by a later and by an earlier message, and the records are in order',
         [
           [A, 1],
           [B, 2],
@@ -278,7 +278,7 @@ describe('Order of records', () => {
         null,
       ],
       [
-        'hours are in order of their own',
+        'records of different hours are in reverse order',
         [
           [A + HOUR_MS, 1],
           [A, 2],
@@ -316,13 +316,13 @@ describe('Order of records', () => {
         null,
       ],
     ]),
-  )('%s: the first sample out of order', (_, streamed, sent, expected) => {
+  )('Order of records: %s: first sample out of order', (_, streamed, sent, expected) => {
     expect(findDisorder(streamedOf(streamed), sentOf(sent))).toBe(expected);
   });
 });
 
 describe('Comparison with Kafka', () => {
-  /** A ledger, and the records of what it sent. */
+  /** Creates a ledger, and the Kafka records of its messages. */
   function createCase() {
     const fleet = createLedgerCase(afterwards);
     const contents = new TopicContents();
@@ -354,26 +354,26 @@ describe('Comparison with Kafka', () => {
     });
   });
 
-  test('Comparison with Kafka: the ledger is read in parts: the same result', async () => {
+  test('Comparison with Kafka: the ledger is read in parts: the result equals that of one part', async () => {
     const whole = await createCase().compare();
     const { fleet, compare } = createCase();
     fleet.send('other', 'pulse', [[START, 1]], { acknowledged: false });
     expect(await compare({ partBytes: 1 })).toEqual({ ...whole, devices: 2, messages: 7 });
   });
 
-  test('Comparison with Kafka: a range: samples outside do not count', async () => {
+  test('Comparison with Kafka: samples outside the range do not count', async () => {
     const range = { from: START + 1, to: START + 2000 };
     expect(await createCase().compare({ range })).toMatchObject({ range, acknowledged: 2, stored: 2 });
   });
 
-  test('Comparison with Kafka: Kafka has nothing of a device: all of its samples are missing', async () => {
+  test('Comparison with Kafka: the topic has no record of a device: all its samples are missing', async () => {
     const { compare } = createCase();
     const result = await compare({ topic: new Map() });
     expectFindings(result, { missing: 6 });
     expect(result).toMatchObject({ acknowledged: 6, stored: 0 });
   });
 
-  test('Comparison with Kafka: Kafka has nothing of a sensor: its samples are missing', async () => {
+  test('Comparison with Kafka: the topic has no samples of a sensor: its samples are missing', async () => {
     const { contents, compare } = createCase();
     contents.topic.get(device.id)?.delete(sensorOf('heat').id);
     expect(findingsOf(await compare())).toEqual({
@@ -381,13 +381,13 @@ describe('Comparison with Kafka', () => {
     });
   });
 
-  test('Comparison with Kafka: a sample that nobody sent: it is unknown', async () => {
+  test('Comparison with Kafka: a sample is not in the ledger: unknown', async () => {
     const { contents, compare } = createCase();
     contents.addBatch(recordOf({ pulse: [[START + 1, 60]] }));
     expectFindings(await compare(), { unknown: 1 });
   });
 
-  test('Comparison with Kafka: a record comes after one of a later message: its sensor is reported', async () => {
+  test('Comparison with Kafka: the record of an earlier message comes after that of a later one: disorder', async () => {
     const { fleet, contents, compare } = createCase();
     fleet.send('collar', 'pulse', [[START + 10, 1]]);
     fleet.send('collar', 'pulse', [[START + 20, 2]]);
@@ -405,7 +405,7 @@ describe('Comparison with Kafka', () => {
     ]);
   });
 
-  test('Comparison with Kafka: a device or a sensor with a name that cannot be: missing', async () => {
+  test('Comparison with Kafka: a device or sensor name in the ledger is too long: its samples are missing', async () => {
     const { fleet, compare } = createCase();
     fleet.send('x'.repeat(129), 'pulse', [[START, 1]], { stored: false });
     fleet.send('collar', 'x'.repeat(129), [[START, 1]], { stored: false });

@@ -14,7 +14,7 @@ const event = (name, ts, dur = 0, rest = {}) => ({
   ...rest,
 });
 
-test('Dashboard bench: script of a frame: all since the previous frame, nested tasks once, without other threads', () => {
+test('Dashboard bench: script time of a frame: tasks since the previous frame, nested tasks once, no other threads', () => {
   const frames = scriptOfFrames([
     event('FunctionCall', 0, 100),
     event('Commit', 200, 1),
@@ -33,7 +33,7 @@ test('Dashboard bench: script of a frame: all since the previous frame, nested t
   ]);
 });
 
-test('Dashboard bench: a long task: by its time on a processor', () => {
+test('Dashboard bench: a task counts as long by its CPU time, not by its elapsed time', () => {
   const tasks = [event('FunctionCall', 0, 1), event('RunTask', 0, 90), event('RunTask', 100, 120)];
   expect(longTasksOf(tasks, 50)).toEqual([60]);
 });

@@ -26,7 +26,7 @@ function decoded(payload) {
 }
 
 describe('Bench: loads', () => {
-  test('names: parsed', () => {
+  test('Bench loads: names such as 4x10 are parsed into sensors and samples', () => {
     expect(shape('4x10')).toMatchObject({ sensors: 4, samples: 10, devices: 1000 });
     expect(shape('50x1').devices).toBe(200);
     for (const wrong of ['', '4', '0x1', 'x', '4x', '4x10x1']) expect(shapeOf(wrong)).toBeNull();
@@ -34,7 +34,7 @@ describe('Bench: loads', () => {
 });
 
 describe('Bench: devices', () => {
-  test('load faster than time: they send in turn, and their clocks continue without a gap or an overlap', () => {
+  test('Bench devices: load faster than real time: devices send in turn, with times without gap or overlap', () => {
     const devices = createDevices({ clocks: createClocks(), first: 5, count: 2, samples: 10 });
     /** @type {number[][]} */
     const seen = [];
@@ -51,7 +51,7 @@ describe('Bench: devices', () => {
     ]);
   });
 
-  test('a new load: they do not restart', () => {
+  test('Bench devices: a second load begins: the times of its devices continue after the first load', () => {
     const clocks = createClocks();
     const first = createDevices({ clocks, first: 0, count: 1, samples: 60 });
     first.advance(1000);
@@ -62,7 +62,7 @@ describe('Bench: devices', () => {
 });
 
 describe('Bench: packets', () => {
-  test.each(['1x1', '1x60', '50x1'])('%s: another codec reads the same message', (name) => {
+  test.each(['1x1', '1x60', '50x1'])('Bench packets: %s: mqtt-packet reads an equal message', (name) => {
     const packets = createPackets(shape(name));
     const time = 1_763_740_000_789;
     const bytes = Buffer.alloc(2 * packets.most);
@@ -92,7 +92,7 @@ describe('Bench: packets', () => {
 
 describe('Bench: packets in line protocol', () => {
   test.each(['1x1', '4x10', '50x1'])(
-    '%s: copied for a device and a time: every line carries both',
+    'Bench packets in line protocol: %s: every line has the device and the time of its message',
     (name) => {
       const lines = { ...shape(name), format: /** @type {const} */ ('lines') };
       const packets = createPackets(lines);
@@ -114,7 +114,7 @@ describe('Bench: packets in line protocol', () => {
   );
 });
 
-test('Bench wire: bytes split anywhere: every packet is counted', () => {
+test('Bench packet cutter: bytes arrive in chunks of any size: every packet is found', () => {
   const long = Buffer.concat([Buffer.from([0x32, 0xc8, 0x01]), Buffer.alloc(200, 7)]);
   const bytes = Buffer.concat([Buffer.from([0x40, 2, 0, 9]), long, Buffer.from([0xd0, 0]), long]);
   for (const size of [1, 2, 3, 5, 64, bytes.length]) {

@@ -13,7 +13,7 @@ const recipe = { seed: 1, signal: /** @type {const} */ ('decimals'), intervalMs:
 const names = { device: 'load-1-000000', sensor: 'sensor-000' };
 
 describe('Load: samples of an hour', () => {
-  test('the same seed, sensor and hour: the same samples; otherwise others', () => {
+  test('History loader: equal seed, sensor and hour give equal samples, and any other value gives others', () => {
     const once = samplesOfHour(recipe, names, HOUR);
     samplesOfHour(recipe, names, HOUR + HOUR_MS);
     expect(samplesOfHour(recipe, names, HOUR)).toEqual(once);
@@ -33,7 +33,7 @@ describe('Load: samples of an hour', () => {
     [70, 34],
     [50, 0],
     [HOUR_MS, 20],
-  ])('every %i ms, with a deviation up to %i: sorted, and within the hour', (intervalMs, jitterMs) => {
+  ])('History loader: every %i ms, jitter %i ms: sorted, within the hour', (intervalMs, jitterMs) => {
     const { times } = samplesOfHour({ ...recipe, intervalMs, jitterMs }, names, HOUR);
     expect(times.length).toBe(Math.floor(HOUR_MS / intervalMs));
     expect(times.every((time, at) => Number.isInteger(time) && time > (times[at - 1] ?? HOUR - 1))).toBe(
@@ -42,14 +42,14 @@ describe('Load: samples of an hour', () => {
     expect(Number(times.at(-1))).toBeLessThan(HOUR + HOUR_MS);
   });
 
-  test('values: two decimals, or all digits of a double', () => {
+  test('History loader: signal decimals has two decimals, signal full has all digits of a double', () => {
     const isDecimal = (/** @type {number} */ value) => Number(value.toFixed(2)) === value;
     expect(samplesOfHour(recipe, names, HOUR).values.every(isDecimal)).toBe(true);
     expect(samplesOfHour({ ...recipe, signal: 'full' }, names, HOUR).values.some(isDecimal)).toBe(false);
   });
 });
 
-test('Load: a fleet: named after its seed, and found by its names', () => {
+test('History loader: devices of a fleet are named after the seed, and their ids come from the names', () => {
   const [device] = fleetOf({ seed: 7, devices: 1, sensors: 2, groups: 16 });
   expect(device?.name).toBe('load-7-000000');
   expect(device?.id).toBe(identifyDevice('load-7-000000')?.id);
@@ -59,7 +59,7 @@ test('Load: a fleet: named after its seed, and found by its names', () => {
 });
 
 describe('Load: npm run load', () => {
-  test('no beginning given: it ends with the last closed hour', () => {
+  test('npm run load: --days without a beginning: the range ends with the last closed hour', () => {
     const { set, fleet, into } = readFlags(['--days', '30', '--sensors', '3'], NOW);
     expect(new Date(set.to).toISOString()).toBe('2026-11-21T11:00:00.000Z');
     expect(set.to - set.from).toBe(30 * DAY_MS);
@@ -67,14 +67,14 @@ describe('Load: npm run load', () => {
     expect(samplesIn(fleet, set)).toBe(3 * 30 * 86_400);
   });
 
-  test('Loader: several wrong flags: all are reported', () => {
+  test('npm run load: several wrong flags: all are reported', () => {
     expect(() => readFlags(['--interval', '2h', '--into', 'air'], NOW)).toThrow(
       /an hour at most.*--into is/s,
     );
     expect(() => readFlags(['--interval', '40ms'], NOW)).toThrow(/--interval must be 41ms or more/);
   });
 
-  test('npm run load: a cluster on another machine: only with --force', () => {
+  test('npm run load: the cluster runs on another machine: refused without --force', () => {
     const cql = (/** @type {string[] | null} */ contactPoints) =>
       /** @type {Config['cql']} */ ({ contactPoints });
     for (const here of [null, ['127.0.0.1'], ['localhost:9142', '[::1]:9042', '::1']]) {

@@ -6,17 +6,17 @@ import { createGate } from '../../../../tools/bench/variants/gate.js';
 import { withPermit } from '../../../support/permit.js';
 
 describe('Bench: machine', () => {
-  test('steal and time of other programs: shares of the total', () => {
+  test('Bench machine: steal and CPU time of other programs are shares of the total time', () => {
     const before = parseMachineTime('cpu  100 0 50 1000 10 0 5 20 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n');
     const after = parseMachineTime('cpu  160 10 70 1060 20 5 10 50 60 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n');
     expect(before).toEqual({ all: 1185, idle: 1010, stolen: 20 });
-    // 200 hundredths in all: 30 stolen, 70 idle, 100 used, of which 0.6 s are ours.
+    // In 1/100 s: 200 in all, of which 30 are stolen, 70 idle and 100 used. The bench itself used 60.
     expect(machineShares(before, after, 0.6)).toEqual({ steal: 0.15, others: 0.2 });
   });
 });
 
 describe('Bench: memory', () => {
-  test('slope: that of the best line, for each hour', () => {
+  test('Bench memory: the slope is that of the regression line, in MB per hour', () => {
     const points = Array.from({ length: 10 }, (_, at) => ({
       seconds: at * 60,
       mb: 200 + at + (at % 2 ? 0.1 : -0.1),
@@ -26,7 +26,7 @@ describe('Bench: memory', () => {
   });
 });
 
-test('Bench: a metric: summed over its labels, without metrics of longer names', () => {
+test('Bench: a metric is summed over its labels, and metrics with longer names are left out', () => {
   const text = '# HELP a x\na_total{code="b"} 3\na_total{code="c d"} 4\na_total_more 100\nb 1.5e3\n';
   expect(sumOf(text, 'a_total')).toBe(7);
   expect(sumOf(text, 'b')).toBe(1500);
@@ -34,7 +34,7 @@ test('Bench: a metric: summed over its labels, without metrics of longer names',
 });
 
 describe('Bench: gate', () => {
-  test('limit: a fixed number may pass, more when it grows, and all at the end', async () => {
+  test('Bench gate: at most `limit` requests run at once, more after the limit is raised', async () => {
     const gate = createGate();
     gate.set(2);
     let inFlight = 0;
@@ -60,7 +60,7 @@ describe('Bench: gate', () => {
     expect(most).toBe(5);
   });
 
-  test('a request fails: its slot is free again', async () => {
+  test('Bench gate: a request fails: its slot is free again', async () => {
     const gate = createGate();
     gate.set(1);
     await expect(withPermit(gate, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -68,7 +68,7 @@ describe('Bench: gate', () => {
   });
 });
 
-test('Bench: open loop: exactly the due requests, at their intended times', async () => {
+test('Bench open loop: exactly the due requests are sent, with their intended times', async () => {
   /** @type {number[]} */
   const intended = [];
   const sent = await pace({ rate: 2000, forMs: 100, send: (at) => intended.push(at) });

@@ -19,7 +19,7 @@ const telegraf = {
 };
 
 describe('Peers: settings', () => {
-  test('Telegraf: it acknowledges after the database has answered, and names its broker as Go does', () => {
+  test('Bench peers: Telegraf configuration: acknowledgement after the write, and a tcp:// broker URL', () => {
     const text = telegrafToml(telegraf);
     for (const line of [
       'servers = ["tcp://127.0.0.1:1883"]',
@@ -35,24 +35,24 @@ describe('Peers: settings', () => {
     expect(telegrafToml({ ...telegraf, kind: 'influxdb' })).toContain('[[outputs.influxdb]]');
   });
 
-  test('Telegraf: many samples in many messages: its buffer holds twice of what is undelivered', () => {
+  test('Bench peers: Telegraf configuration: the buffer holds twice the undelivered samples', () => {
     expect(telegrafToml(telegraf)).toContain('metric_buffer_limit = 1000000\n');
     const large = { ...telegraf, tuning: { undelivered: 20_000, batch: 5000 }, samples: 60 };
     expect(telegrafToml(large)).toContain('metric_buffer_limit = 2400000\n');
   });
 
-  test('tunings: every bound of undelivered messages with every size of a batch', () => {
+  test('Bench peers: tunings combine every limit of undelivered messages with every batch size', () => {
     expect(TUNINGS).toHaveLength(6);
     expect(new Set(TUNINGS.map(({ undelivered, batch }) => `${undelivered} ${batch}`)).size).toBe(6);
   });
 
-  test('QuestDB: class P syncs, class K does not, and nothing listens beyond loopback', () => {
+  test('Bench peers: QuestDB configuration: class P syncs, class K does not, and it listens on loopback only', () => {
     expect(questdbConf({ port: 9, durability: 'P' })).toContain('cairo.commit.mode=sync\n');
     expect(questdbConf({ port: 9, durability: 'K' })).toContain('cairo.commit.mode=nosync\n');
     expect(questdbConf({ port: 9, durability: 'K' })).toContain('http.bind.to=127.0.0.1:9\n');
   });
 
-  test('InfluxDB: it syncs its log, and compacts as it does by itself unless it is asked to do so soon', () => {
+  test('Bench peers: InfluxDB configuration: the WAL is synced, and compaction has default times unless coldAfter is set', () => {
     const options = { dir: '/data', ports: { http: 1, rpc: 2 } };
     expect(influxdbConf(options)).toContain('wal-fsync-delay = "0s"');
     expect(influxdbConf(options)).toContain('cache-snapshot-write-cold-duration = "10m"');
@@ -71,7 +71,7 @@ describe('Peers: ledger', () => {
       [0, 1, 2].map((at) => /** @type {[string, number]} */ ([`bench-00000${device}/${sensor}`, time + at])),
     );
 
-  test('acknowledged messages: only these count, in the order of sending', () => {
+  test('Bench ledger: only acknowledged messages count, matched in the order of sending', () => {
     const ledger = new Ledger(shape);
     ledger.send(1, 1000);
     ledger.send(2, 1000);
@@ -85,7 +85,7 @@ describe('Peers: ledger', () => {
     expect(ledger.missing([...stored(2, 1000), ...stored(1, 1003)])).toBe(6);
   });
 
-  test('a single sample of a message is missing: one is', () => {
+  test('Bench ledger: one sample of an acknowledged message is missing: missing() returns 1', () => {
     const ledger = new Ledger(shape);
     ledger.send(1, 1000);
     ledger.acknowledge(1);
@@ -94,7 +94,7 @@ describe('Peers: ledger', () => {
   });
 });
 
-test('month: thirty days of closed hours of four sensors', () => {
+test('Bench peers: the month of the reading test has thirty days of closed hours of four sensors', () => {
   const { device, sensors, set } = monthOf(1000, Date.UTC(2026, 10, 23, 12, 34));
   expect(device).toBe('load-1-000000');
   expect(sensors).toHaveLength(4);
@@ -139,7 +139,7 @@ describe('Peers: tables', () => {
     kills: { questdb: [{ victim: 'Telegraf', acknowledged: 100, missing: 3 }] },
   };
 
-  test('rates: ours, theirs, and the ratio, also where we lose; what is not stored is named', () => {
+  test('Bench peers: the tables show both rates and their ratio, lost samples included', () => {
     const [rates, cpu, , kills] = peerTables([result]);
     expect(rates?.rows).toEqual([
       ['1x1', '20.0', '40.0', '0.500', '1000, 5000', '0.0 %', '0.0 %'],
@@ -152,7 +152,7 @@ describe('Peers: tables', () => {
     expect(kills?.rows).toEqual([['K, Telegraf, QuestDB: Telegraf', '100', '3']]);
   });
 
-  test('the page: the section of the peers is written, nothing around it changes', () => {
+  test('Bench peers: insertPeers() replaces the section of the peers, and the rest of the page stays', () => {
     const page =
       'before\n<!-- peers: written by npm run bench:readme -->\nold\n<!-- /peers -->\nbehind <!-- bench: x -->';
     const machine = { processors: 2, model: 'A', memoryGiB: 1, system: 's', node: 'v20' };

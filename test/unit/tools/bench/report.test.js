@@ -12,7 +12,7 @@ import { targetsTable } from '../../../../tools/bench/targets.js';
 /** @param {number} rate */
 const rated = (rate) => ({ rate, cpu: { ingest: 1, database: 1 }, steal: 0, others: 0 });
 
-/** Two rounds of a load. @param {string} shape @param {number[]} [times] packed rates of the rounds, against rows */
+/** Creates a result with two rounds of a load. @param {string} shape @param {number[]} [times] packed rates of the rounds, against rows */
 const comparison = (shape, times = [3, 5]) => ({
   shape,
   sweeps: {},
@@ -29,7 +29,7 @@ const comparison = (shape, times = [3, 5]) => ({
 });
 
 describe('Report: figures', () => {
-  test('digits: three significant ones', () => {
+  test('Bench report: figures have three significant digits', () => {
     expect([0.123456, 1.2345, 12.345, 123.45, 1234.5, 0].map((number) => figure(number))).toEqual([
       '0.123',
       '1.23',
@@ -49,7 +49,7 @@ describe('Report: tables', () => {
     ['10x100', '9'],
   ];
 
-  test('text: columns are aligned', () => {
+  test('Bench report: text table: columns are aligned', () => {
     expect(textTable(head, rows).split('\n')).toEqual([
       'load    rate',
       '------  ----',
@@ -58,7 +58,7 @@ describe('Report: tables', () => {
     ]);
   });
 
-  test('Markdown: figures are right-aligned', () => {
+  test('Bench report: Markdown table: figures are right-aligned', () => {
     expect(markdownTable(head, rows).split('\n')).toEqual([
       '| load | rate |',
       '| --- | ---: |',
@@ -68,7 +68,7 @@ describe('Report: tables', () => {
   });
 });
 
-test('Table: the host took CPU: it is shown, with a mark where no quieter round was possible', () => {
+test('Bench report: steal is shown with repetitions, and with a note if no round was quieter', () => {
   expect(stealOf([{ steal: 0.001, repeats: 0 }])).toBe('0.1 %');
   expect(
     stealOf([
@@ -80,7 +80,7 @@ test('Table: the host took CPU: it is shown, with a mark where no quieter round 
 });
 
 describe('Report: table of targets', () => {
-  test('a target: the median of the ratios, and whether it is reached', () => {
+  test('Bench report: table of targets: the median of the ratios, and whether the target is reached', () => {
     const { rows } = targetsTable({ throughput: [comparison('1x60')] });
     expect(rows[0]).toEqual([
       'acknowledged samples/s against one row per sample, 1x60',
@@ -98,7 +98,7 @@ describe('Report: table of targets', () => {
     expect(slow.rows[0]?.slice(2)).toEqual(['1.00', 'no']);
   });
 
-  test('not measured: omitted', () => {
+  test('Bench report: table of targets: targets without a measurement are left out', () => {
     expect(targetsTable({}).rows).toEqual([]);
     expect(targetsTable({ throughput: [comparison('2x2')] }).rows).toEqual([]);
   });
@@ -107,7 +107,7 @@ describe('Report: table of targets', () => {
 describe('Report: README', () => {
   const document = 'before\n<!-- bench: written by npm run bench:readme -->\nold\n<!-- /bench -->\nafter\n';
 
-  test('figures of a raw file: inserted between the marks, any number of times', () => {
+  test('Bench report: text is inserted between the marks, and a second insertion changes nothing', () => {
     const once = insertBetweenMarks(document, 'new');
     expect(once).toContain('before\n');
     expect(once).toContain('\nnew\n');
@@ -115,11 +115,11 @@ describe('Report: README', () => {
     expect(insertBetweenMarks(once, 'new')).toBe(once);
   });
 
-  test('no marks: an error, and no change', () => {
+  test('Bench report: the document has no marks: a RangeError is thrown', () => {
     expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
   });
 
-  test('machine: named with the date and the commit', () => {
+  test('Bench report: the machine is named with date and commit', () => {
     const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
     const text = everything({
       began: '2026-11-21T16:00:00.000Z',
@@ -134,7 +134,7 @@ describe('Report: README', () => {
   });
 });
 
-test('Bench report: README: three figures that were measured, and on which machine', () => {
+test('Bench report: the headline of the README has three measured figures and the machine', () => {
   const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
   const run = { began: '2026-11-21T16:00:00.000Z', commit: '1a2b3c4d5e6f', machine };
   const text = headline({
@@ -163,7 +163,7 @@ test.each([
   expect(commitText(commit)).toBe(text);
 });
 
-test('Bench report: README and benchmarks: figures of the same run, with its commit', () => {
+test('Bench report: README and benchmarks page name one run and its commit', () => {
   const measured = (/** @type {string} */ path) =>
     /^Measured on .*$/m.exec(readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8'))?.[0];
   expect(measured('README.md')).toMatch(/^Measured on [\d-]+.*, (at|before) commit [0-9a-f]{7,}.*, on /);
@@ -184,7 +184,7 @@ describe('Bench: the commit that is measured', () => {
       encoding: 'utf8',
     }).trim();
 
-  test('a clone: its commit, and whether a tracked file was changed; no clone: null', async () => {
+  test('Bench commit: a clone returns its commit, with -dirty after a change; a plain directory returns null', async () => {
     expect(await currentCommit(directory)).toBeNull();
     git('init', '--quiet');
     writeFileSync(join(directory, 'a'), '1');
@@ -199,7 +199,7 @@ describe('Bench: the commit that is measured', () => {
     expect(await currentCommit(directory)).toBe(`${commit}-dirty`);
   });
 
-  test('no directory named: the commit of this repository', async () => {
+  test('Bench commit: no directory is passed: the commit of this repository', async () => {
     const root = fileURLToPath(new URL('../../../..', import.meta.url));
     expect(existsSync(join(root, 'package.json'))).toBe(true);
     expect(await currentCommit()).toBe(await currentCommit(root));

@@ -6,14 +6,14 @@ import { alternate, median, medianOf } from '../../../../tools/bench/measure/rou
 const run = (steal, rate = 1) => ({ rate, steal, others: 0 });
 
 describe('Bench: median', () => {
-  test('values: the middle one, or the mean of the two in the middle', () => {
+  test('Bench median: the middle value, or the mean of the two middle values', () => {
     expect(median([9, 1, 5])).toBe(5);
     expect(median([10, 9, 1, 2])).toBe(5.5);
     expect(median([7])).toBe(7);
     expect(median([])).toBeNaN();
   });
 
-  test('ratios: the median of the ratios of each round, not the ratio of the medians', () => {
+  test('Bench median: medianOf() returns the median of the ratios of each round, not the ratio of medians', () => {
     const rounds = [
       { results: { a: 100, b: 10 }, steal: 0, others: 0, repeats: 0 },
       { results: { a: 20, b: 10 }, steal: 0, others: 0, repeats: 0 },
@@ -24,7 +24,7 @@ describe('Bench: median', () => {
 });
 
 describe('Bench: rounds', () => {
-  test('variants: in turn, in reverse order every second time', async () => {
+  test('Bench rounds: variants run in turn, in reverse order in every second round', async () => {
     /** @type {string[]} */
     const order = [];
     await alternate({
@@ -38,7 +38,7 @@ describe('Bench: rounds', () => {
     expect(order.join('')).toBe('abccbaabc');
   });
 
-  test('the host took CPU: the round is repeated as a whole, until one is quiet', async () => {
+  test('Bench rounds: the host took CPU in a round: the whole round is repeated until it is quiet', async () => {
     const steals = [0.01, 0.2, 0.01, 0.01];
     let runs = 0;
     const rounds = await alternate({
@@ -52,7 +52,7 @@ describe('Bench: rounds', () => {
     ]);
   });
 
-  test('the host keeps taking CPU: two repetitions, then the quietest counts, with a note', async () => {
+  test('Bench rounds: the host takes CPU in each try: after two repetitions the quietest try counts', async () => {
     const steals = [0.5, 0.3, 0.4];
     let runs = 0;
     const [round] = await alternate({
@@ -65,7 +65,7 @@ describe('Bench: rounds', () => {
   });
 });
 
-test('Bench: sweep: all candidates, and the fastest is taken', async () => {
+test('Bench sweep: all candidates are measured, and the fastest is chosen', async () => {
   const rates = new Map([
     [16, 50],
     [64, 90],

@@ -6,7 +6,7 @@ import { simulate } from '../../../support/simulator/size-simulation.js';
 const HOURS = 1;
 const SECONDS = HOURS * 3600;
 
-/** The loads of the bench and of the simulator's profiles, one whose messages need several rows, and one with more sensors than a commit takes. */
+/** Loads of the bench and of the simulator, a message of several rows, and more sensors than one commit has. */
 const FLEETS = [
   '--sensors 8 --sensors-per-device 1 --interval 1s --batch 60s',
   '--sensors 16 --sensors-per-device 4 --interval 1s --batch 10s',
@@ -16,7 +16,7 @@ const FLEETS = [
   '--sensors 300 --sensors-per-device 300 --interval 60s --batch 60s',
 ];
 
-/** @param {number} counted @param {number} calculated @param {number} share that it may be off */
+/** @param {number} counted @param {number} calculated @param {number} share largest relative difference */
 function expectNear(counted, calculated, share) {
   expect(counted).toBeGreaterThan(calculated * (1 - share));
   expect(counted).toBeLessThan(calculated * (1 + share));
@@ -31,17 +31,17 @@ describe.each(FLEETS)('Sizing: an hour of %s through the code of ingest', (flags
     counted = await simulate(fleet, HOURS);
   });
 
-  test('messages and samples: as calculated', () => {
+  test('Sizing: simulated hour: messages and samples are as calculated', () => {
     const { messages, samples } = counted;
     expectNear(messages, rates.messages * SECONDS, 0.001);
     expectNear(samples, rates.samples * SECONDS, 0.001);
   });
 
-  test('partitions and their bytes: as calculated', () => {
+  test('Sizing: simulated hour: partitions and their bytes are as calculated', () => {
     const { partitions, rowBytes } = counted;
     const devices = fleet.sensors / fleet.sensorsPerDevice;
     const { message } = tablesOf({ ...fleet, batchDays: HOURS / 24 });
-    // The last messages reach into the hour after.
+    // The last messages reach into the next hour.
     expect(partitions.size).toBeGreaterThanOrEqual(message.partitions);
     expect(partitions.size).toBeLessThanOrEqual(message.partitions + devices);
     expectNear(rowBytes, message.bytes, 0.06);

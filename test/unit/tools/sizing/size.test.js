@@ -15,7 +15,7 @@ import { readPlan, reportOf } from '../../../../tools/sizing/size.js';
 /** @param {string} path @returns {string} */
 const read = (path) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8');
 
-/** @param {string} flags as typed behind npm run size -- */
+/** @param {string} flags command line after `npm run size --` */
 const planOf = (flags = '') => readPlan(flags === '' ? [] : flags.split(' '));
 
 const LINE = '--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 1y';
@@ -23,24 +23,24 @@ const LINE = '--sensors 1e6 --interval 1s --batch 60s --retention 30d --history 
 describe('Sizing page', () => {
   const page = read('docs/explanation/sizing.md');
 
-  test('example: the output of npm run size', () => {
+  test('Sizing page: the example equals the output of npm run size', () => {
     expect(page).toContain(`$ npm run size -- ${LINE}\n${reportOf(planOf(LINE))}\n\`\`\``);
   });
 
-  test.each(Object.values(CONSTANTS))('constant, $label: as in the code', ({ label, values, source }) => {
+  test.each(Object.values(CONSTANTS))('Sizing page: $label: as in the code', ({ label, values, source }) => {
     const cell = Object.entries(values).map((value) => value.join(' '));
     expect(page).toContain(`| ${label} | ${cell.join(', ')} | ${source} |`);
   });
 });
 
-/** A row of the CPU µs a sample, such as `| 1x60 packed | 2.06 | 2.54 | 0.538 |`. */
+/** A table row with CPU µs per sample, such as `| 1x60 packed | 2.06 | 2.54 | 0.538 |`. */
 const ROW = /^\| (\d+)x(\d+) packed \| (\S+) \| (\S+) \| (\S+) \|/gm;
 
 const PUBLISHED = [...read('docs/explanation/benchmarks.md').matchAll(ROW)].map(([, ...cells]) =>
   cells.map(Number),
 );
 
-test('Sizing: the loads of the benchmarks: five, and the calculated CPU differs by less than the headroom', () => {
+test('Sizing: five loads of the benchmarks: calculated and measured CPU differ by less than the headroom', () => {
   expect(PUBLISHED).toHaveLength(5);
   for (const [sensors = 0, samples = 0, ...measured] of PUBLISHED) {
     const { ingest, database, broker } = CONSTANTS;
@@ -52,7 +52,7 @@ test('Sizing: the loads of the benchmarks: five, and the calculated CPU differs 
   }
 });
 
-test('Sizing: node types and free limits: those of the Terraform modules', () => {
+test('Sizing: node types and limits of the free license equal those of the Terraform modules', () => {
   expect(NODES['i7i.2xlarge']).toEqual({ vcpus: 8, diskBytes: 1875e9 });
   const license = read('infra/terraform/modules/scylla-bootstrap/license.tf');
   const { vcpus, terabytes } = CONSTANTS.license.values;
@@ -60,24 +60,24 @@ test('Sizing: node types and free limits: those of the Terraform modules', () =>
   expect(license).toMatch(new RegExp(`free_storage_tb\\s+= ${terabytes}\\n`));
 });
 
-test('Sizing: cost of a message: the sum over message, sensors and samples', () => {
+test('Sizing: the cost of a message is the sum over message, sensors and samples', () => {
   expect(messageCost({ message: 30, sensor: 10, sample: 2 }, { sensors: 4, samples: 10 })).toBe(150);
 });
 
 test.each([4, 30, 31, 365, 730, 3650])(
-  'Sizing: a table that keeps %p days: the oldest row stays as long as calculated, seen hour by hour',
+  'Sizing: retention %p days: the oldest row stays as long as an hourly simulation shows',
   (days) => {
     const { windowDays } = windowFor(days);
     let oldest = 0;
     for (let now = 4 * (days + windowDays); now < 4 * (days + windowDays) + 3 * windowDays; now += 1 / 24) {
-      // A window goes when what came last into it has expired.
+      // A compaction window is dropped when its last row has expired.
       oldest = Math.max(oldest, now - Math.floor((now - days) / windowDays) * windowDays);
     }
     expect(Math.abs(stayOf(days) * days - oldest)).toBeLessThan(2 / 24);
   },
 );
 
-test('Sizing: nodes: enough for CPUs and disks, at least three, in steps of three', () => {
+test('Sizing: nodes suffice for CPUs and disks, at least three, in steps of three', () => {
   const small = needsOf(planOf('--sensors 1e4'));
   expect([small.byCpu, small.byDisk, small.nodes, small.processes]).toEqual([1, 2, 3, 1]);
   const { byCpu, byDisk, nodes } = needsOf(planOf());
@@ -87,7 +87,7 @@ test('Sizing: nodes: enough for CPUs and disks, at least three, in steps of thre
 });
 
 describe('Sizing: properties', () => {
-  /** @param {Plan} plan @returns {Record<string, number>} what must never fall */
+  /** @param {Plan} plan @returns {Record<string, number>} sizes that must never shrink for a larger plan */
   const sizesOf = (plan) => {
     const { cores, ...others } = needsOf(plan);
     return { ...cores, ...others };
@@ -102,7 +102,7 @@ describe('Sizing: properties', () => {
 
   const sensors = fc.integer({ min: 10, max: 1e9 });
 
-  test('more sensors, longer retention, more copies: never fewer resources', () => {
+  test('Sizing: more sensors, longer retention or more replicas never need fewer resources', () => {
     fc.assert(
       fc.property(sensors, fc.integer({ min: 1, max: 10 }), (some, times) => {
         const plan = planOf(`--sensors ${some}`);
@@ -115,7 +115,7 @@ describe('Sizing: properties', () => {
     );
   });
 
-  test('twice the sensors: twice the traffic and bytes; twice the rate: twice the samples in as many messages', () => {
+  test('Sizing: twice the sensors double traffic and bytes, twice the rate doubles only the samples', () => {
     const once = needsOf(planOf('--sensors 1e6'));
     const twice = needsOf(planOf('--sensors 2e6'));
     const faster = needsOf(planOf('--sensors 1e6 --interval 500ms'));
@@ -147,19 +147,19 @@ describe('Sizing: lines for .env', () => {
       '--sensors 1e12 --retention 3650d --history 7300d',
       { latestGroups: 65_536, batchDays: 3650, historyDays: 7300 },
     ],
-  ])('Settings for %p: the application accepts them', (flags, retention) => {
+  ])('Sizing: .env lines for %p: Millrace reads them', (flags, retention) => {
     expect(readBack(flags)).toEqual(retention);
   });
 });
 
 describe('Sizing: flags', () => {
-  test('numbers like 1e6, durations with a unit: read', () => {
+  test('Sizing flags: numbers like 1e6 and durations with a unit are read', () => {
     const { fleet, node } = planOf('--sensors 2e6 --interval 500ms --batch 5m --history 2y --node-disk 7500');
     expect(fleet).toMatchObject({ sensors: 2e6, intervalMs: 500, batchMs: 300_000, historyDays: 730 });
     expect(node).toEqual({ vcpus: 8, diskBytes: 7.5e12 });
   });
 
-  test('an unknown node type: its vCPUs and disk must be given', () => {
+  test('Sizing flags: an unknown node type needs --node-vcpu and --node-disk', () => {
     const { node } = planOf('--node mine --node-vcpu 32 --node-disk 15000');
     expect(node).toEqual({ vcpus: 32, diskBytes: 15e12 });
     expect(() => planOf('--node mine')).toThrow(/--node is one of/);
@@ -173,7 +173,7 @@ describe('Sizing: flags', () => {
     ['--sensors 5', /--sensors is fewer/],
     ['--signal noise', /--signal is/],
     ['--sensors many', /--sensors takes a number/],
-  ])('Flags: %s: the error names the problem', (flags, message) => {
+  ])('Sizing flags: %s: the error names the problem', (flags, message) => {
     expect(() => planOf(flags)).toThrow(message);
     expect(() => planOf(flags)).toThrow(MillraceError);
   });

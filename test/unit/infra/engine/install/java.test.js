@@ -7,7 +7,7 @@ import { useDirectory } from '../../../../support/directory.js';
 
 const dir = useDirectory('java');
 
-/** A program that answers as `java` of a version does. @param {string} name @param {string} version */
+/** Writes a fake `java` that prints the given version. @param {string} name @param {string} version */
 async function javaOf(name, version) {
   const path = join(dir, name, 'bin/java');
   await mkdir(dirname(path), { recursive: true });
@@ -17,7 +17,7 @@ async function javaOf(name, version) {
   return join(dir, name);
 }
 
-test('Java: search order: JAVA_HOME, then the PATH; versions other than 17 are skipped and named', async () => {
+test('Java: JAVA_HOME is searched before PATH, versions other than 17 are skipped and named', async () => {
   const eight = await javaOf('eight', '1.8');
   const seventeen = await javaOf('seventeen', '17');
   const other = await javaOf('other', '17');
@@ -28,7 +28,7 @@ test('Java: search order: JAVA_HOME, then the PATH; versions other than 17 are s
   });
 });
 
-test('cassandra.yaml: any path: safe', () => {
+test('cassandra.yaml: a path with quotes, colon and number sign is escaped', () => {
   const yaml = cassandraYaml({
     dir: '/data of "mine": #1',
     host: '127.0.0.1',

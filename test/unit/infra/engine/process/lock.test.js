@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** A process that has `dir` among its arguments, as a supervisor has. */
+/** Starts a process with `dir` among its arguments, as a supervisor has. */
 async function livingSupervisor() {
   const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)', dir]);
   await once(child.stdout, 'data');
@@ -32,13 +32,13 @@ async function livingSupervisor() {
   };
 }
 
-test('Lock: a free directory: taken, and released', async () => {
+test('Engine lock: a free directory: the lock is taken, and released', async () => {
   expect(await takeLock(dir)).toBe(true);
   releaseLock(dir);
   expect(await findLockHolder(dir)).toBe(null);
 });
 
-test('Lock: its supervisor lives: held; after kill -9: free', async () => {
+test('Engine lock: the supervisor runs: the lock is held; after kill -9 it is free', async () => {
   const supervisor = await livingSupervisor();
   try {
     updateLock(dir, { supervisor: supervisor.pid, java: null, stopping: true });
@@ -51,12 +51,12 @@ test('Lock: its supervisor lives: held; after kill -9: free', async () => {
   expect(await takeLock(dir)).toBe(true);
 });
 
-test('Lock: another program has the pid now: free', async () => {
+test('Engine lock: another program has the pid of the file: the lock is free', async () => {
   updateLock(dir, { supervisor: process.pid, java: process.pid, stopping: false });
   expect(await findLockHolder(dir)).toBe(null);
 });
 
-test('Lock: half a file after a power failure: free', async () => {
+test('Engine lock: the file is cut after a power failure: the lock is free', async () => {
   await writeFile(join(dir, 'engine.lock'), '{"supervisor":');
   expect(await takeLock(dir)).toBe(true);
 });

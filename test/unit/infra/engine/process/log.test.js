@@ -41,20 +41,20 @@ test.each([
     'engine_failed',
     /ends with:\n {2}ERROR \[main\] Address already in use\n {2}ERROR The server ended with exit code 3$/,
   ],
-])('Engine log: %s: the error names it', async (_, log, code, message) => {
+])('Engine log: it ends with %s: the error reports the reason', async (_, log, code, message) => {
   await writeFile(path(), log);
   const error = await explainEnd(path(), { ready: true, dataDir: dir });
   expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
   expect(error.message).toContain(path());
 });
 
-test('Engine log: the flag that ends Java without memory: not a sign that memory was short', async () => {
+test('Engine log: it contains the flag ExitOnOutOfMemoryError: the error does not blame memory', async () => {
   await writeFile(path(), 'INFO JVM Arguments: [-XX:+ExitOnOutOfMemoryError]\n');
   const { message } = await explainEnd(path(), { ready: false, dataDir: dir });
   expect(message).not.toMatch(/memory ran short/);
 });
 
-test('Engine log: a new log: the previous one stays next to it', async () => {
+test('Engine log: a new log begins: the previous log is kept with the suffix .old', async () => {
   for (const text of ['first', 'second']) {
     const log = beginLog(path());
     writeSync(log, text);

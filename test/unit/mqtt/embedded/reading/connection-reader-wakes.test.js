@@ -26,17 +26,17 @@ import { runs } from '../../../../support/runs.js';
 /** The default high-water mark of Node.js 20, and that of later versions. */
 const HIGH_WATER_MARKS = [16_384, 65_536];
 
-/** Each case sends about this many bytes: more than one read of the system and a full buffer of Node.js together. */
+/** Bytes that each case sends: more than one system read and a full Node.js buffer together. */
 const TOTAL_BYTES = 300_000;
 const MAX_PACKETS = 3000;
 
-/** Turns of the event loop without any event, after which nothing more will happen by itself. */
+/** After this many turns of the event loop without an event, nothing more happens by itself. */
 const QUIET_TURNS = 20;
 
 const TOPIC = 'iot/v1/d/measurements';
 const FILTER = 'iot/v1/d/status';
 
-/** Each kind of packet, with the type of its answer. `size`: of the payload, in bytes */
+/** Each kind of packet, with the type of its answer. `size`: bytes of the payload. */
 const KINDS = {
   qos0: { packet: (/** @type {number} */ size) => publishBytes(TOPIC, Buffer.alloc(size)), answer: null },
   qos1: {
@@ -52,7 +52,7 @@ const KINDS = {
   unsubscribe: { packet: () => unsubscribeBytes(9, FILTER), answer: 'unsuback' },
 };
 
-/** The broker with its real parts. The test settles the messages. @param {{ budgetBytes: number }} options */
+/** Starts a broker of real parts, but the test settles the messages. @param {{ budgetBytes: number }} options */
 async function startBroker({ budgetBytes }) {
   const budget = new ByteBudget(budgetBytes);
   const scheduler = new ReadScheduler(budget);
@@ -135,8 +135,8 @@ const chunks = fc.array(
 );
 
 /**
- * The first chunk ends one byte after the CONNECT, and more than the high-water mark follows before the CONNECT is answered. The reader
- * hands over the byte alone.
+ * The first chunk ends one byte after the CONNECT. More bytes than the high-water mark follow before the broker answers
+ * the CONNECT. Then the reader passes on this single byte.
  */
 const FIRST_BYTE_ALONE = {
   packets: [{ kind: 'qos1', size: 0 }],
@@ -149,7 +149,7 @@ const FIRST_BYTE_ALONE = {
   budgetBytes: 64 * 1024 * 1024,
 };
 
-test('Connection: any packets, chunks and times of settling: every packet is answered', async () => {
+test('Connection reader: random packets, chunks and settling times: every packet is answered', async () => {
   const cases = fc.record({
     packets,
     chunks,
@@ -174,12 +174,12 @@ test('Connection: any packets, chunks and times of settling: every packet is ans
       expect(line.destroyed).toBe(true);
       await broker.stop();
     }),
-    // Shrinking takes minutes, because a case that stalls has to become quiet first.
+    // No shrinking: it takes minutes, because each stalled case must become quiet first.
     { numRuns: runs(40), endOnFailure: true, examples: [[FIRST_BYTE_ALONE]] },
   );
 });
 
-/** Repeats a pattern of packets behind a CONNECT. @param {Array<{ kind: string, size: number }>} pattern */
+/** Repeats a pattern of packets after a CONNECT. @param {Array<{ kind: string, size: number }>} pattern */
 function streamOf(pattern) {
   const parts = pattern.map(({ kind, size }) => {
     const { packet, answer } = KINDS[/** @type {keyof typeof KINDS} */ (kind)];
@@ -199,7 +199,7 @@ function streamOf(pattern) {
 }
 
 /**
- * Lets bytes arrive, and settles messages, until nothing happens any more.
+ * Sends bytes in chunks and settles messages until nothing happens any more.
  *
  * @param {Awaited<ReturnType<typeof startBroker>>} broker
  * @param {Line} line

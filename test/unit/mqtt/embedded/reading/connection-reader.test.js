@@ -12,12 +12,12 @@ import { until } from '../../../../support/until.js';
 
 const PINGREQ = Buffer.from([0xc0, 0]);
 const MIB = 1024 * 1024;
-/** Bytes that a packet of these tests may have at most. */
+/** Largest allowed packet in these tests, in bytes. */
 const LIMIT = 300_000;
 
 const afterwards = useCleanUps();
 
-/** A PUBLISH of any content, of so many bytes in all. @param {number} bytes more than 4 */
+/** Returns a PUBLISH of the given total size. @param {number} bytes more than 4 */
 function publish(bytes) {
   const rest = bytes < 130 ? bytes - 2 : bytes < 16_387 ? bytes - 3 : bytes - 4;
   const length = [];
@@ -32,9 +32,9 @@ function publish(bytes) {
 }
 
 /**
- * A connection whose server side is read as aedes reads it: all that there is, whenever something is readable.
+ * Opens a connection. Its server side is read like aedes does: everything available, whenever it is readable.
  *
- * @param {{ isConnected?: boolean }} [options] whether its CONNECT is answered already (default true)
+ * @param {{ isConnected?: boolean }} [options] `isConnected`: the CONNECT is already answered (default true)
  */
 async function open({ isConnected = true } = {}) {
   const state = { isConnected, isFull: false };
@@ -87,17 +87,17 @@ async function open({ isConnected = true } = {}) {
     scheduler,
     slices,
     tooLarge,
-    /** The sizes that were asked of the socket itself. */
+    /** Sizes of the read calls that reached the socket. */
     asked,
     read,
     received,
-    /** @param {Buffer} bytes @param {number} [more] bytes that this slice is to bring */
+    /** @param {Buffer} bytes @param {number} [more] number of bytes to wait for */
     async send(bytes, more = bytes.length) {
       const wanted = received() + more;
       device.write(bytes);
       await until(() => received() >= wanted, { what: `${wanted} bytes` });
     },
-    /** Sends what is not to be read, and waits until it has arrived. @param {Buffer} bytes */
+    /** Sends bytes that must not be read, and waits until they have arrived. @param {Buffer} bytes */
     async sendUnread(bytes) {
       const before = received();
       const had = socket.readableLength;
@@ -106,7 +106,7 @@ async function open({ isConnected = true } = {}) {
       for (let turn = 0; turn < 5; turn++) await nextTurn();
       expect(received()).toBe(before);
     },
-    /** Waits for the turn of the last read, which finds nothing. A slow turn of the event loop delays it. */
+    /** Waits for the last read, which finds nothing. A slow event loop delays this read. */
     untilIdle: () => until(() => !reader.isBusy, { what: 'an idle connection' }),
     free: () => {
       state.isFull = false;
@@ -115,7 +115,7 @@ async function open({ isConnected = true } = {}) {
   };
 }
 
-test('Connection: many packets in one write: each slice has 128 of them, and nothing is lost', async () => {
+test('Connection reader: 300 packets in one write: slices of at most 128 packets, and nothing is lost', async () => {
   const connection = await open();
   const packets = 300;
   await connection.send(Buffer.concat(Array(packets).fill(PINGREQ)));
@@ -123,7 +123,7 @@ test('Connection: many packets in one write: each slice has 128 of them, and not
   await connection.untilIdle();
 });
 
-test('Connection: a packet arrives in two parts: both are handed over as they come', async () => {
+test('Connection reader: a packet arrives in two parts: each part is passed on as it arrives', async () => {
   const connection = await open();
   const packet = publish(100);
   await connection.send(packet.subarray(0, 40));
@@ -131,7 +131,7 @@ test('Connection: a packet arrives in two parts: both are handed over as they co
   expect(Buffer.concat(connection.slices)).toEqual(Buffer.concat([packet, PINGREQ]));
 });
 
-test('Connection: a large packet: it is read in pieces of 64 KiB, and is complete', async () => {
+test('Connection reader: a packet of 200 KB is read in pieces of at most 64 KiB, and is complete', async () => {
   const connection = await open();
   const packet = publish(200_000);
   await connection.send(packet);
@@ -139,7 +139,7 @@ test('Connection: a large packet: it is read in pieces of 64 KiB, and is complet
   expect(Math.max(...connection.slices.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
 });
 
-test('Connection: its CONNECT is not answered: it reads one packet, and goes on after the answer', async () => {
+test('Connection reader: CONNECT is not answered yet: one packet is read, the rest after the answer', async () => {
   const connection = await open({ isConnected: false });
   await connection.send(Buffer.concat([PINGREQ, PINGREQ, PINGREQ]), PINGREQ.length);
   for (let turn = 0; turn < 5; turn++) await nextTurn();
@@ -152,7 +152,7 @@ test('Connection: its CONNECT is not answered: it reads one packet, and goes on 
 test.each([
   ['63 messages', Array(63).fill(10), 10],
   ['messages of 1 MiB less one byte', [MIB - 1], 1],
-])('Connection: %s are unsettled: it is read on', async (_, sizes) => {
+])('Connection reader: %s are unsettled: reading continues', async (_, sizes) => {
   const connection = await open();
   for (const size of sizes) connection.reader.enter(size);
   await connection.send(PINGREQ);
@@ -162,7 +162,7 @@ test.each([
 test.each([
   ['64 messages', Array(64).fill(10), 10],
   ['messages of 1 MiB', [1, MIB - 1], 1],
-])('Connection: %s are unsettled: it is not read until one is settled', async (_, sizes, size) => {
+])('Connection reader: %s are unsettled: reading waits until one settles', async (_, sizes, size) => {
   const connection = await open();
   for (const each of sizes) connection.reader.enter(each);
   await connection.sendUnread(PINGREQ);
@@ -172,7 +172,7 @@ test.each([
   await connection.untilIdle();
 });
 
-test('Connection: it is stopped: nothing is read any more, also when messages are settled', async () => {
+test('Connection reader: stopped: nothing is read any more, even after messages settle', async () => {
   const connection = await open();
   connection.reader.enter(1);
   connection.reader.stop();
@@ -182,14 +182,14 @@ test('Connection: it is stopped: nothing is read any more, also when messages ar
   expect(connection.received()).toBe(0);
 });
 
-test('Connection: a packet is larger than its limit: the length in its header is reported, and the connection ends', async () => {
+test('Connection reader: a packet exceeds the limit: the length of its header is reported, the connection closes', async () => {
   const connection = await open();
   connection.device.write(publish(LIMIT + 100));
   await once(connection.socket, 'close');
   expect(connection.tooLarge).toEqual([LIMIT + 96]);
 });
 
-test('Connection: the byte budget is full: it waits, and is read when there is room', async () => {
+test('Connection reader: the byte budget is full: the connection waits, and is read once there is room', async () => {
   const connection = await open();
   connection.state.isFull = true;
   await connection.sendUnread(PINGREQ);
@@ -201,7 +201,7 @@ test('Connection: the byte budget is full: it waits, and is read when there is r
   await connection.untilIdle();
 });
 
-test('Connection: it breaks off while it waits for the byte budget: it waits no longer', async () => {
+test('Connection reader: the connection breaks while waiting for the byte budget: it leaves the queue', async () => {
   const connection = await open();
   connection.state.isFull = true;
   await connection.sendUnread(PINGREQ);
@@ -210,14 +210,14 @@ test('Connection: it breaks off while it waits for the byte budget: it waits no 
   expect(connection.scheduler.waiting).toBe(0);
 });
 
-test('Connection: the device leaves while the byte budget is full: the end is noticed at once', async () => {
+test('Connection reader: the device disconnects while the byte budget is full: the end is noticed at once', async () => {
   const connection = await open();
   connection.state.isFull = true;
   connection.device.end();
   await once(connection.socket, 'end');
 });
 
-test('Connection: the network reports an error: the connection closes in a turn of its own', async () => {
+test('Connection reader: a network error: the connection closes in a separate turn of the read scheduler', async () => {
   const connection = await open();
   const error = Object.assign(new Error('read ECONNRESET'), { syscall: 'read' });
   connection.socket.destroy(error);
@@ -227,13 +227,13 @@ test('Connection: the network reports an error: the connection closes in a turn 
   expect(connection.socket.destroyed).toBe(true);
 });
 
-test('Connection: the process ends it: it closes at once', async () => {
+test('Connection reader: the process destroys the connection: it closes at once', async () => {
   const connection = await open();
   connection.socket.destroy();
   expect(connection.socket.destroyed).toBe(true);
 });
 
-test('Connection: Node.js asks for 0 bytes: the socket is asked and nothing is taken; not while too much is unsettled', async () => {
+test('Connection reader: read(0) of Node.js is passed to the socket, except while too much is unsettled', async () => {
   const connection = await open();
   connection.state.isFull = true;
   await connection.sendUnread(PINGREQ);
@@ -247,7 +247,7 @@ test('Connection: Node.js asks for 0 bytes: the socket is asked and nothing is t
   expect(connection.asked).toEqual([0]);
 });
 
-test('Connection: slices are read: the scheduler counts the packets of each', async () => {
+test('Connection reader: slices are read: the read scheduler counts the packets of each slice', async () => {
   const connection = await open();
   /** @type {number[]} */
   const spent = [];

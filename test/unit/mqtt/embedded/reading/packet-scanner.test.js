@@ -5,9 +5,9 @@ import { packetLimit } from '../../../../../api/mqtt/embedded/connections.js';
 import { PacketScanner, PacketTooLarge } from '../../../../../api/mqtt/embedded/reading/packet-scanner.js';
 
 const MAX_PAYLOAD = 4096;
-/** What may come on top of a payload: topic, packet id, header. */
+/** Bytes allowed in addition to the payload, for topic, packet id and header. */
 const HEADROOM = 66_000;
-/** The limit of the first packet, whatever its type, and of every packet that is no PUBLISH. */
+/** The limit in bytes of the first packet, and of every packet other than a PUBLISH. */
 const MAX_OTHER = 96 * 1024;
 
 /** @param {number} size bytes of payload */
@@ -57,7 +57,7 @@ const packet = fc.oneof(
   fc.constantFrom(10, 1000, 10_000, 30_000).map(subscribe),
 );
 
-/** @param {Buffer} bytes @param {number[]} cuts lengths of chunks, used over and over */
+/** @param {Buffer} bytes @param {number[]} cuts lengths of chunks, used in turn */
 function* chunks(bytes, cuts) {
   for (let from = 0, at = 0; from < bytes.length; at++) {
     const length = cuts[at % cuts.length] ?? 1;
@@ -72,16 +72,16 @@ const cutting = fc.array(fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ m
   maxLength: 20,
 });
 
-test('Packet scanner: stream cut anywhere: only the first packet over its limit is reported', () => {
+test('Packet scanner: random packets in random chunks: only the first packet over its limit is reported', () => {
   fc.assert(
     fc.property(fc.array(packet, { maxLength: 8 }), cutting, (packets, cuts) => {
-      // By another decoder: the fixed header has the length of the rest.
+      // An independent decoder: the fixed header contains the length of the rest.
       const lengths = packets.map((bytes) => bytes.length - headerOf(bytes));
       const expected = lengths.find(
         (length, index) => length > limitOf(/** @type {Buffer} */ (packets[index]), index),
       );
       const scanner = new PacketScanner(packetLimit(MAX_PAYLOAD));
-      // A chunk of one byte for each of two megabytes shows no more than chunks of a few hundred.
+      // Two megabytes in chunks of one byte test no more than chunks of some hundred bytes.
       const large = packets.some((bytes) => bytes.length > 100_000);
       const sizes = large ? cuts.map((cut) => cut + 500) : cuts;
       const scanAll = () => {
@@ -96,7 +96,7 @@ test('Packet scanner: stream cut anywhere: only the first packet over its limit 
   );
 });
 
-test('Packet scanner: bounded number of packets: stops at the boundary of the last one', () => {
+test('Packet scanner: scan of at most N packets: it stops at a boundary between packets', () => {
   fc.assert(
     fc.property(
       fc.array(packet, { minLength: 1, maxLength: 12 }),
@@ -144,7 +144,7 @@ function headerOf(bytes) {
   return at + 1;
 }
 
-test('Packet scanner: a length of five bytes: the packet ends there, and is not too large', () => {
+test('Packet scanner: malformed length of five bytes: the packet ends there, and is not reported as too large', () => {
   const scanner = new PacketScanner(packetLimit(MAX_PAYLOAD));
   const malformed = Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0x7f]);
   expect(scanner.scan(malformed, 1)).toBe(5);

@@ -6,7 +6,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const OVERHEAD = 2048;
 const MAX_TURN_PACKETS = 512;
 
-/** Connections that always have more to read, a slice at a time. */
+/** Creates connections that always have more slices to read. */
 function createCrowd() {
   const budget = new ByteBudget(OVERHEAD);
   const scheduler = new ReadScheduler(budget);
@@ -21,7 +21,7 @@ function createCrowd() {
       left--;
       reads.push(name);
       scheduler.spend(packets);
-      // aedes asks again after it has handled the slice.
+      // aedes reads again after it has handled the slice.
       setImmediate(read);
     };
     read();
@@ -39,7 +39,7 @@ async function turnsUntil(condition) {
   return turns;
 }
 
-test('Read scheduler: one connection floods: another one is read once in every round', async () => {
+test('Read scheduler: one connection floods: the other connection is read once in each round', async () => {
   const { reads, connect } = createCrowd();
   connect('flood', { slices: 400, packets: MAX_TURN_PACKETS });
   connect('other', { slices: 10, packets: 1 });
@@ -50,7 +50,7 @@ test('Read scheduler: one connection floods: another one is read once in every r
     expect(position - (others[index - 1] ?? 0)).toBeLessThanOrEqual(3);
 });
 
-test('Read scheduler: twenty connections flood: none gets a slice more than another', async () => {
+test('Read scheduler: twenty connections flood: each connection gets one slice per round', async () => {
   const { reads, connect } = createCrowd();
   const names = Array.from({ length: 20 }, (_, index) => `flood-${index}`);
   for (const name of names) connect(name, { slices: 50, packets: MAX_TURN_PACKETS / 4 });
@@ -59,7 +59,7 @@ test('Read scheduler: twenty connections flood: none gets a slice more than anot
     expect(reads.slice(round * 20, (round + 1) * 20).toSorted()).toEqual(names.toSorted());
 });
 
-test('Read scheduler: many packets wait: one turn of the event loop reads a bounded number', async () => {
+test('Read scheduler: many packets wait: one turn of the event loop reads at most 512 packets', async () => {
   const { scheduler } = createCrowd();
   let resumed = 0;
   for (let index = 0; index < 100; index++)
@@ -76,7 +76,7 @@ test('Read scheduler: many packets wait: one turn of the event loop reads a boun
   expect(scheduler.waiting).toBe(0);
 });
 
-test('Read scheduler: byte budget full: new connections are read, messages wait until there is room', async () => {
+test('Read scheduler: the byte budget is full: new connections are read, messages wait until there is room', async () => {
   const { budget, scheduler, reads, connect } = createCrowd();
   void budget.enter(0);
   const waiting = /** @type {Promise<void>} */ (budget.enter(0));
@@ -90,7 +90,7 @@ test('Read scheduler: byte budget full: new connections are read, messages wait 
   await turnsUntil(() => reads.length === 2);
 });
 
-test('Read scheduler: connection closes while it waits: it is not resumed', async () => {
+test('Read scheduler: a waiting connection closes: it is not resumed', async () => {
   const { scheduler } = createCrowd();
   let resumed = 0;
   const cancel = scheduler.wait(() => resumed++, true);
@@ -100,7 +100,7 @@ test('Read scheduler: connection closes while it waits: it is not resumed', asyn
   expect(resumed).toBe(1);
 });
 
-test('Read scheduler: room comes back: no connection overtakes those that waited for it', async () => {
+test('Read scheduler: the byte budget has room again: a new read does not overtake waiting connections', async () => {
   const { budget, scheduler } = createCrowd();
   void budget.enter(0);
   const waiting = /** @type {Promise<void>} */ (budget.enter(0));
