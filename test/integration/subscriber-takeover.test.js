@@ -26,7 +26,7 @@ async function startWatched() {
   return { gate, client, seen };
 }
 
-test('Takeover: the broker accepts connections and soon resets them, five times: a takeover is reported', async () => {
+test('Client id takeover: broker accepts and soon resets the connection, five times: a takeover is reported', async () => {
   const { gate, client, seen } = await startWatched();
   for (let round = 0; round < 4; round++) {
     expect(seen.taken).toBe(0);
@@ -42,7 +42,7 @@ test('Takeover: the broker accepts connections and soon resets them, five times:
   expect(seen.taken).toBe(1);
 });
 
-test('Takeover: the network fails eight times: no takeover is reported', async () => {
+test('Client id takeover: the network fails eight times: no takeover is reported', async () => {
   const { gate, client, seen } = await startWatched();
   for (let round = 0; round < 8; round++) {
     const before = seen.errors.filter((code) => code === 'ECONNREFUSED').length;

@@ -59,38 +59,44 @@ describe('Export: hours in every stored form', () => {
       ]);
       return { hour, fate, samples };
     });
-    // A text has no negative zero.
+    // CSV and NDJSON have no negative zero.
     expected = (await world.lay('mixed', hours)).map(([ts, value]) => [ts, value + 0]);
   });
 
   test.each([
     [NDJSON, 'ndjson', ofNdjson],
     [CSV, 'csv', ofCsv],
-  ])('Export: %s: the whole range, in both orders', async (type, extension, read) => {
-    for (const order of ['asc', 'desc']) {
-      const { status, headers, text } = await ask('mixed', type, `order=${order}`);
-      expect(status).toBe(200);
-      expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
-      expect(headers['content-disposition']).toBe(`attachment; filename=mixed_s.${extension}`);
-      expect(headers.vary).toMatch(/Accept/);
-      expect(read(text)).toEqual(order === 'asc' ? expected : expected.toReversed());
-      expect(text.match(/\d{4}-[^",]+/)?.[0]).toBe(
-        new Date(Number(expected.at(order === 'asc' ? 0 : -1)?.[0])).toISOString(),
-      );
-    }
-    const [from, to] = [Number(expected[7]?.[0]), Number(expected[90]?.[0])];
-    const { text } = await ask('mixed', type, `order=asc&from=${from}&to=${to}`);
-    expect(read(text)).toEqual(expected.slice(7, 90));
-  });
+  ])(
+    'Export as %s: whole range, in both orders: the file has every sample',
+    async (type, extension, read) => {
+      for (const order of ['asc', 'desc']) {
+        const { status, headers, text } = await ask('mixed', type, `order=${order}`);
+        expect(status).toBe(200);
+        expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
+        expect(headers['content-disposition']).toBe(`attachment; filename=mixed_s.${extension}`);
+        expect(headers.vary).toMatch(/Accept/);
+        expect(read(text)).toEqual(order === 'asc' ? expected : expected.toReversed());
+        expect(text.match(/\d{4}-[^",]+/)?.[0]).toBe(
+          new Date(Number(expected.at(order === 'asc' ? 0 : -1)?.[0])).toISOString(),
+        );
+      }
+      const [from, to] = [Number(expected[7]?.[0]), Number(expected[90]?.[0])];
+      const { text } = await ask('mixed', type, `order=asc&from=${from}&to=${to}`);
+      expect(read(text)).toEqual(expected.slice(7, 90));
+    },
+  );
 
-  test.each(['gzip', 'br'])('Export: Accept-Encoding %s: the same lines', async (encoding) => {
-    const plain = await ask('mixed', CSV, 'order=asc');
-    const path = '/devices/mixed/sensors/s/measurements?order=asc';
-    const headers = { accept: CSV, 'accept-encoding': encoding };
-    const response = await world.system.fetch(path, { headers });
-    expect(response.headers.get('content-encoding')).toBe(encoding);
-    expect(await response.text()).toBe(plain.text);
-  });
+  test.each(['gzip', 'br'])(
+    'Export: Accept-Encoding %s: the lines equal those without compression',
+    async (encoding) => {
+      const plain = await ask('mixed', CSV, 'order=asc');
+      const path = '/devices/mixed/sensors/s/measurements?order=asc';
+      const headers = { accept: CSV, 'accept-encoding': encoding };
+      const response = await world.system.fetch(path, { headers });
+      expect(response.headers.get('content-encoding')).toBe(encoding);
+      expect(await response.text()).toBe(plain.text);
+    },
+  );
 
   test.each([
     ['*/*', 'application/json'],
@@ -99,12 +105,12 @@ describe('Export: hours in every stored form', () => {
     ['text/csv; charset=utf-8', CSV],
     ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
     ['text/*', CSV],
-  ])('Export: hours in every stored form: %s: %s', async (accept, type) => {
+  ])('Export: Accept %s: the content type is %s', async (accept, type) => {
     const { headers } = await ask('mixed', accept);
     expect(headers['content-type']).toMatch(type);
   });
 
-  test('Export: hours in every stored form: format in the address: replaces Accept', async () => {
+  test('Export: parameter format is given: it replaces the Accept header', async () => {
     const html = 'text/html, application/xhtml+xml, */*;q=0.8';
     const csv = await ask('mixed', html, 'order=asc&format=csv');
     expect(csv.headers['content-type']).toBe(`${CSV}; charset=utf-8`);
@@ -117,7 +123,7 @@ describe('Export: hours in every stored form', () => {
     expectProblem(await ask('mixed', html, 'format=csv&limit=5'), 400, 'bad_parameter');
   });
 
-  test('Export: hours in every stored form: unknown format, or paging parameters: a problem', async () => {
+  test('Export: unknown format, paging parameter, reversed range or unknown device: refused', async () => {
     expectProblem(await ask('mixed', 'application/xml'), 406, 'not_acceptable');
     for (const query of ['limit=5', 'cursor=abc']) {
       const answer = await ask('mixed', CSV, query);
@@ -128,7 +134,7 @@ describe('Export: hours in every stored form', () => {
     expectProblem(await ask('nobody', CSV), 404, 'not_found');
   });
 
-  test('Export: hours in every stored form: empty range: a file without samples; HEAD reads nothing', async () => {
+  test('Export: empty range: a file without samples; HEAD: no history is read', async () => {
     expect((await ask('mixed', CSV, `to=${BEGIN}`)).text).toBe('ts,value\n');
     expect((await ask('mixed', NDJSON, `to=${BEGIN}`)).text).toBe('');
     const before = await historyReads();

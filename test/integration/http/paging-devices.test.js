@@ -45,7 +45,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ 
   );
 
   test.each([1, (expected.length + 1) / 2, expected.length || 1, expected.length + 1, 1000].map(Math.ceil))(
-    'limit %i: each device once',
+    'GET /devices: limit %i: the pages have each device once',
     async (limit) => {
       const pages = await pagesOf(
         system,
@@ -62,7 +62,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ 
   );
 });
 
-test('GET /devices: each device: the members of the contract', async () => {
+test('GET /devices: item: has the members of the contract', async () => {
   const { items } = await system.get('/devices?limit=1');
   expect(items).toEqual([
     {

@@ -59,7 +59,7 @@ test('GET /pipeline: stream reader and MQTT client: counted', async () => {
   await until(async () => (await system.get('/pipeline')).processes[0].readers === 0);
 });
 
-test('GET /pipeline/recent: five minutes: one entry each second', async () => {
+test('GET /pipeline/recent: process runs for seconds: entries are appended in order of time', async () => {
   const recent = async () => (await system.get('/pipeline/recent')).items;
   const [first] = await recent();
   expect(first).toEqual({
@@ -79,7 +79,7 @@ test('GET /pipeline/recent: five minutes: one entry each second', async () => {
   expect(times[0]).toBe(Date.parse(first.ts));
 });
 
-test('GET /pipeline: process died: stale, and its row expires', async () => {
+test('GET /pipeline: process died: listed as stale, its broker check is ignored, and its row expires', async () => {
   const store = createProcessStore(createSession(await system.openDatabase(), () => {}));
   const seenAt = Date.now() - 60_000;
   const stats = JSON.stringify({
@@ -115,7 +115,7 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
   await store.remove('died');
 });
 
-test('GET /pipeline: process stopped: removed', async () => {
+test('GET /pipeline: process stops: its row is removed', async () => {
   const countRows = async () => (await system.execute('SELECT client_id FROM process')).rowLength;
   expect(await countRows()).toBe(1);
   await system.halt();
