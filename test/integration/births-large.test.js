@@ -17,7 +17,7 @@ import { useTestSystem } from '../support/system/use.js';
 /** @import { Identity } from '../../schema/ids.js' */
 
 /**
- * Registration on the real store. The tests bring their own gate, so that they can count and refuse requests to the database.
+ * Registration on the real store. The tests use their own gate, which counts and refuses requests to the database.
  */
 
 const SENSORS = 1000;

@@ -206,7 +206,7 @@ test('Mosquitto: rotation and SIGHUP: the old secret is refused, and its connect
 
 test('Files for Mosquitto: written again: the files keep their owner and group', async () => {
   const both = ['passwords', 'acl'].map((name) => join(files, name));
-  // Only root can change the owner of a file. Another user keeps its own files.
+  // Only root can change the owner of a file, so any other user runs this test with its own ids.
   const [owner, group] = process.getuid?.() === 0 ? [4711, 4712] : [process.getuid?.(), process.getgid?.()];
   for (const path of [files, ...both]) chownSync(path, Number(owner), Number(group));
   for (const path of both) chmodSync(path, 0o644);

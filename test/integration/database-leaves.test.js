@@ -5,7 +5,7 @@ import { useInstallation } from '../support/processes/installation.js';
 
 const installation = useInstallation();
 
-/** Starts a proxy to the database. A request that contains the statement cuts it off. @param {string} statement */
+/** Starts a proxy to the database. The first request with the statement closes its connections. @param {string} statement */
 async function startBreakingGate(statement) {
   const gate = await startGate(`cql://${installation.settings()['CQL_CONTACT_POINTS']}`, () => ({
     fromClient: (chunk) => {

@@ -16,7 +16,7 @@ const system = useTestSystem();
 let ingest;
 /** @type {Record<string, any>[]} */
 const logged = [];
-/** So many of the next rows fail with a TypeError, like a defect of the code. */
+/** The number of next rows that fail with a TypeError, like a defect of the code. */
 let defects = 0;
 
 beforeAll(async () => {

@@ -76,7 +76,7 @@ describe('Live topics by name, embedded broker', () => {
     await measure('other');
     const ofDevices = () => all.filter(({ topic }) => !topic.startsWith('iot/live/stats/'));
     const devices = () => ofDevices().map(({ items }) => items[0].device);
-    // The order holds for each device, not between devices.
+    // Changes are in order for each device, not between devices.
     await until(() => devices().includes('desk') && devices().includes('other'));
     // A duplicate would arrive before the next change of this device.
     await measure('desk');

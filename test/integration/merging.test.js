@@ -105,16 +105,13 @@ describe('Merging: the same samples in other messages: the same result', () => {
       ],
       ['one message for each sample', shuffled(samples, random).map((sample) => [sample])],
     ]),
-  )(
-    'Merging: equal samples, %s: the stored samples and the latest value are equal',
-    async (title, batches) => {
-      const device = title.replaceAll(' ', '-');
-      // All messages are sent at once, so that commits overtake each other.
-      await Promise.all(batches.map((batch) => publish(device, batch)));
-      expect(await measurements(device)).toEqual(expected);
-      expect(await latest(device)).toEqual(expected.at(-1));
-    },
-  );
+  )('Merging of equal samples: %s: stored samples and latest value do not differ', async (title, batches) => {
+    const device = title.replaceAll(' ', '-');
+    // All messages are sent at once, so that commits overtake each other.
+    await Promise.all(batches.map((batch) => publish(device, batch)));
+    expect(await measurements(device)).toEqual(expected);
+    expect(await latest(device)).toEqual(expected.at(-1));
+  });
 });
 
 describe('Merging: two values for one instant: the one with the greater bytes is stored', () => {

@@ -164,7 +164,7 @@ describe('CONNECT', () => {
 
   test('MQTT 5, 3.1.2.11.3: Receive Maximum 0: CONNACK 0x82, and the connection is closed', async () => {
     const client = await open();
-    // mqtt-packet generates no such packet.
+    // mqtt-packet refuses to generate this packet, so the test changes its bytes.
     const bytes = bytesOf(connectPacket({ properties: { receiveMaximum: 7 } }));
     bytes[bytes.indexOf(Buffer.from([0x21, 0, 7])) + 2] = 0;
     client.sendBytes(bytes);

@@ -10,7 +10,7 @@ const { broker, afterwards } = useExternalBroker();
 /** Settles at the next event of this kind, and ignores errors before it. @param {mqtt.MqttClient} client @param {'connect' | 'close'} event @returns {Promise<void>} */
 const next = (client, event) => new Promise((resolve) => client.once(event, () => resolve(undefined)));
 
-/** Starts a watched client behind a network that can fail. */
+/** Starts a client that is watched for a takeover, behind a network that can fail. */
 async function startWatched() {
   const gate = await startGate(broker().url);
   afterwards(gate.stop);

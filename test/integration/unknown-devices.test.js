@@ -44,7 +44,7 @@ test('Unknown device: AUTO_REGISTER=false: its messages are dead letters at once
   expect(page.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([3, 1]);
   await until(async () => (await system.get('/devices/early')).online);
 
-  // The birth did not have this sensor.
+  // The birth does not name this sensor.
   expect((await system.fetch('/devices/early/sensors/other')).status).toBe(404);
   await publish('early', 'measurements', [
     { sensor_id: 'other', ts, value: 4 },

@@ -29,7 +29,7 @@ test('Events: births and statuses, some repeated: each is listed once, newest fi
     now += SECOND_MS;
     await client.send('door', 'status', { state: 'offline', session });
   }
-  // A will of an old session changes nothing.
+  // A late last will of an old session changes nothing.
   await client.send('door', 'status', { state: 'offline', session: first });
   expect((await system.get('/devices/door/events')).items).toEqual([
     { ts: iso(now - SECOND_MS), kind: 'offline' },

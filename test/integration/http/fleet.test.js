@@ -13,7 +13,7 @@ let ahead = 0;
 const system = useTestSystem({ clock: () => Date.now() + ahead });
 const device = useDevice(system);
 
-/** Requests a new count, after the last answer has become too old. */
+/** Moves the clock until the last count is too old, and requests a new one. */
 function countAgain() {
   ahead += 10_000;
   return system.get('/fleet');

@@ -82,7 +82,7 @@ test('Device: without a status: online for five minutes after a message', async 
     expect(await system.get('/devices/silent')).toMatchObject({ online: true });
     ahead = 5 * 60_000;
     expect(await system.get('/devices/silent')).toMatchObject({ online: false });
-    // The status of a device counts until the device sends another one.
+    // A status stays valid until the device sends another one.
     expect(await system.get('/devices/gate-1')).toMatchObject({ online: true });
   } finally {
     ahead = 0;

@@ -101,7 +101,7 @@ test('GET /pipeline: process died: listed as stale, its broker check is ignored,
     stale: true,
     seen: new Date(seenAt).toISOString(),
   });
-  // The check of a dead process does not count for the broker.
+  // The broker check of a dead process is ignored.
   expect(broker).toMatchObject({ ok: true });
   const row = (
     await system.execute(
@@ -109,7 +109,7 @@ test('GET /pipeline: process died: listed as stale, its broker check is ignored,
     )
   ).first();
   expect(row?.['ttl']).toBeGreaterThan(3500);
-  // The check of a running process counts.
+  // The broker check of a running process is used.
   await store.write({ ...died, seenAt: Date.now() });
   expect((await system.get('/pipeline')).broker).toEqual({ ok: false, message: 'does not answer' });
   await store.remove('died');

@@ -161,33 +161,30 @@ describe('Query: columns', () => {
     }
   });
 
-  test.each(['device', 'site', 'type'])(
-    'Query: group=%s: aggregates all samples of the group',
-    async (group) => {
-      const { series } = await ask(
-        `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
-      );
-      const edges = edgesOf(whole, 6 * HOUR_MS);
-      const names = ['oven', 'pump-1', 'pump-2', 'silent'];
-      const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
-      const groups = new Map();
-      for (const name of names) {
-        const key = group === 'device' ? name : /** @type {any} */ (all)[name][group];
-        groups.set(key, [...(groups.get(key) ?? []), name]);
-      }
-      expect(series.map((/** @type {any} */ item) => item[group])).toEqual([...groups.keys()].sort());
-      for (const { unit, sensors, ...item } of series) {
-        const members = groups.get(item[group]);
-        expect(sensors).toBe(members.length);
-        const units = new Set(members.map((/** @type {string} */ name) => /** @type {any} */ (all)[name].unit));
-        expect(unit).toBe(units.size === 1 ? [...units][0] : null);
-        const samples = members.flatMap((/** @type {string} */ name) => stored[name] ?? []);
-        const expected = alignedOf(samples, whole, edges);
-        for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
-        for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
-      }
-    },
-  );
+  test.each(['device', 'site', 'type'])('Query: group=%s: covers all its samples', async (group) => {
+    const { series } = await ask(
+      `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
+    );
+    const edges = edgesOf(whole, 6 * HOUR_MS);
+    const names = ['oven', 'pump-1', 'pump-2', 'silent'];
+    const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
+    const groups = new Map();
+    for (const name of names) {
+      const key = group === 'device' ? name : /** @type {any} */ (all)[name][group];
+      groups.set(key, [...(groups.get(key) ?? []), name]);
+    }
+    expect(series.map((/** @type {any} */ item) => item[group])).toEqual([...groups.keys()].sort());
+    for (const { unit, sensors, ...item } of series) {
+      const members = groups.get(item[group]);
+      expect(sensors).toBe(members.length);
+      const units = new Set(members.map((/** @type {string} */ name) => /** @type {any} */ (all)[name].unit));
+      expect(unit).toBe(units.size === 1 ? [...units][0] : null);
+      const samples = members.flatMap((/** @type {string} */ name) => stored[name] ?? []);
+      const expected = alignedOf(samples, whole, edges);
+      for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
+      for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
+    }
+  });
 
   test('Query: fill=previous: empty bins repeat all aggregates but the count', async () => {
     const range = `from=${BEGIN}&to=${BEGIN + 5 * HOUR_MS}`;

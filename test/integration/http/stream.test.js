@@ -175,7 +175,7 @@ test('Stream: value changes during the snapshot: the change is not lost', async 
   }
   const devices = ['race-0', 'race-1', 'race-2', 'race-3', 'race-4'];
   for (const name of devices) await measure(name, 's', 0);
-  // A change waits up to 250 ms for others of its stream. The devices wait side by side.
+  // A change waits up to 250 ms for others of its stream, so the devices change at the same time.
   for (let value = 1; value <= 5; value++) await Promise.all(devices.map((name) => change(name, value)));
 });
 

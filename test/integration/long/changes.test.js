@@ -80,7 +80,7 @@ beforeAll(async () => {
 
 test('GET /changes: reader follows from the present hour on: it gets every sample once, over several answers', async () => {
   const joined = await ask(new Date(begunHour).toISOString(), 1);
-  // The reader now reads windows, which the clock passes one by one.
+  // From this cursor on, the reader gets windows of time, which the clock passes one by one.
   shift = 2 * MINUTE_MS;
   await post('d', [[Date.now(), 1.25]]);
   shift = 3 * HOUR_MS;

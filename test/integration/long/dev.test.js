@@ -22,7 +22,7 @@ const PORT_TAKEN = 71;
 let clone;
 /** @type {Awaited<ReturnType<typeof freePorts>>} */
 let ports;
-/** The processes of the current test. They are ended after it, also if it fails. @type {DevProcess[]} */
+/** The processes of the current test. `afterEach` ends them, also after a failure. @type {DevProcess[]} */
 const started = [];
 
 beforeAll(async () => {

@@ -115,7 +115,7 @@ test('Query rules: every kind of request runs: neither the driver nor the wire s
   );
   expect(scattered).toEqual([]);
 
-  // Every request passes the hook that checks all other tests of the run.
+  // The hook that checks all other tests of the run has seen every request.
   const texts = (/** @type {string[][]} */ requests) =>
     requests
       .filter((statements) => !statements.some(isOfDriver))
@@ -210,7 +210,7 @@ test('Database: killed under load and started again: no permit leaks, and ingest
     );
   // After a kill the supervisor of the engine needs a moment to release the directory.
   await until(startAgain, { withinMs: 120_000 });
-  // The pause of the driver between two attempts would have grown to minutes by then.
+  // With the default of the driver, its pause between two attempts would have grown to minutes by then.
   const isReady = async () => (await fetch(`${system.httpUrl}/readyz`).catch(() => null))?.status === 200;
   await until(isReady, { withinMs: 60_000 });
   await Promise.all(load);

@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
 
 const TIMEOUT_MS = 240_000;
 
-/** @type {string} with a space, because users have such folders */
+/** @type {string} with a space, because folders of users may have one */
 let dataDir;
 /** @type {number} */
 let port;

@@ -132,7 +132,6 @@ test('Secrets: requests, broker and database fail: no secret is in the log, in m
   await get(`/${SECRETS.API_TOKEN}`);
   await send(api.httpUrl, '/api/v1/measurements', { method: 'POST', headers: HEADERS, body: '{' });
 
-  // The test stops the broker and cuts the database.
   await mosquitto.stop();
   await until(() => lines().some(({ msg }) => msg === 'broker'));
   gate.cut('reset');

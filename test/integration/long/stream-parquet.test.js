@@ -62,7 +62,7 @@ async function readWatermarks() {
   return all.map((watermark) => watermark && Date.parse(watermark.until));
 }
 
-/** Moves the clock to noon of the next day, whose hours before have closed. @returns {Promise<number>} epoch ms of its start */
+/** Moves the clock to noon of the next day, and closes the hours before noon. @returns {Promise<number>} epoch ms of its start */
 async function newDay() {
   const day = dayOf(clock.now) + DAY_MS;
   clock.now = day + DAY_MS / 2;
