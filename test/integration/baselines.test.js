@@ -86,7 +86,7 @@ test('GET /outliers/groups: by device and by site: each group names its worst se
   }
 });
 
-test('GET /outliers: sensor has only two minutes of samples: they form a provisional baseline, which judges the newest', async () => {
+test('GET /outliers: sensor has only two minutes of samples: they form a provisional baseline for the newest value', async () => {
   await untilHourGoesOn();
   const now = Date.now();
   const samples = Array.from({ length: 120 }, (_, index) => ({

@@ -143,7 +143,7 @@ test('Sparkplug aliases: mqtt-viewer/mqtt-viewer#129: two devices use one alias:
   expect(await deadLetters(api, 'field/spaces')).toEqual([{ unknown_sensor: 1 }]);
 });
 
-test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#454: data has name and alias but no type: the birth gives it', async () => {
+test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#454: data has name and alias but no type: uses the type of the birth', async () => {
   const api = await startEmbedded();
   await edge('named', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('level', 1, 5, 'int32')] });
   const named = { ...metric('level', 1, -12, 'int32'), ts: Date.now() + 1 };

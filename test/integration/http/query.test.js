@@ -317,7 +317,7 @@ describe('Query: refusals', () => {
 });
 
 describe('Query: selection', () => {
-  test('Query: birth gives the sensor a name besides its id: found by both, alone and with a site', async () => {
+  test('Query: birth gives the sensor a name other than its id: found by both, alone and with a site', async () => {
     const sensors = [{ sensor_id: 'air', name: 'Air temperature' }];
     await world.device.birth('garden', { site: 'Garden', sensors });
     for (const sensor of ['air', 'Air%20temperature']) {

@@ -20,7 +20,7 @@ afterAll(() => dropKeyspace(config.cql));
 
 const expectStopped = () => startCommand('infra/operations/steps/expect-stopped.js', settings).ended;
 
-test('Operations step expect-stopped: a process has a fresh heartbeat: fails; an old or missing one: succeeds', async () => {
+test('Operations step expect-stopped: fresh heartbeat of a process: the step fails; old or missing one: it succeeds', async () => {
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
   await migrateDatabase(config);
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
