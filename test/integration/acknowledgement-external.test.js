@@ -51,7 +51,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @param {string} device @param {object[]} elements @returns {Promise<unknown>} settles when the broker has acknowledged it */
+/** @param {string} device @param {object[]} elements @returns {Promise<unknown>} settles when the broker has acknowledged the message */
 const publish = (device, elements) =>
   client.publishAsync(`iot/v1/${device}/measurements`, JSON.stringify(elements), { qos: 1 });
 
@@ -69,14 +69,14 @@ const subscriber = {
     return { isAcknowledged, acknowledged: acknowledged() };
   },
 
-  // Its acknowledgement would wait for the previous one. The test therefore waits for its stored value.
+  // The acknowledgement of this message waits for the previous one. The test therefore waits for its stored value.
   async sendAnother(device) {
     await publish(device, [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
     await until(async () => (await system.fetch(`/devices/${device}/sensors/s`)).status === 200);
     await writes.quiet();
   },
 
-  // The subscriber of ingest sends a message to the broker, on the connection of its acknowledgements.
+  // The subscriber of ingest publishes the mark on the connection that carries its acknowledgements.
   async flush() {
     const before = marks;
     source.send(MARK, Buffer.from('mark'));

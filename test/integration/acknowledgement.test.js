@@ -65,7 +65,8 @@ const broker = {
 const http = {
   send: (device, elements) => track(() => post(device, elements)),
   sendAnother: (device) => post(device, ANOTHER),
-  // An earlier answer was written before the request of `sendAnother`, and is read before its answer.
+  // Nothing to flush: the API writes an earlier answer before it gets the request of `sendAnother`. The client reads
+  // that answer first.
   flush: async () => {},
 };
 
@@ -74,6 +75,6 @@ testAcknowledgements('embedded broker', { writes, transport: broker });
 testAcknowledgements('HTTP', {
   writes,
   transport: http,
-  // HTTP reports what it refuses, and keeps no dead letter.
+  // The HTTP API reports refused measurements in its answer, and keeps no dead letter.
   cases: WRITES_OF_A_MESSAGE.filter(({ write }) => write !== 'deadLetters.write'),
 });

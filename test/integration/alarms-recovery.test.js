@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const NEVER_MS = DAY_MS;
 
-/** Commits, and does not learn of rules after its start. @type {TestSystem} */
+/** A process that commits samples, and loads no alarm rules after its start. @type {TestSystem} */
 let committing;
 /** @type {TestSystem} */
 let evaluating;
@@ -44,7 +44,7 @@ const addRule = (system, name, condition, since) =>
 const measure = (ts, value) =>
   post(committing, '/measurements?device=pump', { sensor_id: 'heat', ts, value });
 
-test('Alarm: a process dies between commit and evaluation: another evaluates what it committed, also the late samples', async () => {
+test('Alarm evaluation: a process dies between commit and evaluation: another process evaluates its samples, also late ones', async () => {
   const begun = Date.now();
   const since = begun - 3 * DAY_MS;
   await measure(begun - 2 * DAY_MS, 6);
@@ -52,12 +52,12 @@ test('Alarm: a process dies between commit and evaluation: another evaluates wha
   await measure(begun - 2 * MINUTE_MS, 1);
   await addRule(committing, 'too cold', { kind: 'below', limit: -1000 }, since);
   await addRule(evaluating, 'too warm', { kind: 'above', limit: 5 }, since);
-  // The new rule has looked at the past.
+  // The new rule has been evaluated for the samples before it.
   await until(async () => (await evaluating.get('/alarms')).items.length === 1);
   await measure(begun - DAY_MS, 7);
   await measure(begun - DAY_MS + MINUTE_MS, 1);
   await measure(begun - MINUTE_MS, 9);
-  // Its successor finds this progress of the process that committed.
+  // This progress row stands for the dead process. The other process continues from it.
   expect((await evaluating.get('/alarms')).items).toHaveLength(1);
   const progress = [randomUUID(), new Date(begun - 2 * MINUTE_MS)];
   await committing.execute(

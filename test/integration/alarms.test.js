@@ -65,10 +65,10 @@ async function addRule(rule) {
 const receivedOf = (name, event) =>
   receiver.received.filter((received) => received.alarm.rule === name && received.event === event);
 
-/** @param {Receiver['received']} received @returns {unknown[]} their keys of idempotency */
+/** @param {Receiver['received']} received @returns {unknown[]} the idempotency keys of these deliveries */
 const keysOf = (received) => received.map(({ headers }) => headers['idempotency-key']);
 
-/** Waits until a list is as expected, and shows the difference if it never is. @param {() => Promise<any[]>} read @param {any[]} expected */
+/** Waits until the list matches. After a timeout the error shows the difference. @param {() => Promise<any[]>} read @param {any[]} expected */
 async function untilItMatches(read, expected) {
   const failure = async () => {
     const list = await read();
@@ -91,7 +91,7 @@ async function untilItMatches(read, expected) {
 const measure = (sensor, value, ts = Date.now()) =>
   device.measure('freezer', [{ sensor_id: sensor, ts, value }]);
 
-test('POST /alarm-rules: a rule that contradicts itself: 400 with the field', async () => {
+test('POST /alarm-rules: clear limit above the alarm limit: answers 400 and names the field', async () => {
   const condition = { kind: 'above', limit: 5, clear: 6 };
   const response = await request('/alarm-rules', 'POST', {
     name: 'wrong',
@@ -106,7 +106,7 @@ test('POST /alarm-rules: a rule that contradicts itself: 400 with the field', as
   });
 });
 
-test('Alarm: a value crosses the limit and returns: opened and cleared once, signed, streamed and with Alertmanager', async () => {
+test('Alarm: value crosses the limit and returns: signed webhook, stream and Alertmanager report one opening and one clearing', async () => {
   const stream = await openStream(`${system.httpUrl}/api/v1/stream`);
   const rule = await addRule({
     name: 'too warm',
@@ -156,7 +156,7 @@ test('Alarm: a value crosses the limit and returns: opened and cleared once, sig
   ]);
 });
 
-test('Alarm: late samples split it: the first is corrected, the second opens, both are seen late', async () => {
+test('Alarm: a late sample splits an episode in two: the first is corrected, and both are marked seen_late', async () => {
   const now = Date.now();
   await addRule({
     name: 'late',
@@ -190,11 +190,11 @@ test('Alarm: late samples split it: the first is corrected, the second opens, bo
   expect(new Set(keysOf(corrected)).size).toBe(2);
 });
 
-test('Absence: a sensor stops while its device goes on: one alarm after three intervals, ended by its return', async () => {
+test('Absence alarm: sensor is silent for three intervals while its device sends: it opens, and ends at the next sample', async () => {
   await device.birth('pump', {
     sensors: [
       { sensor_id: 'flow', interval_ms: 1000 },
-      // The device goes on with this one, also on a machine that stalls for seconds.
+      // This sensor keeps sending. Its long interval tolerates a machine that stalls for seconds.
       { sensor_id: 'heat', interval_ms: 10_000 },
     ],
   });
@@ -232,7 +232,7 @@ test('Absence: a sensor stops while its device goes on: one alarm after three in
   expect(new Set(opened.map(({ alarm_id }) => alarm_id)).size).toBe(opened.length);
 });
 
-test('Delivery: the receiver fails, hangs and answers late: each change arrives', async () => {
+test('Alarm delivery: webhook receiver fails, hangs and answers late: every change of the alarm is delivered', async () => {
   await addRule({
     name: 'flaky',
     scope: { device: 'freezer', sensor: 'door' },
@@ -241,7 +241,7 @@ test('Delivery: the receiver fails, hangs and answers late: each change arrives'
   receiver.become('fails');
   await measure('door', 1);
   await until(() => receiver.refused() > 1);
-  // Alertmanager takes its own delivery meanwhile.
+  // Only the delivery to the webhook waits. Alertmanager has accepted its own.
   await untilItMatches(
     async () => (await system.get('/alarm-deliveries')).items,
     [{ target: 'webhook', event: 'opened' }],
@@ -258,7 +258,7 @@ test('Delivery: the receiver fails, hangs and answers late: each change arrives'
   await until(async () => (await system.get('/alarm-deliveries')).items.length === 0);
 });
 
-test('POST /alarms/{alarm_id}/acknowledge: a name and a comment: in the alarm, its events and the webhook', async () => {
+test('POST /alarms/{alarm_id}/acknowledge: name and comment: the alarm shows them, and events and webhook report them', async () => {
   await addRule({
     name: 'mine',
     scope: { device: 'freezer', sensor: 'lamp' },
@@ -286,7 +286,7 @@ test('POST /alarms/{alarm_id}/acknowledge: a name and a comment: in the alarm, i
   expect((await request('/alarms/unknown/acknowledge', 'POST', {})).status).toBe(404);
 });
 
-test('POST /alarms/{alarm_id}/shelve: the alarm clears meanwhile: it is delivered when the shelving ends', async () => {
+test('POST /alarms/{alarm_id}/shelve: shelved alarm clears: the clearing is delivered when the shelving ends', async () => {
   const stream = await openStream(`${system.httpUrl}/api/v1/stream`);
   await addRule({
     name: 'shelved',
@@ -308,7 +308,7 @@ test('POST /alarms/{alarm_id}/shelve: the alarm clears meanwhile: it is delivere
   stream.close();
   await measure('siren', 0);
   await until(async () => (await items())[0].state === 'cleared');
-  // The receiver takes what comes after it.
+  // A later test delivery arrives, so the clearing is held back and not merely slow.
   expect((await request('/alarm-deliveries/test', 'POST')).status).toBe(200);
   expect(receivedOf('shelved', 'cleared')).toEqual([]);
   expect((await system.get('/alarm-deliveries')).items).toEqual([]);
@@ -324,7 +324,7 @@ test('POST /alarms/{alarm_id}/shelve: the alarm clears meanwhile: it is delivere
   ]);
 });
 
-test('PUT and DELETE /alarm-rules/{rule_id}: an alarm of the rule is open: it ends', async () => {
+test('PUT and DELETE /alarm-rules/{rule_id}: the rule has an open alarm: the alarm ends', async () => {
   const rule = {
     name: 'changing',
     scope: { device: 'freezer', sensor: 'fan' },
@@ -347,7 +347,7 @@ test('PUT and DELETE /alarm-rules/{rule_id}: an alarm of the rule is open: it en
   );
 });
 
-/** Opens an alarm of a device with a rule for it alone. @param {string} name of both */
+/** Opens an alarm of one device with a rule for this device only. @param {string} name of the device and the rule */
 async function openAlarm(name) {
   const rule = await addRule({ name, scope: { device: name }, condition: { kind: 'above', limit: 0 } });
   await device.measure(name, [{ sensor_id: 'heat', ts: Date.now(), value: 1 }]);
@@ -359,7 +359,7 @@ async function openAlarm(name) {
 const openOf = async (name) =>
   (await system.get('/alarms?state=open')).items.filter((/** @type {any} */ { rule }) => rule === name);
 
-test('Retirement: the device has an open alarm: it ends once, and stays ended when it is evaluated again', async () => {
+test('Device retirement: device has an open alarm: the alarm ends once, and later evaluations do not open it again', async () => {
   const { rule_id } = await openAlarm('scrapped');
   expect((await request('/devices/scrapped', 'DELETE')).status).toBe(204);
   expect(await openOf('scrapped')).toEqual([]);
@@ -367,14 +367,14 @@ test('Retirement: the device has an open alarm: it ends once, and stays ended wh
   // The process that opened the alarm evaluates it again 0.1 s later, and 0.2 s after that.
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await openOf('scrapped')).toEqual([]);
-  // If the retirement and an evaluation end the alarm at the same moment, both report it, as one change.
+  // If the retirement and an evaluation end the alarm at the same moment, both report the end with one idempotency key.
   const keys = receivedOf('scrapped', 'cleared').map(({ headers }) => headers['idempotency-key']);
   expect(new Set(keys).size).toBe(1);
   expect(receivedOf('scrapped', 'corrected')).toEqual([]);
   await request(`/alarm-rules/${rule_id}`, 'DELETE');
 });
 
-test('Rule: removed after a process retired the device and died: the open alarm ends', async () => {
+test('Alarm rule: removed after a process retired the device and died: the open alarm ends', async () => {
   const { rule_id } = await openAlarm('lost');
   const { bytes } = /** @type {Identity} */ (identifyDevice('lost'));
   const store = await system.openStore();
@@ -384,7 +384,7 @@ test('Rule: removed after a process retired the device and died: the open alarm 
   expect(await openOf('lost')).toEqual([]);
 });
 
-test('POST /alarm-rules/test: samples in history: the episodes that it would have opened', async () => {
+test('POST /alarm-rules/test: samples in history: the answer lists the alarms that the rule would have opened', async () => {
   const now = Date.now();
   const samples = Array.from({ length: 40 }, (_, n) => ({
     sensor_id: 'past',
@@ -406,7 +406,7 @@ test('POST /alarm-rules/test: samples in history: the episodes that it would hav
   expect(found).toMatchObject({ fewer_alarms: { limit: 9, count: 0 }, more_alarms: null });
 });
 
-test('POST /alarm-rules/test: absence by intervals, and a sensor without one: the answer counts it', async () => {
+test('POST /alarm-rules/test: absence by intervals: the answer counts the sensors without an interval', async () => {
   await device.birth('gate', {
     sensors: [{ sensor_id: 'angle' }, { sensor_id: 'force', interval_ms: 1000 }],
   });
@@ -430,7 +430,7 @@ test('POST /alarm-rules/test: absence by intervals, and a sensor without one: th
   expect(await ask({ kind: 'above', limit: 0 })).toBe(0);
 });
 
-test('POST /alarm-deliveries/test: both receivers: each takes a test', async () => {
+test('POST /alarm-deliveries/test: webhook and Alertmanager are configured: each accepts a test delivery', async () => {
   const response = await request('/alarm-deliveries/test', 'POST');
   expect(await response.json()).toEqual({
     items: [
@@ -441,7 +441,7 @@ test('POST /alarm-deliveries/test: both receivers: each takes a test', async () 
   expect(receiver.received.at(-1)?.alarm.rule).toBe('Test of Millrace');
 });
 
-test('Alarms: times before 1970 and sensors that cannot be: no stored state that breaks later answers', async () => {
+test('Alarm API: times before 1970 and invalid sensors: accepted or refused, and later requests still work', async () => {
   const early = -Number.MAX_SAFE_INTEGER;
   const rule = {
     name: 'early',

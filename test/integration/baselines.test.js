@@ -31,15 +31,15 @@ async function writeHours(device, usual, now) {
 
 const outliers = (query = '') => stored.system().get(`/outliers${query}`);
 
-test('GET /outliers: no history: nothing is judged, and nothing is far off', async () => {
+test('GET /outliers: no history: the answer has no judged sensor and no outlier', async () => {
   await send('freezer', -18);
   await until(async () => (await outliers()).sensors === 1, { what: 'the sensor' });
   expect(await outliers()).toEqual({ items: [], sensors: 1, judged: 0, provisional: 0, outliers: 0 });
   expect(await stored.system().get('/devices/freezer/sensors/temperature/baseline')).toEqual({ hours: [] });
 });
 
-test('Learner: two weeks of hours: their baseline is stored, and judges the newest values', async () => {
-  // A baseline is of an hour of the day.
+test('Baseline learner: two weeks of hourly statistics: stores a baseline, and a far value becomes an outlier', async () => {
+  // Each hour of the day has its own baseline, so the hour must not change during the test.
   await untilHourGoesOn();
   const now = Date.now();
   await send('oven', 200);
@@ -62,7 +62,7 @@ test('Learner: two weeks of hours: their baseline is stored, and judges the newe
   expect(hours.length).toBeGreaterThanOrEqual(24);
 });
 
-test('GET /outliers/groups: by device and by site: each with its worst sensor', async () => {
+test('GET /outliers/groups: by device and by site: each group names its worst sensor', async () => {
   await send('oven', 400);
   await until(
     async () => {
@@ -86,7 +86,7 @@ test('GET /outliers/groups: by device and by site: each with its worst sensor', 
   }
 });
 
-test('GET /outliers: two minutes of samples: judged by them, which is provisional', async () => {
+test('GET /outliers: sensor has only two minutes of samples: they form a provisional baseline for the newest value', async () => {
   await untilHourGoesOn();
   const now = Date.now();
   const samples = Array.from({ length: 120 }, (_, index) => ({

@@ -17,7 +17,7 @@ import { useTestSystem } from '../support/system/use.js';
 /** @import { Identity } from '../../schema/ids.js' */
 
 /**
- * Registration on the real store. The tests bring their own gate, so that they can count and refuse requests to the database.
+ * Registration on the real store. The tests use their own gate, which counts and refuses requests to the database.
  */
 
 const SENSORS = 1000;
@@ -77,7 +77,7 @@ const sensor = (deviceName, name, index) => ({
   name,
 });
 
-test('Birth of 1,000 sensors: requests fail: each is retried, few are in flight, and `latest` is written last', async () => {
+test('Birth of 1,000 sensors: some requests fail: each is retried, 16 are in flight at most, `latest` is written last', async () => {
   const { births } = openRegistry();
   const types = Array.from({ length: SENSORS }, (_, index) => ({
     ...sensor('large', `s${index}`, index),
@@ -101,7 +101,7 @@ test('Birth of 1,000 sensors: requests fail: each is retried, few are in flight,
   expect(await system.all(`/latest?type=T${SENSORS - 1}`)).toHaveLength(1);
 });
 
-test('Registry: a message looked up its device before a birth: it does not restore the old attributes', async () => {
+test('Registry: message looked up its device before a birth: registering its sensors keeps the attributes of the birth', async () => {
   const { registry, births } = openRegistry();
   const identity = device('renamed');
   const old = /** @type {Device} */ (await registry.device(identity));

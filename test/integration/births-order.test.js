@@ -27,7 +27,7 @@ const latest = (device) => system.all(`/latest?device=${device}`);
 const MESSAGES = {
   measurement: (device) => measure(device, 't'),
   status: (device, session) => client.send(device, 'status', { state: 'online', session }),
-  // Its session is the time of its receipt, which is later than the session of the birth that follows.
+  // The session of a bare status is its time of receipt, which is later than the session of the birth that follows.
   'bare status': (device) => client.send(device, 'status', 'online'),
   birth: (device, session) =>
     birth(device, {
@@ -46,7 +46,7 @@ test.each([
   'measurement, status, birth',
   'status, birth, measurement',
   'birth, status, measurement',
-])('Births: %s: the birth names the device and its sensors', async (order) => {
+])('Birth: messages arrive as %s: the birth names the device and its sensors', async (order) => {
   const session = Date.now() - 60 * SECOND_MS;
   const device = order.replaceAll(/\W+/g, '-');
   for (const kind of order.split(', ')) await MESSAGES[kind]?.(device, session);
@@ -60,7 +60,7 @@ test.each([
   ]);
 });
 
-test('Births: an earlier one is delivered again after the newest: it changes nothing that the newest birth set', async () => {
+test('Birth: an earlier birth is delivered again after the newest: the attributes of the newest birth stay', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   const attributesOf = (/** @type {string} */ word) => ({
     name: word,
@@ -79,7 +79,7 @@ test('Births: an earlier one is delivered again after the newest: it changes not
   const sensors = await latest('unchanged');
   expect(sensors).toHaveLength(2);
   expect(sensors).toEqual(expect.arrayContaining(/** @type {any[]} */ (before[1])));
-  // No other birth had this sensor. It is registered now, with the current attributes of the device.
+  // No other birth had this sensor. The repeated birth registers it, with the current attributes of the device.
   expect(sensors).toEqual(
     expect.arrayContaining([expect.objectContaining({ device: 'Y', site: 'Y', name: 'Xx', type: 'Xx' })]),
   );
@@ -87,7 +87,7 @@ test('Births: an earlier one is delivered again after the newest: it changes not
   expect({ name, site }).toEqual({ name: 'Y', site: 'Y' });
 });
 
-test('Births: sensors registered by a message: the newest session describes them as well', async () => {
+test('Birth: sensor was registered by a measurement: the newest birth describes the sensor', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   const attributesOf = (/** @type {string} */ word) => ({
     name: word,
@@ -96,7 +96,7 @@ test('Births: sensors registered by a message: the newest session describes them
   });
   await birth('untyped', { session, name: 'First' });
   await measure('untyped', 't');
-  // Backwards in the alphabet: for equal write timestamps the database would keep the greater word.
+  // The words go backwards in the alphabet, because for equal write timestamps the database keeps the greater word.
   for (const [index, word] of ['Third', 'Second', 'Last'].entries()) {
     await birth('untyped', { session: session + index + 1, ...attributesOf(word) });
     expect(await latest('untyped')).toEqual([
@@ -105,7 +105,7 @@ test('Births: sensors registered by a message: the newest session describes them
   }
 });
 
-test('Births: two of one session arrive: every process agrees with the database', async () => {
+test('Birth: two births have the same session: /devices and /latest show the same name', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   await birth('twice', { session, name: 'B' });
   await birth('twice', { session, name: 'A' });
@@ -114,7 +114,7 @@ test('Births: two of one session arrive: every process agrees with the database'
   expect(await latest('twice')).toEqual([expect.objectContaining({ device: name })]);
 });
 
-test('Births: a process with a cached device: it agrees in the end', async () => {
+test('Birth: two processes with a cached device get births in different orders: the newest birth wins', async () => {
   const settings = { CQL_KEYSPACE: system.config.cql.keyspace };
   const other = await startTestSystem({ settings });
   const second = await connectDevice(other);
@@ -128,7 +128,7 @@ test('Births: a process with a cached device: it agrees in the end', async () =>
     const [oldest, late, newest] = births;
     await birth('shared', { ...oldest });
     await measure('shared', 't', second);
-    // Both processes get every birth. The late one comes last here. The other process gets it before the newest birth.
+    // Both processes get every birth: this process gets the late birth last, the other one before the newest birth.
     for (const content of [newest, late]) await birth('shared', { ...content });
     for (const content of [oldest, late, newest]) await birth('shared', { ...content }, second);
     expect((await system.get('/devices/shared')).name).toBe('Y');

@@ -44,7 +44,7 @@ test('Births: sensors by id and by name: the device and its sensors are register
   ]);
 });
 
-test('Births: measurements right behind one: the device is registered', async () => {
+test('Birth: measurements arrive right behind it: the device is registered with the sensor type of the birth', async () => {
   const session = Date.now();
   await Promise.all([
     birth('quick', { session, sensors: [{ sensor_id: 't', type: 'Temperature' }] }),
@@ -54,7 +54,7 @@ test('Births: measurements right behind one: the device is registered', async ()
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature' })]);
 });
 
-test('Births: after a first message: the missing attributes are filled in, also by an older session', async () => {
+test('Birth: device was registered by a measurement: the birth adds the attributes, although its session is older', async () => {
   const session = Date.now() - 60_000;
   await measure('early', 't', 1);
   await birth('early', {
@@ -68,7 +68,7 @@ test('Births: after a first message: the missing attributes are filled in, also 
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature', value: 1 })]);
 });
 
-test('Births: a later session changes names, types and site: every index has the new ones', async () => {
+test('Birth: a later session changes names, types and site: every index has the new values', async () => {
   const session = Date.now() - 1000;
   const sensors = [{ sensor_id: 'a', type: 'Old' }, { sensor_id: 'b' }];
   await birth('moving', { session, name: 'Before', site: 'Here', sensors });
@@ -93,7 +93,7 @@ test('Births: a later session changes names, types and site: every index has the
   expect(await system.all('/latest?name=renam')).toHaveLength(1);
 });
 
-test('Births: an earlier session comes again: nothing changes', async () => {
+test('Birth: the birth of an earlier session is delivered again: nothing changes', async () => {
   const session = Date.now();
   await birth('late', {
     session: session - 1,
@@ -114,7 +114,7 @@ test('Births: an earlier session comes again: nothing changes', async () => {
   ]);
 });
 
-test('Births: the clock of the device went back: the birth that arrived last describes it', async () => {
+test('Birth: the clock of the device went back: the birth that arrived last describes the device', async () => {
   const session = Date.now() - 60_000;
   const named = (/** @type {string} */ name) => ({ name, site: name, sensors: [{ sensor_id: 't', name }] });
   await birth('set-back', { session, ...named('Zzz') });
@@ -155,14 +155,14 @@ test('Births: a birth is repeated: nothing is written, also after a restart', as
   }
 });
 
-test('Births: session in the future, or none: the time of receipt counts', async () => {
+test('Birth: session is in the future or missing: the time of receipt replaces it', async () => {
   await birth('ahead', { session: Date.now() + 86_400_000, name: 'First' });
   await birth('ahead', { name: 'Second' });
   await birth('ahead', { session: 7, name: 'Third' });
   expect((await system.get('/devices/ahead')).name).toBe('Third');
 });
 
-test('Births: wrong sensors: dead letters; the others are registered', async () => {
+test('Birth: some sensors are invalid: a dead letter lists them, and the others are registered', async () => {
   await birth('mixed', {
     sensors: [
       { sensor_id: 'good' },
@@ -194,7 +194,7 @@ test('Births: wrong sensors: dead letters; the others are registered', async () 
   ]);
 });
 
-test('Births: more than 10,000 sensors of a device: the rest are dead letters', async () => {
+test('Birth: device would exceed 10,000 sensors: the sensors beyond the limit become dead letters', async () => {
   const sensors = (/** @type {number} */ from, /** @type {number} */ count) =>
     Array.from({ length: count }, (_, index) => ({ sensor_id: `s${from + index}` }));
   await birth('many', { sensors: sensors(0, 10_001) });

@@ -39,7 +39,7 @@ const settled = (promise) =>
 const rounds = (name) => Array.from({ length: ROUNDS }, (_, index) => `${name}-${index}`);
 
 describe('Credentials, two processes at once', () => {
-  test("Credentials, two processes at once: issue and issue: one gets credential_exists, the other's secret and devices are stored", async () => {
+  test('Credentials: two processes issue the same account at once: one gets credential_exists, the other credential is stored', async () => {
     for (const account of rounds('issued')) {
       const answers = await Promise.all([
         settled(here().issue({ account, devices: ['here'] })),
@@ -53,7 +53,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials, two processes at once: rotate and revoke: a credential rotated while it is revoked stays revoked', async () => {
+  test('Credentials: one process rotates while another revokes: the credential stays revoked', async () => {
     for (const account of rounds('revoked')) {
       await here().issue({ account });
       const [rotated, revoked] = await Promise.all([
@@ -66,7 +66,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials, two processes at once: rotate and retire: the credential is revoked, and gateways lose the device', async () => {
+  test('Credentials: one process rotates while another retires the device: credential is revoked, gateways lose the device', async () => {
     for (const device of rounds('retired')) {
       const gateway = `${device}-gateway`;
       await here().issue({ account: device });
@@ -84,7 +84,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials, two processes at once: rotate with a row that was read before the device was retired: the credential stays revoked', async () => {
+  test('Credentials: rotation uses a row that was read before the device was retired: the credential stays revoked', async () => {
     const { credentials } = /** @type {Store} */ (stores[1]);
     /** @type {Array<() => Promise<unknown>>} */
     const duringRead = [];
@@ -112,7 +112,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials, two processes at once: retire and retire, two devices of a gateway: the gateway loses both', async () => {
+  test('Credentials: two processes retire two devices of a gateway at once: the gateway loses both', async () => {
     for (const gateway of rounds('twice')) {
       const devices = [`${gateway} a`, `${gateway} b`];
       await here().issue({ account: gateway, devices: [...devices, 'other'] });
@@ -121,7 +121,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials, two processes at once: rotate three times: each change has its own write timestamp, which closes connections', async () => {
+  test('Credentials: two processes rotate in one millisecond: each change has a later write timestamp of its own', async () => {
     await here().issue({ account: 'rotated' });
     const times = [(await find('rotated'))?.writtenAt];
     for (const index of [1, 0, 1]) {
@@ -134,7 +134,7 @@ describe('Credentials, two processes at once', () => {
 });
 
 describe('Credentials, a request is repeated after it was applied', () => {
-  /** Repeats each write, as the driver does after a timeout. The second one reports a change by another request. */
+  /** Repeats each write, as the driver does after a timeout. The repetition finds the row already changed. */
   function createRepeatingService() {
     const { credentials } = /** @type {Store} */ (stores[0]);
     /** @type {typeof credentials} */
@@ -145,7 +145,7 @@ describe('Credentials, a request is repeated after it was applied', () => {
     return createCredentialService({ store, clock: Date.now });
   }
 
-  test('Credentials, repeated request: issue, rotate and revoke: the returned secret is valid, and revoke reports success', async () => {
+  test('Credentials: driver repeats an applied write: issue and rotate return a valid secret, and revoke reports success', async () => {
     const service = createRepeatingService();
     for (const make of [() => service.issue({ account: 'again' }), () => service.rotate('again')]) {
       const { secret } = await make();
@@ -156,7 +156,7 @@ describe('Credentials, a request is repeated after it was applied', () => {
     await expect(service.revoke('again')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('Credentials, repeated request: a retirement was interrupted: the next one completes it', async () => {
+  test('Credentials: retirement was interrupted after the revocation: the next retirement completes it', async () => {
     await here().issue({ account: 'half' });
     await here().issue({ account: 'half-gateway', devices: ['half'] });
     await here().revoke('half');

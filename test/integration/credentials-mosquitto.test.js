@@ -86,7 +86,7 @@ const isAccepted = (client, topic) =>
 const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
 const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measurements`;
 
-test('Files for Mosquitto: created: readable by their owner only; missing accounts are listed', () => {
+test('Files for Mosquitto: created: only their owner may read them; the output lists the accounts that are left out', () => {
   expect(written.code).toBe(0);
   for (const name of ['passwords', 'acl']) expect(statSync(join(files, name)).mode & 0o777).toBe(0o600);
   expect(written.output).toContain(`chown -R mosquitto: ${files}`);
@@ -125,7 +125,7 @@ test.each([
   }
 });
 
-test('Mosquitto: mapped topics: a device may publish on its own, and the installation reads all', async () => {
+test('Mosquitto: mapped topics: device publishes on its own topics only, and the installation account receives all', async () => {
   const operator = await connect('operator');
   /** @type {string[]} */
   const received = [];
@@ -145,7 +145,7 @@ test('Mosquitto: mapped topics: a device may publish on its own, and the install
   expect(received).toEqual(['farm/pump/up', `farm/${idOf('pump')}/up`, 'farm/sheep/up']);
 });
 
-test('Mosquitto: Home Assistant: the installation publishes and reads its topics', async () => {
+test('Mosquitto: Home Assistant topics: the installation account publishes and receives them; a device may not publish', async () => {
   const [operator, pump] = [await connect('operator'), await connect('pump')];
   /** @type {string[]} */
   const received = [];
@@ -158,7 +158,7 @@ test('Mosquitto: Home Assistant: the installation publishes and reads its topics
   expect(received).toEqual([topic]);
 });
 
-test('Mosquitto: edge node: may publish for itself and for its devices', async () => {
+test('Mosquitto: Sparkplug edge node: may publish for itself and its devices, and may not publish commands', async () => {
   const client = await connect('plant/edge');
   for (const topic of ['spBv1.0/plant/NBIRTH/edge', 'spBv1.0/plant/DDATA/edge/press']) {
     expect(await isAccepted(client, topic)).toBe(true);
@@ -166,7 +166,7 @@ test('Mosquitto: edge node: may publish for itself and for its devices', async (
   expect(await isAccepted(client, 'spBv1.0/plant/NCMD/edge')).toBe(false);
 });
 
-test('Mosquitto: subscriptions: a device receives its own topics, the installation all', async () => {
+test('Mosquitto: subscription to iot/#: a device receives only its own topics, the installation account all', async () => {
   const [pump, plus, operator] = [await connect('pump'), await connect('+'), await connect('operator')];
   /** @type {string[]} */
   const received = [];
@@ -184,7 +184,7 @@ test('Mosquitto: subscriptions: a device receives its own topics, the installati
   expect(received.filter((line) => !line.startsWith('operator '))).toEqual(['pump iot/v1/pump/commands']);
 });
 
-test('Mosquitto: installation: it has the permissions of infra/compose/mosquitto.acl', () => {
+test('Mosquitto: installation account: code and infra/compose/mosquitto.acl grant the same permissions', () => {
   const lines = readFileSync('infra/compose/mosquitto.acl', 'utf8').split('\n');
   const begin = lines.indexOf('user millrace') + 1;
   const permissions = lines.slice(begin, lines.indexOf('', begin)).filter((line) => !line.startsWith('#'));
@@ -204,9 +204,9 @@ test('Mosquitto: rotation and SIGHUP: the old secret is refused, and its connect
   expect(await isAccepted(other, measurements('pump'))).toBe(true);
 });
 
-test('Files for Mosquitto: written again: they keep their owner', async () => {
+test('Files for Mosquitto: written again: the files keep their owner and group', async () => {
   const both = ['passwords', 'acl'].map((name) => join(files, name));
-  // Only root can change the owner of a file. Another user keeps its own files.
+  // Only root can change the owner of a file, so any other user runs this test with its own ids.
   const [owner, group] = process.getuid?.() === 0 ? [4711, 4712] : [process.getuid?.(), process.getgid?.()];
   for (const path of [files, ...both]) chownSync(path, Number(owner), Number(group));
   for (const path of both) chmodSync(path, 0o644);
@@ -218,7 +218,7 @@ test('Files for Mosquitto: written again: they keep their owner', async () => {
   }
 });
 
-test('Files for Mosquitto: a file is new: it belongs to the owner of its directory', async () => {
+test('Files for Mosquitto: a file is missing: the new file belongs to the owner of its directory', async () => {
   rmSync(join(files, 'acl'));
   await write();
   expect(statSync(join(files, 'acl')).uid).toBe(statSync(files).uid);

@@ -5,7 +5,7 @@ import { useInstallation } from '../support/processes/installation.js';
 
 const installation = useInstallation();
 
-/** Opens a gate to the database that closes at the first request with a certain text. @param {string} statement part of the text */
+/** Starts a proxy to the database. The first request with the statement closes its connections. @param {string} statement */
 async function startBreakingGate(statement) {
   const gate = await startGate(`cql://${installation.settings()['CQL_CONTACT_POINTS']}`, () => ({
     fromClient: (chunk) => {
@@ -23,7 +23,7 @@ test.each(
     ['api/commands/migrate.js', 'FROM schema_version'],
   ]),
 )(
-  '%s: database disconnects at "%s": the exit code is one that an orchestrator retries',
+  '%s: database disconnects at "%s": exits with code 69, which an orchestrator retries',
   async (script, statement) => {
     const gate = await startBreakingGate(statement);
     const command = startCommand(script, {

@@ -16,7 +16,7 @@ const system = useTestSystem();
 let ingest;
 /** @type {Record<string, any>[]} */
 const logged = [];
-/** The number of next rows that fail like a defect of the code. */
+/** The number of next rows that fail with a TypeError, like a defect of the code. */
 let defects = 0;
 
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const messageOf = (value) => ({
   receivedAt: Date.now(),
 });
 
-test('Defect: it occurs in a message: a dead letter and an error with its stack; the next one is stored', async () => {
+test('Ingest: defect throws for one message: dead letter is written, stack is logged, and the next message is stored', async () => {
   await ingest.handleMessage(messageOf(1));
   defects = 1;
   const failing = messageOf(2);
@@ -80,7 +80,7 @@ test('Defect: it occurs in a message: a dead letter and an error with its stack;
   expect(await readDeadLetters(system, 'unlucky')).toHaveLength(1);
 });
 
-test('Defect: while the process ends: the message stays unacknowledged, without a dead letter', async () => {
+test('Ingest: defect throws while the process ends: the message stays unacknowledged, without a dead letter', async () => {
   ingest.abort();
   defects = 1;
   await expect(ingest.handleMessage(messageOf(4))).rejects.toThrow('x is not a function');

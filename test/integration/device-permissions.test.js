@@ -32,7 +32,7 @@ const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measure
 
 const asInstallation = () => credentials.connect(INSTALLATION.username, INSTALLATION.password);
 
-/** Connects as the installation from another address of this machine. @param {string} password @returns {Promise<number | undefined>} the code of CONNACK */
+/** Connects with the installation account from another address of this machine. @param {string} password @returns {Promise<number | undefined>} the code of CONNACK */
 async function answerTo(password) {
   const { hostname: host, port } = new URL(system.mqttUrl);
   const socket = connectTcp({ host, port: Number(port), localAddress: '127.0.0.2' });
@@ -53,12 +53,12 @@ async function answerTo(password) {
   return answer[3];
 }
 
-/** @param {string} device @returns {Promise<boolean>} something was stored for it */
+/** @param {string} device @returns {Promise<boolean>} the device is registered */
 const isKnown = async (device) =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
 
 describe('MQTT sign-in', () => {
-  test('MQTT sign-in: right secret: accepted; a wrong one and an unknown account get the same answer', async () => {
+  test('MQTT sign-in: wrong secrets and unknown accounts: all get the same refusal; the right secret is accepted', async () => {
     const secret = await credentials.issue('door');
     const revoked = await credentials.issue('revoked');
     await credentials.credentialService.revoke('revoked');
@@ -84,7 +84,7 @@ describe('MQTT sign-in', () => {
     expect(await readMetric(system, 'iot_broker_denied_total{action="sign_in"}')).toBe(wrong.length);
   });
 
-  test('MQTT sign-in: installation: ten wrong passwords from its address in a minute: refused', async () => {
+  test('MQTT sign-in: ten wrong passwords for the installation account in a minute: the address is refused', async () => {
     const { password } = INSTALLATION;
     expect(await answerTo(password)).toBe(0);
     for (let i = 0; i < 10; i++) expect(await answerTo(`wrong ${i}`)).toBe(NOT_AUTHORIZED);
@@ -99,7 +99,7 @@ describe('MQTT sign-in', () => {
     expect(first.connected).toBe(true);
   });
 
-  test('MQTT sign-in: an account has four connections: a fifth closes the oldest; the installation has no limit', async () => {
+  test('MQTT sign-in: an account has four connections: a fifth closes the oldest; the installation account has no limit', async () => {
     const secret = await credentials.issue('crowd');
     const connect = () => credentials.connect('crowd', secret);
     const [oldest, ...others] = [await connect(), await connect(), await connect(), await connect()];
@@ -118,7 +118,7 @@ describe('MQTT sign-in', () => {
     }
   });
 
-  test('MQTT sign-in: closed connections, and client ids that another connection took over: not counted', async () => {
+  test('MQTT sign-in: connections that closed or were taken over: do not count toward the limit of four', async () => {
     const secret = await credentials.issue('reconnecting');
     const connect = (clientId = '') =>
       credentials.connect('reconnecting', secret, clientId ? { clientId } : undefined);
@@ -134,7 +134,7 @@ describe('MQTT sign-in', () => {
     expect(await isTaken(steady, measurements('reconnecting'), sample())).toBe(true);
   });
 
-  test('MQTT sign-in: 500 subscribers without permission at once: others are not delayed', async () => {
+  test('MQTT sign-in: 500 wrong sign-ins at once: a connected device still publishes', async () => {
     const device = await credentials.connectAs('steady');
     const attempts = Array.from({ length: 500 }, (_, i) =>
       credentials.connect(i % 2 ? 'steady' : `unknown-${i}`, 'wrong').then(
@@ -151,7 +151,7 @@ describe('MQTT sign-in', () => {
 });
 
 describe('MQTT publish, device', () => {
-  test('MQTT publish: own topics by name and by id: stored', async () => {
+  test('MQTT publish: device uses its own topics by name and by id: its measurements are stored', async () => {
     const device = await credentials.connectAs('pump');
     for (const topic of [
       measurements('pump'),
@@ -177,7 +177,7 @@ describe('MQTT publish, device', () => {
     ['an edge node of Sparkplug', 'spBv1.0/plant/NDATA/edge'],
     ['a device of that edge node', 'spBv1.0/plant/DDATA/edge/victim'],
   ])(
-    'another device by %s: acknowledged and dropped, and the next message is stored',
+    'MQTT publish: topic of another device by %s: acknowledged and dropped, and the next message is stored',
     async (what, topic) => {
       const device = await credentials.connectAs(`publisher by ${what}`);
       const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
@@ -189,7 +189,7 @@ describe('MQTT publish, device', () => {
     },
   );
 
-  test('MQTT publish: Publish for another device: QoS 0 closes the connection, QoS 2 is acknowledged and dropped', async () => {
+  test('MQTT publish: topic of another device: QoS 0 closes the connection, QoS 2 is acknowledged and dropped', async () => {
     const [first, second] = [
       await credentials.connectAs('publisher 0'),
       await credentials.connectAs('publisher 2'),
@@ -202,7 +202,7 @@ describe('MQTT publish, device', () => {
     expect(await isKnown('victim')).toBe(false);
   });
 
-  test('MQTT publish: Last will for another device: sign-in is refused', async () => {
+  test('MQTT sign-in: last will on a topic of another device: refused', async () => {
     const secret = await credentials.issue('dying');
     const will = (/** @type {string} */ device) => ({
       will: { topic: `iot/v1/${device}/status`, payload: Buffer.from('offline'), qos: 1, retain: true },
@@ -213,7 +213,7 @@ describe('MQTT publish, device', () => {
         code: NOT_AUTHORIZED,
       });
     }
-    // @ts-expect-error the same
+    // @ts-expect-error the qos is a number to the compiler
     const device = await credentials.connect('dying', secret, will('dying'));
     await device.publishAsync('iot/v1/dying/status', 'online', { qos: 1 });
     device.stream.destroy();
@@ -229,7 +229,7 @@ describe('MQTT publish, device', () => {
   });
 });
 
-test('MQTT gateway: own topics and those of its devices: it may publish and subscribe', async () => {
+test('MQTT gateway: its own topics and those of its listed devices: publish and subscribe are allowed, others refused', async () => {
   const gateway = await credentials.connectAs('gateway', { devices: ['sheep 1', idOf('sheep 2'), '+'] });
   for (const own of ['gateway', 'sheep 1', idOf('sheep 1'), 'sheep 2', idOf('sheep 2'), idOf('+')]) {
     expect(await isTaken(gateway, measurements(own), sample())).toBe(true);
@@ -242,7 +242,7 @@ test('MQTT gateway: own topics and those of its devices: it may publish and subs
   expect(await isKnown(idOf('sheep 3'))).toBe(false);
 });
 
-test('MQTT edge node: topics of its group: it publishes for its devices, and receives its own commands only', async () => {
+test('MQTT edge node of Sparkplug: publishes for its devices: allowed; it may subscribe to its own commands only', async () => {
   const edge = await credentials.connectAs('plant/edge-1');
   expect(await trySubscribe(edge, 'spBv1.0/plant/NCMD/edge-1')).toBe(true);
   expect(await trySubscribe(edge, 'spBv1.0/STATE/+')).toBe(true);
@@ -265,7 +265,7 @@ describe('MQTT filters', () => {
   /** @param {string} device @param {number} length */
   const ownFilters = (device, length) => Array.from({ length }, (_, index) => `iot/v1/${device}/${index}`);
 
-  test('MQTT filter: a device has 32: after it unsubscribes it may subscribe to 32 again', async () => {
+  test('MQTT filter: device holds the limit of 32 filters: after it unsubscribes, new filters are granted', async () => {
     const device = await credentials.connectAs('eager');
     const filters = ownFilters('eager', 4000);
     expect(await granted(device, filters)).toBe(32);
@@ -276,13 +276,13 @@ describe('MQTT filters', () => {
     expect(await isTaken(device, measurements('eager'), sample())).toBe(true);
   });
 
-  test('MQTT filter: refused filters: they count as well', async () => {
+  test('MQTT filter: 4,000 filters are refused: they count toward the limit, so a valid filter is refused', async () => {
     const device = await credentials.connectAs('greedy');
     expect(await granted(device, ownFilters('victim', 4000))).toBe(0);
     expect(await granted(device, ['iot/v1/greedy/#'])).toBe(0);
   });
 
-  test('MQTT filter: gateway: two more for each device of its list; the installation has 1,024', async () => {
+  test('MQTT filter: limit per client: a gateway gets two more for each listed device, the installation account 1,024', async () => {
     const devices = Array.from({ length: 40 }, (_, index) => `flock ${index}`);
     const gateway = await credentials.connectAs('shepherd', { devices });
     expect(await granted(gateway, ownFilters('flock 7', 200))).toBe(32 + 2 * 40);
@@ -297,7 +297,7 @@ describe('MQTT filters', () => {
     expect(await granted(device, ['iot/v1/deep/#'])).toBe(1);
   });
 
-  test('MQTT filter: a packet of more than 96 KiB: the connection is closed, and no filter is read', async () => {
+  test('MQTT SUBSCRIBE: packet of more than 96 KiB: the connection is closed', async () => {
     const device = await credentials.connectAs('endless');
     const closed = whenClosed(device);
     device.subscribe(ownFilters('endless', 10_000), () => {});
@@ -305,7 +305,7 @@ describe('MQTT filters', () => {
   });
 });
 
-test('MQTT subscribe: live changes and other devices: only the installation may', async () => {
+test('MQTT SUBSCRIBE: live topics and topics of other devices: granted to the installation account only', async () => {
   const device = await credentials.connectAs('curious');
   for (const filter of ['#', 'iot/live/#', 'iot/live/+', 'iot/v1/victim/#', 'iot/#', '+/+/+/+']) {
     expect(await trySubscribe(device, filter)).toBe(false);
@@ -370,7 +370,7 @@ describe('MQTT connection ends', () => {
     }
   });
 
-  test('Retirement: a device with a credential never connected: it is retired as well, once', async () => {
+  test('Device retirement: device has a credential but never connected: DELETE answers 204, then 404', async () => {
     await credentials.issue('never came');
     const path = `/devices/${encodeURIComponent('never came')}`;
     expect((await system.fetch(path, { method: 'DELETE' })).status).toBe(204);

@@ -15,7 +15,7 @@ const client = useDevice(system);
 let devices = 0;
 const newDevice = () => `hostile-${devices++}`;
 
-/** @param {string} device @param {string | Buffer} payload @returns {Promise<unknown>} settles when it is acknowledged */
+/** @param {string} device @param {string | Buffer} payload @returns {Promise<unknown>} settles when the message is acknowledged */
 const publish = (device, payload) => client.publish(`iot/v1/${device}/measurements`, payload);
 
 /** Messages that are refused as a whole, with the error code. */
@@ -39,7 +39,7 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
   ['a SenML version to come', '[{"bver":11,"n":"t","v":1}]', 'malformed'],
 ]);
 
-test.each(WHOLE)('Payload: %s: one dead letter of the message', async (_, payload, code) => {
+test.each(WHOLE)('Payload: %s: one dead letter holds the whole message', async (_, payload, code) => {
   const device = newDevice();
   await publish(device, payload);
   expect(await readDeadLetters(system, device)).toEqual([
@@ -58,7 +58,7 @@ test.each(WHOLE)('Payload: %s: one dead letter of the message', async (_, payloa
 test.each([
   ['{"sensor_id":"","value":1}', 1],
   ['[{"n":"","v":1},{"n":"","v":2,"t":1}]', 2],
-])('Payload: no sensor has a name, %s: one dead letter', async (payload, refused) => {
+])('Payload: no sensor has a name, %s: one dead letter counts the refusals', async (payload, refused) => {
   const device = newDevice();
   await publish(device, payload);
   expect(await readDeadLetters(system, device)).toMatchObject([{ codes: { bad_id: refused } }]);
@@ -97,11 +97,11 @@ const SINGLE = [
   ['a time after all times', '{"sensor_id":"t","ts":1e300,"value":1}', 'in_future'],
 ];
 
-test('Payload: bad in part: the good is stored, and one dead letter has the rest', async () => {
+test('Payload: JSON with valid and invalid measurements: valid ones are stored, and one dead letter lists the others', async () => {
   const device = newDevice();
   const ts = Date.now();
   const good = (/** @type {number} */ index) => `{"sensor_id":"t","ts":${ts - index},"value":${index}}`;
-  // A valid one stands before each wrong one, and at the end. A wrong one must not affect the one next to it.
+  // A valid measurement stands before and after each invalid one, which must not affect its neighbors.
   const payload = `[${SINGLE.flatMap(([, json], i) => [good(i), json]).join()},${good(SINGLE.length)}]`;
   await publish(device, payload);
 
@@ -143,7 +143,7 @@ const RECORDS = [
   ['a name with a line break', '{"n":"a\\nb","v":1}', 'bad_id'],
 ];
 
-test('Payload: SenML, bad in part: the good is stored, and one dead letter has the rest', async () => {
+test('Payload: SenML with valid and invalid records: valid ones are stored, and one dead letter lists the others', async () => {
   const device = newDevice();
   const payload = `[{"n":"t","v":1},${RECORDS.map(([, json]) => json).join()},{"n":"t","t":-1,"v":2}]`;
   await publish(device, payload);
@@ -170,7 +170,7 @@ test('Payload: many refused measurements: a dead letter counts all and lists the
   expect(after - before).toBe(5000);
 });
 
-test('Payload: wrong births and statuses: dead letters', async () => {
+test('Payload: invalid births and statuses: each becomes a dead letter', async () => {
   const device = newDevice();
   for (const payload of ['{', '[]', '7', '{"sensors":{}}', '{"name":""}', '{"site":"a\\tb"}']) {
     await client.publish(`iot/v1/${device}/birth`, payload);
@@ -196,7 +196,7 @@ test('Payload: wrong births and statuses: dead letters', async () => {
   );
 });
 
-test('Payload: after all hostile payloads: the connection is open, and the system is well', async () => {
+test('Payload: after all hostile payloads: the connection is open, and /readyz answers 200', async () => {
   expect(client.closed()).toBe(0);
   expect((await fetch(`${system.httpUrl}/readyz`)).status).toBe(200);
 });

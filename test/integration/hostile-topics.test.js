@@ -18,7 +18,7 @@ test('Message: unknown topic: acknowledged, dropped and counted; no client recei
   const listener = await mqtt.connectAsync(system.mqttUrl);
   /** @type {string[]} */
   const received = [];
-  // The messages that ingest publishes about a sample and a process may come before it or after it.
+  // Live messages of ingest about a sample or a process may arrive before or after the test message.
   const published = /^iot\/live\/([0-9a-f-]{36}$|stats\/)/;
   listener.on('message', (topic) => void (published.test(topic) || received.push(topic)));
   await listener.subscribeAsync('#');
@@ -51,7 +51,7 @@ test('Message: unknown topic: acknowledged, dropped and counted; no client recei
   await listener.endAsync(true);
 });
 
-test('Will: its topic has too many levels: counted as an unknown topic', async () => {
+test('Last will: its topic has too many levels: counted as an unknown topic', async () => {
   const unknownTopic = 'iot_ingest_messages_total{result="unknown_topic"}';
   const before = await readMetric(system, unknownTopic);
   const will = {
@@ -68,7 +68,7 @@ test.each([
   ['no name', ''],
   ['a control character', 'a\u0007b'],
   ['129 bytes', `${'x'.repeat(127)}é`],
-])('Topic: a device with %s: a dead letter bad_id', async (_, device) => {
+])('Topic: device with %s: a dead letter has the code bad_id', async (_, device) => {
   await client.publish(`iot/v1/${device}/measurements`, measurement(1));
   const [deadLetter] = await readDeadLetters(system, device);
   expect(deadLetter?.codes).toEqual({ bad_id: 1 });
@@ -123,7 +123,7 @@ test('Measurement: QoS 2: acknowledged after the commit', async () => {
   expect(items).toHaveLength(100);
 });
 
-test('Device: more sensors than the limit: it keeps the first ones, the rest are dead letters', async () => {
+test('Device: more sensors than the limit: the first 10,000 are registered, the rest are dead letters', async () => {
   const batch = (/** @type {number} */ from, /** @type {number} */ count) =>
     JSON.stringify(Array.from({ length: count }, (_, i) => ({ sensor_id: `s${from + i}`, value: i })));
   await client.publish('iot/v1/crowded/measurements', batch(0, 9_999));
@@ -135,12 +135,12 @@ test('Device: more sensors than the limit: it keeps the first ones, the rest are
   expect((await system.get('/devices/crowded')).sensors).toHaveLength(10_000);
 });
 
-test('Connection: after all of these messages: it is still open', async () => {
+test('MQTT connection: after all hostile topics: still open', async () => {
   expect(client.closed()).toBe(0);
   expect(client.isConnected()).toBe(true);
 });
 
-test('Connection: a broken packet closes it: other connections stay open', async () => {
+test('MQTT connection: a malformed packet arrives: the broker closes this connection, and others stay open', async () => {
   // Without a keep-alive, the broker has no other reason to close the connection.
   const bad = await mqtt.connectAsync(system.mqttUrl, { reconnectPeriod: 0, keepalive: 0 });
   const closing = new Promise((resolve) => bad.once('close', () => resolve(true)));

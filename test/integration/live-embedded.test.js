@@ -36,12 +36,12 @@ test('Live topics: a client subscribes and unsubscribes: it receives the changes
 
   await otherClient.unsubscribeAsync('iot/live/+');
   await measure();
-  // The broker answers after a commit. From then on no message is on its way.
+  // The broker answers after the commit. No message is in transit after this answer.
   await otherClient.subscribeAsync('elsewhere');
   expect(messages).toHaveLength(1);
 });
 
-test('Live topics: a client subscribes to stats: it receives those of the process', async () => {
+test('Live topics: client subscribes to iot/live/stats/+: it receives the statistics of the process', async () => {
   await otherClient.subscribeAsync('iot/live/stats/+');
   await until(() => messages.length > 0);
   await otherClient.unsubscribeAsync('iot/live/stats/+');
@@ -51,7 +51,7 @@ test('Live topics: a client subscribes to stats: it receives those of the proces
   expect(parseSnapshot(Buffer.from(published?.payload ?? ''))).toMatchObject({ window: expect.any(Number) });
 });
 
-test('Live topics: a client publishes there: neither clients nor readers receive it', async () => {
+test('Live topics: client publishes on a live topic: no MQTT client and no stream reader receives the message', async () => {
   await measure();
   const [item] = (await system.get('/latest?device=a')).items;
   const reader = await openStream(`${system.httpUrl}/api/v1/stream`);

@@ -56,7 +56,7 @@ describe('Live topics by name, embedded broker', () => {
   const measure = (name, samples = [{ sensor_id: 's', ts: now++, value: now }]) =>
     device.measure(name, /** @type {any} */ (samples));
 
-  test('Live topics by name: a client follows a device by its name: the same message as by its id', async () => {
+  test('Live topics by name: client subscribes by device name: it gets the same message as by device id', async () => {
     const byName = await follow('iot/live/desk');
     const byId = await follow('iot/live/+');
     await measure('desk');
@@ -69,22 +69,22 @@ describe('Live topics by name, embedded broker', () => {
     expect(byName[0]?.items).toMatchObject([{ device: 'desk', name: 's' }]);
   });
 
-  test('Live topics by name: a client of names asks for more: a wildcard subscriber gets each change once', async () => {
+  test('Live topics by name: another client subscribes by name: a subscriber to iot/live/# gets each change once', async () => {
     await follow('iot/live/desk', 'iot/live/desk/samples', 'iot/live/+/sensors/+');
     const all = await follow('iot/live/#');
     await measure('desk');
     await measure('other');
     const ofDevices = () => all.filter(({ topic }) => !topic.startsWith('iot/live/stats/'));
     const devices = () => ofDevices().map(({ items }) => items[0].device);
-    // The order holds for each device, not between devices.
+    // Changes are in order for each device, not between devices.
     await until(() => devices().includes('desk') && devices().includes('other'));
-    // A second copy would come before what is published later.
+    // A duplicate would arrive before the next change of this device.
     await measure('desk');
     await until(() => devices().filter((name) => name === 'desk').length > 1);
     expect(devices().sort()).toEqual(['desk', 'desk', 'other']);
   });
 
-  test('Live topics by name: a client asks for all samples: it gets those of late and of large messages too, in order', async () => {
+  test('Live topics by name: client subscribes to samples: it gets all in order, also of late and large messages', async () => {
     const received = await follow('iot/live/meter/samples');
     const samples = Array.from({ length: 250 }, (_, index) => ({
       sensor_id: 's',
@@ -105,7 +105,7 @@ describe('Live topics by name, embedded broker', () => {
     expect(received.map(({ items: some }) => some.length)).toEqual([100, 100, 50, 1]);
   });
 
-  test('Live topics by name: a client asks for one sensor: its newest value alone', async () => {
+  test('Live topics by name: client subscribes to one sensor: it gets the newest value of that sensor only', async () => {
     const received = await follow('iot/live/desk/sensors/t');
     await measure('desk', [
       { sensor_id: 't', ts: now++, value: 1 },
@@ -115,7 +115,7 @@ describe('Live topics by name, embedded broker', () => {
     expect(received[0]).toMatchObject({ items: { name: 't', value: 1 }, retain: false });
   });
 
-  test('Live topics by name: names with characters of topics: percent-encoded', async () => {
+  test('Live topics by name: names contain characters such as / and +: the topic has them percent-encoded', async () => {
     const received = await follow('iot/live/50%25 x/sensors/a%2Fb %2B%23');
     await measure('50% x', [{ sensor_id: 'a/b +#', ts: now++, value: 2 }]);
     await until(() => received.length === 1);
@@ -124,7 +124,7 @@ describe('Live topics by name, embedded broker', () => {
 });
 
 describe('Live topics that are retained, and Home Assistant', () => {
-  test('Retained live topics: embedded broker: a client subscribes later: it gets the newest values and the discovery topics', async () => {
+  test('Retained live topics: embedded broker, later subscriber: gets the newest values and Home Assistant discovery', async () => {
     const system = await startTestSystem({
       settings: { LIVE_RETAIN: 'true', HOME_ASSISTANT_PREFIX: 'homeassistant' },
     });
@@ -172,7 +172,7 @@ describe('Live topics that are retained, and Home Assistant', () => {
     }
   });
 
-  test('Retained live topics: Mosquitto: the chosen topics are published, and its readers ignore them', async () => {
+  test('Retained live topics: Mosquitto, LIVE_TOPICS is set: these topics are published, and a later subscriber gets values', async () => {
     const broker = await startMosquitto();
     const system = await startTestSystem({
       settings: {

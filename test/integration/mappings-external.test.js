@@ -40,10 +40,10 @@ test('Mapped topic: external broker: values and a retained description are store
     { name: 't', unit: '°C', type: 'temperature', value: 21.5 },
   ]);
   expect((await storedValues(system, 'barn')).sort()).toEqual([1, 2.5, 3]);
-  // Two patterns of the preset match its topic.
+  // Two topic patterns of the preset match this message. Ingest counts it once.
   const states = 'iot_ingest_mapped_messages_total{mapping="homeassistant/state",result="read"}';
   expect(await readMetric(system, states)).toBe(1);
-  // Shared subscriptions get no retained values, which may be of any age.
+  // A shared subscription gets no retained messages, so an old value of unknown age is not stored.
   expect((await system.fetch('/devices/old')).status).toBe(404);
   expect((await system.get('/unmatched-topics')).items).toEqual([]);
   expect(await readMetric(system, 'iot_ingest_mapped_messages_total{mapping="sensors",result="read"}')).toBe(

@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 /** @import { MqttClient } from 'mqtt' */
 
-/** The vectors are of this day, and the clock of the system runs from its evening. */
+/** The test vectors have times of this day, so the clock of the system starts in its evening. */
 const EVENING = Date.parse('2026-11-22T16:00:00.000Z');
 const INSTALLATION = { username: 'operator', password: 'the password of the operator' };
 
@@ -92,7 +92,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect((await system.get(`/dead-letters?from=${EVENING}`)).items).toEqual([]);
   });
 
-  test('Mapped topic: account of a device: it may send for itself only', async () => {
+  test('Mapped topic: account of a device: messages for other devices are acknowledged and dropped', async () => {
     const own = await credentials.connectAs('hall');
     await publish(own, 'zigbee2mqtt/hall', { temperature: 20 });
     expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
@@ -106,7 +106,7 @@ describe('Mapped topic on the embedded broker', () => {
       ],
     ])) {
       const other = await credentials.connectAs(`intruder-${topic.replaceAll('/', '-')}`);
-      // It is acknowledged and dropped. Otherwise the client would send it again without end.
+      // The broker acknowledges and drops the message. Without a PUBACK the client would send it again without end.
       await publish(other, topic, payload);
       expect(other.connected).toBe(true);
     }
@@ -114,7 +114,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
   });
 
-  test('Mapped topic: account of a gateway: it may send for the devices of its list', async () => {
+  test('Mapped topic: account of a gateway: only messages for the devices of its list are stored', async () => {
     const gateway = await credentials.connectAs('gateway', { devices: ['porch', 'line'] });
     await publish(gateway, 'zigbee2mqtt/porch', { temperature: 3 });
     await publish(gateway, 'lines/1', { id: 'line', v: 4 });
@@ -139,7 +139,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await isKnown('carport')).toBe(false);
   });
 
-  test('Mapped topic: bad payload: a dead letter with the path, and a replay by the current mappings', async () => {
+  test('Mapped topic: value is no number: a dead letter has the path, and a replay uses the current mappings', async () => {
     await publish(installation, 'lines/1', { id: 'press', v: 'high' });
     const query = `/dead-letters?from=${EVENING}&device=press`;
     const { items } = await system.get(query);
@@ -169,7 +169,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(received.filter((topic) => topic.startsWith('zigbee2mqtt'))).toEqual([]);
   });
 
-  test('Mapped topic: unmatched topic: listed with a mapping', async () => {
+  test('Unmatched topic: a message arrives: GET /unmatched-topics lists it with a suggested mapping', async () => {
     await publish(installation, 'barn/7/climate', { temperature: 3 });
     expect((await system.get('/unmatched-topics')).items).toMatchObject([
       { topic: 'barn/7/climate', count: 1, mapping: expect.stringContaining('topic: barn/{device}/climate') },

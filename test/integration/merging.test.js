@@ -105,7 +105,7 @@ describe('Merging: the same samples in other messages: the same result', () => {
       ],
       ['one message for each sample', shuffled(samples, random).map((sample) => [sample])],
     ]),
-  )('%s', async (title, batches) => {
+  )('Merging of equal samples: %s: stored samples and latest value do not differ', async (title, batches) => {
     const device = title.replaceAll(' ', '-');
     // All messages are sent at once, so that commits overtake each other.
     await Promise.all(batches.map((batch) => publish(device, batch)));
@@ -121,25 +121,28 @@ describe('Merging: two values for one instant: the one with the greater bytes is
     [-1, -2, -2],
     [0, 1e-300, 1e-300],
     [5e300, -5e-300, -5e-300],
-  ])('Merging: %d and %d: %d, in both orders, in one message and in two', async (a, b, winner) => {
-    const ts = Date.now();
-    const [first, second] = [
-      { ts, value: a },
-      { ts, value: b },
-    ];
-    for (const [order, batches] of Object.entries({
-      'ab-together': [[first, second]],
-      'ba-together': [[second, first]],
-      ab: [[first], [second]],
-      ba: [[second], [first]],
-    })) {
-      // A topic must not hold the plus of 5e+300.
-      const device = `pair-${a}-${b}-${order}`.replaceAll('+', '');
-      for (const batch of batches) await publish(device, batch);
-      expect(await measurements(device)).toEqual([asRead({ ts, value: winner })]);
-      expect(await latest(device)).toEqual(asRead({ ts, value: winner }));
-    }
-  });
+  ])(
+    'Merging: %d and %d for one instant: %d is stored, in any order, in one message or two',
+    async (a, b, winner) => {
+      const ts = Date.now();
+      const [first, second] = [
+        { ts, value: a },
+        { ts, value: b },
+      ];
+      for (const [order, batches] of Object.entries({
+        'ab-together': [[first, second]],
+        'ba-together': [[second, first]],
+        ab: [[first], [second]],
+        ba: [[second], [first]],
+      })) {
+        // A topic must not contain the plus sign of 5e+300.
+        const device = `pair-${a}-${b}-${order}`.replaceAll('+', '');
+        for (const batch of batches) await publish(device, batch);
+        expect(await measurements(device)).toEqual([asRead({ ts, value: winner })]);
+        expect(await latest(device)).toEqual(asRead({ ts, value: winner }));
+      }
+    },
+  );
 });
 
 test('Latest: an older sample arrives last: the newest sample stays the latest', async () => {
@@ -173,7 +176,7 @@ describe('Sensors of two devices: their samples are separate', () => {
   test.each([
     ['the same name', 'temperature'],
     ['the same UUID', '7c9e6679-7425-40de-944b-e07fc1f90ae7'],
-  ])('Sensors of two devices: their samples are separate: %s', async (title, sensor) => {
+  ])('Sensors of two devices with %s: their samples are stored separately', async (title, sensor) => {
     const [a, b] = [`${title}-a`.replaceAll(' ', '-'), `${title}-b`.replaceAll(' ', '-')];
     const ts = Date.now();
     await Promise.all([publish(a, [{ ts, value: 1 }], sensor), publish(b, [{ ts, value: 2 }], sensor)]);
@@ -187,7 +190,7 @@ describe('Sensors of two devices: their samples are separate', () => {
   });
 });
 
-test('Device and sensor: addressed by name and by id: they are the same', async () => {
+test('Device and sensor: addressed by name and by id: both address the same samples', async () => {
   const { id: device } = /** @type {Identity} */ (identifyDevice('twin'));
   const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
   const ts = Date.now();
@@ -208,7 +211,7 @@ test('Device and sensor: addressed by name and by id: they are the same', async 
   expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 3 })]);
 });
 
-test('New sensor: one message has it by id and by name: it gets the name', async () => {
+test('New sensor: one message has it by id and by name: it is registered once, with the name', async () => {
   const { id: device } = /** @type {Identity} */ (identifyDevice('both'));
   const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
   const ts = Date.now();

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 
 /**
  * The clauses of the MQTT 5.0 specification (OASIS standard, 7 March 2019) that concern a broker without sessions, by their numbers. The
- * broker runs alone. Its messages settle as a test decides.
+ * broker runs without ingest. Each test decides how messages settle.
  */
 
 const MAX_MESSAGE_BYTES = 4096;
@@ -117,7 +117,7 @@ describe('CONNECT', () => {
     await client.untilClosed();
   });
 
-  test('MQTT-3.2.2-2, MQTT-3.2.2-3: no session is kept: CONNACK reports it, whatever the client asks for', async () => {
+  test('MQTT-3.2.2-2, MQTT-3.2.2-3: client asks for a session: CONNACK reports no session, with an expiry of 0', async () => {
     for (const clean of [true, false, false]) {
       const { connack, send, untilClosed } = await connect({
         clean,
@@ -145,7 +145,7 @@ describe('CONNECT', () => {
     await client.untilClosed();
   });
 
-  test('MQTT-3.1.3-6, MQTT-3.2.2-16: no client id: each client is assigned one of its own', async () => {
+  test('MQTT-3.1.3-6, MQTT-3.2.2-16: no client id: each client is assigned its own client id', async () => {
     const ids = new Set();
     for (let count = 0; count < 3; count++) {
       ids.add((await connect({ clientId: '' })).connack.properties.assignedClientIdentifier);
@@ -164,7 +164,7 @@ describe('CONNECT', () => {
 
   test('MQTT 5, 3.1.2.11.3: Receive Maximum 0: CONNACK 0x82, and the connection is closed', async () => {
     const client = await open();
-    // mqtt-packet generates no such packet.
+    // mqtt-packet refuses to generate this packet, so the test changes its bytes.
     const bytes = bytesOf(connectPacket({ properties: { receiveMaximum: 7 } }));
     bytes[bytes.indexOf(Buffer.from([0x21, 0, 7])) + 2] = 0;
     client.sendBytes(bytes);
@@ -189,7 +189,7 @@ describe('CONNECT', () => {
   });
 
   test('MQTT 5, 2.2.2.2: a property is repeated, in any packet: the connection is closed', async () => {
-    // An MQTT library generates lists of these only for user properties, so the bytes are made by hand.
+    // The MQTT library generates repeated user properties only, so the test writes the bytes by hand.
     const repeated = Buffer.from([0x21, 0, 7, 0x21, 0, 8]);
     const body = Buffer.concat([
       Buffer.from([0, 4]),
@@ -264,7 +264,7 @@ describe('PUBLISH', () => {
     expect(Object.keys(message.properties.userProperties)).toEqual(['b', 'a']);
   });
 
-  test('MQTT-3.3.2-6: message expiry: a retained message keeps the rest of it', async () => {
+  test('MQTT-3.3.2-6: retained message with an expiry interval: it is sent with the remaining seconds', async () => {
     const device = await connect();
     device.send(publish({ retain: true, properties: { messageExpiryInterval: 1000 } }));
     await device.take('puback');
@@ -283,7 +283,7 @@ describe('PUBLISH', () => {
   });
 
   test.each([1, 2])(
-    'MQTT-3.3.4-9: more than the Receive Maximum unacknowledged, QoS %d: DISCONNECT 0x93',
+    'MQTT-3.3.4-9: more unacknowledged messages of QoS %d than the Receive Maximum: DISCONNECT 0x93',
     async (qos) => {
       /** @type {string[]} */
       const begun = [];
@@ -300,7 +300,7 @@ describe('PUBLISH', () => {
     },
   );
 
-  test('MQTT-3.3.4-9: QoS 2 messages wait for their PUBREL: they count', async () => {
+  test('MQTT-3.3.4-9: QoS 2 messages wait for their PUBREL: they count toward the Receive Maximum', async () => {
     const client = await connect();
     const messages = Array.from({ length: 64 }, (_, index) => publish({ qos: 2, messageId: index + 1 }));
     client.send(...messages);
@@ -313,7 +313,7 @@ describe('PUBLISH', () => {
     expect((await client.take('disconnect')).reasonCode).toBe(0x93);
   });
 
-  test('MQTT-3.3.4-9: as many as the Receive Maximum, and one of QoS 0: the connection stays', async () => {
+  test('MQTT-3.3.4-9: unacknowledged messages reach the Receive Maximum, plus one of QoS 0: the connection stays', async () => {
     /** @type {Array<() => void>} */
     const waiting = [];
     settle = () => new Promise((resolve) => waiting.push(() => resolve('accepted')));
@@ -326,7 +326,7 @@ describe('PUBLISH', () => {
     expect(client.socket.closed).toBe(false);
   });
 
-  test('MQTT-4.6.0-2: a later message is settled first: the PUBACKs keep the order, also with reasons', async () => {
+  test('MQTT-4.6.0-2: messages settle in reverse order: the PUBACKs keep the order of receipt, also with reasons', async () => {
     /** @type {Array<() => void>} */
     const waiting = [];
     settle = ({ onRefused }) =>
@@ -373,7 +373,7 @@ describe('PUBACK and PUBREC', () => {
     ['rejected', 0x83],
   ];
   test.each(REASONS)(
-    '3.4.2.1: the message is refused as %s: %d with the code and the rule, and nobody receives it',
+    'MQTT 5, 3.4.2.1: message is refused as %s: %d with the code and the rule, and no subscriber receives it',
     async (code, reasonCode) => {
       refuseWith('refused', code, code);
       const reader = await subscriber('#');
@@ -388,7 +388,7 @@ describe('PUBACK and PUBREC', () => {
     },
   );
 
-  test('MQTT 5, 4.3.3: QoS 2 is refused: the packet id is free at once', async () => {
+  test('MQTT 5, 4.3.3: QoS 2 message is refused: its packet id is free at once', async () => {
     refuseWith('refused', 'malformed');
     const client = await connect();
     for (let count = 0; count < 70; count++) {
@@ -397,7 +397,7 @@ describe('PUBACK and PUBREC', () => {
     }
   });
 
-  test('MQTT 5, 3.4.2.2.2: a part of the message is refused: success with the reason, and others receive it', async () => {
+  test('MQTT 5, 3.4.2.2.2: a part of the message is refused: PUBACK has success and a reason, and subscribers receive it', async () => {
     refuseWith('accepted', 'not_numeric');
     const reader = await subscriber(STATUS, { qos: 1 });
     const client = await connect();
@@ -413,7 +413,7 @@ describe('PUBACK and PUBREC', () => {
     await reader.take('publish');
   });
 
-  test('MQTT 5, 3.4.2.1: no topic of the contract: 0x90, with the topic that was probably meant', async () => {
+  test('MQTT 5, 3.4.2.1: topic outside the contract: PUBACK 0x90 suggests the topic that was probably meant', async () => {
     refuseWith('unknown_topic');
     const client = await connect();
     client.send(publish({ topic: 'iot/v1/desk/measurement' }), publish({ topic: 'x', messageId: 2 }));
@@ -426,7 +426,7 @@ describe('PUBACK and PUBREC', () => {
     );
   });
 
-  test('MQTT-1.5.4-2: a name of the refused message has control characters: the reason has none', async () => {
+  test('MQTT-1.5.4-2: refused name has control characters: the reason string has none', async () => {
     settle = async ({ onRefused }) => {
       onRefused?.([{ ...refusal('bad_id'), path: 'a\u0000\nb' }]);
       return 'refused';
@@ -437,7 +437,7 @@ describe('PUBACK and PUBREC', () => {
     expect(properties.reasonString).toBe('bad_id: a??b: must be a number');
   });
 
-  test('MQTT-3.1.2-29: the client asks for no reasons: the code alone', async () => {
+  test('MQTT-3.1.2-29: client requests no problem information: PUBACK has the code only', async () => {
     refuseWith('refused', 'malformed');
     const client = await connect({ properties: { requestProblemInformation: false } });
     client.send(publish());
@@ -445,7 +445,7 @@ describe('PUBACK and PUBREC', () => {
     expect({ code: answer.reasonCode, properties: answer.properties }).toEqual({ code: 0x99 });
   });
 
-  test('MQTT-3.4.2-2: the reason does not fit into the packets that the client accepts: the code alone', async () => {
+  test('MQTT-3.4.2-2: reason does not fit into the Maximum Packet Size of the client: PUBACK has the code only', async () => {
     refuseWith('refused', 'malformed');
     const client = await connect({ properties: { maximumPacketSize: 40 } });
     client.send(publish());
@@ -453,7 +453,7 @@ describe('PUBACK and PUBREC', () => {
     expect({ code: answer.reasonCode, properties: answer.properties }).toEqual({ code: 0x99 });
   });
 
-  test('MQTT 5, 3.1.1: the same refusals: an MQTT 3.1.1 client gets a plain PUBACK', async () => {
+  test('MQTT 3.1.1 client: message is refused: the broker answers with a plain PUBACK', async () => {
     refuseWith('refused', 'malformed');
     const client = await open();
     client.sendBytes(Buffer.from('101000044d5154540402000000046f6c6431', 'hex').subarray(0, 18));
@@ -464,7 +464,7 @@ describe('PUBACK and PUBREC', () => {
 });
 
 describe('SUBSCRIBE and UNSUBSCRIBE', () => {
-  test('MQTT-3.8.4-6, MQTT-3.9.3-1: a code for each filter, in order', async () => {
+  test('MQTT-3.8.4-6, MQTT-3.9.3-1: several filters: SUBACK and UNSUBACK have a code for each filter, in order', async () => {
     const client = await connect();
     const topics = ['iot/v1/a/status', '$SYS/#', '$share/g/iot/v1/+/status', '__proto__', 'iot/#'];
     client.send(subscribe(topics.map((topic, index) => ({ topic, qos: index % 3 }))));
@@ -474,7 +474,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
   });
 
   test.each(['a/#/b', 'a+', ''])(
-    'MQTT-4.7.1-1, MQTT-4.7.1-2, MQTT-4.7.3-1: the filter "%s": the connection is closed',
+    'MQTT-4.7.1-1, MQTT-4.7.1-2, MQTT-4.7.3-1: invalid filter "%s": the connection is closed',
     async (topic) => {
       const client = await connect();
       client.send(subscribe([{ topic, qos: 0 }]));
@@ -500,7 +500,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     expect((await not.take('publish')).retain).toBe(false);
   });
 
-  test('MQTT-3.3.1-9, -10, -11: Retain Handling 0 always, 1 for a new subscription, 2 never', async () => {
+  test('MQTT-3.3.1-9, -10, -11: Retain Handling: 0 sends retained messages always, 1 for a new subscription, 2 never', async () => {
     const device = await connect();
     device.send(publish({ retain: true }));
     await device.take('puback');
@@ -519,7 +519,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     }
   });
 
-  test('MQTT-3.3.4-3: a subscription identifier: with each message of the subscription, also a retained one', async () => {
+  test('MQTT-3.3.4-3: subscription has an identifier: each of its messages carries it, also a retained one', async () => {
     const device = await connect();
     device.send(publish({ retain: true }));
     await device.take('puback');
@@ -538,7 +538,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     expect((await client.take('disconnect')).reasonCode).toBe(0x82);
   });
 
-  test('MQTT-3.3.4-9: the client has a Receive Maximum: it is granted QoS 0, which needs none', async () => {
+  test('MQTT-3.3.4-9: client sets a Receive Maximum: the broker grants QoS 0, to which no maximum applies', async () => {
     const client = await connect({ properties: { receiveMaximum: 1 } });
     client.send(subscribe([{ topic: STATUS, qos: 2 }]));
     expect((await client.take('suback')).granted).toEqual([0]);
@@ -572,7 +572,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     expect(client.received).toEqual([]);
   });
 
-  test('MQTT-4.7.2-1: a filter that begins with a wildcard: no topics of the broker', async () => {
+  test('MQTT-4.7.2-1: filter begins with a wildcard: the client gets no topics of the broker itself', async () => {
     const client = await subscriber('#');
     const other = await subscriber('+/#');
     await connect();
@@ -633,7 +633,7 @@ describe('Last will and DISCONNECT', () => {
 
 describe('Hostile clients', () => {
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'the client id and a filter are "%s": the broker stays',
+    'MQTT 5 broker: client id and filter are "%s": the broker continues to serve clients',
     async (name) => {
       for (let count = 0; count < 2; count++) {
         const client = await connect({ clientId: name });
@@ -646,7 +646,7 @@ describe('Hostile clients', () => {
     },
   );
 
-  test('MQTT 5 broker: mutated packets: each connection is served or closed, and others stay', async () => {
+  test('MQTT 5 broker: mutated packets: each connection is served or closed, and other connections stay open', async () => {
     const seeds = [
       publish({
         properties: {
@@ -673,7 +673,7 @@ describe('Hostile clients', () => {
         },
       }),
     ].map(bytesOf);
-    // It receives what is published, if it can.
+    // This client subscribes to every topic, and must stay connected.
     const witness = await connect({ properties: { maximumPacketSize: 1000 } });
     witness.send(subscribe([{ topic: '#', qos: 1 }]));
     let state = 42;

@@ -73,7 +73,7 @@ test('MQTT 5: MQTT.js as a device: a measurement is stored when it is acknowledg
   expect(await latest('desk')).toEqual({ t: 21.5 });
 });
 
-test('MQTT 5: mosquitto_pub as a device: stored, and a refusal is reported', async () => {
+test('MQTT 5: mosquitto_pub publishes: a valid measurement is stored, and a refusal is reported', async () => {
   const topic = ['-t', 'iot/v1/bench/measurements'];
   expect(await mosquittoPub(...topic, '-m', '{"sensor_id": "t", "value": 4}')).toEqual({
     code: 0,
@@ -85,7 +85,7 @@ test('MQTT 5: mosquitto_pub as a device: stored, and a refusal is reported', asy
   );
 });
 
-test('MQTT 5: the content type: it selects the decoder, and an unknown one is refused', async () => {
+test('MQTT 5: message has a content type: it selects the decoder; an unknown content type is refused', async () => {
   const topic = 'iot/v1/desk/measurements';
   const senml = '[{"n": "h", "v": 40}]';
   const as = (/** @type {string} */ contentType) => ({ properties: { contentType } });
@@ -97,7 +97,7 @@ test('MQTT 5: the content type: it selects the decoder, and an unknown one is re
   expect(deadLetter).toMatchObject({ topic, codes: { unknown_format: 1 } });
 });
 
-test('MQTT 5: nothing of a message is accepted: 0x99 with code, path and rule', async () => {
+test('MQTT 5: every measurement of a message is refused: PUBACK 0x99 has code, path and rule', async () => {
   expect(await publish('iot/v1/desk/measurements', BAD)).toEqual([
     0x99,
     'not_numeric: [0].value: must be a number',
@@ -105,14 +105,14 @@ test('MQTT 5: nothing of a message is accepted: 0x99 with code, path and rule', 
   expect((await publish('iot/v1/desk/measurements', '{'))[0]).toBe(0x99);
 });
 
-test('MQTT 5: a part of a message is refused: success with the reason', async () => {
+test('MQTT 5: a part of a message is refused: PUBACK has success and the reason', async () => {
   const payload = '[{"sensor_id": "t", "value": 5}, {"sensor_id": "t", "value": "warm"}]';
   const [code, reason] = await publish('iot/v1/desk/measurements', payload);
   expect([code, reason]).toEqual([0, 'not_numeric: [1].value: must be a number']);
   expect(await latest('desk')).toMatchObject({ t: 5 });
 });
 
-test('MQTT 5: a topic of another device: 0x87, and the connection stays', async () => {
+test('MQTT 5: device publishes on a topic of another device: PUBACK 0x87, and the connection stays', async () => {
   expect(await publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}')).toEqual([
     0x87,
     'forbidden: the account may not publish on this topic',
@@ -130,7 +130,7 @@ test('MQTT 5: QoS 0 on a topic of another device: DISCONNECT 0x87, because there
   await lamp.endAsync(true);
 });
 
-test('MQTT 5: more devices than AUTO_REGISTER_MAX: 0x97', async () => {
+test('MQTT 5: more new devices than AUTO_REGISTER_MAX: PUBACK 0x97', async () => {
   const before = await readMetric(system, 'iot_broker_reasons_total{code="151"}');
   const { output } = await mosquittoPub(
     '-t',
@@ -142,7 +142,7 @@ test('MQTT 5: more devices than AUTO_REGISTER_MAX: 0x97', async () => {
   expect(await readMetric(system, 'iot_broker_reasons_total{code="151"}')).toBe((before || 0) + 1);
 });
 
-test('MQTT 5: a topic outside the contract: 0x90 with the topic that was meant', async () => {
+test('MQTT 5: topic outside the contract: PUBACK 0x90 suggests the topic that was meant', async () => {
   expect(await publish('iot/v1/desk/measurement', '1')).toEqual([
     0x90,
     'unknown_topic: did you mean iot/v1/desk/measurements?',

@@ -9,12 +9,12 @@ import { GROUPS, samplesOf, usePackedSystem } from '../support/system/packed.js'
 const packed = usePackedSystem();
 const { clock, send, read, historyOf, statisticsOf } = packed;
 
-/** Reads without the rest of the store. */
+/** Reads by the driver alone, without the rest of the store. */
 const session = /** @type {Session} */ ({
   all: async ({ cql }, params) => (await packed.database().execute(cql, params, { prepare: true })).rows,
 });
 
-test('Packing: samples come late: read at once, in the statistics a day later, and no other hour is packed again', async () => {
+test('Packing: late samples: readable at once, in the statistics a day later, and only their hours are packed again', async () => {
   const hour = packed.newHour();
   await send('tardy', samplesOf(hour, 20));
   await send('timely', samplesOf(hour, 20));
@@ -70,7 +70,7 @@ test('Packing: samples come late: read at once, in the statistics a day later, a
   }
 });
 
-test('Packing: samples come after both passes of their day, or from before packing began: packed within hours', async () => {
+test('Packing: samples arrive after both passes over their day, or for a day before packing began: packed within two hours', async () => {
   const hour = packed.newHour();
   const long = hour - 40 * DAY_MS;
   await send('backfilled', samplesOf(hour, 10));
@@ -104,7 +104,7 @@ test('Packing: samples come after both passes of their day, or from before packi
   expect(await statisticsOf('backfilled', long)).toMatchObject({ readFrom: clock.now });
 });
 
-test('Packing: the row of a device has no attributes: the device is packed as well', async () => {
+test('Packing: device row has lost its name, site and registration time: the samples are packed nevertheless', async () => {
   const hour = packed.newHour();
   const { device, sensor } = packed.keyOf('bare');
   await send('bare', samplesOf(hour, 7));

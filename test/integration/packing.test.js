@@ -11,7 +11,7 @@ const { clock, send, read, historyOf, statisticsOf, packedUntil } = packed;
 
 const allUntil = (/** @type {number} */ until) => Array(GROUPS).fill(until);
 
-test('Packing: an hour closes: it is packed then, and not before', async () => {
+test('Packing: an hour closes: its samples are packed then, and not a millisecond before', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 100);
   await send('early', samples.slice(0, 60));
@@ -119,7 +119,7 @@ test('Packing: a row is unreadable for this process: its group continues, and a 
   expect(await read('broken', hour)).toEqual(all);
 });
 
-test('Packing: an hour cannot be packed: it is logged, and its group waits until it can be packed', async () => {
+test('Packing: write of an hour is rejected: its group waits, and a later run packs the hour', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 10);
   await send('refused', samples);

@@ -8,7 +8,7 @@ import { startTestSystem } from '../support/system/index.js';
 
 const afterwards = useCleanUps();
 
-/** Messages before the measurement: the first ones register the device, and write its last-seen time. */
+/** Messages before the recorded one: the first ones register the device, and write its last-seen time. */
 const WARM_UP = 5;
 
 /** @param {string} url of a broker @returns {Promise<() => Promise<unknown>>} a function that sends the next sample of one sensor, and settles at the PUBACK */

@@ -5,12 +5,12 @@ import { useDevice, useTestSystem } from '../support/system/use.js';
 const system = useTestSystem();
 const device = useDevice(system);
 
-test('Prepared writes: the database forgets its statements: they are prepared again, and nothing is lost', async () => {
+test('Prepared statements: the database forgets them: the process prepares them again, and no sample is lost', async () => {
   const now = Date.now();
   const measure = (/** @type {number} */ n) =>
     device.measure('again', [{ sensor_id: 's', ts: now - 60_000 + n * 1000, value: n }]);
   for (let n = 0; n < 3; n++) await measure(n);
-  // A change of a table makes the server forget each statement about it.
+  // After ALTER TABLE the server forgets each prepared statement about the table.
   await system.execute('ALTER TABLE message ADD of_a_test int', [], { prepare: false });
   await system.execute('ALTER TABLE latest ADD of_a_test int', [], { prepare: false });
   await Promise.all([3, 4, 5, 6].map(measure));

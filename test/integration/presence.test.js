@@ -71,7 +71,7 @@ describe('Presence: the message that arrived last decides', () => {
       ],
       false,
     ],
-  ])('Presence: %s', async (title, statuses, isOnline) => {
+  ])('Presence: %s: the device is online or offline as listed', async (title, statuses, isOnline) => {
     const device = title.replaceAll(' ', '-');
     for (const [state, session] of statuses) {
       await status(device, /** @type {'online' | 'offline'} */ (state), Number(session));
@@ -79,7 +79,7 @@ describe('Presence: the message that arrived last decides', () => {
     expect((await read(device)).online).toBe(isOnline);
   });
 
-  test('Presence: a birth or a measurement after the last will: online', async () => {
+  test('Presence: birth or measurement arrives after the last will: the device is online', async () => {
     for (const prove of ['birth', 'measurements']) {
       await status(prove, 'online', old);
       await status(prove, 'offline', old);
@@ -90,7 +90,7 @@ describe('Presence: the message that arrived last decides', () => {
   });
 });
 
-test('Presence: status is a bare word: it counts as well', async () => {
+test('Presence: status payload is the bare word online or offline: the presence follows it', async () => {
   for (const state of ['online', 'offline', 'online']) {
     now += 1;
     await client.publish('iot/v1/bare/status', state, { retain: true });
@@ -101,7 +101,7 @@ test('Presence: status is a bare word: it counts as well', async () => {
   expect((await read('bare')).online).toBe(true);
 });
 
-test('Presence: the connection breaks: the last will sets it offline', async () => {
+test('Presence: the connection breaks: the last will sets the device offline', async () => {
   const session = now;
   const payload = Buffer.from(JSON.stringify({ state: 'offline', session }));
   const device = await mqtt.connectAsync(system.mqttUrl, {
@@ -120,7 +120,7 @@ test('Presence: the connection breaks: the last will sets it offline', async () 
   expect((await read('breaking')).online).toBe(true);
 });
 
-test('Presence: no status ever: online for five minutes after its last message', async () => {
+test('Presence: device never sends a status: online for five minutes after its last message', async () => {
   const seenAt = now;
   await measure('silent');
   now = seenAt + 5 * MINUTE_MS - 1;
@@ -130,7 +130,8 @@ test('Presence: no status ever: online for five minutes after its last message',
 });
 
 test('last_seen: several messages in a minute: written once', async () => {
-  // After the clock was set, the first message waits for a comparison with the database, and its wait counts.
+  // After a step of the clock, ingest first compares it with the database. This device takes that wait, so that it
+  // delays no other.
   await measure('another');
   const first = now;
   const lastSeen = async () => Date.parse((await read('seen')).last_seen ?? '');
@@ -143,7 +144,7 @@ test('last_seen: several messages in a minute: written once', async () => {
   expect(await lastSeen()).toBe(now);
 });
 
-test('last_seen: a process starts and receives a retained status: unchanged', async () => {
+test('last_seen: process starts and receives a retained status: last_seen stays null', async () => {
   const broker = await startMosquitto();
   try {
     const device = await mqtt.connectAsync(broker.url);

@@ -9,7 +9,7 @@ import { useDevice, useStore, useTestSystem } from '../support/system/use.js';
 const DAY = 86_400_000;
 const NOW = Date.now();
 
-/** The previous hour. Its samples take a row for each sensor and message. */
+/** The previous hour. A message writes its samples of this hour as one row for each sensor. */
 const LAST_HOUR = (Math.floor(NOW / 3_600_000) - 1) * 3_600_000;
 
 /** How far the clock of the system is ahead, in ms. */
@@ -71,7 +71,7 @@ async function writeDeadLetter({ device: name, payload, refused, receivedAt = Da
   });
 }
 
-test('Replay: an unknown device after its birth: all is stored, and a second replay changes nothing', async () => {
+test('Replay: device was unknown until its birth: all samples are stored, and a second replay changes nothing', async () => {
   const samples = Array.from({ length: 10 }, (_, i) => ({ sensor_id: 's', ts: NOW - i * 1000, value: i }));
   // The message is too large to wait in memory for the birth, so only the replay can store it.
   const filler = { sensor_id: 's', ts: NOW, value: 0, note: 'x'.repeat(20_000) };
@@ -97,7 +97,7 @@ test('Replay: an unknown device after its birth: all is stored, and a second rep
   expect(await deadLetterIds('late')).toEqual([id]);
 });
 
-test('Replay: the message was valid in part: only its refused measurements are stored', async () => {
+test('Replay: message was valid in part: only its refused measurements are stored', async () => {
   await device.birth('partly', { sensors: [{ sensor_id: 's' }] });
   const samples = Array.from({ length: 400 }, (_, i) => ({
     sensor_id: i % 2 ? 's' : 'new',
@@ -107,7 +107,7 @@ test('Replay: the message was valid in part: only its refused measurements are s
   const rows = await countRows();
   await device.measure('partly', samples);
   const rowsOfMessage = (await countRows()) - rows;
-  // That is twice as many as a dead letter lists.
+  // The dead letter counts 200 refusals, which is twice as many as it lists.
   expect((await readDeadLetters(system, 'partly'))[0]).toMatchObject({ codes: { unknown_sensor: 200 } });
 
   await device.birth('partly', { sensors: [{ sensor_id: 's' }, { sensor_id: 'new' }] });
@@ -119,12 +119,12 @@ test('Replay: the message was valid in part: only its refused measurements are s
   expect(await countRows()).toBe(rows + 2 * rowsOfMessage);
 });
 
-test('Replay: refused again: the answer has its index in the message', async () => {
+test('Replay: a measurement is refused again: the answer has its index in the original message', async () => {
   await device.birth('partial', { sensors: [{ sensor_id: 's' }] });
   await device.measure('partial', [
     { sensor_id: 's', ts: NOW, value: 1 },
     { sensor_id: 'new', ts: NOW, value: 2 },
-    // @ts-expect-error no number
+    // @ts-expect-error the value is no number
     { sensor_id: 'new', ts: NOW, value: 'three' },
     { sensor_id: 'other', ts: NOW, value: 4 },
   ]);
@@ -138,7 +138,7 @@ test('Replay: refused again: the answer has its index in the message', async () 
   expect(await stored('partial', 'new')).toEqual([[NOW, 2]]);
 });
 
-test('Replay: relative times: they count from the original receipt', async () => {
+test('Replay: SenML with relative times: the times count from the original receipt', async () => {
   await device.birth('relative', { sensors: [{ sensor_id: 's' }] });
   const receivedAt = NOW - 3_600_000;
   const payload = '[{"bn":"s","t":-2,"v":1},{"t":-1,"v":2},{"v":3}]';
@@ -187,7 +187,7 @@ describe('Replay: the age counts from the replay', () => {
   });
 });
 
-test('Replay: too_old, and HISTORY_DAYS is longer now: stored', async () => {
+test('Replay: sample was too_old, and HISTORY_DAYS is longer now: the sample is stored', async () => {
   await device.birth('archive', { sensors: [{ sensor_id: 's' }] });
   const ts = NOW - 380 * DAY;
   await device.measure('archive', [{ sensor_id: 's', ts, value: 7 }]);
@@ -206,7 +206,7 @@ test('Replay: too_old, and HISTORY_DAYS is longer now: stored', async () => {
   }
 });
 
-test('Replay: a birth and a status: both are stored', async () => {
+test('Replay: dead letters of a birth and a status: both take effect', async () => {
   await device.publish('iot/v1/asleep/status', JSON.stringify({ state: 'online', session: NOW }));
   const id = await onlyDeadLetter('asleep');
   expectProblem(await replay(id), 422, 'unknown_device');
@@ -232,7 +232,7 @@ test('Replay: a birth and a status: both are stored', async () => {
   });
 });
 
-test('Replay: a dead letter without the whole message: an error, and nothing is stored', async () => {
+test('Replay: dead letter lacks a part of its payload: answers 409, and nothing is stored', async () => {
   await device.birth('long', { sensors: [{ sensor_id: 's' }] });
   const payload = `${JSON.stringify({ sensor_id: 'new', ts: NOW, value: 1 })}${' '.repeat(70_000)}`;
   await device.publish('iot/v1/long/measurements', payload);
@@ -256,7 +256,7 @@ test.each([
   expectProblem(await replay(id), 404, 'not_found');
 });
 
-test('Replay: another method, or a parameter: refused', async () => {
+test('Replay: GET instead of POST, or a query parameter: refused', async () => {
   const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay');
   expectProblem(answer, 405, 'method_not_allowed');
   expect(answer.headers['allow']).toBe('POST');

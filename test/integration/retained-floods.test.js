@@ -73,13 +73,13 @@ const subscribe = (topic) => ({ cmd: 'subscribe', messageId: 9, subscriptions: [
 /** @param {RawClient} client @param {string} cmd */
 const countOf = ({ received }, cmd) => received.filter((packet) => packet.cmd === cmd).length;
 
-test('Retained messages: 2,000 SUBSCRIBE of # in one write: all are granted, and few of them search', async () => {
+test('Retained messages: 2,000 SUBSCRIBE packets in one write: all are granted, and few of them start a search', async () => {
   const statuses = 50;
   await retain(statuses);
   const client = await connect();
   client.send(...Array.from({ length: FLOOD }, () => subscribe('#')));
   await until(() => countOf(client, 'suback') === FLOOD, { what: 'every SUBACK' });
-  // Searches of a connection run one after the other, so that of this one is the last.
+  // Searches of a connection run one after the other, so the search of this SUBSCRIBE is the last.
   client.send({ ...subscribe('iot/v1/d7/#'), properties: { subscriptionIdentifier: 7 } });
   await until(() => client.received.some(({ properties }) => properties?.subscriptionIdentifier === 7), {
     what: 'the last search',
@@ -106,7 +106,7 @@ test('Retained messages: two clients subscribe alternately: each receives what i
   expect(new Set(one.received.map(({ topic }) => topic))).toEqual(new Set(['iot/v1/d3/status']));
 });
 
-test('Retained messages: live values are published in the same turn: a subscriber to both receives each message', async () => {
+test('Retained messages: published in one turn with live values: a subscriber to both receives every message', async () => {
   const client = await connect();
   const subscriptions = ['homeassistant/#', 'iot/live/+/sensors/+'].map((topic) => ({ topic, qos: 0 }));
   client.send({ cmd: 'subscribe', messageId: 9, subscriptions });

@@ -61,7 +61,7 @@ test('Roles: one HTTP process and two ingest processes: they share the load, and
 
   const database = await connect(cql(), { keyspace: cql().keyspace, applicationName: 'test' });
   afterwards(() => database.shutdown());
-  // Messages that waited together became one row.
+  // Ingest merges messages that wait together into one row, so the test counts samples and not rows.
   const { rows } = await database.execute('SELECT bucket, samples FROM message', [], { fetchSize: 5000 });
   let samples = 0;
   for (const row of rows) {
@@ -85,7 +85,7 @@ test('Role ingest: HTTP requests: only health and metrics are served', async () 
   }
 });
 
-test('Role http: no broker: ready, and it stores posted samples', async () => {
+test('Role http: no broker: the process is ready, and stores posted samples', async () => {
   const closedPort = `mqtt://127.0.0.1:${await steadyPort()}`;
   const api = await start({ ROLE: 'http', MQTT_URL: closedPort });
   expect(await readiness(api)).toEqual({ status: 200, checks: ['clock', 'database', 'live'] });

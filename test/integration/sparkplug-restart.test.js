@@ -32,7 +32,7 @@ async function listen({ mqttUrl }, filter) {
   return received;
 }
 
-test('Sparkplug: a restart: deaths survive, aliases need a birth; the host publishes its state at start and stop', async () => {
+test('Sparkplug host: restarts: aliases need a new birth, an old NDEATH has no effect, and STATE is published each time', async () => {
   let now = T0 + 2 * LATER;
   const clock = () => now;
   const first = await startTestSystem({ clock, settings: { MQTT_CLIENT_ID: 'host-7' } });
@@ -71,7 +71,7 @@ test('Sparkplug: a restart: deaths survive, aliases need a birth; the host publi
     [1, -5],
     [LATER + 1, -5],
   ];
-  // The two births before the data differ in this alias, so the data stays a dead letter.
+  // The last two births before this DDATA differ in its alias, so the message stays a dead letter.
   expect(await count()).toEqual(counted);
   await node.publish('DDATA', vector('ddataSwapped'));
   expect(await count()).toEqual([...counted, [LATER + 2000, 99]]);

@@ -80,7 +80,7 @@ test('Sparkplug: data with aliases, sequence numbers beyond 255: all is stored, 
   expect(await readDeadLetters(system, node.device)).toEqual([]);
 });
 
-test('Sparkplug: a gap: the data is stored, and a rebirth is requested once in 10 s until it comes', async () => {
+test('Sparkplug: gap in the sequence numbers: data is stored, and a rebirth is requested once in 10 s until it arrives', async () => {
   const node = await connectBorn();
   const requestsBefore = await requests();
   const publish = (/** @type {number} */ index) => node.publish('DDATA', vector('ddata', index));
@@ -111,7 +111,8 @@ test('Sparkplug: data with a time before the newest birth: it is decoded with th
   await node.publish('NBIRTH', vector('nbirthAgain'));
   await node.publish('DBIRTH', vector('dbirthSwapped'));
   await node.publish('DDATA', vector('ddataSwapped'));
-  // The clock of the node was set back, or it sends what it kept. Alias 11 had another name in the birth before.
+  // The clock of the node was set back, or the node sends stored data. The previous birth had another name for alias
+  // 11.
   await node.publish('DDATA', vector('ddataCount'));
   expect(await samplesOf(node, 'Count')).toEqual([
     [1, -5],
@@ -121,7 +122,7 @@ test('Sparkplug: data with a time before the newest birth: it is decoded with th
   expect(await samplesOf(node, 'Temperature')).toContainEqual([2500, expect.any(Number)]);
 });
 
-test('Sparkplug: an unknown alias: a dead letter and a request for a rebirth', async () => {
+test('Sparkplug: data has an unknown alias: a dead letter is written, and a rebirth is requested', async () => {
   const node = await connectBorn();
   await node.publish('DDATA', vector('ddataUnknown'));
   await until(() => node.commands.length === 1);
@@ -134,7 +135,7 @@ test('Sparkplug: an unknown alias: a dead letter and a request for a rebirth', a
   ]);
 });
 
-test('Sparkplug: data before any birth: a replay after a birth refuses its aliases', async () => {
+test('Sparkplug: data arrived before any birth: a replay after the birth still refuses its aliases', async () => {
   const node = await connectNode();
   await node.publish('DDATA', vector('ddata'));
   const listed = await system.get(`/dead-letters?from=${now - 1}&to=${now + 1}`);
@@ -147,7 +148,7 @@ test('Sparkplug: data before any birth: a replay after a birth refuses its alias
   expect(await samplesOf(node, 'Temperature')).toEqual([[1, 20.5]]);
 });
 
-test('Sparkplug: data of an unknown node: a dead letter and a request for a rebirth', async () => {
+test('Sparkplug: data of an unknown node: a dead letter is written, and a rebirth is requested', async () => {
   const node = await connectNode();
   await node.publish('NDATA', vector('ndata'));
   await until(() => node.commands.length === 1);
@@ -167,7 +168,7 @@ describe('Sparkplug: deaths', () => {
     await until(async () => !(await online(node)).includes(true));
   });
 
-  test('Sparkplug death: death of another birth: nothing changes', async () => {
+  test('Sparkplug death: NDEATH has the bdSeq of another birth: node and device stay online', async () => {
     const node = await connectBorn();
     await node.publish('NDEATH', vector('ndeathBefore'));
     expect(await online(node)).toEqual([true, true]);
@@ -179,7 +180,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([false, false]);
   });
 
-  test('Sparkplug death: death of a device: it alone is offline, until its next birth', async () => {
+  test('Sparkplug death: DDEATH of a device: only this device is offline, until its next birth', async () => {
     const node = await connectBorn();
     await node.publish('DDEATH', vector('ddeath'));
     expect(await online(node)).toEqual([true, false]);
@@ -190,7 +191,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([true, false]);
   });
 
-  test('Sparkplug death: node is born on a new connection: its devices are offline until their birth', async () => {
+  test('Sparkplug death: NBIRTH on a new connection: the devices of the node are offline until their birth', async () => {
     const node = await connectBorn();
     await node.publish('NBIRTH', vector('nbirthNext'));
     expect(await online(node)).toEqual([true, false]);
@@ -198,7 +199,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([true, true]);
   });
 
-  test('Sparkplug death: data after a death: the device is there, a rebirth is requested, and the data is stored after it', async () => {
+  test('Sparkplug death: data arrives after NDEATH: device is online, a rebirth is requested, and the data is stored after it', async () => {
     const node = await connectBorn();
     now += 1;
     await node.publish('NDEATH', vector('ndeath'));
@@ -213,7 +214,7 @@ describe('Sparkplug: deaths', () => {
   });
 });
 
-test('Sparkplug: invalid messages: dead letters, and the node stays connected', async () => {
+test('Sparkplug: invalid messages: each becomes a dead letter, and the node stays connected', async () => {
   const node = await connectBorn();
   const messages = [
     Buffer.from('no protobuf'),
@@ -236,7 +237,7 @@ test('Sparkplug: invalid messages: dead letters, and the node stays connected', 
   expect(await samplesOf(node, 'no type, a double')).toEqual([[0, 5]]);
 });
 
-test('Sparkplug: node with a name that is too long: a dead letter bad_id', async () => {
+test('Sparkplug: name of the node is too long: a dead letter has the code bad_id', async () => {
   const long = await connectEdgeNode(system.mqttUrl, { id: 'e'.repeat(130), death: vector('ndeath') });
   afterwards(() => long.end());
   await long.publish('NBIRTH', vector('nbirth'));
@@ -245,7 +246,7 @@ test('Sparkplug: node with a name that is too long: a dead letter bad_id', async
   ]);
 });
 
-test('Sparkplug: commands and states: only the host may publish them', async () => {
+test('Sparkplug: client publishes NCMD, DCMD or STATE: no subscriber receives it, because only the host may publish it', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
   /** @type {Array<[topic: string, text: string | null, retained: boolean]>} */

@@ -10,7 +10,7 @@ const { broker, afterwards } = useExternalBroker();
 /** Settles at the next event of this kind, and ignores errors before it. @param {mqtt.MqttClient} client @param {'connect' | 'close'} event @returns {Promise<void>} */
 const next = (client, event) => new Promise((resolve) => client.once(event, () => resolve(undefined)));
 
-/** Starts a watched client behind a network that can fail. */
+/** Starts a client that is watched for a takeover, behind a network that can fail. */
 async function startWatched() {
   const gate = await startGate(broker().url);
   afterwards(gate.stop);
@@ -26,7 +26,7 @@ async function startWatched() {
   return { gate, client, seen };
 }
 
-test('Takeover: the broker accepts connections and soon resets them, five times: a takeover is reported', async () => {
+test('Client id takeover: broker accepts and soon resets the connection, five times: a takeover is reported', async () => {
   const { gate, client, seen } = await startWatched();
   for (let round = 0; round < 4; round++) {
     expect(seen.taken).toBe(0);
@@ -42,7 +42,7 @@ test('Takeover: the broker accepts connections and soon resets them, five times:
   expect(seen.taken).toBe(1);
 });
 
-test('Takeover: the network fails eight times: no takeover is reported', async () => {
+test('Client id takeover: the network fails eight times: no takeover is reported', async () => {
   const { gate, client, seen } = await startWatched();
   for (let round = 0; round < 8; round++) {
     const before = seen.errors.filter((code) => code === 'ECONNREFUSED').length;

@@ -14,7 +14,7 @@ import { useStore, useTestSystem } from '../support/system/use.js';
 const system = useTestSystem();
 const store = useStore(system);
 
-test('Dead letter quota: unknown names: they share one quota; a registered device has its own', async () => {
+test('Dead letter quota: messages of unknown devices: share one quota; a registered device has its own', async () => {
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   const registry = new Registry({
     store: store.write.registry,
@@ -36,7 +36,7 @@ test('Dead letter quota: unknown names: they share one quota; a registered devic
   await registry.device(/** @type {Identity} */ (identifyDevice('known')));
 
   let receivedAt = Date.now();
-  // The last two are not valid as names.
+  // The last two names are invalid.
   for (const name of ['x', 'y', 'known', 'known', '\u0007', 'z'.repeat(60_000)]) {
     const message = { topic: `iot/v1/${name}/measurements`, payload: Buffer.from('{'), retained: false };
     await box.put({ ...message, receivedAt: receivedAt++ }, name, [{ index: -1, code: 'malformed' }]);

@@ -20,7 +20,7 @@ async function start(settings) {
   };
 }
 
-test('Unknown device: AUTO_REGISTER=false: a dead letter at once, stored when the birth comes', async () => {
+test('Unknown device: AUTO_REGISTER=false: its messages are dead letters at once, and are stored when the birth arrives', async () => {
   const { system, publish, deadLetters } = await start({ AUTO_REGISTER: 'false' });
   const ts = Date.now();
   await publish('early', 'measurements', [
@@ -44,7 +44,7 @@ test('Unknown device: AUTO_REGISTER=false: a dead letter at once, stored when th
   expect(page.map((/** @type {{ value: number }} */ { value }) => value)).toEqual([3, 1]);
   await until(async () => (await system.get('/devices/early')).online);
 
-  // The birth did not have this sensor.
+  // The birth does not name this sensor.
   expect((await system.fetch('/devices/early/sensors/other')).status).toBe(404);
   await publish('early', 'measurements', [
     { sensor_id: 'other', ts, value: 4 },
@@ -55,7 +55,7 @@ test('Unknown device: AUTO_REGISTER=false: a dead letter at once, stored when th
   expect((await system.get('/devices/early/sensors/t')).value).toBe(5);
 });
 
-test('AUTO_REGISTER_MAX: first messages register so many devices: further ones only register by birth', async () => {
+test('AUTO_REGISTER_MAX: limit of devices registered by measurements is reached: further devices register by birth only', async () => {
   const { system, publish, deadLetters } = await start({ AUTO_REGISTER: 'true', AUTO_REGISTER_MAX: '3' });
   for (const device of ['a', 'b', 'c', 'd']) {
     await publish(device, 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });

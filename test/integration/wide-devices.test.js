@@ -20,7 +20,7 @@ async function send(device, sensors, ts) {
   expect(response.status).toBe(200);
 }
 
-/** @param {string} device @returns {Promise<Map<number, number>>} rows of each part, of all hours */
+/** @param {string} device @returns {Promise<Map<number, number>>} the number of rows in each part, over all hours */
 async function rowsByPart(device) {
   const { rows } = await packed.database().execute('SELECT device_id, part, samples FROM message');
   const id = packed.keyOf(device).device;
@@ -41,7 +41,7 @@ const secondsOf = (device, sensors, hour) =>
     ),
   );
 
-test('Hour of a device: 64 or 65 sensors: in part 0, or spread over two parts', async () => {
+test('Hour of a device: 64 or 65 sensors: stored in part 0, or spread over parts 1 and 2', async () => {
   const hour = packed.newHour();
   await send('narrow', names(64), hour);
   expect(await rowsByPart('narrow')).toEqual(new Map([[0, 1]]));
@@ -49,7 +49,7 @@ test('Hour of a device: 64 or 65 sensors: in part 0, or spread over two parts', 
   expect([...(await rowsByPart('wide')).keys()].sort()).toEqual([1, 2]);
 });
 
-test('Hour of a device: it grows over 64 and 128 sensors: every sample is read, then packed', async () => {
+test('Hour of a device: sensors grow beyond 64 and 128: every sample is readable before and after packing', async () => {
   const hour = packed.newHour();
   const all = names(130);
   await send('growing', all.slice(0, 60), hour);
@@ -71,10 +71,10 @@ test('Hour of a device: it grows over 64 and 128 sensors: every sample is read, 
   expect(await secondsOf('growing', selected, hour)).toEqual(expected);
 });
 
-test('Hour of a wide device: packed part by part, each sensor once', async () => {
+test('Hour of a wide device: 200 sensors in several parts: each sensor is packed once', async () => {
   const hour = packed.newHour();
   const sensors = names(200);
-  // The first message registers the sensors. It is written into as many parts as they need at that time.
+  // The first message registers the sensors, and is written into as many parts as the sensors need at that time.
   await send('steady', sensors, hour);
   await send('steady', sensors, hour + 1000);
   packed.clock.now = closingOf(hour);
@@ -84,10 +84,10 @@ test('Hour of a wide device: packed part by part, each sensor once', async () =>
   expect(packer.counts.samples).toBe(400);
 });
 
-test('Samples since an instant: rows before and across it: the first are skipped, the second are read', async () => {
+test('Samples since an instant: rows begin or end before it: only samples from the instant on are returned', async () => {
   const hour = packed.newHour();
   const sample = (/** @type {number} */ second) => ({ ts: hour + 1000 * second, value: second });
-  // The messages overlap. The newest sample of the first one is after the beginning of the range.
+  // The messages overlap in time. The newest sample of the first message is after the start of most ranges.
   await packed.send('since', [sample(0), sample(50), sample(100)]);
   await packed.send('since', [sample(10), sample(20)]);
   await packed.send('since', [sample(60), sample(70)]);

@@ -9,7 +9,8 @@ import { until } from '../../support/until.js';
 /** @import { MetricContent } from '../../support/sparkplug/payload.js' */
 
 /**
- * Public reports about aliases of Sparkplug behind an external broker, replayed in our own words and bytes. Each test names its report.
+ * Replays public bug reports about Sparkplug aliases behind an external broker, with our own payloads. Each title names
+ * its report.
  */
 
 const { broker, start, afterwards } = useInstallation({});
@@ -58,7 +59,7 @@ async function deadLetters(api, device) {
   return items.map((/** @type {any} */ item) => item.codes);
 }
 
-test('Aliases: united-manufacturing-hub/benthos-umh#345: swapped while the host was away: a rebirth is requested', async () => {
+test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#345: swapped while the host was away: a rebirth is requested', async () => {
   const first = await start({ MQTT_CLIENT_ID: 'host' });
   const node = await listen('swapped');
   await edge('swapped', 'NBIRTH', {
@@ -83,14 +84,14 @@ test('Aliases: united-manufacturing-hub/benthos-umh#345: swapped while the host 
   await second.ended;
 });
 
-test('Aliases: eclipse-sparkplug/sparkplug#135: only the host restarts: waiting data is stored after the rebirth', async () => {
+test('Sparkplug aliases: eclipse-sparkplug/sparkplug#135: only the host restarts: waiting data is stored after the rebirth', async () => {
   const first = await start({ MQTT_CLIENT_ID: 'host' });
   const node = await listen('waiting');
   const birth = { seq: 0, metrics: [bdSeq(0), metric('temp', 1, 21)] };
   await edge('waiting', 'NBIRTH', birth);
   await until(async () => (await values(first, 'field/waiting', 'temp')).length === 1);
   await first.kill();
-  // The session of the host at the broker keeps it.
+  // The broker keeps this message in the MQTT session of the host.
   await edge('waiting', 'NDATA', { ts: Date.now(), seq: 1, metrics: [{ alias: 1, value: 22 }] });
   const second = await start({ MQTT_CLIENT_ID: 'host' });
   await until(() => node.commands === 1);
@@ -114,7 +115,7 @@ async function startEmbedded() {
   return system;
 }
 
-test('Aliases: mqtt-viewer/mqtt-viewer#129: the same alias of two devices: each has its own meaning', async () => {
+test('Sparkplug aliases: mqtt-viewer/mqtt-viewer#129: two devices use one alias: each device has its own metric for it', async () => {
   const api = await startEmbedded();
   await edge('spaces', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('load', 3, 1)] });
   await edge('spaces', 'DBIRTH', { seq: 1, metrics: [metric('energy', 3, 2)] }, { device: 'meter' });
@@ -128,7 +129,7 @@ test('Aliases: mqtt-viewer/mqtt-viewer#129: the same alias of two devices: each 
   expect(await values(api, 'field/spaces/grid', 'volts')).toEqual([3, 30]);
   expect(await values(api, 'field/spaces', 'load')).toEqual([1, 10]);
 
-  // eclipse-sparkplug/sparkplug#178, SeppPenner/SparkplugNet#57: a second NBIRTH on one connection, and data with the next number.
+  // eclipse-sparkplug/sparkplug#178, SeppPenner/SparkplugNet#57: a second NBIRTH on one connection, and data with the next sequence number.
   const node = await listen('spaces');
   await edge('spaces', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('volume', 3, 5)] });
   await edge('spaces', 'NDATA', { ts: Date.now() + 2, seq: 1, metrics: [{ alias: 3, value: 6 }] });
@@ -142,12 +143,12 @@ test('Aliases: mqtt-viewer/mqtt-viewer#129: the same alias of two devices: each 
   expect(await deadLetters(api, 'field/spaces')).toEqual([{ unknown_sensor: 1 }]);
 });
 
-test('Aliases: united-manufacturing-hub/benthos-umh#454: name and alias without a type: the type of the birth counts', async () => {
+test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#454: data has name and alias but no type: uses the type of the birth', async () => {
   const api = await startEmbedded();
   await edge('named', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('level', 1, 5, 'int32')] });
   const named = { ...metric('level', 1, -12, 'int32'), ts: Date.now() + 1 };
   const bytes = encodePayload({ seq: 1, metrics: [named] });
-  // Without the field of the type: data may leave it out.
+  // This NDATA leaves out the datatype field, which Sparkplug allows.
   const at = bytes.indexOf(Buffer.from([0x20, 0x03]));
   const without = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 2)]);
   without[1] = Number(without[1]) - 2;

@@ -6,7 +6,7 @@ import { useTestSystem } from '../../support/system/use.js';
 
 /** @import { Cut } from '../../support/mqtt/cut-client.js' */
 
-/** Messages that are cut in different places. */
+/** The number of messages. Each is cut off at a random packet. */
 const MESSAGES = runs(40);
 
 const system = useTestSystem();
@@ -42,7 +42,7 @@ const CUTS = ['publish', 'answer', 'pubrel', 'none'];
 
 const FIRST_TS = Date.now() - 3_600_000;
 
-// MQTT 3.1.1, 4.3.3.
+// Clause 4.3.3 of MQTT 3.1.1: QoS 2 delivers exactly once.
 test.each([
   ['without a time', 'untimed', payloadOf],
   [
@@ -51,7 +51,7 @@ test.each([
     (/** @type {number} */ value) => JSON.stringify({ sensor_id: 't', ts: FIRST_TS + value, value }),
   ],
 ])(
-  'QoS 2 %s, the connection is cut after any packet: each value once, in order',
+  'QoS 2 measurement %s: connection is cut after any packet: each value is stored once, in order',
   async (_, kind, payload) => {
     const [cuts = []] = fc.sample(
       fc.array(fc.array(fc.constantFrom(...CUTS), { maxLength: 3 }), {
@@ -78,13 +78,13 @@ describe('Each clause of MQTT 3.1.1, without a time', () => {
       [['answer'], []],
     ],
     ['MQTT-4.3.2-1: QoS 1 without cuts and one identifier: all values', 1, [[], [], []]],
-  ])('MQTT 3.1.1, without a time: %s', async (title, qos, cuts) => {
+  ])('Measurement without a time: %s', async (title, qos, cuts) => {
     const device = `clause-${title.slice(5, 12)}-${title.length}`;
     await sendAll(device, /** @type {1 | 2} */ (qos), /** @type {Cut[][]} */ (cuts), () => 1);
     expect(await valuesOf(device)).toEqual(cuts.map((_, index) => index));
   });
 
-  test('MQTT-4.3.2-2: the identifier of an acknowledged message with DUP and the same content: a new value', async () => {
+  test('MQTT-4.3.2-2: packet id of an acknowledged message comes again with DUP and equal content: a new value is stored', async () => {
     const client = new CutClient({ port: system.mqttPort, clientId: 'twice-new' });
     const message = { topic: 'iot/v1/twice-new/measurements', payload: payloadOf(7), qos: 1, messageId: 1 };
     await client.send({ ...message, qos: 1 }, []);
@@ -95,13 +95,13 @@ describe('Each clause of MQTT 3.1.1, without a time', () => {
     expect(new Set(values)).toEqual(new Set([7]));
   });
 
-  test('MQTT 3.1.1, without a time: QoS 1, the connection is cut after PUBLISH: each value at least once', async () => {
+  test('Measurement without a time: QoS 1 connection is cut after PUBLISH: each value is stored at least once', async () => {
     const cuts = Array.from({ length: 20 }, () => /** @type {Cut[]} */ (['publish']));
     await sendAll('twice-qos1', 1, cuts, () => 1);
     expect(new Set(await valuesOf('twice-qos1'))).toEqual(new Set(cuts.keys()));
   });
 
-  test('MQTT 3.1.1, without a time: A client that lost its state and begins with the identifiers again: new values', async () => {
+  test('Measurement without a time: client lost its state and reuses packet ids: its values are stored as new', async () => {
     const device = 'twice-reboot';
     await sendAll(
       device,

@@ -52,7 +52,7 @@ describe.each([1, 2])(
   'QoS %d: a message that cannot be stored is acknowledged, and the next one is stored',
   (qos) => {
     test.each(MESSAGES.map(([title, ...rest], index) => ({ title, index, rest })))(
-      '$title',
+      'Message that cannot be stored: $title: acknowledged, and the next message is stored',
       async ({ index, rest }) => {
         const [path, payload, code] = rest;
         const device = `on-${qos}-${index}`;
@@ -72,7 +72,7 @@ describe.each([1, 2])(
   },
 );
 
-test('Messages over the size limit: in any chunks: each becomes one dead letter, and those between are stored', async () => {
+test('Messages over the size limit: sent between valid ones: each becomes one dead letter, and valid ones are stored', async () => {
   const device = 'on-many';
   const sent = [];
   for (let index = 0; index < 30; index++) {

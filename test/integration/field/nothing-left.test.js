@@ -27,7 +27,7 @@ async function codesOf(device) {
 const BOM = '\ufeff';
 const now = Date.now();
 
-/** A message, the values and the dead letters that it leaves. @typedef {[title: string, payload: string | Buffer, values: object, codes: string[]]} Case */
+/** A message, with the values and the dead letters that it must leave. @typedef {[title: string, payload: string | Buffer, values: object, codes: string[]]} Case */
 
 /** @param {Case[]} cases @returns {Array<[title: string, index: number, payload: string | Buffer, values: object, codes: string[]]>} */
 const numbered = (cases) =>
@@ -69,11 +69,14 @@ const PAYLOADS = [
 ];
 
 describe('A message of measurements that is acknowledged: it leaves values, or a dead letter', () => {
-  test.each(numbered(PAYLOADS))('Acknowledged measurements: %s', async (_, index, payload, values, codes) => {
-    const device = `left-${index}`;
-    await client.publish(`iot/v1/${device}/measurements`, payload);
-    expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
-  });
+  test.each(numbered(PAYLOADS))(
+    'Acknowledged measurements: %s: leave values or a dead letter',
+    async (_, index, payload, values, codes) => {
+      const device = `left-${index}`;
+      await client.publish(`iot/v1/${device}/measurements`, payload);
+      expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
+    },
+  );
 });
 
 // Field numbers of Sparkplug 3.0, 6.4.1.
@@ -170,11 +173,14 @@ const SPARKPLUG = [
 ];
 
 describe('A Sparkplug birth that is acknowledged: it leaves values, or a dead letter', () => {
-  test.each(numbered(SPARKPLUG))('Acknowledged birth: %s', async (_, index, payload, values, codes) => {
-    await client.publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
-    const device = `left/n${index}`;
-    expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
-  });
+  test.each(numbered(SPARKPLUG))(
+    'Acknowledged Sparkplug birth: %s: leaves values or a dead letter',
+    async (_, index, payload, values, codes) => {
+      await client.publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
+      const device = `left/n${index}`;
+      expect({ values: await valuesOf(device), codes: await codesOf(device) }).toEqual({ values, codes });
+    },
+  );
 });
 
 describe('A post with a content coding', () => {
@@ -193,21 +199,24 @@ describe('A post with a content coding', () => {
     ['x-gzip', gzipSync(body)],
     ['deflate', deflateSync(body)],
     ['br', brotliCompressSync(body)],
-  ])('Coded post: tokenjam#365, thingsboard#6166: %s: it is stored', async (coding, bytes) => {
-    expect((await post(`coded-${coding}`, coding, bytes)).status).toBe(200);
-    expect(await valuesOf(`coded-${coding}`)).toEqual({ t: 7 });
-  });
+  ])(
+    'HTTP post: tokenjam#365, thingsboard#6166: Content-Encoding %s: its values are stored',
+    async (coding, bytes) => {
+      expect((await post(`coded-${coding}`, coding, bytes)).status).toBe(200);
+      expect(await valuesOf(`coded-${coding}`)).toEqual({ t: 7 });
+    },
+  );
 
-  test('A post with a content coding: a coding that is unknown: 415 names the others', async () => {
+  test('HTTP post: unknown Content-Encoding: answers 415 with the known codings', async () => {
     const response = await post('coded', 'zstd', body);
     expect([response.status, response.headers.get('accept-encoding')]).toEqual([415, 'gzip, deflate, br']);
   });
 
-  test('A post with a content coding: a body that grows beyond the limit: 413', async () => {
+  test('HTTP post: compressed body grows beyond the size limit: answers 413', async () => {
     expect((await post('coded', 'gzip', gzipSync(Buffer.alloc(9_000_000, 0x20)))).status).toBe(413);
   });
 
-  test('A post with a content coding: a body that is not compressed: 400', async () => {
+  test('HTTP post: Content-Encoding is gzip, and the body is plain: answers 400', async () => {
     expect((await post('coded', 'gzip', body)).status).toBe(400);
   });
 });

@@ -8,7 +8,7 @@ import { until } from '../../support/until.js';
 /** @import { MetricContent } from '../../support/sparkplug/payload.js' */
 
 /**
- * Public reports about order, replayed in our own words and bytes: clocks that go back, births and last wills that arrive late, and values
+ * Replays public bug reports about order with our own payloads: clocks that go back, births and last wills that arrive late, and values
  * of one instant. Each test names its report.
  */
 
@@ -37,7 +37,7 @@ const edge = (node, type, content, device) =>
 /** @param {number} ts @param {string} name @param {number} alias @param {number} value @returns {MetricContent} */
 const metric = (ts, name, alias, value) => ({ name, alias, ts, type: 'double', value });
 
-test('Clock: OffbandMesh/meshcore-firmware#1081: ten days back after a restart: online, with the new unit', async () => {
+test('Device clock: OffbandMesh/meshcore-firmware#1081: ten days back after a restart: device is online with the new unit', async () => {
   const now = Date.now();
   await birth('back', now - 60_000, 'K');
   await client.send('back', 'status', { state: 'online', session: now - 60_000 });
@@ -56,7 +56,7 @@ test('Clock: OffbandMesh/meshcore-firmware#1081: ten days back after a restart: 
   ]);
 });
 
-test('Clock: arendst/Tasmota#2571: 1970 after an update: the last will of that session sets it offline', async () => {
+test('Device clock: arendst/Tasmota#2571: 1970 after an update: the last will of that session sets the device offline', async () => {
   await client.send('epoch', 'status', { state: 'online', session: Date.now() - 5000 });
   await client.send('epoch', 'status', { state: 'online', session: 3000 });
   expect((await read('epoch')).clock_offset_ms).toBeLessThan(-50 * 365 * DAY_MS);
@@ -64,7 +64,7 @@ test('Clock: arendst/Tasmota#2571: 1970 after an update: the last will of that s
   expect((await read('epoch')).online).toBe(false);
 });
 
-test('Clock: dabeani/meshcoreterm#314: a month ahead, then corrected: the newest session describes it', async () => {
+test('Device clock: dabeani/meshcoreterm#314: a month ahead, then corrected: the newest birth describes the device', async () => {
   const now = Date.now();
   await birth('ahead', now + 30 * DAY_MS, 'K');
   expect(Math.round((await read('ahead')).clock_offset_ms / DAY_MS)).toBe(30);
@@ -72,7 +72,7 @@ test('Clock: dabeani/meshcoreterm#314: a month ahead, then corrected: the newest
   expect(await read('ahead')).toMatchObject({ clock_offset_ms: null, sensors: [{ unit: 'Cel' }] });
 });
 
-test('Presence: nielsonm236/NetMod-ServerApp#228: bare words, and the old last will comes last: a measurement proves it', async () => {
+test('Presence: nielsonm236/NetMod-ServerApp#228: last will arrives after the new status: a measurement sets device online', async () => {
   for (const state of ['online', 'online', 'offline']) await client.send('bare', 'status', state);
   expect((await read('bare')).online).toBe(false);
   await client.send('bare', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
@@ -81,7 +81,7 @@ test('Presence: nielsonm236/NetMod-ServerApp#228: bare words, and the old last w
   expect(kinds.slice(0, 2)).toEqual(['online', 'offline']);
 });
 
-test('Presence: moscajs/mosca#632: the end of the old connection comes after the new one: online', async () => {
+test('Presence: moscajs/mosca#632: offline of the old connection arrives after online of the new: device stays online', async () => {
   const session = Date.now() - 60_000;
   await client.send('taken-over', 'status', { state: 'online', session });
   // The clock of the device was set back between the two connections.
@@ -90,7 +90,7 @@ test('Presence: moscajs/mosca#632: the end of the old connection comes after the
   expect((await read('taken-over')).online).toBe(true);
 });
 
-test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last will is retained: its data prove it', async () => {
+test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last will is retained: new data sets it online', async () => {
   const device = await mqtt.connectAsync(system.mqttUrl, {
     reconnectPeriod: 0,
     will: { topic: 'iot/v1/heat-pump/status', payload: Buffer.from('offline'), qos: 0, retain: true },
@@ -102,7 +102,7 @@ test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last wi
   expect((await read('heat-pump')).online).toBe(true);
 });
 
-test('Birth: guycorbaz/smartme_mqtt#29: the time of the last reading, declared again after a reconnect: online', async () => {
+test('Birth: guycorbaz/smartme_mqtt#29: DBIRTH after a reconnect repeats the time of an old reading: device is online', async () => {
   const now = Date.now();
   const reading = now - 37 * 60_000;
   const declared = { ts: reading, seq: 1, metrics: [metric(reading, 'power', 10, 11)] };
@@ -117,7 +117,7 @@ test('Birth: guycorbaz/smartme_mqtt#29: the time of the last reading, declared a
   expect(await values('field/meter/dev', 'power')).toEqual([11, 22]);
 });
 
-test('Death: eclipse-sparkplug/sparkplug#524: an NDEATH of another session: it changes nothing', async () => {
+test('Sparkplug death: eclipse-sparkplug/sparkplug#524: NDEATH of another session: the node stays online', async () => {
   const now = Date.now();
   await edge('two-lives', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(3), metric(now, 't', 1, 1)] });
   await edge('two-lives', 'NBIRTH', {
@@ -131,14 +131,14 @@ test('Death: eclipse-sparkplug/sparkplug#524: an NDEATH of another session: it c
   expect((await read('field/two-lives')).online).toBe(false);
 });
 
-test('Death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: an NDEATH with a seq: it ends the session', async () => {
+test('Sparkplug death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: NDEATH with a seq: the session ends', async () => {
   const now = Date.now();
   await edge('with-seq', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(0), metric(now, 't', 1, 1)] });
   await edge('with-seq', 'NDEATH', { ts: now - DAY_MS, seq: 1, metrics: [bdSeq(0)] });
   expect((await read('field/with-seq')).online).toBe(false);
 });
 
-test('Equal timestamps: united-manufacturing-hub/benthos-umh#416: a Sparkplug metric twice in a payload: the later one is stored, in JSON the greater one', async () => {
+test('Equal timestamps: united-manufacturing-hub/benthos-umh#416: Sparkplug stores the later value, JSON the greater value', async () => {
   const ts = Date.now();
   const run = (/** @type {boolean} */ value) => ({ alias: 2, ts, value });
   await edge('twice', 'NBIRTH', {
@@ -154,6 +154,6 @@ test('Equal timestamps: united-manufacturing-hub/benthos-umh#416: a Sparkplug me
     'measurements',
     [9, 3].map((value) => ({ sensor_id: 't', ts, value })),
   );
-  // Any other format may cut samples into messages in any way, so the greater value is stored.
+  // JSON samples may be split into messages in any way, so the greater value is stored, whatever the order.
   expect(await values('twice', 't')).toEqual([9]);
 });

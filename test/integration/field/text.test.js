@@ -34,7 +34,7 @@ const WRONG = [
 const numbered = WRONG.map(([title, path, payload], index) => [title, index, path, payload]);
 
 describe('A payload that is no UTF-8: refused as malformed, and nothing of it is stored', () => {
-  test.each(numbered)('Payload without UTF-8: %s: refused as malformed', async (_, index, path, payload) => {
+  test.each(numbered)('Payload not in UTF-8: %s: refused as malformed', async (_, index, path, payload) => {
     const device = `text-${index}`;
     // A status needs a registered device.
     if (path === 'status') await client.publish(`iot/v1/${device}/birth`, '{"sensors":[]}');
@@ -47,7 +47,7 @@ describe('A payload that is no UTF-8: refused as malformed, and nothing of it is
   });
 });
 
-test('Post: charset in the content type: its text is decoded', async () => {
+test('HTTP post: charset in the content type: the body is decoded with it', async () => {
   const response = await system.fetch('/measurements?device=text-charset', {
     method: 'POST',
     headers: { 'content-type': 'application/json; charset=iso-8859-1' },
@@ -58,7 +58,7 @@ test('Post: charset in the content type: its text is decoded', async () => {
   expect(sensors.map((/** @type {any} */ { name }) => name)).toEqual(['Küche']);
 });
 
-test('Post: unknown charset: 415', async () => {
+test('HTTP post: unknown charset: answers 415', async () => {
   const response = await system.fetch('/measurements?device=text-charset', {
     method: 'POST',
     headers: { 'content-type': 'application/json; charset=klingon' },
@@ -67,7 +67,7 @@ test('Post: unknown charset: 415', async () => {
   expect(response.status).toBe(415);
 });
 
-test('Topic: not UTF-8: refused and acknowledged, and the next message is stored', async () => {
+test('Topic: not in UTF-8: message is refused and acknowledged, and the next message is stored', async () => {
   const clients = createTcpClients(system.beforeStop);
   const { socket, received } = await clients.open(system.mqttPort);
   const wrong = publishBytes('iot/v1/K?che/measurements', '{"t":1}', 7);

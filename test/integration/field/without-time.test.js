@@ -17,14 +17,14 @@ const post = async (device, elements) =>
 
 const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, index) => index);
 
-test('thingsboard#8195: 1,000 messages without a time in a burst: as many values as acknowledgements, in order', async () => {
+test('Values without a time: thingsboard#8195: burst of 1,000 messages: every value is stored, in order', async () => {
   await Promise.all(
     numbers(1000).map((value) => client.send('burst', 'measurements', { sensor_id: 't', value })),
   );
   expect(await valuesOf('burst')).toEqual(numbers(1000));
 });
 
-test('Values without a time: two connections send for one sensor: as many values as acknowledgements', async () => {
+test('Values without a time: two connections send for one sensor: every acknowledged value is stored', async () => {
   await Promise.all(
     [client, other].flatMap((each, index) =>
       numbers(300).map((value) => each.send('two', 'measurements', { t: value * 2 + index })),
@@ -46,7 +46,7 @@ describe('One message with several values of a sensor without a time', () => {
   });
 });
 
-test('influxdb#4150, thingsboard#5714: several values with the same time: one is stored, and one is accepted', async () => {
+test('Values with equal times: influxdb#4150, thingsboard#5714: three in one post: one is stored, and one is accepted', async () => {
   const ts = Date.now();
   const { accepted } = await post(
     'same',

@@ -15,7 +15,7 @@ const ask = (path, headers = {}, method = 'GET') =>
 
 test('Rate limit: too many requests of an address: 429; health, metrics, dashboard files and other addresses are served', async () => {
   const from = { 'x-forwarded-for': '192.0.2.1' };
-  // A window may end between two of the requests.
+  // A window of the limit may end between two requests, so the number of refusals varies.
   const answers = [];
   for (let count = 0; count < 21; count++) answers.push(await ask('/api/v1/fleet', from));
   const refused = answers.filter(({ status }) => status !== 200);
@@ -32,7 +32,7 @@ test('Rate limit: too many requests of an address: 429; health, metrics, dashboa
   expect((await ask('/api/v1/fleet', { 'x-forwarded-for': '192.0.2.2' })).status).toBe(200);
 });
 
-test('Rate limit: forged X-Forwarded-For: only trusted proxies count', async () => {
+test('Rate limit: forged X-Forwarded-For: only the address that the trusted proxy added counts', async () => {
   const statuses = [];
   for (let count = 0; count < 21; count++) {
     const { status } = await ask('/api/v1/fleet', { 'x-forwarded-for': `203.0.113.${count}, 192.0.2.3` });
@@ -51,7 +51,7 @@ describe('Rate limit: requests from this machine', () => {
     return statuses.includes(429);
   }
 
-  test('Rate limit: trusted proxy without X-Forwarded-For: counted', async () => {
+  test('Rate limit: trusted proxy without X-Forwarded-For: its requests are counted', async () => {
     expect(await isCounted(system.httpUrl)).toBe(true);
   });
 
@@ -60,16 +60,19 @@ describe('Rate limit: requests from this machine', () => {
     ['no token is configured: not counted', {}, {}, false],
     ['a token is configured: counted', { API_TOKEN }, { authorization: `Bearer ${API_TOKEN}` }, true],
     ['forwarded for another client: counted', {}, { 'x-forwarded-for': '192.0.2.9' }, true],
-  ])('Rate limit: %s', async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
-    const other = await startTestSystem({
-      settings: { HTTP_RATE_LIMIT: '1', CQL_KEYSPACE: system.config.cql.keyspace, ...settings },
-    });
-    try {
-      expect(await isCounted(other.httpUrl, headers)).toBe(expected);
-    } finally {
-      await other.halt();
-    }
-  });
+  ])(
+    'Rate limit of requests from this machine: %s',
+    async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
+      const other = await startTestSystem({
+        settings: { HTTP_RATE_LIMIT: '1', CQL_KEYSPACE: system.config.cql.keyspace, ...settings },
+      });
+      try {
+        expect(await isCounted(other.httpUrl, headers)).toBe(expected);
+      } finally {
+        await other.halt();
+      }
+    },
+  );
 });
 
 /** A successful, a refused and an unknown request, pages, files, and a problem before any route. @type {[path: string, headers: Record<string, string>][]} */
@@ -96,14 +99,14 @@ const SAFE = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-test('Headers: malformed HTTP: the same security headers', async () => {
+test('Security headers: malformed HTTP request: the problem has them as well', async () => {
   const answer = await ask('/', { cookie: 'x'.repeat(250_000) });
   expectProblem(answer, 431, 'headers_too_large');
   expect(answer.headers).toMatchObject(SAFE);
   expect(answer.headers['strict-transport-security']).toBeUndefined();
 });
 
-test.each(ANSWERS)('Headers: %s %j: security headers', async (path, headers) => {
+test.each(ANSWERS)('Security headers: request of %s with %j: the answer has them', async (path, headers) => {
   const answer = await ask(path, headers);
   expect(answer.headers).toMatchObject(SAFE);
   expect(answer.headers['x-powered-by']).toBeUndefined();
@@ -111,7 +114,7 @@ test.each(ANSWERS)('Headers: %s %j: security headers', async (path, headers) => 
   expect(answer.headers['strict-transport-security']).toBeUndefined();
 });
 
-test('CORS: any request of another origin: no Access-Control header', async () => {
+test('CORS: request from another origin: the answer has no Access-Control header', async () => {
   const origin = 'http://evil.example';
   const preflight = {
     'access-control-request-method': 'DELETE',
@@ -128,7 +131,7 @@ test('CORS: any request of another origin: no Access-Control header', async () =
   }
 });
 
-test('Origin: no token is configured, page of another origin: changes nothing', async () => {
+test('Cross-origin POST: no token is configured: refused as forbidden', async () => {
   const path = '/api/v1/measurements?device=victim';
   /** @type {Record<string, string>[]} */
   const crossOrigin = [{ 'sec-fetch-site': 'cross-site' }, { origin: 'http://evil.example' }];

@@ -46,7 +46,7 @@ async function whoIs(cookie, origin = system.httpUrl) {
   return JSON.parse((await send(origin, '/api/v1/session', { headers: { cookie } })).text);
 }
 
-test('Session: sign-in: a cookie with HttpOnly and SameSite, with the scopes of the token', async () => {
+test('Dashboard session: sign-in: sets an HttpOnly, SameSite cookie with the scopes of the token', async () => {
   const { status, headers, text } = await signIn(READER);
   const [cookie = ''] = headers['set-cookie'] ?? [];
   expect(status).toBe(200);
@@ -60,7 +60,7 @@ test('Session: sign-in: a cookie with HttpOnly and SameSite, with the scopes of 
   expect(text + cookie).not.toContain(READER);
 });
 
-test('Session: requests: allowed what its token may read, and nothing else', async () => {
+test('Dashboard session: token may only read: reads are served, and DELETE is refused', async () => {
   const cookie = await sessionOf(READER);
   const headers = { cookie, ...ownPage() };
   expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
@@ -68,7 +68,7 @@ test('Session: requests: allowed what its token may read, and nothing else', asy
   expectProblem(retired, 403, 'forbidden');
 });
 
-test('Session: changed, expired, or of another secret: refused', async () => {
+test('Dashboard session: cookie is changed, badly signed or expired: refused', async () => {
   const cookie = await sessionOf(ADMIN);
   const [, end = '', signature = ''] = /=(\d+)\.(.+)/.exec(cookie) ?? [];
   const nobody = { required: true, scopes: [], ends_at: null };
@@ -91,14 +91,14 @@ test('Session: changed, expired, or of another secret: refused', async () => {
   expectProblem(answer, 401, 'unauthorized');
 });
 
-test('Session: more than four cookies of its name: only four are checked, because each costs a signature', async () => {
+test('Dashboard session: more than four session cookies: only four are checked, because each costs a signature', async () => {
   const cookie = await sessionOf(READER);
   const other = `millrace_session=${Date.now() + HOUR_MS + ahead}.${'A'.repeat(43)}; `;
   expect((await whoIs(other.repeat(3) + cookie)).scopes).toEqual(['read']);
   expect((await whoIs(other.repeat(4) + cookie)).scopes).toEqual([]);
 });
 
-test('Session: another process with the same settings: accepted, until its token is removed', async () => {
+test('Dashboard session: another process with the same settings: accepts the cookie, until its token is removed', async () => {
   const cookie = await sessionOf(READER);
   const start = (/** @type {Record<string, string>} */ changed) =>
     startTestSystem({
@@ -117,7 +117,7 @@ test('Session: another process with the same settings: accepted, until its token
   }
 });
 
-test('Session: sign-out: the cookie is removed', async () => {
+test('Dashboard session: sign-out: the cookie is removed', async () => {
   const cookie = await sessionOf(READER);
   const headers = { cookie, ...ownPage() };
   const answer = await send(system.httpUrl, '/api/v1/session', { method: 'DELETE', headers });
@@ -125,7 +125,7 @@ test('Session: sign-out: the cookie is removed', async () => {
   expect(answer.headers['set-cookie']?.[0]).toMatch(/^millrace_session=; Path=\/; Expires=Thu, 01 Jan 1970/);
 });
 
-test('Session: token without the scope read, or a wrong token: refused', async () => {
+test('Dashboard session: sign-in with a token without scope read, or a malformed body: refused', async () => {
   const refused = await signIn(SENDER);
   expect(expectProblem(refused, 403, 'forbidden')).toMatchObject({ scope: 'read' });
   expect(refused.headers['set-cookie']).toBeUndefined();
@@ -145,7 +145,7 @@ test('Session: token without the scope read, or a wrong token: refused', async (
   expectProblem(large, 413, 'too_large');
 });
 
-test('Session: expires: its streams end', async () => {
+test('Dashboard session: expires while a stream is open: the stream ends', async () => {
   let cookie = '';
   // On a busy machine the session may end before its stream begins.
   const response = await until(async () => {
@@ -169,7 +169,7 @@ describe('Requests that change data', () => {
     ['of nowhere', { origin: 'null' }],
     ['without a header of its origin', {}],
   ])(
-    'session, from a page %s: refused as forbidden',
+    'Dashboard session: DELETE from a page %s: refused as forbidden',
     async (_name, /** @type {Record<string, string>} */ headers) => {
       const cookie = await sessionOf(ADMIN);
       const answer = await send(system.httpUrl, device, {
@@ -225,7 +225,7 @@ describe('Wrong tokens', () => {
     expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
   });
 
-  test('Wrong tokens: at the sign-in: counted as well, separately', async () => {
+  test('Wrong tokens: sent to the sign-in: counted separately from other requests', async () => {
     const from = { 'x-forwarded-for': elsewhere() };
     for (let count = 0; count < 10; count++)
       expectProblem(await signIn('wrong token', from), 401, 'unauthorized');

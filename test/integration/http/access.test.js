@@ -29,7 +29,7 @@ const fromElsewhere = () => `192.0.2.${++addresses}`;
 /** @param {string} token */
 const bearer = (token) => ({ authorization: `Bearer ${token}` });
 
-/** @param {string} path as OpenAPI writes it @returns {string} a path whose names do not exist, and that waits for nothing */
+/** @param {string} path as OpenAPI writes it @returns {string} a path whose names do not exist, and whose answer does not wait */
 const pathOf = (path) =>
   path
     .replaceAll('{id}', 'none')
@@ -48,11 +48,11 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
   (route) => {
     const { scope } = route.operation;
 
-    test('Access: description of a route: it names the scope', () => {
+    test('Access: OpenAPI description of a route: names the scope', () => {
       expect(['open', 'read', 'ingest', 'admin']).toContain(scope);
     });
 
-    test('Access: tokens for a route: only those with its scope are allowed', async () => {
+    test('Access: tokens on a route: only those with the scope of the route are allowed', async () => {
       if (scope === 'open') return;
       const isHead = route.path.endsWith('/stream');
       for (const [kind, token] of Object.entries(TOKENS)) {
@@ -82,7 +82,7 @@ test('Access: no token: every method of every address with a scope is refused', 
   }
 });
 
-test('Token: any other spelling: does not get another scope', async () => {
+test('Token: misspelled, joined with another token, or under another scheme: answers 401', async () => {
   const spellings = [
     '',
     'Bearer',

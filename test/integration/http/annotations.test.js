@@ -38,7 +38,7 @@ async function store(body) {
 
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
-test('Annotation: of a device: listed newest first, over years, in its range only', async () => {
+test('Annotations of a device: over several years: listed newest first, within the requested range only', async () => {
   const times = [NOW - 60_000, NOW - 3_600_000, NOW - 400 * DAY_MS];
   for (const ts of times) await store({ device: 'boiler', ts, text: `at ${ts}` });
   const { items } = await list('?device=boiler');
@@ -55,7 +55,7 @@ test('Annotation: of a device: listed newest first, over years, in its range onl
   expect(rest.next).toBeNull();
 });
 
-test('Annotation: of the installation: now by default; removed once', async () => {
+test('Annotation of the installation: no time is given: stored with the current time; DELETE removes it once', async () => {
   const stored = await store({ text: 'Version 2 deployed' });
   expect(stored).toMatchObject({ device_id: null, ts: iso(NOW) });
   expect((await list('')).items).toEqual([stored]);
@@ -66,7 +66,7 @@ test('Annotation: of the installation: now by default; removed once', async () =
   expect((await list('')).items).toEqual([]);
 });
 
-test('Annotation: a token that reads: it lists, and may not write', async () => {
+test('Annotations: token has only scope read: may list, and may not add or remove', async () => {
   expect((await ask('GET', '', { token: READER })).status).toBe(200);
   expectProblem(await ask('POST', '', { body: { text: 'a' }, token: READER }), 403, 'forbidden');
   const id = '7d3f1c60-c6d2-11f0-8de9-0242ac120002';
@@ -82,6 +82,6 @@ test.each([
   [{ text: 'a', ts: 'yesterday' }, 422, 'bad_timestamp'],
   [{ text: 'a', ts: NOW - 4000 * DAY_MS }, 422, 'too_old'],
   [{ text: 'a', ts: NOW + DAY_MS }, 422, 'in_future'],
-])('Annotation: %j: %d %s', async (body, status, code) => {
+])('Annotation: POST of %j: answers %d %s', async (body, status, code) => {
   expectProblem(await ask('POST', '', { body }), status, code);
 });

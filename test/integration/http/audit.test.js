@@ -128,7 +128,7 @@ test('Audit: act of an administrator: one line with act, target, credential, add
   }
 });
 
-test('Audit: refused act: no line', async () => {
+test('Audit: an act is refused: no audit line is written', async () => {
   const before = logged(({ audit }) => audit).length;
   expect((await ask('DELETE', '/credentials/nobody')).status).toBe(404);
   expect((await ask('DELETE', '/devices/nobody')).status).toBe(404);
@@ -136,7 +136,7 @@ test('Audit: refused act: no line', async () => {
   expect(logged(({ audit }) => audit)).toHaveLength(before);
 });
 
-test('Log: wrong tokens: one line with the address, and one when it must wait', async () => {
+test('Log: many wrong tokens: one line has the address, and one line reports that the client has to wait', async () => {
   const address = '192.0.2.66';
   for (let count = 0; count < 5; count++) await ask('GET', '/fleet', { token: 'a guess', address });
   const about = logged((line) => line.address === address);
@@ -147,7 +147,7 @@ test('Log: wrong tokens: one line with the address, and one when it must wait', 
   expect(lines.join('')).not.toContain('a guess');
 });
 
-test('Log: wrong password: account and address', async () => {
+test('Log: wrong MQTT password: one line has the account and the address', async () => {
   await expect(
     mqtt.connectAsync(system.mqttUrl, { username: 'valve', password: 'a guess', reconnectPeriod: 0 }),
   ).rejects.toMatchObject({ code: 5 });

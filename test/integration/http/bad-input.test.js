@@ -49,7 +49,7 @@ describe('Invalid names', () => {
   const LONG = encodeURIComponent(`${'é'.repeat(64)}x`);
   const BAD = ['a%00b', '%0a', '%7f', '%c2%85', 'x'.repeat(129), LONG];
 
-  test.each(BAD)('Invalid names: %s', async (name) => {
+  test.each(BAD)('Invalid name of a device or sensor: %s: refused', async (name) => {
     for (const path of [
       `/devices/${name}`,
       `/devices/cow/sensors/${name}`,
@@ -69,7 +69,7 @@ describe('Invalid names', () => {
     }
   });
 
-  test('Invalid names: 128 bytes: valid', async () => {
+  test('Device name: 128 bytes: valid', async () => {
     expectProblem(await ask(`/devices/${encodeURIComponent('é'.repeat(64))}`), 404, 'not_found');
   });
 });
@@ -96,7 +96,7 @@ describe('Invalid cursors', () => {
     '/dead-letters?limit=1',
   ];
 
-  test.each(LISTINGS)('Invalid cursors: of %s: refused by every other listing', async (path) => {
+  test.each(LISTINGS)('Cursor of %s: used on any other listing: refused', async (path) => {
     const cursor = await cursorOf(path);
     for (const other of LISTINGS) {
       const answer = await ask(`${other}&cursor=${cursor}`);
@@ -113,12 +113,12 @@ describe('Invalid cursors', () => {
 describe('Ranges', () => {
   const RANGED = [RAW, SERIES, '/devices/cow/events', '/dead-letters', '/dead-letters/summary'];
 
-  test.each(RANGED)('Ranges: %s: reversed: refused with the definition of a range', async (path) => {
+  test.each(RANGED)('Range on %s: from is after to: refused with the definition of a range', async (path) => {
     const { detail } = expectProblem(await ask(`${path}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
     expect(detail).toMatch(/half-open/);
   });
 
-  test.each(RANGED)('Ranges: %s: empty, before the first or after the last: nothing', async (path) => {
+  test.each(RANGED)('Range on %s: empty or without data: returns nothing', async (path) => {
     const empty = [
       [TS + 1000, TS + 1000],
       [TS - 30 * DAY, TS - 20 * DAY],
@@ -133,7 +133,7 @@ describe('Ranges', () => {
     }
   });
 
-  test('Ranges: a thousand years: everything', async () => {
+  test('Range: a thousand years: everything is returned', async () => {
     const range = 'from=1500-01-01T00:00:00Z&to=2500-01-01T00:00:00Z';
     for (const order of ['asc', 'desc']) {
       const { items, next } = await system.get(`${RAW}?${range}&order=${order}`);
@@ -159,7 +159,7 @@ test.each([
   RAW,
   SERIES,
   '/dead-letters',
-])('%s: Accept allows only images: 406', async (path) => {
+])('GET %s: Accept allows only images: answers 406', async (path) => {
   const { detail } = expectProblem(await ask(path, { accept: 'image/webp' }), 406, 'not_acceptable');
   expect(detail).toMatch(/application\/json/);
 });

@@ -6,7 +6,7 @@ import { useTestSystem } from '../../support/system/use.js';
 const ADMIN = 'the token that is good for everything';
 const NOT_AUTHORIZED = 5;
 
-// No recheck of all connections runs during a test, so a closed connection was closed at once.
+// No periodic recheck of connections runs during a test, so every closed connection was closed at once.
 const system = useTestSystem({
   settings: { MQTT_AUTH: 'true', API_TOKEN: ADMIN },
   periods: { recheck: 3_600_000 },
@@ -82,7 +82,7 @@ test('Credential: its account is revoked or its device retired: connections are 
   }
 });
 
-test('Credentials: list: all accounts, page by page', async () => {
+test('Credentials: list of 25 accounts: the pages have every account once', async () => {
   const names = Array.from({ length: 25 }, (_, i) => `one-of-many-${i}`);
   for (const name of names) await issue(name);
   const seen = [];
@@ -109,7 +109,7 @@ test.each([
   expectProblem(await ask('POST', '', body), status, code);
 });
 
-test('Credential: body is not JSON: malformed', async () => {
+test('Credential: content type is text/plain: answers 415', async () => {
   const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'text/plain' };
   const answer = await send(system.httpUrl, '/api/v1/credentials', { method: 'POST', headers, body: 'pump' });
   expectProblem(answer, 415, 'unknown_format');

@@ -19,7 +19,7 @@ const clock = () => Date.now() + ahead;
 
 /** @type {TestSystem} */
 let system;
-/** @type {string} of the system's own */
+/** @type {string} the data directory of the system */
 let dataDir;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'millrace-cursors-'));
@@ -76,7 +76,7 @@ const LISTINGS = [
   raw('a', 's', `&from=${FROM}&to=${FROM + HOUR}`),
 ];
 
-test('Cursor: another listing: refused', async () => {
+test('Cursor: used on another listing: refused', async () => {
   for (const path of LISTINGS) {
     const cursor = await cursorOf(path);
     expect((await system.get(withCursor(path, cursor))).items).toHaveLength(1);
@@ -92,7 +92,7 @@ test('Cursor: other limit or other spelling of a time: valid', async () => {
   expect((await system.get(withCursor(spelt, page))).items).toHaveLength(1);
 });
 
-test('Cursor: name of a device, then its id: valid', async () => {
+test('Cursor: device is given by name, then by id: still valid', async () => {
   const { device_id } = await system.get('/devices/a');
   const cursor = await cursorOf('/latest?limit=1&device=a');
   expect((await system.get(withCursor(`/latest?limit=1&device=${device_id}`, cursor))).items).toHaveLength(1);
@@ -116,12 +116,12 @@ describe.each([
   ['ten thousand characters', 'A'.repeat(10_000)],
   ['JSON', '{"group":0}'],
 ])('Cursor: %s', (_, cursor) => {
-  test.each(['/latest', '/devices', raw('a')])('Cursor: on %s: refused', async (path) => {
+  test.each(['/latest', '/devices', raw('a')])('Cursor: malformed, on %s: refused', async (path) => {
     await expectRefused(path, cursor);
   });
 });
 
-test('Cursor: another secret: refused', async () => {
+test('Cursor: signed with another secret: refused', async () => {
   const other = createCursors({ secret: 'x'.repeat(32), clock });
   const scope = JSON.stringify(['latest', {}, null]);
   await expectRefused('/latest', other.seal(scope, { group: 0 }));
@@ -148,7 +148,7 @@ test('Cursor: given twice: bad_parameter', async () => {
 test.each([
   ['the secret that was kept in DATA_DIR', {}],
   ['CURSOR_SECRET', { CURSOR_SECRET: 'a secret of thirty-two characters' }],
-])('Cursor: restart: valid by %s', async (_, settings) => {
+])('Cursor: process restarts: still valid because of %s', async (_, settings) => {
   const own = await mkdtemp(join(tmpdir(), 'millrace-cursors-'));
   const keyspace = system.config.cql.keyspace;
   const start = (/** @type {Record<string, string>} */ more) =>

@@ -66,12 +66,15 @@ async function readAll() {
 const idsOf = (/** @type {any[]} */ items) => items.map(({ id }) => id);
 
 describe('Pages of dead letters', () => {
-  test.each([1, 7, 39, 40, 41, 100, 1000])('limit %i: each one once, newest first', async (limit) => {
-    const pages = await pagesOf(system, `/dead-letters?${rangeQuery()}&limit=${limit}`);
-    expect(idsOf(pages.flat())).toEqual(idsOf(all));
-    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
-    expect(pages[0]).toHaveLength(Math.min(limit, all.length));
-  });
+  test.each([1, 7, 39, 40, 41, 100, 1000])(
+    'Pages of dead letters: limit %i: each dead letter once, newest first',
+    async (limit) => {
+      const pages = await pagesOf(system, `/dead-letters?${rangeQuery()}&limit=${limit}`);
+      expect(idsOf(pages.flat())).toEqual(idsOf(all));
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+      expect(pages[0]).toHaveLength(Math.min(limit, all.length));
+    },
+  );
 
   test('Pages of dead letters: range: half-open, to the millisecond, also over the edge of an hour', async () => {
     for (const [from, to] of [
@@ -91,7 +94,7 @@ describe('Pages of dead letters', () => {
     }
   });
 
-  test('Pages of dead letters: two weeks: few pages, each of a bounded number of partitions', async () => {
+  test('Pages of dead letters: two weeks: few pages, and each reads a bounded number of partitions', async () => {
     const before = await requestsOf('dead_letter_ids');
     const pages = await pagesOf(system, `/dead-letters?from=0&limit=1000`);
     expect(idsOf(pages.flat())).toEqual(idsOf(all));
@@ -99,13 +102,13 @@ describe('Pages of dead letters', () => {
     expect((await requestsOf('dead_letter_ids')) - before).toBeLessThanOrEqual(pages.length * 26 * 16);
   });
 
-  test('Pages of dead letters: a day and the difference between clocks, from the last minute of an hour: one page', async () => {
+  test('Pages of dead letters: a day plus a minute of clock difference, from the end of an hour on: one page', async () => {
     const from = NOON - 30 * HOUR - 55_000;
     const range = rangeQuery({ from, to: from + 24 * HOUR + 60_000 });
     expect((await system.get(`/dead-letters?${range}&limit=1000`)).next).toBe(null);
   });
 
-  test('Pages of dead letters: new ones between two pages: left out, and no old one is lost', async () => {
+  test('Pages of dead letters: new ones arrive between two pages: left out, and no old one is lost', async () => {
     const [wanted, range] = [idsOf(all), rangeQuery({ from: RANGE.from, to: NOON + 10 * HOUR })];
     const pages = await pagesOf(system, `/dead-letters?${range}&limit=30`, async (page) => {
       await writeBare(NOON + 9 * HOUR + page);
@@ -157,7 +160,7 @@ describe('Dead letters of a device or a code', () => {
     ['code=too_old', 30],
     ['device=d2&code=malformed', 4],
     ['device=nobody', 10],
-  ])('Dead letters: filter %s: exactly those, newest first, over pages of %i', async (query, limit) => {
+  ])('Dead letters: filter %s: only matching ones, newest first, in pages of %i', async (query, limit) => {
     const wanted = new URLSearchParams(query);
     const { rows } = await system.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
     const deviceOf = new Map(rows.map(({ id, device }) => [String(id), device]));
@@ -173,7 +176,7 @@ describe('Dead letters of a device or a code', () => {
     for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
   });
 
-  test('Dead letters of a device or a code: more in one hour than one step reads: found, none twice', async () => {
+  test('Dead letters of a device: 6,000 others in its hour, more than one step reads: found once', async () => {
     const start = NOON - 15 * HOUR;
     await forEachConcurrently(50, Array.from({ length: 6000 }), () => writeBare(start + 1));
     await store.deadLetters.write({
@@ -189,7 +192,7 @@ describe('Dead letters of a device or a code', () => {
   });
 });
 
-test('Dead letter: default range: the last day, with refusals and payload', async () => {
+test('Dead letters: no range is given: the last day is listed, with refusals and payload', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   const payload = '[{"sensor_id":"t","value":"x"},{"sensor_id":"t","value":1},{"value":2}]';
   const before = Date.now();
@@ -222,7 +225,7 @@ test('Dead letter: default range: the last day, with refusals and payload', asyn
 });
 
 describe('One dead letter', () => {
-  test('One dead letter: only counts stored: other members are null', async () => {
+  test('Dead letter: only its counts are stored: other members are null', async () => {
     await writeBare(NOON - 30 * HOUR);
     const range = rangeQuery({ from: NOON - 30 * HOUR, to: NOON - 29 * HOUR });
     const [{ id }] = (await system.get(`/dead-letters?${range}`)).items;
@@ -240,13 +243,13 @@ describe('One dead letter', () => {
   });
 
   test.each(['3f2a1c00-c6a1-11f0-8000-0123456789ab', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44', 'abc'])(
-    '%s: not found',
+    'Dead letter: id %s is unknown: answers 404',
     async (id) => {
       expectProblem(await send(system.httpUrl, `/api/v1/dead-letters/${id}`), 404, 'not_found');
     },
   );
 
-  test('One dead letter: query parameters: refused', async () => {
+  test('Dead letter: query parameter is given: refused', async () => {
     const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc?full=1');
     expectProblem(answer, 400, 'bad_parameter');
   });
@@ -273,7 +276,7 @@ describe('Summary of dead letters', () => {
     ['of a part of an hour', { from: NOON + 1, to: NOON + 30 * 60_000 }],
     ['over an edge', { from: NOON + 30 * 60_000, to: NOON + HOUR + 1 }],
     ['of nothing', { from: NOON + 2 * HOUR, to: NOON + 9 * HOUR }],
-  ])('Summary of dead letters: %s: equals a count of all', async (_, range) => {
+  ])('Summary of dead letters: %s: equals a count by brute force', async (_, range) => {
     expect(await system.get(`/dead-letters/summary?${rangeQuery(range)}`)).toEqual({
       items: bruteForce(range),
       from: new Date(range.from).toISOString(),
@@ -281,7 +284,7 @@ describe('Summary of dead letters', () => {
     });
   });
 
-  test('Summary of dead letters: too many for one answer: ends at an hour and returns it', async () => {
+  test('Summary of dead letters: too many for one answer: ends at a full hour, and the answer names this hour', async () => {
     const range = { from: RANGE.from, to: NOON + 9 * HOUR };
     const { hours, from } = await store.deadLetters.summary(range, { maxDeadLetters: 2 });
     expect(from).toBe(NOON + HOUR);
@@ -300,7 +303,7 @@ describe('Summary of dead letters', () => {
     await forEachConcurrently(50, instants, (instant) => writeBare(instant));
     const { hours } = await store.deadLetters.summary({ from: start, to: start + HOUR });
     expect(hours).toEqual([{ hour: start, deadLetters: 3000, codes: { malformed: 3000 } }]);
-    // The same count for one instant of that hour.
+    // A scan of one instant counts the dead letters of that instant only.
     let count = 0;
     await store.deadLetters.scanHour({ from: start + 3, to: start + 4 }, () => count++);
     expect(count).toBe(instants.filter((instant) => instant === start + 3).length);

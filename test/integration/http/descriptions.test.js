@@ -55,7 +55,7 @@ test('PUT description: sent again: given members change, others stay; the new si
   expect((await system.get('/latest?site=old')).items).toEqual([]);
 });
 
-test('PATCH description: of a sensor: its type, unit, label and interval change, its name stays', async () => {
+test('PATCH description of a sensor: type, unit, label and interval are given: these change, and the name stays', async () => {
   await ask('PUT', '/devices/patched', { sensors: [{ sensor_id: 't', name: 'Temperature', unit: 'K' }] });
   const { status, json } = await ask('PATCH', '/devices/patched/sensors/t', {
     type: 'temperature',
@@ -81,7 +81,7 @@ test('Description: a birth arrives later: it overwrites the description, whateve
   await publishBirth('born', { site: 'born', sensors: [{ sensor_id: 't', unit: 'K' }] }, hourAgo);
   const born = { site: 'born', label: 'Mine', sensors: [{ unit: 'K', label: 'Left' }] };
   expect(await system.get('/devices/born')).toMatchObject(born);
-  // What the process has in its memory is as old as the database.
+  // The cache of the process agrees with the database, so the measurement changes no attribute.
   await ask('POST', '/measurements?device=born', { t: 1 });
   expect(await system.get('/devices/born')).toMatchObject(born);
 });
@@ -132,10 +132,13 @@ test.each(
     ['PATCH', '/devices/desk/sensors/unknown', { unit: 'Cel' }, 404, 'not_found'],
     ['PATCH', '/devices/wrong/sensors/t', { unit: 'Cel' }, 404, 'not_found'],
   ]),
-)('%s %s of %j: %i %s, and nothing changes', async (method, address, content, status, code) => {
-  expectProblem(await ask(method, address, /** @type {any} */ (content)), status, code);
-  expectProblem(await send(system.httpUrl, '/api/v1/devices/wrong'), 404, 'not_found');
-});
+)(
+  'Description: %s %s with %j: answers %i %s, and nothing changes',
+  async (method, address, content, status, code) => {
+    expectProblem(await ask(method, address, /** @type {any} */ (content)), status, code);
+    expectProblem(await send(system.httpUrl, '/api/v1/devices/wrong'), 404, 'not_found');
+  },
+);
 
 test('PATCH description: wrong value: the problem names the path and the rule', async () => {
   const { json } = await ask('PATCH', '/devices/desk/sensors/t', { unit: 7 });

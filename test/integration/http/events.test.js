@@ -29,7 +29,7 @@ test('Events: births and statuses, some repeated: each is listed once, newest fi
     now += SECOND_MS;
     await client.send('door', 'status', { state: 'offline', session });
   }
-  // A will of an old session changes nothing.
+  // A late last will of an old session changes nothing.
   await client.send('door', 'status', { state: 'offline', session: first });
   expect((await system.get('/devices/door/events')).items).toEqual([
     { ts: iso(now - SECOND_MS), kind: 'offline' },
@@ -43,7 +43,7 @@ test('Events: births and statuses, some repeated: each is listed once, newest fi
   expect(rows).toHaveLength(6);
 });
 
-test('Events: two processes write the same event: one row', async () => {
+test('Events: two processes write the same event: one event is listed', async () => {
   const other = await system.openStore();
   const { bytes } = /** @type {Identity} */ (identifyDevice('twin'));
   const event = { session: now, kind: /** @type {const} */ ('birth'), ts: now };
@@ -52,12 +52,12 @@ test('Events: two processes write the same event: one row', async () => {
   expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
 });
 
-test('Events: measurements only: none', async () => {
+test('Events: device sends measurements only: the list is empty', async () => {
   await client.send('mute', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   expect(await system.get('/devices/mute/events')).toEqual({ items: [], next: null });
 });
 
-test('Events: unknown device, or reversed range: a problem', async () => {
+test('Events: unknown device, or reversed range: answers 404 or 400', async () => {
   expectProblem(await send(system.httpUrl, '/api/v1/devices/nobody/events'), 404, 'not_found');
   const reversed = '/api/v1/devices/door/events?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z';
   expectProblem(await send(system.httpUrl, reversed), 400, 'bad_range');

@@ -59,14 +59,14 @@ describe('Export: hours in every stored form', () => {
       ]);
       return { hour, fate, samples };
     });
-    // A text has no negative zero.
+    // CSV and NDJSON have no negative zero.
     expected = (await world.lay('mixed', hours)).map(([ts, value]) => [ts, value + 0]);
   });
 
   test.each([
     [NDJSON, 'ndjson', ofNdjson],
     [CSV, 'csv', ofCsv],
-  ])('Export: %s: the whole range, in both orders', async (type, extension, read) => {
+  ])('Export as %s: whole range, both orders: the file has every sample', async (type, extension, read) => {
     for (const order of ['asc', 'desc']) {
       const { status, headers, text } = await ask('mixed', type, `order=${order}`);
       expect(status).toBe(200);
@@ -83,14 +83,17 @@ describe('Export: hours in every stored form', () => {
     expect(read(text)).toEqual(expected.slice(7, 90));
   });
 
-  test.each(['gzip', 'br'])('Export: Accept-Encoding %s: the same lines', async (encoding) => {
-    const plain = await ask('mixed', CSV, 'order=asc');
-    const path = '/devices/mixed/sensors/s/measurements?order=asc';
-    const headers = { accept: CSV, 'accept-encoding': encoding };
-    const response = await world.system.fetch(path, { headers });
-    expect(response.headers.get('content-encoding')).toBe(encoding);
-    expect(await response.text()).toBe(plain.text);
-  });
+  test.each(['gzip', 'br'])(
+    'Export: Accept-Encoding %s: the lines equal those without compression',
+    async (encoding) => {
+      const plain = await ask('mixed', CSV, 'order=asc');
+      const path = '/devices/mixed/sensors/s/measurements?order=asc';
+      const headers = { accept: CSV, 'accept-encoding': encoding };
+      const response = await world.system.fetch(path, { headers });
+      expect(response.headers.get('content-encoding')).toBe(encoding);
+      expect(await response.text()).toBe(plain.text);
+    },
+  );
 
   test.each([
     ['*/*', 'application/json'],
@@ -99,12 +102,12 @@ describe('Export: hours in every stored form', () => {
     ['text/csv; charset=utf-8', CSV],
     ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
     ['text/*', CSV],
-  ])('Export: hours in every stored form: %s: %s', async (accept, type) => {
+  ])('Export: Accept %s: the content type is %s', async (accept, type) => {
     const { headers } = await ask('mixed', accept);
     expect(headers['content-type']).toMatch(type);
   });
 
-  test('Export: hours in every stored form: format in the address: replaces Accept', async () => {
+  test('Export: parameter format is given: it replaces the Accept header', async () => {
     const html = 'text/html, application/xhtml+xml, */*;q=0.8';
     const csv = await ask('mixed', html, 'order=asc&format=csv');
     expect(csv.headers['content-type']).toBe(`${CSV}; charset=utf-8`);
@@ -117,7 +120,7 @@ describe('Export: hours in every stored form', () => {
     expectProblem(await ask('mixed', html, 'format=csv&limit=5'), 400, 'bad_parameter');
   });
 
-  test('Export: hours in every stored form: unknown format, or paging parameters: a problem', async () => {
+  test('Export: unknown format, paging parameter, reversed range or unknown device: refused', async () => {
     expectProblem(await ask('mixed', 'application/xml'), 406, 'not_acceptable');
     for (const query of ['limit=5', 'cursor=abc']) {
       const answer = await ask('mixed', CSV, query);
@@ -128,7 +131,7 @@ describe('Export: hours in every stored form', () => {
     expectProblem(await ask('nobody', CSV), 404, 'not_found');
   });
 
-  test('Export: hours in every stored form: empty range: a file without samples; HEAD reads nothing', async () => {
+  test('Export: empty range: a file without samples; HEAD: no history is read', async () => {
     expect((await ask('mixed', CSV, `to=${BEGIN}`)).text).toBe('ts,value\n');
     expect((await ask('mixed', NDJSON, `to=${BEGIN}`)).text).toBe('');
     const before = await historyReads();

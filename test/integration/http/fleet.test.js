@@ -13,7 +13,7 @@ let ahead = 0;
 const system = useTestSystem({ clock: () => Date.now() + ahead });
 const device = useDevice(system);
 
-/** Requests a new count, after the last answer has become too old. */
+/** Moves the clock until the last count is too old, and requests a new one. */
 function countAgain() {
   ahead += 10_000;
   return system.get('/fleet');
@@ -36,7 +36,7 @@ const register = (name, site, types) =>
     sensors: types.map((type, index) => ({ sensor_id: `s${index}`, type })),
   });
 
-test('Fleet count: empty fleet: zeros', async () => {
+test('Fleet count: no device is registered: every count is 0', async () => {
   expect(await system.get('/fleet')).toEqual({
     devices: { online: 0, offline: 0 },
     sensors: 0,
@@ -45,7 +45,7 @@ test('Fleet count: empty fleet: zeros', async () => {
   });
 });
 
-test('Fleet count: register, change, retire: counts by state, type and site follow', async () => {
+test('Fleet count: devices register, change and retire: the counts by state, type and site follow', async () => {
   await register('one', 'Oslo', ['Pulse', 'Pulse', '__proto__']);
   await register('two', 'Bergen', ['Pulse']);
   await device.status('two', 'offline');
@@ -68,7 +68,7 @@ test('Fleet count: register, change, retire: counts by state, type and site foll
 
   expect((await system.fetch('/devices/one', { method: 'DELETE' })).status).toBe(204);
   expect(await countAgain()).toMatchObject({
-    // The birth of the second device proves that it is there.
+    // The second device is online again, because its birth arrived after its status offline.
     devices: { online: 2, offline: 0 },
     sensors: 3,
     by_type: { Pulse: 1, Sweat: 1 },
@@ -85,18 +85,18 @@ test('Fleet count: device without a status: online for five minutes after a mess
   });
 });
 
-test('Fleet count: concurrent requests: one count; unchanged groups are not read again', async () => {
+test('Fleet count: 40 concurrent requests: the fleet is counted once, and unchanged groups are not read again', async () => {
   await countAgain();
   const [devices, sensors] = [await requests('tally_devices'), await requests('tally_sensors')];
   ahead += 10_000;
   await Promise.all(Array.from({ length: 20 }, () => system.get('/fleet')));
   await Promise.all(Array.from({ length: 20 }, () => system.get('/fleet')));
   expect(await requests('tally_devices')).toBe(devices + 4);
-  // Only the group of the rotation is read again.
+  // A count reads the sensors of one group again, in rotation. The other groups have not changed.
   expect(await requests('tally_sensors')).toBe(sensors + 1);
 });
 
-test('Fleet count: unmarked change: found when the rotation reaches its group', async () => {
+test('Fleet count: change was written without marking its group: counted when the rotation reaches the group', async () => {
   const { bytes } = /** @type {Identity} */ (identifyDevice('three'));
   const key = { group: groupOf(bytes, 4), bytes };
   const store = createRegistryStore(createSession(await system.openDatabase(), () => {}));

@@ -54,7 +54,7 @@ async function ask({ url, url_options, root_selector }, variables) {
   return JSON.parse(text)[root_selector];
 }
 
-/** What a column of the data source takes. @type {Record<string, (value: unknown) => boolean>} */
+/** The values that each column type of the data source accepts. @type {Record<string, (value: unknown) => boolean>} */
 const TAKES = {
   timestamp: (value) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value)),
   number: (value) => typeof value === 'number',
@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 
 describe('Grafana: requests of the dashboards', () => {
-  test.each(TARGETS)('Grafana: query %s: an array of objects with its columns', async (_, target) => {
+  test.each(TARGETS)('Grafana: query %s: returns an array of objects with its columns', async (_, target) => {
     for (const __interval of ['5s', '30s', '1m', '1h', '1d', '1y']) {
       const items = await ask(target, { ...VARIABLES, __interval });
       expect(items.length).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe('Grafana: requests of the dashboards', () => {
     }
   });
 
-  test('Grafana: requests of the dashboards: averages: those of the samples', async () => {
+  test('Grafana: query of averages: returns the averages of the samples', async () => {
     const [, target] = TARGETS.find(([title]) => title.includes('Averages')) ?? [];
     const items = await ask(/** @type {Target} */ (target), { ...VARIABLES, __interval: '1h' });
     expect(items.map(({ ts, avg }) => [Date.parse(ts), avg])).toEqual(

@@ -126,7 +126,7 @@ test.each([
   ['a control character', 'a%00b'],
   ['a line break', 'a%0Ab'],
   ['a C1 control character', '%C2%85'],
-])('Names: %s: refused', async (_, name) => {
+])('Name in a path or filter: %s: refused', async (_, name) => {
   for (const path of [
     `/devices/${name}`,
     `/devices/cow/sensors/${name}`,
@@ -148,6 +148,6 @@ test.each([
   '/devices/cow/sensors/nothing/measurements',
   // This sensor belongs to another device.
   `/devices/cow/sensors/${UUID}`,
-])('Names: %s: not found', async (path) => {
+])('GET %s: unknown device or sensor: answers 404', async (path) => {
   expectProblem(await ask(path), 404, 'not_found');
 });

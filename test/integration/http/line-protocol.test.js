@@ -37,7 +37,7 @@ async function metric(name) {
 }
 
 describe('Line protocol over HTTP: what is stored', () => {
-  test('Line protocol over HTTP: InfluxDB 2: 204 after the commit, values of several devices', async () => {
+  test('Line protocol over HTTP: InfluxDB 2 write: answers 204 after the commit, and values of several devices are stored', async () => {
     const lines = `press,device=p1,line=3 temperature=21.5,running=true,count=7i,state="on" ${TS}000000\noven,host=o1 heat=4u ${TS}000000\n`;
     const answer = await write('/api/v2/write?org=o&bucket=b&precision=ns', lines);
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -69,20 +69,20 @@ describe('Line protocol over HTTP: what is stored', () => {
   });
 
   test.each(['n', 'ns', 'u', 'us', 'µ', 'ms', 's', 'm', 'h'])(
-    'InfluxDB 1, precision %s: known',
+    'Line protocol over HTTP: InfluxDB 1 with precision %s: accepted',
     async (precision) => {
       const answer = await write(`/write?precision=${encodeURIComponent(precision)}`, '');
       expect(answer.status).toBe(204);
     },
   );
 
-  test('Line protocol over HTTP: gzip: stored', async () => {
+  test('Line protocol over HTTP: body in gzip: stored', async () => {
     const headers = { authorization: `Token ${TOKEN}`, 'content-encoding': 'gzip' };
     expect((await write('/api/v2/write', gzipSync('m,device=zipped v=5'), headers)).status).toBe(204);
     expect(await latest('zipped')).toEqual({ 'm.v': 5 });
   });
 
-  test('Line protocol over HTTP: texts: skipped and counted', async () => {
+  test('Line protocol over HTTP: fields with texts: skipped and counted', async () => {
     const before = await metric('iot_ingest_skipped_total');
     expect((await write('/api/v2/write', 'm,device=texts a="x",b="y"')).status).toBe(204);
     expect(await metric('iot_ingest_skipped_total')).toBe(before + 2);
@@ -90,7 +90,7 @@ describe('Line protocol over HTTP: what is stored', () => {
 });
 
 describe('Line protocol over HTTP: what is refused', () => {
-  test('Line protocol over HTTP: some lines: their numbers and rules; the good ones are stored', async () => {
+  test('Line protocol over HTTP: some lines are invalid: the answer has their numbers and rules; the others are stored', async () => {
     const counts = async () => [
       await metric('iot_ingest_lines_total{result="stored"}'),
       await metric('iot_ingest_lines_total{result="refused"}'),
@@ -121,7 +121,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     expect(await counts()).toEqual([stored + 2, refused + 4]);
   });
 
-  test('Line protocol over HTTP: many lines: all numbers, and reasons of the first hundred', async () => {
+  test('Line protocol over HTTP: 1,000 invalid lines: the answer has all numbers, and the reasons of the first hundred', async () => {
     const { problem } = await write('/api/v2/write', 'nothing\n'.repeat(1000));
     expect([problem.accepted, problem.lines.length, problem.lines.at(-1), problem.refused.length]).toEqual([
       0, 1000, 1000, 100,
@@ -139,18 +139,18 @@ describe('Line protocol over HTTP: what is refused', () => {
       'unknown_format',
     ],
     ['no gzip', { 'content-encoding': 'gzip', authorization: `Token ${TOKEN}` }, 400, 'malformed'],
-  ])('Line protocol over HTTP: %s: %s', async (_, headers, status, code) => {
+  ])('Line protocol over HTTP: %s, headers %j: answers %i %s', async (_, headers, status, code) => {
     const answer = await write('/api/v2/write', 'm,device=never v=1', /** @type {any} */ (headers));
     expect([answer.status, answer.problem.code]).toEqual([status, code]);
   });
 
-  test('Line protocol over HTTP: a token in the address: only where InfluxDB 1 has it', async () => {
+  test('Line protocol over HTTP: token in the URL of another route than /write: answers 401', async () => {
     const query = `p=${encodeURIComponent(TOKEN)}`;
     expect((await write(`/api/v2/write?${query}`, 'm v=1', {})).status).toBe(401);
     expect((await write(`/api/v1/measurements?device=d&${query}`, '{}', {})).status).toBe(401);
   });
 
-  test('Line protocol over HTTP: a precision that is not known: bad_parameter', async () => {
+  test('Line protocol over HTTP: unknown precision: answers bad_parameter', async () => {
     const { status, problem } = await write('/api/v2/write?precision=days', 'm v=1');
     expect([status, problem.code]).toEqual([400, 'bad_parameter']);
   });
@@ -165,12 +165,12 @@ describe('Line protocol over HTTP: what is refused', () => {
 });
 
 describe('Line protocol over HTTP: what clients ask first', () => {
-  test('Line protocol over HTTP: ping: 204 with a version', async () => {
+  test('Line protocol over HTTP: GET /ping: answers 204 with a version', async () => {
     const { status, headers } = await send(system.httpUrl, '/ping');
     expect([status, headers['x-influxdb-version']]).toEqual([204, expect.stringMatching(/^Millrace /)]);
   });
 
-  test('Line protocol over HTTP: health: pass', async () => {
+  test('Line protocol over HTTP: GET /health: answers with status pass', async () => {
     const { status, text } = await send(system.httpUrl, '/health');
     expect([status, JSON.parse(text)]).toMatchObject([200, { name: 'millrace', status: 'pass' }]);
   });

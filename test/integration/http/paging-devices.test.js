@@ -45,7 +45,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ 
   );
 
   test.each([1, (expected.length + 1) / 2, expected.length || 1, expected.length + 1, 1000].map(Math.ceil))(
-    'limit %i: each device once',
+    'GET /devices: limit %i: the pages have each device once',
     async (limit) => {
       const pages = await pagesOf(
         system,
@@ -62,7 +62,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ 
   );
 });
 
-test('GET /devices: each device: the members of the contract', async () => {
+test('GET /devices: item: has the members of the contract', async () => {
   const { items } = await system.get('/devices?limit=1');
   expect(items).toEqual([
     {
@@ -82,7 +82,7 @@ test('Device: without a status: online for five minutes after a message', async 
     expect(await system.get('/devices/silent')).toMatchObject({ online: true });
     ahead = 5 * 60_000;
     expect(await system.get('/devices/silent')).toMatchObject({ online: false });
-    // The status of a device counts until the device sends another one.
+    // A status stays valid until the device sends another one.
     expect(await system.get('/devices/gate-1')).toMatchObject({ online: true });
   } finally {
     ahead = 0;

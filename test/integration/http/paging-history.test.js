@@ -64,7 +64,7 @@ describe('Raw samples: hours in every stored form', () => {
     }
   });
 
-  test('Raw samples: any range: exactly its samples', async () => {
+  test('Raw samples: any range: exactly the samples of the range are returned', async () => {
     for (const { samples } of hours.filter((_, index) => index % 3 === 0)) {
       const [ts] = samples[Math.floor(samples.length / 2)] ?? [];
       if (ts === undefined) continue;
@@ -129,7 +129,7 @@ test.each(ORDERS)('Raw samples: late samples come between pages, %s: each timest
   expect(seen).toEqual(expect.arrayContaining(samples));
 });
 
-test('Raw samples: a gap of most of a year: few requests, in both orders', async () => {
+test('Raw samples: a gap of most of a year: few database requests, in both orders', async () => {
   const old = BEGIN - 300 * DAY_MS;
   const samples = [...spread(old, 3, 1), ...spread(old + 299 * DAY_MS, 3, 2)];
   await world.history.packedUntil(BEGIN + 300 * HOUR_MS);

@@ -67,7 +67,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /latest $filter', ({ f
   });
 });
 
-test('GET /latest: no limit: 100', async () => {
+test('GET /latest: no limit is given: a page has 100 sensors', async () => {
   const sensors = Array.from({ length: 101 }, (_, s) => ({ sensor_id: `s${s}` }));
   await device.birth('many', { sensors });
   const pages = await pagesOf(system, '/latest?device=many');
@@ -80,7 +80,7 @@ test.each([
   ['of a name', { name: 'bodyguard' }],
   ['of a device', { device: 'no-cow' }],
   ['of two that exclude each other', { site: 'Oslo', device: 'cow-1' }],
-])('GET /latest: nothing %s: an empty page without a cursor', async (_, filter) => {
+])('GET /latest: filter %s matches nothing: an empty page without a cursor', async (_, filter) => {
   expect(await system.get(`/latest?${new URLSearchParams(filter)}`)).toEqual({ items: [], next: null });
 });
 
@@ -95,7 +95,7 @@ test('GET /latest: rare match among many rows: found in a bounded number of page
   expect(pages.length).toBeLessThanOrEqual(2);
 });
 
-test('GET /latest: new sensors between pages: old ones come once', async () => {
+test('GET /latest: new sensors arrive between pages: each old sensor is listed once', async () => {
   const pages = await pagesOf(system, '/latest?limit=9&name=body', async (page) => {
     const sensors = [{ sensor_id: 'body-late', type: 'Pulse' }];
     await device.birth(`late-${page}`, { sensors });

@@ -49,7 +49,7 @@ describe('Raw samples: 60 samples in three hours', () => {
     expect(pages.map(({ length }) => length)).toEqual([20, 20, 20]);
   });
 
-  test.each(['asc', 'desc'])('Raw samples: range, %s: half-open', async (order) => {
+  test.each(['asc', 'desc'])('Raw samples: range in order %s: half-open', async (order) => {
     const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
     const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
       const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
@@ -132,7 +132,7 @@ test('Raw samples: a gap of months: few pages, in both orders', async () => {
   }
 });
 
-test('Raw samples: sensor without a sample: 200, empty', async () => {
+test('Raw samples: sensor has no sample: answers 200 with an empty list', async () => {
   await device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
   expect(await system.get(path('newborn'))).toEqual({ items: [], next: null });
 });

@@ -19,7 +19,7 @@ const RAW = '/devices/cow/sensors/pulse/measurements';
 
 describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('limit of %s', (path) => {
   test.each(['0', '1001', '-1', '1e3', 'abc', '', '1.5', '%2B5', ' 5', '0x10', '٣', '99999999999999999999'])(
-    '%j: refused, with the name of the parameter',
+    'Parameter limit: %j: refused, with the name of the parameter',
     async (limit) => {
       const problem = expectProblem(await ask(`${path}limit=${encodeURI(limit)}`), 400, 'bad_parameter');
       expect(problem.parameters).toEqual([{ name: 'limit', reason: 'a whole number from 1 to 1000' }]);
@@ -36,7 +36,7 @@ describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('limit of %s', (p
   });
 });
 
-test('Parameters: several are wrong: all are named', async () => {
+test('Parameters: several are wrong: the problem names all of them', async () => {
   const { parameters, detail } = expectProblem(
     await ask(`${RAW}?limit=0&order=up&from=yesterday&color=red`),
     400,
@@ -66,7 +66,7 @@ test.each([
   '/latest?site=a%00b',
   '/latest?name=%ff',
   '/latest?type=%zz',
-])('%s: bad_parameter', async (path) => {
+])('GET %s: answers bad_parameter', async (path) => {
   expectProblem(await ask(path), 400, 'bad_parameter');
 });
 
@@ -79,19 +79,19 @@ describe('Times', () => {
     ['ISO 8601 in UTC', iso],
     ['ISO 8601 without a zone', iso.slice(0, -1)],
     ['ISO 8601 with an offset', offset],
-  ])('Time parameter: %s: an exact instant', async (_, time) => {
+  ])('Time parameter as %s: read as the exact instant', async (_, time) => {
     const from = encodeURIComponent(time);
     expect((await system.get(`${RAW}?from=${from}`)).items).toEqual([{ ts: iso, value: 61 }]);
     expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);
   });
 
-  test.each(['-1h', '-15m', '-7d', '-3600000ms'])('Time parameter: %s: so long before now', async (time) => {
+  test.each(['-1h', '-15m', '-7d', '-3600000ms'])('Time parameter %s: counts back from now', async (time) => {
     expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
     expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
     expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
   });
 
-  test('Time parameter: now as the start: no samples; a relative range backwards: refused', async () => {
+  test('Time parameter: from is now: no samples; relative range with from after to: refused', async () => {
     expect((await system.get(`${RAW}?from=now`)).items).toEqual([]);
     expectProblem(await ask(`${RAW}?from=-1h&to=-2h`), 400, 'bad_range');
   });

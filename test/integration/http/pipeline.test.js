@@ -59,7 +59,7 @@ test('GET /pipeline: stream reader and MQTT client: counted', async () => {
   await until(async () => (await system.get('/pipeline')).processes[0].readers === 0);
 });
 
-test('GET /pipeline/recent: five minutes: one entry each second', async () => {
+test('GET /pipeline/recent: process runs for seconds: entries are appended in order of time', async () => {
   const recent = async () => (await system.get('/pipeline/recent')).items;
   const [first] = await recent();
   expect(first).toEqual({
@@ -79,7 +79,7 @@ test('GET /pipeline/recent: five minutes: one entry each second', async () => {
   expect(times[0]).toBe(Date.parse(first.ts));
 });
 
-test('GET /pipeline: process died: stale, and its row expires', async () => {
+test('GET /pipeline: process died: listed as stale, its broker check is ignored, and its row expires', async () => {
   const store = createProcessStore(createSession(await system.openDatabase(), () => {}));
   const seenAt = Date.now() - 60_000;
   const stats = JSON.stringify({
@@ -101,7 +101,7 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
     stale: true,
     seen: new Date(seenAt).toISOString(),
   });
-  // The check of a dead process does not count for the broker.
+  // The broker check of a dead process is ignored.
   expect(broker).toMatchObject({ ok: true });
   const row = (
     await system.execute(
@@ -109,13 +109,13 @@ test('GET /pipeline: process died: stale, and its row expires', async () => {
     )
   ).first();
   expect(row?.['ttl']).toBeGreaterThan(3500);
-  // The check of a running process counts.
+  // The broker check of a running process is used.
   await store.write({ ...died, seenAt: Date.now() });
   expect((await system.get('/pipeline')).broker).toEqual({ ok: false, message: 'does not answer' });
   await store.remove('died');
 });
 
-test('GET /pipeline: process stopped: removed', async () => {
+test('GET /pipeline: process stops: its row is removed', async () => {
   const countRows = async () => (await system.execute('SELECT client_id FROM process')).rowLength;
   expect(await countRows()).toBe(1);
   await system.halt();

@@ -29,6 +29,6 @@ test('GET /dead-letters/devices: refused measurements: counted by device, most r
   expect(Date.parse(items[0].newest)).toBeGreaterThanOrEqual(before - 1);
 });
 
-test('GET /dead-letters/devices: a parameter: refused', async () => {
+test('GET /dead-letters/devices: query parameter is given: refused', async () => {
   expectProblem(await send(system.httpUrl, '/api/v1/dead-letters/devices?from=0'), 400, 'bad_parameter');
 });

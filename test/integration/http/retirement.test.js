@@ -52,7 +52,7 @@ async function register(word, more) {
   await device.measure(word, [{ sensor_id: 'a', ts: Date.now() - 1000, value: 1 }]);
 }
 
-test('Retirement: device with samples: gone from pages and indexes; samples stay until they expire', async () => {
+test('Device retirement: device has samples: listings and indexes lack it; its samples stay until they expire', async () => {
   await register('gone');
   expect(await foundBy('gone')).toEqual(ALL);
   const { device_id: id } = await system.get('/devices/gone');
@@ -68,12 +68,12 @@ test('Retirement: device with samples: gone from pages and indexes; samples stay
   expectProblem(await retire('gone'), 404, 'not_found');
 });
 
-test('Retirement: unknown device: 404', async () => {
+test('Device retirement: unknown or invalid name: answers 404 or 400', async () => {
   expectProblem(await retire('nobody'), 404, 'not_found');
   expectProblem(await retire('x'.repeat(129)), 400, 'bad_id');
 });
 
-test('Retirement: birth afterwards: registered as before', async () => {
+test('Device retirement: birth arrives afterwards: the device is registered again with all its values', async () => {
   const began = Date.now();
   await register('back');
   await retire('back');
@@ -85,7 +85,7 @@ test('Retirement: birth afterwards: registered as before', async () => {
   expect(of).toHaveLength(2);
 });
 
-test('Retirement: birth of the same session: registered with all its values', async () => {
+test('Device retirement: birth of the same session arrives afterwards: the device is registered with all its values', async () => {
   const session = Date.now() - 5_000;
   await register('same', { session });
   await retire('same');
@@ -99,7 +99,7 @@ test('Retirement: birth of the same session: registered with all its values', as
   expect(await foundBy('same')).toEqual(ALL);
 });
 
-test('Retirement: measurement afterwards: registered; a later birth adds its values', async () => {
+test('Device retirement: measurement arrives afterwards: the device is registered; a later birth adds its values', async () => {
   const session = Date.now() - 5_000;
   await register('zz-first', { session, name: 'zz-first', site: 'zz-first' });
   await retire('zz-first');
@@ -110,12 +110,12 @@ test('Retirement: measurement afterwards: registered; a later birth adds its val
   expect(back.sensors).toEqual([
     expect.objectContaining({ name: 'a', type: null, value: 7, ts: new Date(ts).toISOString() }),
   ]);
-  // The birth counts, although its session is older than the retirement and its words are smaller.
+  // The birth takes effect, although its session is older than the retirement and its words sort lower.
   await device.birth('zz-first', { session, name: 'Aa', site: 'Aa', sensors: sensors('Aa') });
   expect(await foundBy('Aa')).toEqual(ALL);
 });
 
-test('Retirement: older measurements afterwards: all samples are shown', async () => {
+test('Device retirement: older measurements arrive afterwards: all samples are shown', async () => {
   const now = Date.now();
   const path = '/devices/late/sensors/a';
   const shown = async () => ({
@@ -136,7 +136,7 @@ test('Retirement: older measurements afterwards: all samples are shown', async (
   expect(await shown()).toMatchObject({ raw: [1, 2], csv: 3, series: [2] });
 });
 
-test('Retirement: by another process: a birth here registers again', async () => {
+test('Device retirement: another process retires the device: a birth in this process registers it again', async () => {
   await register('elsewhere');
   const other = await system.openStore();
   const { rows } = await system.execute('SELECT grp, device_id, name FROM device');
@@ -148,7 +148,7 @@ test('Retirement: by another process: a birth here registers again', async () =>
   expect(await foundBy('elsewhere')).toEqual(ALL);
 });
 
-test('Retirement: interrupted at any step: a second one completes it', async () => {
+test('Device retirement: interrupted at any step: the next retirement completes it', async () => {
   const database = await system.openDatabase();
   for (let requests = 0, finished = false; !finished; requests++) {
     const word = `half-${requests}`;

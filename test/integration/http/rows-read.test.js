@@ -90,7 +90,7 @@ async function readPages(page) {
   return { pages, items, maxRows };
 }
 
-test('Rows read: a page of the whole fleet: only the rows that it returns', async () => {
+test('Rows read: page of the whole fleet: the database returns only the rows of the page', async () => {
   const read = await readPages((after) => fleet.latestPage({ filter: {}, after, limit: 1000 }));
   expect(read).toMatchObject({ items: DEVICES * SENSORS_PER_DEVICE, maxRows: 1000 });
   expect(await readPages((after) => fleet.devicePage({ accept: null, after, limit: 100 }))).toMatchObject({

@@ -42,7 +42,7 @@ test('Search: any part of a name, in any case: devices before sensors', async ()
   });
 });
 
-test('Search: limit: it shows that there are more', async () => {
+test('Search: more matches than the limit: the answer has more=true', async () => {
   expect(await find('q=cow&limit=2')).toEqual({ more: true, found: ['device cow-1', 'device cow-2'] });
   expect((await find('q=nobody')).found).toEqual([]);
 });

@@ -117,7 +117,7 @@ describe('Series: extreme doubles', () => {
       ['a sum that overflows', [MAX, MAX, 1]],
       ['a sum that overflows and returns', [MAX, MAX, -MAX, 5, -MAX, 3]],
     ]),
-  )('%s', async (name, values) => {
+  )('Series of extreme doubles: %s: equal to brute force', async (name, values) => {
     for (const fate of /** @type {Fate[]} */ (['packed', 'batches'])) {
       // Hours in batches must be after all packed hours, so each case takes the next hour.
       const hour = BEGIN + next++ * HOUR_MS;
@@ -158,7 +158,7 @@ describe('Series: ranges', () => {
     ['before the first sample', `from=${hour - 50 * DAY_MS}&to=${hour}`],
     ['after the last sample', `from=${hour + HOUR_MS}`],
     ['in the future', 'from=2090-01-01&to=2091-01-01'],
-  ])('Series: %s: no points', async (_, query) => {
+  ])('Series: range %s: no points', async (_, query) => {
     const answer = await world.system.get(path('plain', query));
     expect(answer).toEqual({ points: [], step_ms: expect.any(Number), source: 'samples' });
   });
@@ -195,7 +195,7 @@ describe('Series: ranges', () => {
     ['points=', 'bad_parameter'],
     ['limit=5', 'bad_parameter'],
     ['from=yesterday', 'bad_parameter'],
-  ])('Series: %s: %s', async (query, code) => {
+  ])('Series: query %s: refused with %s', async (query, code) => {
     expectProblem(await send(world.system.httpUrl, `/api/v1${path('plain', query)}`), 400, code);
   });
 

@@ -31,7 +31,7 @@ test.each(
     ['name', 'left', 'right'],
     ['site', 'Oslo', 'Bergen'],
   ]),
-)('Index: %s of a sensor changed: found only by the new one', async (column, before, after) => {
+)('Sensor index: %s of a sensor changes: only the new value finds it', async (column, before, after) => {
   const birth = (/** @type {string} */ term) =>
     device.birth(`mover-${column}`, {
       session: Date.now() + ahead,
@@ -62,7 +62,7 @@ test.each(
   expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
 });
 
-test('Index: site of a device changed: found only by the new one', async () => {
+test('Device index: site of a device changes: only the new site finds the device', async () => {
   const birth = (/** @type {string} */ site) =>
     device.birth('van', { session: Date.now() + ahead, site, sensors: [] });
   const indexed = async () => {
@@ -84,7 +84,7 @@ test('Index: site of a device changed: found only by the new one', async () => {
   expect(await system.all('/devices?site=Depot')).toHaveLength(1);
 });
 
-test('Index: page of stale rows: short, and the next page continues after them', async () => {
+test('Sensor index: a page has stale rows: the page is short, and the next one continues after them', async () => {
   const sensors = (/** @type {string} */ type) =>
     Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));
   await device.birth('changing', { sensors: sensors('Before') });
@@ -93,7 +93,7 @@ test('Index: page of stale rows: short, and the next page continues after them',
   expect(rest.map(({ name }) => name).sort()).toEqual(['s8', 's9']);
 });
 
-test('Index: row rewritten during the removal of the old one: stays', async () => {
+test('Sensor index: row is rewritten while its old version is removed: the new row stays', async () => {
   const index = createSensorIndex(createSession(await system.openDatabase(), () => {}));
   const [deviceId, sensorId] = [
     '10000000-0000-4000-8000-000000000001',

@@ -57,14 +57,14 @@ test.each([
   const value = now;
   for (const name of ['a', 'b', 'c d']) await measure(name, 's', value);
   await measure('a', 'left/top', value);
-  // The reader of the whole fleet gets all changes. After that, every reader has its own changes.
+  // The snapshot of a later reader comes after all changes. By then every reader has its own changes.
   const witness = await open();
   await witness.first('snapshot');
   await until(() => stream.items('delta').filter((item) => item.value === value).length === expected.length);
   expect(names(stream.items('delta'))).toEqual(expected);
 });
 
-test('Stream: a device is retired while the fleet is quiet: a new reader does not get it', async () => {
+test('Stream: device is retired while no value changes: the snapshot of a new reader lacks it', async () => {
   await measure('gone', 's', 1);
   const before = await open('?device=gone&device=b');
   await before.first('snapshot');
@@ -95,7 +95,7 @@ test('Stream: items: equal to those of /latest, with unique ids', async () => {
   expect(stream.headers['cache-control']).toBe('no-store');
 });
 
-test('Stream: delta: has the commit time of its oldest value', async () => {
+test('Stream: delta event: has the commit time of its oldest value', async () => {
   const stream = await open('?device=b');
   await stream.first('snapshot');
   const before = Date.now();
@@ -109,7 +109,7 @@ test('Stream: delta: has the commit time of its oldest value', async () => {
   expect(sent).toBeLessThanOrEqual(Date.now());
 });
 
-test('Stream: stats: members of the contract, sent repeatedly', async () => {
+test('Stream: stats event: has the members of the contract, and is sent repeatedly', async () => {
   const stream = await open('?device=a');
   await until(() => stream.events.filter(({ event }) => event === 'stats').length >= 3);
   const figure = expect.any(Number);
@@ -141,7 +141,7 @@ test('Stream: stats: members of the contract, sent repeatedly', async () => {
   }
 });
 
-test('Stream: many changes at once: only the newest is sent', async () => {
+test('Stream: 200 changes at once: fewer events are sent, and the newest value is among them', async () => {
   const stream = await open('?sensor=b/s');
   await stream.first('snapshot');
   const last = now + 199;
@@ -166,7 +166,7 @@ test('Stream: older value arrives late: not sent', async () => {
   expect(stream.items('delta').map(({ value }) => value)).toEqual([1, 3]);
 });
 
-test('Stream: changes during the snapshot: none is lost', async () => {
+test('Stream: value changes during the snapshot: the change is not lost', async () => {
   /** @param {string} name @param {number} value */
   async function change(name, value) {
     const [stream] = await Promise.all([open(`?sensor=${name}/s`), measure(name, 's', value)]);
@@ -175,11 +175,11 @@ test('Stream: changes during the snapshot: none is lost', async () => {
   }
   const devices = ['race-0', 'race-1', 'race-2', 'race-3', 'race-4'];
   for (const name of devices) await measure(name, 's', 0);
-  // A change waits up to 250 ms for others of its stream. The devices wait side by side.
+  // A change waits up to 250 ms for others of its stream, so the devices change at the same time.
   for (let value = 1; value <= 5; value++) await Promise.all(devices.map((name) => change(name, value)));
 });
 
-test('Stream: unknown id: a new snapshot', async () => {
+test('Stream: unknown Last-Event-ID: the reader gets a new snapshot', async () => {
   for (const id of ['elsewhere-12', '', 'a'.repeat(1000)]) {
     const stream = await open('?sensor=b/s', { 'Last-Event-ID': id });
     expect((await stream.first('snapshot')).data.items).toHaveLength(1);
@@ -205,11 +205,11 @@ test.each([
   ['broken percent-encoding', '?device=%zz', 'bad_parameter'],
   ['an empty name', '?device=', 'bad_id'],
   ['an empty sensor', '?sensor=a/', 'bad_id'],
-])('Stream: %s: 400', async (_, query, code) => {
+])('Stream query with %s: answers 400', async (_, query, code) => {
   expectProblem(await send(system.httpUrl, `/api/v1/stream${query}`), 400, code);
 });
 
-test('Stream: most names allowed: served', async () => {
+test('Stream: 2,000 sensors, the most allowed: served', async () => {
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const stream = await open(`?${Array.from({ length: 2000 }, () => `sensor=${id}/${id}`).join('&')}`);
   expect((await stream.first('snapshot')).data.items).toEqual([]);

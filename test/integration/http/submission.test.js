@@ -43,18 +43,18 @@ describe('Post: payloads of MQTT', () => {
     ['SenML CBOR', 'application/senml+cbor', CBOR, 1],
     ['JSON of no type', '', '{"sensor_id":"t","value":21.5}', 1],
     ['CBOR of no type', '', CBOR, 1],
-  ])('Post: payload of MQTT: %s', async (name, type, payload, accepted) => {
+  ])('HTTP post: %s: accepted and stored, as over MQTT', async (name, type, payload, accepted) => {
     const answer = await post(name, payload, type ? { 'content-type': type } : {});
     expect(resultOf(answer)).toEqual({ status: 200, accepted });
     expect(await latest(name, 't')).toBe(21.5);
   });
 
-  test('Post: chunks without a length: stored', async () => {
+  test('HTTP post: body in chunks without a length: stored', async () => {
     const parts = ['[{"sensor_id":"t",', '"value":1}', ']'].map((part) => Buffer.from(part));
     expect(resultOf(await post('chunked', parts))).toEqual({ status: 200, accepted: 1 });
   });
 
-  test('Post: sent twice: stored once, and last_seen is set', async () => {
+  test('HTTP post: the same body is sent twice: stored once, and the device is online', async () => {
     const payload = JSON.stringify([1, 2, 3].map((value) => ({ sensor_id: 't', ts: TS + value, value })));
     for (let times = 0; times < 2; times++) {
       expect(resultOf(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
@@ -65,7 +65,7 @@ describe('Post: payloads of MQTT', () => {
   });
 });
 
-test('Post: some measurements are wrong: the others are stored; the answer lists the wrong ones, without a dead letter', async () => {
+test('HTTP post: some measurements are invalid: the answer lists them, without a dead letter; the others are stored', async () => {
   const answer = await post(
     'partly',
     JSON.stringify([
@@ -88,7 +88,7 @@ test('Post: some measurements are wrong: the others are stored; the answer lists
   expect(await readDeadLetters(system, 'partly')).toEqual([]);
 });
 
-test('Post: ten thousand wrong measurements: the answer lists all', async () => {
+test('HTTP post: 10,000 invalid measurements: the answer lists all', async () => {
   const answer = await post('all-bad', `[${'{},'.repeat(9999)}{}]`);
   const { accepted, refused } = expectProblem(answer, 422, 'refused');
   expect(accepted).toBe(0);
@@ -107,12 +107,12 @@ describe('Post: whole message refused', () => {
     ['the content type __proto__', '{"sensor_id":"t","value":1}', '__proto__', 415, 'unknown_format'],
     ['bytes of no format', Buffer.from([0x1f, 0x8b]), '', 415, 'unknown_format'],
     ['too many samples', `[${'0,'.repeat(10_000)}0]`, 'application/json', 413, 'too_large'],
-  ])('Post: whole message refused: %s', async (_, payload, type, status, code) => {
+  ])('HTTP post of %s: the whole message is refused', async (_, payload, type, status, code) => {
     const answer = await post('bad', payload, type ? { 'content-type': type } : {});
     expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
   });
 
-  test('Post: whole message refused: content coding that is not known: refused', async () => {
+  test('HTTP post: unknown Content-Encoding: refused', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'compress' };
     expectProblem(await post('bad', Buffer.from([0x1f, 0x8b]), headers), 415, 'unknown_format');
   });
@@ -124,12 +124,12 @@ describe('Post: whole message refused', () => {
     [`?device=${'x'.repeat(129)}`, 'bad_id'],
     ['?device=a&device=b', 'bad_parameter'],
     ['?device=a&sensor=b', 'bad_parameter'],
-  ])('Post: whole message refused: query %j: refused', async (query, code) => {
+  ])('HTTP post: query %j: refused', async (query, code) => {
     const answer = await send(system.httpUrl, `/api/v1/measurements${query}`, { method: 'POST', body: '{}' });
     expectProblem(answer, 400, code);
   });
 
-  test('Submission: a method that is not POST: 405', async () => {
+  test('HTTP post: another method than POST: answers 405', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const answer = await send(system.httpUrl, '/api/v1/measurements?device=d', { method });
       expectProblem(answer, 405, 'method_not_allowed');
@@ -137,7 +137,7 @@ describe('Post: whole message refused', () => {
     }
   });
 
-  test('Post: whole message refused: afterwards: no device registered, and no dead letter', async () => {
+  test('HTTP post: after all refused messages: no device is registered, and no dead letter is written', async () => {
     expect((await system.fetch('/devices/bad')).status).toBe(404);
     expect(await readDeadLetters(system)).toEqual([]);
   });
@@ -146,14 +146,14 @@ describe('Post: whole message refused', () => {
 describe('MAX_MESSAGE_BYTES', () => {
   const measurement = JSON.stringify({ sensor_id: 't', value: 5 });
 
-  test('MAX_MESSAGE_BYTES: the largest body: stored', async () => {
+  test('MAX_MESSAGE_BYTES: body has exactly this size: stored', async () => {
     expect(resultOf(await post('just-right', measurement.padEnd(100_000)))).toEqual({
       status: 200,
       accepted: 1,
     });
   });
 
-  test('MAX_MESSAGE_BYTES: one byte more: refused', async () => {
+  test('MAX_MESSAGE_BYTES: body has one byte more: refused', async () => {
     expectProblem(await post('too-large', measurement.padEnd(100_001)), 413, 'too_large');
   });
 
@@ -164,7 +164,7 @@ describe('MAX_MESSAGE_BYTES', () => {
   });
 });
 
-test('Post: unknown device without AUTO_REGISTER: unknown_device', async () => {
+test('HTTP post: unknown device with AUTO_REGISTER=false: refused as unknown_device', async () => {
   const closed = await startTestSystem({
     settings: { AUTO_REGISTER: 'false', API_TOKEN: 'a token of 16 or more' },
   });

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 describe('Latest: files', () => {
-  test('Latest: files: NDJSON: all pages, as JSON pages have them', async () => {
+  test('Latest as NDJSON: several pages of devices: the lines equal the items of the JSON pages', async () => {
     const answer = await raw('/latest?format=ndjson');
     expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
     const { items } = await world.system.get('/latest?limit=1000');
@@ -51,7 +51,7 @@ describe('Latest: files', () => {
     );
   });
 
-  test('Latest: files: CSV of a site: quotes where they are needed', async () => {
+  test('Latest as CSV: name of the site has a comma and quotes: the field is quoted', async () => {
     const answer = await raw(`/latest?site=${encodeURIComponent('North, "old"')}`, 'text/csv');
     const [head, ...rows] = answer.text.trimEnd().split('\n');
     expect(head).toBe('ts,device,sensor,unit,value,type,site,device_id,sensor_id');
@@ -60,7 +60,7 @@ describe('Latest: files', () => {
     expect(answer.headers['content-disposition']).toContain('latest.csv');
   });
 
-  test('Latest: files: paging parameters: a problem', async () => {
+  test('Latest as a file: paging parameter or unknown format: refused', async () => {
     expectProblem(await raw('/latest?format=csv&limit=5'), 400, 'bad_parameter');
     expectProblem(await raw('/latest?format=xml'), 400, 'bad_parameter');
   });
@@ -76,14 +76,14 @@ describe('Latest: as of an instant', () => {
     ['between two', at(0, 15), at(0, 10), 0.1],
     ['long after the last of its day', at(190, 0), at(5, 20), 5.2],
     ['after the newest', at(400, 0), at(200, 20), 200.2],
-  ])('Latest: as of an instant: %s: the value at or before it', async (_, asof, ts, value) => {
+  ])('Latest as of an instant %s: the value at or before the instant', async (_, asof, ts, value) => {
     for (const device of [nameOf(0), nameOf(11)]) {
       const { items } = await world.system.get(`/latest?device=${device}&asof=${asof}`);
       expect(items).toMatchObject([{ device, ts, value }]);
     }
   });
 
-  test('Latest: as of an instant: relative, of all sensors, in pages and as a file', async () => {
+  test('Latest as of a relative time: all sensors: pages and file have the values of that time', async () => {
     const ago = `-${20 * 24 - 1}h`;
     const { items, next } = await world.system.get(`/latest?asof=${ago}&limit=20`);
     const rest = await world.system.get(`/latest?asof=${ago}&limit=20&cursor=${next}`);
@@ -100,7 +100,7 @@ describe('Latest: as of an instant', () => {
 });
 
 describe('Devices and series: files', () => {
-  test('Devices and series: files: devices as NDJSON and CSV: as JSON pages have them', async () => {
+  test('Device list as NDJSON and CSV: the rows equal the items of the JSON pages', async () => {
     const { items } = await world.system.get('/devices?limit=1000');
     expect(lines((await raw('/devices?format=ndjson')).text)).toEqual(items);
     const [head, ...rows] = (await raw('/devices?site=South&format=csv')).text.trimEnd().split('\n');
@@ -110,7 +110,7 @@ describe('Devices and series: files', () => {
     );
   });
 
-  test('Devices and series: files: series as CSV and NDJSON: its points', async () => {
+  test('Series as CSV and NDJSON: the rows equal the points of the JSON answer', async () => {
     const path = `/devices/${nameOf(0)}/sensors/s/series?from=${BEGIN}&to=${BEGIN + 6 * HOUR_MS}&points=6`;
     const { points } = await world.system.get(path);
     expect(points).toHaveLength(2);
@@ -124,7 +124,7 @@ describe('Devices and series: files', () => {
     expect(csv.text).toBe(`ts,min,max,avg,count\n${rows.join('\n')}\n`);
   });
 
-  test('Devices and series: files: measurements: files are oldest first, pages newest first', async () => {
+  test('Measurements: no order is given: files are oldest first, pages newest first', async () => {
     const path = `/devices/${nameOf(0)}/sensors/s/measurements`;
     const { items } = await world.system.get(path);
     expect(items[0].value).toBe(200.2);

@@ -19,7 +19,7 @@ async function alarms(...args) {
   return { code, output };
 }
 
-/** @param {string} text @returns {string} path of a file with it */
+/** @param {string} text @returns {string} path of a file with this text */
 function fileWith(text) {
   const path = join(directory, 'alarms.yaml');
   writeFileSync(path, text);
@@ -87,7 +87,7 @@ async function storeTemperatures(device, now, values) {
   expect(response.status).toBe(200);
 }
 
-test('npm run alarms -- test: a rule: prints when it would have fired', async () => {
+test('npm run alarms -- test: a rule and stored samples: prints the alarms that the rule would have opened', async () => {
   const now = Date.now();
   await storeTemperatures('freezer', now, [-18, -10, -9, -18, -18]);
   const time = (/** @type {number} */ minute) => new Date(now - (10 - minute) * 60_000).toISOString();
@@ -121,7 +121,7 @@ test('npm run alarms -- test: the scope has more sensors than one test reads: th
   });
 });
 
-test('npm run alarms -- test: Ctrl-C: it stops within a rule, with the reason, and leaves the rest out', async () => {
+test('npm run alarms -- test: Ctrl-C: the command stops within a rule, gives the reason, and leaves the rest out', async () => {
   const rules = Array.from({ length: 5000 }, (_, n) => WARM.replace('too warm', `rule ${n}`)).join('');
   const command = startAlarms('test', fileWith(rules), '--days', '1');
   await until(async () => command.output().includes('rule 0:'), { what: 'the first result' });

@@ -8,14 +8,14 @@ import { useTestSystem } from '../../support/system/use.js';
 
 const MINUTE_MS = 60_000;
 
-/** How far the clock of the system is ahead: write timestamps are real, so hours close by moving it. */
+/** How far the clock of the system is ahead, in ms. Write timestamps are real, so only this clock closes hours. */
 let shift = 0;
 const clock = () => Date.now() + shift;
 
 /** Everything that was sent, as `device ts value`. @type {Set<string>} */
 const sent = new Set();
 
-/** When the first sample was sent. Samples and their commits are of one hour. */
+/** Time of the first sample, in epoch ms. All commits of the fixture fall into this hour. */
 let begun = 0;
 let begunHour = 0;
 
@@ -71,16 +71,16 @@ beforeAll(async () => {
   const orderly = (/** @type {number} */ index) => [begun - 1000 * index, index / 4];
   for (const device of ['a', 'b', 'c'])
     await post(device, /** @type {[number, number][]} */ ([0, 1, 2, 3].map(orderly)));
-  // In an open hour, and older than a window has.
+  // This sample is in an open hour, and older than the window of changes.
   await post('a', [[begun - 40 * MINUTE_MS, -0.5]]);
-  // In closed hours, so they are late; more than one answer has.
+  // These samples are in closed hours, so they are late. They do not fit into one answer.
   for (const device of ['a', 'b', 'c']) await post(device, [[begun - 5 * HOUR_MS, 7]]);
   await post('b', [[begun - 6 * HOUR_MS, 7]]);
 });
 
-test('changes: a reader follows from the present hour on: it gets every sample once, in parts', async () => {
+test('GET /changes: reader follows from the present hour on: it gets every sample once, over several answers', async () => {
   const joined = await ask(new Date(begunHour).toISOString(), 1);
-  // From here on in windows: the clock passes them one by one.
+  // From this cursor on, the reader gets windows of time, which the clock passes one by one.
   shift = 2 * MINUTE_MS;
   await post('d', [[Date.now(), 1.25]]);
   shift = 3 * HOUR_MS;
@@ -91,33 +91,33 @@ test('changes: a reader follows from the present hour on: it gets every sample o
     ),
   );
   const all = [...first, ...samples];
-  // The hour before the present one is not part of what was asked for.
+  // The reader did not ask for the hour before the present one.
   const wanted = [...sent].filter((text) => Number(text.split(' ')[1]) >= begunHour || text.endsWith(' 7'));
   expect(all.sort()).toEqual(wanted.sort());
   expect(lines.some(({ kind, late }) => kind === 'batch' && late)).toBe(true);
 });
 
-test('changes: a reader begins in the past: closed hours come whole, with late samples under the hour of their arrival', async () => {
+test('GET /changes: reader begins in the past: closed hours come whole, late samples in the hour of their arrival', async () => {
   shift = 6 * HOUR_MS;
   const { samples } = await follow(new Date(begunHour - HOUR_MS).toISOString(), begunHour + HOUR_MS, 1000);
   expect(samples.sort()).toEqual([...sent].sort());
 });
 
-test('changes: the same cursor twice: the same answer', async () => {
+test('GET /changes: one cursor is used twice: both answers are equal', async () => {
   const [first] = await ask(new Date(begunHour - HOUR_MS).toISOString(), 1);
   expect(await ask(first.cursor, 5)).toMatchObject(
     (await ask(first.cursor, 5)).map(({ cursor, ...line }) => line),
   );
 });
 
-test('changes: a changed cursor: bad_cursor', async () => {
+test('GET /changes: cursor was changed: answers bad_cursor', async () => {
   const [first] = await ask(new Date(begunHour - HOUR_MS).toISOString(), 1);
   const response = await system.fetch(`/changes?since=${first.cursor.slice(0, -2)}AA`);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ code: 'bad_cursor' });
 });
 
-test('changes: a time before the last 13 days: bad_parameter, because notes of late samples expire', async () => {
+test('GET /changes: since is more than 13 days ago: bad_parameter, because notes of late samples expire', async () => {
   const response = await system.fetch('/changes?since=-14d');
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
@@ -130,7 +130,7 @@ test('changes: a time before the last 13 days: bad_parameter, because notes of l
   expect(Date.parse(second.until)).toBe(Date.parse(first.until) + HOUR_MS);
 });
 
-test('changes: a step is read: positions between its changes, each continues there, and an abort ends it', async () => {
+test('Changes reader: reads a step: can continue at each position between its changes, and an abort ends it', async () => {
   const store = await system.openStore();
   const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
   const { signal } = new AbortController();

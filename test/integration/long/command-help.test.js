@@ -17,7 +17,7 @@ const WRITTEN = ['.env.example', 'docs/reference/settings.md'];
 
 /** @param {string[]} words @returns {Promise<{ code: number | null, out: string, errors: string }>} */
 function run(words) {
-  // With these wrong settings a command that reads them would fail.
+  // A command that reads these invalid settings would fail.
   const env = { ...process.env, HTTP_PORT: 'none', CQL_CONTACT_POINTS: 'a b' };
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const read = { out: '', errors: '' };

@@ -113,7 +113,7 @@ const remove = (key) =>
     key,
   );
 
-test('Compare: simulator with a ledger: ledger and database agree in both directions', async () => {
+test('Ledger comparison: simulator wrote a ledger: ledger and database agree in both directions', async () => {
   const result = await compare();
   expect(countDifferences(result)).toEqual({});
   expect(result).toMatchObject({ agree: true, devices: 3 });
@@ -121,12 +121,12 @@ test('Compare: simulator with a ledger: ledger and database agree in both direct
   expect(result.stored).toBe(result.acknowledged);
 });
 
-test('Compare: ledger does not fit in memory: it is compared in parts', async () => {
+test('Ledger comparison: ledger does not fit in memory: it is compared in parts', async () => {
   const whole = await compare();
   expect(await compare({ partBytes: 100 })).toEqual(whole);
 });
 
-test('Compare: a row is lost: each of its samples is missing', async () => {
+test('Ledger comparison: a row is lost: each of its samples is reported as missing', async () => {
   const { row, key, count, first } = await storedRow();
   await remove(key);
   const result = await compare();
@@ -137,21 +137,21 @@ test('Compare: a row is lost: each of its samples is missing', async () => {
   expect((await compare()).agree).toBe(true);
 });
 
-test('Compare: one bit of a value is changed: the sample differs', async () => {
+test('Ledger comparison: one bit of a value is changed: the sample is reported as differing', async () => {
   const { row, key } = await storedRow();
   const samples = Buffer.from(row['samples']);
   samples[samples.length - 8] = Number(samples[samples.length - 8]) ^ 1;
   await insert(row, { samples });
   expect(countDifferences(await compare())).toEqual({ differing: 1 });
   await insert(row);
-  // The right value is also stored, in another row. A reader may get either of them.
+  // The right value is also stored, in another row. A reader may get either value.
   await insert(row, { samples, digest: Buffer.alloc(8) });
   expect(countDifferences(await compare())).toEqual({ differing: 1 });
   await remove([...key.slice(0, 4), Buffer.alloc(8)]);
   expect((await compare()).agree).toBe(true);
 });
 
-test('Compare: rows that nobody sent, of a known and an unknown sensor: both samples are unknown', async () => {
+test('Ledger comparison: rows of a known and an unknown sensor were never sent: both samples are reported as unknown', async () => {
   const { row, key, pieces, bucket, first } = await storedRow();
   const unknownSensor = types.Uuid.fromString('00000000-0000-4000-8000-000000000001');
   const [known] = pieces;
@@ -169,7 +169,7 @@ test('Compare: rows that nobody sent, of a known and an unknown sensor: both sam
   expect((await compare()).agree).toBe(true);
 });
 
-test('Compare: the same samples are in two rows, as after a redelivery: they agree', async () => {
+test('Ledger comparison: two rows have the same samples, as after a redelivery: ledger and database agree', async () => {
   const { row, key } = await storedRow();
   await insert(row, { digest: Buffer.alloc(8) });
   expect(countDifferences(await compare())).toEqual({});
@@ -180,7 +180,7 @@ test.each([
   ['older than the newest sample', -1, 'last'],
   ['newer than anything stored', 3_600_000, 'last'],
   ['of another value', 0, 'other'],
-])('Compare: the latest value is %s: it is reported', async (_, offMs, which) => {
+])('Ledger comparison: the latest value is %s: it is reported', async (_, offMs, which) => {
   const { row, device, pieces } = await storedRow('DESC');
   const group = groupOf(device.bytes, system.config.retention.latestGroups);
   const sensor = uuidText(/** @type {Piece} */ (pieces[0]).sensor);
@@ -206,7 +206,7 @@ test.each([
   expect((await compare()).agree).toBe(true);
 });
 
-test('Compare: two values for each timestamp: the value with the greater bytes is stored, and the other is no difference', async () => {
+test('Ledger comparison: two values for each timestamp: the value with the greater bytes counts, the other is ignored', async () => {
   const path = join(directory, 'bits.ledger');
   const ledger = new Ledger({ path, onFailed: (error) => Promise.reject(error) });
   const ts = Date.now() - 60_000;
@@ -236,7 +236,7 @@ test('Compare: two values for each timestamp: the value with the greater bytes i
   expect(result).toMatchObject({ acknowledged: values.length, stored: values.length });
 });
 
-test('Compare: factory profile with every fault: exactly the valid samples are stored', async () => {
+test('Ledger comparison: factory profile with every fault: exactly the valid samples are stored', async () => {
   const path = join(directory, 'faults.ledger');
   const faults = 'tsbs,duplicate=0.1,skew=0.3,poison=0.3';
   const flags = ['--profile', 'factory', '--devices', '8', '--connections', '2', '--interval', '100ms'];
@@ -256,7 +256,7 @@ test('Compare: factory profile with every fault: exactly the valid samples are s
   expect(codes.size).toBeGreaterThan(5);
 });
 
-test('Compare: simulator is killed, and the next run continues its ledger: they agree', async () => {
+test('Ledger comparison: simulator is killed, and the next run continues its ledger: ledger and database agree', async () => {
   const path = join(directory, 'killed.ledger');
   const flags = ['--broker', system.mqttUrl, '--devices', '20', '--interval', '10ms', '--batch', '20ms'];
   const ledger = ['--ledger', path];
@@ -277,7 +277,7 @@ test('Compare: simulator is killed, and the next run continues its ledger: they 
   expect(result.acknowledged).toBeGreaterThan(200);
 });
 
-test('Compare: a sample is lost outside the range: they agree', async () => {
+test('Ledger comparison: a sample is lost outside the range: ledger and database agree', async () => {
   const { row, key } = await storedRow();
   await remove(key);
   const { range } = await compare();
@@ -285,7 +285,7 @@ test('Compare: a sample is lost outside the range: they agree', async () => {
   await insert(row);
 });
 
-test('Compare: a difference: it is reported, and the exit code is 1', async () => {
+test('Ledger comparison: a sample is missing: the command reports it and exits with code 1', async () => {
   const run = async (path = ledgerPath) => {
     const flags = ['--ledger', path];
     const command = startCommand('simulator/verify/index.js', system.databaseSettings, flags);
@@ -312,7 +312,7 @@ test('Compare: a difference: it is reported, and the exit code is 1', async () =
   });
 });
 
-test('Compare: packed hours, with and without batches: history is compared', async () => {
+test('Ledger comparison: hours are packed, and their batches dropped: the ledger is compared with history', async () => {
   const history = await openHistory(system);
   // The samples of other tests in these hours are packed as well.
   const hours = new Set();

@@ -77,7 +77,7 @@ test.each([
   [['issue', ''], 1, 'name of a device'],
   [['issue', 'x', '--devices', 'a,,b'], 1, 'name of a device'],
   [['issue', 'operator'], 1, 'MQTT_USERNAME'],
-])('npm run credentials %j: exit code %p', async (args, code, words) => {
+])('npm run credentials %j: exits with code %p', async (args, code, words) => {
   const { code: exitCode, output } = await run(...args);
   expect({ exitCode, output }).toMatchObject({ exitCode: code, output: expect.stringContaining(words) });
 });

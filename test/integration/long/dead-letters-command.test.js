@@ -94,13 +94,13 @@ describe('npm run dead-letters: list, summary and show', () => {
     [['--device', 'first', '--code', 'not_numeric'], ['first']],
     [['--from', `${NOW - 2 * HOUR}`, '--to', `${NOW - HOUR}`], ['second']],
     [['--from', new Date(NOW - 2 * HOUR).toISOString(), '--to', '90m'], ['second']],
-  ])('npm run dead-letters: list %j', async (args, devices) => {
+  ])('npm run dead-letters: list %j: prints only the matching dead letters', async (args, devices) => {
     const { code, lines } = await run('list', ...args);
     expect(code).toBe(0);
     expect(lines.map((line) => line.split('  ')[2]?.split('/')[2])).toEqual(devices);
   });
 
-  test('npm run dead-letters: list with a limit: it stops there, with a note', async () => {
+  test('npm run dead-letters: list with a limit: the output stops there, with a note', async () => {
     const { lines } = await run('list', '--limit', '2');
     expect(lines).toHaveLength(3);
     expect(lines[2]).toContain('There are more');
@@ -139,7 +139,7 @@ describe('npm run dead-letters: list, summary and show', () => {
     expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
   });
 
-  test('npm run dead-letters: range without dead letters: a message', async () => {
+  test('npm run dead-letters: range without dead letters: the command reports it', async () => {
     const range = ['--from', '30m', '--to', '29m'];
     expect((await run('list', ...range)).lines).toEqual(['Nothing was refused in this range.']);
     expect((await run('summary', ...range)).lines).toEqual(['Nothing was refused in this range.']);
@@ -148,7 +148,7 @@ describe('npm run dead-letters: list, summary and show', () => {
 });
 
 describe('npm run dead-letters: replay', () => {
-  test('npm run dead-letters: replay: one dead letter: refused before the fix, stored after it, also the second time', async () => {
+  test('npm run dead-letters: replay: one dead letter: refused before the birth, stored after it, also the second time', async () => {
     const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
     await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
     const id = await deadLetterOf('one');
@@ -167,7 +167,7 @@ describe('npm run dead-letters: replay', () => {
     expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
   });
 
-  test('npm run dead-letters: replay: a range: in order of arrival, so a birth comes first; the rest is reported', async () => {
+  test('npm run dead-letters: replay: a range: runs in order of arrival, so the birth comes first; the rest is reported', async () => {
     const received = NOW - 10 * HOUR;
     const birth = { session: received, sensors: [{ sensor_id: 's' }] };
     await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
@@ -207,7 +207,7 @@ describe('npm run dead-letters: replay', () => {
     expect(items).toHaveLength(300);
   });
 
-  test('npm run dead-letters: replay: an unknown id: a message', async () => {
+  test('npm run dead-letters: replay and show: unknown id: the command reports it', async () => {
     const id = '3f2a1c00-c6a1-11f0-8000-0123456789ab';
     const { code, lines } = await run('replay', id);
     expect({ code, first: lines[0] }).toEqual({

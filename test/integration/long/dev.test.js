@@ -12,7 +12,7 @@ import { processTree, untilGone } from '../../support/processes/index.js';
 
 /** A first run fetches packages and jars. */
 const FIRST_RUN_MS = 1_200_000;
-/** The first start: what it takes of this. */
+/** The part of the first run until the first values are stored. */
 const FIRST_START_MS = 400_000;
 const RUN_MS = 400_000;
 /** Exit code of `port_taken`. */
@@ -22,7 +22,7 @@ const PORT_TAKEN = 71;
 let clone;
 /** @type {Awaited<ReturnType<typeof freePorts>>} */
 let ports;
-/** The processes of the current test. They are ended after it, also if it fails. @type {DevProcess[]} */
+/** The processes of the current test. `afterEach` ends them, also after a failure. @type {DevProcess[]} */
 const started = [];
 
 beforeAll(async () => {
@@ -114,7 +114,7 @@ const simulators = async (pid) =>
   );
 
 test(
-  'npm run dev: its simulator is killed: it restarts; dev itself is killed: no process remains',
+  'npm run dev: simulator is killed: the simulator restarts; dev itself is killed: no process remains',
   async () => {
     const began = Date.now();
     const run = dev(['--devices', '2']);

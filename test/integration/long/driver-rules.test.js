@@ -29,7 +29,7 @@ async function startSystem(contactPoint) {
 }
 
 /**
- * Publishes births, statuses, timely and late measurements and a wrong one, and reads by every kind of request.
+ * Publishes births, statuses, timely, late and invalid measurements, and reads by every kind of request.
  *
  * @param {Awaited<ReturnType<typeof startSystem>>} started
  */
@@ -89,7 +89,7 @@ function recordRequests() {
 /** The driver reads the system tables of the server by itself. The rules do not apply to those requests. */
 const isOfDriver = (/** @type {string} */ cql) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
 
-test('Query rules: every request: both the driver and the wire show that the rules are kept', async () => {
+test('Query rules: every kind of request runs: neither the driver nor the wire shows a violation', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const requests = recordRequests();
@@ -115,7 +115,7 @@ test('Query rules: every request: both the driver and the wire show that the rul
   );
   expect(scattered).toEqual([]);
 
-  // Every request passes the hook that checks all other tests of the run.
+  // The hook that checks all other tests of the run has seen every request.
   const texts = (/** @type {string[][]} */ requests) =>
     requests
       .filter((statements) => !statements.some(isOfDriver))
@@ -150,7 +150,7 @@ test('Query rules: every request: both the driver and the wire show that the rul
   );
 });
 
-test('Database counters: after every kind of request: all statements prepared, at most ten partitions a batch', async () => {
+test('Database counters: every kind of request runs: all statements are prepared, at most ten partitions a batch', async () => {
   const engine = await startTestEngine();
   afterwards(() => engine.dispose());
   const started = await startSystem(engine.contactPoint);
@@ -177,7 +177,7 @@ test('Database counters: after every kind of request: all statements prepared, a
   expect(await count('max', 'batch_metrics', 'partitions_per_logged_batch')).toBe(0);
 }, 400_000);
 
-test('Connections: the system stops: they are closed', async () => {
+test('Database connections: the system stops: all are closed', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const { system } = await startSystem(wire.contactPoint);
@@ -186,7 +186,7 @@ test('Connections: the system stops: they are closed', async () => {
   await until(() => wire.connections() === 0);
 });
 
-test('Database: killed under load: no permit leaks, and ingest is ready again after its start', async () => {
+test('Database: killed under load and started again: no permit leaks, and ingest is ready again', async () => {
   const engine = await startTestEngine({ profile: 'fast' });
   afterwards(() => engine.dispose());
   const { system, publish } = await startSystem(engine.contactPoint);
@@ -210,7 +210,7 @@ test('Database: killed under load: no permit leaks, and ingest is ready again af
     );
   // After a kill the supervisor of the engine needs a moment to release the directory.
   await until(startAgain, { withinMs: 120_000 });
-  // The pause of the driver between two attempts would have grown to minutes by then.
+  // With the default of the driver, its pause between two attempts would have grown to minutes by then.
   const isReady = async () => (await fetch(`${system.httpUrl}/readyz`).catch(() => null))?.status === 200;
   await until(isReady, { withinMs: 60_000 });
   await Promise.all(load);

@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
 
 const TIMEOUT_MS = 240_000;
 
-/** @type {string} with a space, because users have such folders */
+/** @type {string} with a space, because folders of users may have one */
 let dataDir;
 /** @type {number} */
 let port;
@@ -60,7 +60,7 @@ const javas = async () =>
     .map(({ pid }) => pid);
 
 test(
-  'Engine: stop and start: the data is there; a second engine in the same directory is refused',
+  'Database engine: stopped and started: the data is there; a second engine in its directory is refused',
   async () => {
     const first = await start();
     await cql(
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'Engine: it dies: reported with its log; it starts again with its data',
+  'Database engine: process is killed: the error names its log, and the next start has the data',
   async () => {
     const running = engine ?? (await start());
     for (const pid of await javas()) process.kill(pid, 'SIGKILL');
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  'Engine: durable, and killed: every acknowledged write is stored',
+  'Database engine: durable, and killed under load: every acknowledged write is stored',
   async () => {
     await engine?.stop();
     const start = () => startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true, durable: true });
@@ -120,7 +120,7 @@ test(
           answered.push(id);
         }
       };
-      // Each of them writes until the engine has ended.
+      // Each writer continues until the engine has ended.
       const writers = Promise.allSettled(Array.from({ length: 16 }, write));
       await until(() => answered.length > 500);
       for (const pid of pids) process.kill(pid, 'SIGKILL');

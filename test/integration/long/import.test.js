@@ -56,7 +56,7 @@ async function stored(device, sensor) {
 const time = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
 describe('Import over HTTP', () => {
-  test('Import over HTTP: CSV with a sample a row: original times, types and units; bad lines named', async () => {
+  test('Import over HTTP: CSV with one sample per row: keeps times, types and units, and names the bad lines', async () => {
     const csv = [
       'Time;Device;Sensor;Value;Unit;Type',
       `${time(BEGIN)};old;temp;21.5;Cel;temperature`,
@@ -116,7 +116,7 @@ describe('Import over HTTP', () => {
     ]);
   });
 
-  test('Import over HTTP: NDJSON of both forms; lines that are no objects: the others are stored', async () => {
+  test('Import over HTTP: NDJSON of both forms: samples are stored, and lines that are no objects are refused', async () => {
     const lines = [
       JSON.stringify({ ts: BEGIN, device: 'nd', sensor: 'x', value: 1.25 }),
       JSON.stringify({ time: time(BEGIN + 1), device: 'nd', x: 2, y: 3 }),
@@ -139,7 +139,7 @@ describe('Import over HTTP', () => {
     expect(await stored('nd', 'y')).toEqual([[BEGIN + 1, 3]]);
   });
 
-  test('Import over HTTP: a column site: a new device gets that of its first row, and is found by it; a known one keeps its own', async () => {
+  test('Import over HTTP: CSV has a site column: a new device gets the site of its first row, a known one keeps its own', async () => {
     const long = `ts,device,sensor,value,site\n${BEGIN},at-a,s,1,Hall A\n${BEGIN},at-b,s,1,Hall B\n${BEGIN + 1},at-a,s,2,Hall C\n`;
     const dry = await send('text/csv', long, 'dry_run=true');
     expect(dry.answer.first.map((/** @type {any} */ { site }) => site)).toEqual([
@@ -181,7 +181,7 @@ describe('Import over HTTP', () => {
     expect((await world.system.fetch('/devices/ghost')).status).toBe(404);
   });
 
-  test('Import over HTTP: hours in every stored form: samples and statistics are those of the union, greater values win', async () => {
+  test('Import over HTTP: hours exist in every stored form: the result is the union, with the greater value for each time', async () => {
     const hours = /** @type {const} */ ([
       'packed',
       'packed, then late',
@@ -251,7 +251,7 @@ describe('Import over HTTP', () => {
     expect(await response.json()).toMatchObject({ code: 'unknown_format' });
   });
 
-  test('Import over HTTP: wrong type, no time column, no Parquet: a problem that names it', async () => {
+  test('Import over HTTP: wrong type, no time column or no Parquet: refused as unknown_format or bad_file', async () => {
     expect(await send('application/xml', '<a/>')).toMatchObject({
       status: 415,
       answer: { code: 'unknown_format' },
@@ -323,7 +323,7 @@ describe('npm run import', () => {
   }
 
   test(
-    'an export into an empty keyspace: the export of that is equal to the last bit; again: no change',
+    'npm run import: export into an empty keyspace: the new export equals it to the last bit; again: no change',
     async () => {
       const path = join(directory, 'all.parquet');
       writeFileSync(path, await buffer(encodeParquet(each(samples))));
@@ -342,7 +342,7 @@ describe('npm run import', () => {
       const isSame = (/** @type {Record<string, unknown>} */ row, /** @type {number} */ index) =>
         Object.entries(row).every(([name, value]) => {
           const wantedValue = wanted[index]?.[name];
-          // A time is a Date in one of them, and epoch ms in the other.
+          // A time is a Date in one export, and epoch ms in the other.
           return name === 'ts' ? Number(value) === Number(wantedValue) : Object.is(value, wantedValue);
         });
       expect(found.findIndex((row, index) => !isSame(row, index))).toBe(-1);
@@ -356,7 +356,7 @@ describe('npm run import', () => {
   );
 
   test(
-    'refused lines: exit code 1, and a file with their reasons',
+    'npm run import: file has refused lines: exits with code 1, and writes a file with their reasons',
     async () => {
       const path = join(directory, 'bad.csv');
       writeFileSync(path, `ts,sensor,value\n${begin},s,1\n${begin + 1},s,"a ""text"""\n${begin + 2},s,2\n`);
@@ -400,7 +400,7 @@ describe('npm run import', () => {
   }
 
   test(
-    'a state of an earlier run: continues after its rows',
+    'npm run import: state file of an earlier run: continues after the committed rows',
     async () => {
       const { code, output } = await run(writeInterrupted('resumed'));
       expect({ code, output }).toMatchObject({
@@ -414,7 +414,7 @@ describe('npm run import', () => {
   );
 
   test(
-    'killed after a commit: the same command continues, and all samples are stored',
+    'npm run import: killed after a commit: the same command continues, and all samples are stored',
     async () => {
       const count = 2_400_000;
       const path = join(directory, 'killed.parquet');
@@ -440,7 +440,7 @@ describe('npm run import', () => {
   );
 
   test(
-    'an interrupted run refused nothing, the next one refuses a line: the file of refused lines has a header',
+    'npm run import: only the resumed run refuses a line: the file of refused lines has a header',
     async () => {
       const path = writeInterrupted('refusing', {}, 'warm');
       expect((await run(path)).code).toBe(1);
@@ -452,14 +452,14 @@ describe('npm run import', () => {
   );
 
   test(
-    'a corrected file is imported again: the refused lines of the first import are removed',
+    'npm run import: corrected file is imported again: the refused lines of the first import are removed',
     async () => {
       const path = join(directory, 'corrected.csv');
       writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,warm\n`);
       expect((await run(path)).code).toBe(1);
       expect(existsSync(`${path}.refused.csv`)).toBe(true);
       writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,21\n`);
-      // A shell names both files for `*.csv`.
+      // A shell expands `*.csv` to both files.
       expect((await run(path, `${path}.refused.csv`)).code).toBe(0);
       expect(existsSync(`${path}.refused.csv`)).toBe(false);
     },
@@ -471,7 +471,7 @@ describe('npm run import', () => {
     ['keyspace', { keyspace: 'another' }],
     ['database', { contactPoints: ['192.0.2.1:9042'] }],
   ])(
-    'a state of an earlier run with another %s: begins with the first row',
+    'npm run import: state file of an earlier run with another %s: begins with the first row',
     async (name, changes) => {
       const { code, output } = await run(writeInterrupted(`begun-${name}`, changes));
       expect({ code, output }).toMatchObject({

@@ -44,7 +44,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** @param {string} kind @param {unknown} content @returns {Promise<void>} settles when ingest has acknowledged it */
+/** @param {string} kind @param {unknown} content @returns {Promise<void>} settles when ingest has acknowledged the message */
 async function publish(kind, content) {
   await client.publishAsync(`iot/v1/d/${kind}`, JSON.stringify(content), { qos: 1 });
   published++;
@@ -62,8 +62,8 @@ test('Ingest: the server refuses a message for its size: it is written row by ro
   expect(await readDeadLetters(system)).toEqual([]);
 });
 
-test('Size: the server refuses a birth: a dead letter', async () => {
-  // The row of each sensor has the site.
+test('Ingest: the server refuses a birth for its size: the birth becomes a dead letter', async () => {
+  // Each of the 500 sensor rows has the site, which makes the birth too large.
   const sensors = Array.from({ length: 500 }, (_, i) => ({ sensor_id: `s${i}` }));
   await publish('birth', { site: 'x'.repeat(128), sensors });
   expect((await readDeadLetters(system)).map(({ codes, refused }) => [codes, refused])).toEqual([
@@ -71,13 +71,13 @@ test('Size: the server refuses a birth: a dead letter', async () => {
   ]);
 });
 
-test('Size: the server refuses a dead letter: its counts are kept', async () => {
+test('Ingest: the server refuses a dead letter for its size: its counts are stored without the payload', async () => {
   await publish('measurements', ['x'.repeat(50_000)]);
   const deadLetter = (await readDeadLetters(system)).at(-1);
   expect(deadLetter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
 });
 
-test('Size: after these refusals: the next message is stored, over the same connection', async () => {
+test('Ingest: after these refusals for size: the next message is stored, over the same connection', async () => {
   await publish('measurements', [{ sensor_id: 'next', ts: BASE, value: 5 }]);
   expect((await system.get('/devices/d/sensors/next')).value).toBe(5);
   expect(wire.connections).toHaveLength(1);

@@ -70,7 +70,7 @@ const lines = () =>
 const get = (/** @type {string} */ path, headers = {}) =>
   send(api.httpUrl, path, { headers: { ...HEADERS, ...headers } });
 
-test('Request id: given or generated: the header, the problem and the log line have the same one', async () => {
+test('Request id: given or generated: the header, the problem and the log line have an equal id', async () => {
   const withId = await get('/api/v1/devices/nobody', { 'x-request-id': 'proxy:42/a' });
   expect(withId.headers['x-request-id']).toBe('proxy:42/a');
   expect(expectProblem(withId, 404, 'not_found').request_id).toBe('proxy:42/a');
@@ -101,7 +101,7 @@ test('Request id: given or generated: the header, the problem and the log line h
   await gate.open();
 });
 
-test('Database without authentication: start and npm run roles: a warning, and an error with the reason', async () => {
+test('Database without authentication: the start logs a warning, and npm run roles fails with the reason', async () => {
   expect(lines().filter(({ username }) => username === 'millrace')).toMatchObject([
     {
       level: 40,
@@ -125,14 +125,13 @@ test('Database without authentication: start and npm run roles: a warning, and a
   expect(output).not.toContain('superuser there?');
 });
 
-test('Secrets: requests, broker and database fail: none in the log, in metrics or in the list of processes', async () => {
+test('Secrets: requests, broker and database fail: no secret is in the log, in metrics or in the command line', async () => {
   const basic = Buffer.from(`me:${SECRETS.API_TOKEN}`).toString('base64');
   await send(api.httpUrl, '/api/v1/latest', { headers: { authorization: `Basic ${basic}` } });
   await get(`/api/v1/latest?cursor=${encodeURIComponent(SECRETS.CURSOR_SECRET)}`);
   await get(`/${SECRETS.API_TOKEN}`);
   await send(api.httpUrl, '/api/v1/measurements', { method: 'POST', headers: HEADERS, body: '{' });
 
-  // The test stops the broker and cuts the database.
   await mosquitto.stop();
   await until(() => lines().some(({ msg }) => msg === 'broker'));
   gate.cut('reset');

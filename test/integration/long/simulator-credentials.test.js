@@ -52,7 +52,7 @@ test('Simulator: a device has no account: an error names it before anything is s
   expect(output).toContain('no account calf-0004');
 });
 
-test('Credentials file: a wrong line: the error has its number, and not its content', async () => {
+test('Simulator: credentials file has an invalid line: the error has its number, and not its content', async () => {
   const { code, output } = await startSimulator(['--credentials', 'package.json', '--devices', '1']).ended;
   expect(code).toBe(2);
   expect(output).toContain('Line 1 of package.json');

@@ -81,7 +81,7 @@ test('Simulator: three devices: each publishes birth, online, measurements and o
   expectValuesOfSeed(3);
 });
 
-test('Simulator: killed: the last will has its session', async () => {
+test('Simulator: killed: the last will of each device has the session of its birth', async () => {
   const simulator = simulate(['--devices', '2']);
   await context.collector.until(() => context.collector.of('measurements').length >= 4);
   simulator.child.kill('SIGKILL');
@@ -93,7 +93,7 @@ test('Simulator: killed: the last will has its session', async () => {
   }
 });
 
-test('Simulator: the broker restarts: it receives every sample, under a new session', async () => {
+test('Simulator: the broker restarts: every sample arrives, under a new session', async () => {
   const simulator = simulate(['--devices', '4']);
   await context.collector.until(() => context.collector.of('measurements').length >= 12);
   await context.broker.stop();
@@ -128,14 +128,14 @@ test('Simulator: no broker: the oldest batches are dropped and counted, and the 
   expect(left).toBeLessThanOrEqual(3 * 4 * 4 * 2);
 });
 
-test('Simulator: its parent process disconnects: it ends', async () => {
+test('Simulator: the parent process disconnects: the simulator ends', async () => {
   const simulator = simulate(['--devices', '1']);
   await context.collector.until(() => context.collector.of('measurements').length >= 1);
   simulator.child.disconnect();
   expect((await simulator.ended).code).toBe(0);
 });
 
-test('Simulator: one Ctrl-C arrives twice, from the terminal and from npm: it stops cleanly', async () => {
+test('Simulator: Ctrl-C arrives twice, from the terminal and from npm: the simulator stops cleanly', async () => {
   const simulator = simulate(['--devices', '1']);
   await context.collector.until(() => context.collector.of('measurements').length >= 1);
   simulator.child.kill('SIGINT');
@@ -145,7 +145,7 @@ test('Simulator: one Ctrl-C arrives twice, from the terminal and from npm: it st
   expect(summary).toMatchObject({ dropped: 0, left: 0 });
 });
 
-test('Simulator: wrong password: one clear message', async () => {
+test('Simulator: wrong password: prints one clear message', async () => {
   const broker = await startMosquitto({ users: { operator: 'right' } });
   try {
     const flags = ['--broker', broker.url, '--devices', '5'];

@@ -60,7 +60,7 @@ test('Simulator: a gateway reconnects: its devices keep their sessions, and no s
   for (const { topic, payload } of births) expect(payload.session).toBe(sessions.get(topic));
 });
 
-test('Simulator: a fixed rate: every device is registered before the first message, and there is a report', async () => {
+test('Simulator: fixed rate: every device is registered before the first message, and a report is written', async () => {
   const report = join(directory, 'report.json');
   const flags = [
     '--rate',

@@ -16,7 +16,7 @@ function replay(flags) {
   return context.start(['--broker', context.broker.url, ...flags]);
 }
 
-/** Reads the CSV file without the code of the simulator. Its format is plain enough. */
+/** Reads the CSV file without the code of the simulator, as an independent check. */
 function readWeather() {
   const [header = '', ...lines] = readFileSync(WEATHER, 'utf8').trim().split('\n');
   const names = header.split(',').slice(1);

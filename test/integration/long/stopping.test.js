@@ -9,7 +9,7 @@ import { startApi } from '../../support/processes/api-process.js';
 const afterwards = useCleanUps();
 
 test.each(/** @type {const} */ (['SIGTERM', 'SIGINT']))(
-  'Stop: %s: the log has "stopping" with the signal, and later "stopped"',
+  'API process: %s arrives: the log has "stopping" with the signal, and later "stopped"',
   async (signal) => {
     const settings = {
       CQL_CONTACT_POINTS: sharedContactPoint(),

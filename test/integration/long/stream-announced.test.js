@@ -23,7 +23,7 @@ const { clock, system, send, newHour, closeHour, store } = usePackedSystem({
   settings: { STREAM_KAFKA: kafka.address, STREAM_TOPIC_PREFIX: PREFIX, LATEST_GROUPS: '2' },
   periods: { stream: 100, alarmRules: 100 },
 });
-/** A process that never reaches Kafka, as one that is killed between a commit and its record. @type {TestSystem} */
+/** A process that never reaches Kafka. It stands for one that is killed between a commit and its record. @type {TestSystem} */
 let mute;
 
 beforeAll(async () => {
@@ -80,9 +80,10 @@ async function request(path, body) {
   return response.json();
 }
 
-test('events: a device is born and changes its status: records in order, keyed by the device', async () => {
+test('Kafka events: device publishes a birth and statuses: the records are in order, keyed by the device', async () => {
   newHour();
-  // Not the very ms of the receipt. After a step of the clock, Millrace computes the time of the receipt, which may be 1 ms earlier.
+  // The session is not the exact ms of the receipt. After a step of the clock, Millrace computes the time of receipt,
+  // which may be 1 ms earlier.
   const session = clock.now - 1000;
   await publish(system(), 'door', {
     birth: { session, sensors: [{ sensor_id: 's' }] },
@@ -104,7 +105,7 @@ test('events: a device is born and changes its status: records in order, keyed b
   );
 });
 
-test('dead letters: a measurement is refused: its record is the dead letter of the API', async () => {
+test('Kafka dead letters: a measurement is refused: the record equals the dead letter of the API', async () => {
   newHour();
   await publish(system(), 'bad', { measurements: [{ sensor_id: 's', ts: clock.now, value: 'x' }] });
   const [found] = await untilRecords('dead-letters', ({ device }) => device === 'bad', 1);
@@ -118,7 +119,7 @@ test('dead letters: a measurement is refused: its record is the dead letter of t
   ]);
 });
 
-test('alarms: an episode opens, is acknowledged and clears: a record of each, keyed by the device', async () => {
+test('Kafka alarms: alarm opens, is acknowledged and clears: one record for each, keyed by the device', async () => {
   newHour();
   const { rule_id } = await request('/alarm-rules', {
     name: 'hot',
@@ -147,7 +148,7 @@ test('alarms: an episode opens, is acknowledged and clears: a record of each, ke
   expect(cleared).toMatchObject({
     ...{ alarm_id: opened.alarm_id, cleared_at: iso(clock.now + 2000), state: 'cleared' },
   });
-  // An alarm is announced once: no repetition by the completion.
+  // The completion of the hour does not send the alarm records again.
   await closeHour(bucketOf(clock.now));
   expect((await recordsOf('alarms')).map(({ event }) => event)).toEqual([
     'opened',
@@ -156,7 +157,7 @@ test('alarms: an episode opens, is acknowledged and clears: a record of each, ke
   ]);
 });
 
-test('Streaming out: a process is killed after a commit: the completion sends its event, dead letter and alarm once', async () => {
+test('Kafka stream: process is killed after a commit: the completion sends its event, dead letter and alarm once', async () => {
   const hour = newHour();
   const session = clock.now;
   await publish(mute, 'gone', { birth: { session, sensors: [{ sensor_id: 's' }] } });
@@ -171,7 +172,7 @@ test('Streaming out: a process is killed after a commit: the completion sends it
     await post(mute, 'gone', [{ sensor_id: 's', ts: clock.now, value: 150 }]);
     return (await mute.get('/alarms?state=open&device=gone')).items.length > 0;
   });
-  // A process was killed before this commit.
+  // This outbox entry has no event, because its process was killed before the commit.
   const { id, bytes } = identify('never');
   await store().write.outbox.write(groupOf(bytes, 2), hour, { kind: 'event', id: `${id}.${session}.birth` });
   await closeHour(hour);
@@ -184,7 +185,7 @@ test('Streaming out: a process is killed after a commit: the completion sends it
   expect((await recordsOf('events')).filter(({ device_id }) => device_id === id)).toEqual([]);
 });
 
-test('npm run stream -- replay: range with events: they are sent again', async () => {
+test('npm run stream -- replay: range with events: the events are sent again', async () => {
   const hour = newHour();
   const session = clock.now;
   await publish(system(), 'again', { birth: { session, sensors: [{ sensor_id: 's' }] } });
@@ -204,7 +205,7 @@ test('npm run stream -- replay: range with events: they are sent again', async (
   expect(found.map(({ headers }) => headers.source)).toEqual(['hot', 'replay']);
 });
 
-test('the consumer example: records of three topics: it prints each once', async () => {
+test('Kafka consumer example: topics have repeated records: it prints each record once', async () => {
   newHour();
   await publish(system(), 'printed', { birth: { session: clock.now, sensors: [{ sensor_id: 's' }] } });
   await untilRecords('events', ({ device }) => device === 'printed', 1);
@@ -222,7 +223,7 @@ test('the consumer example: records of three topics: it prints each once', async
       const { kind, id } = JSON.parse(line);
       return `${kind} ${id}`;
     });
-  // The replay has sent one of them twice.
+  // The replay has sent one of these records twice.
   expect(ids.filter((id) => id.includes(`${identify('again').id}.`))).toHaveLength(1);
   expect(new Set(ids).size).toBe(ids.length);
 });

@@ -23,7 +23,7 @@ const { clock, system, send, newHour, closeHour } = usePackedSystem({
   },
   periods: { stream: 100 },
 });
-/** A process that commits and sends nothing to Kafka, as one that is killed between the two. @type {TestSystem} */
+/** A process that commits and sends nothing to Kafka. It stands for one that is killed between the two. @type {TestSystem} */
 let silent;
 
 beforeAll(async () => {
@@ -99,7 +99,7 @@ async function giveBirth(device) {
 
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
-test('streaming out: a topic is missing: the other topics and their watermarks continue, and it gets its records when it is created', async () => {
+test('Kafka stream: a topic is missing: other topics and their watermarks continue, and it gets its records when created', async () => {
   await remove('events');
   await make('events', { 'max.message.bytes': '20' });
   const hour = newHour();
@@ -121,7 +121,7 @@ test('streaming out: a topic is missing: the other topics and their watermarks c
   expect(all.every(({ until: least }) => least === iso(hour + HOUR_MS))).toBe(true);
 });
 
-test('streaming out: the topic of batches is missing: events go on, its backlog is bounded, and the table completes it', async () => {
+test('Kafka stream: batches topic is missing: events continue, the backlog is bounded, and the table completes the hour', async () => {
   await remove('batches');
   const hour = newHour();
   const response = await silent.post(
@@ -134,7 +134,7 @@ test('streaming out: the topic of batches is missing: events go on, its backlog 
     Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await readMetrics())?.[1]);
   const skipped = await metric('iot_stream_skipped_total');
   let from = 0;
-  // Samples of one value pack to a few bits, so these differ.
+  // Equal values would pack into a few bits, so the values of these samples differ.
   while ((await metric('iot_stream_skipped_total')) === skipped) {
     const samples = Array.from({ length: 500 }, (_, index) => ({
       ts: hour + from + index,
@@ -162,7 +162,7 @@ test('streaming out: the topic of batches is missing: events go on, its backlog 
   expect(times.size).toBe(from);
 });
 
-test('streaming out: the topic of watermarks is missing: batches continue, and the watermark is sent when the topic exists', async () => {
+test('Kafka stream: watermarks topic is missing: batches continue, and the watermark is sent when the topic exists', async () => {
   await remove('watermarks');
   const hour = newHour();
   await send('unmarked', samplesOf(hour, 3));
@@ -173,7 +173,7 @@ test('streaming out: the topic of watermarks is missing: batches continue, and t
   expect(all.every(({ until: least }) => least === iso(hour + HOUR_MS))).toBe(true);
 });
 
-test('streaming out: the lost records of a device are larger than a request of their topic may be: the hour is completed', async () => {
+test('Kafka stream: lost records of a device exceed the request size of their topic: the hour is completed', async () => {
   await remove('batches');
   await make('batches', { 'max.message.bytes': '100000' });
   const hour = newHour();

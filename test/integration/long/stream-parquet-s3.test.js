@@ -67,7 +67,7 @@ test('Parquet on S3: a day is over: its manifests list objects with all samples 
   /** @param {number} ts epoch ms */
   async function rowsUntil(ts) {
     clock.now = ts;
-    // s3rver, unlike S3, replaces an object bit by bit. So objects are read when nothing is being written.
+    // s3rver, unlike S3, does not replace an object at once. So the test reads objects when nothing is being written.
     await until(async () => {
       const metrics = await (await fetch(`${system().httpUrl}/metrics`)).text();
       return Number(/^iot_parquet_lag_seconds (\S+)$/m.exec(metrics)?.[1]) * 1000 < closingOf(0);
@@ -97,7 +97,7 @@ test('Parquet on S3: a day is over: its manifests list objects with all samples 
   );
 });
 
-test('Parquet on S3: objects are written, replaced and removed: readers find the newest, and nothing where there is none', async () => {
+test('Parquet on S3: object is written, replaced and removed: readers get the newest content, and null after its removal', async () => {
   const target = openTarget();
   const path = 'a=1/b c.json';
   expect([await target.has(path), await target.read(path)]).toEqual([false, null]);

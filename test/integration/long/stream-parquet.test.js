@@ -62,7 +62,7 @@ async function readWatermarks() {
   return all.map((watermark) => watermark && Date.parse(watermark.until));
 }
 
-/** Moves the clock to noon of the next day, whose hours before have closed. @returns {Promise<number>} epoch ms of its start */
+/** Moves the clock to noon of the next day, and closes the hours before noon. @returns {Promise<number>} epoch ms of its start */
 async function newDay() {
   const day = dayOf(clock.now) + DAY_MS;
   clock.now = day + DAY_MS / 2;
@@ -126,7 +126,7 @@ test('Parquet: a day is over: its manifests list files with all samples of the d
   );
 });
 
-test('Parquet: two processes with their own directories: the same files and manifests', async () => {
+test('Parquet: two processes write into their own directories: their files and manifests are equal', async () => {
   const day = await newDay();
   const devices = { 'b-1': samplesOf(day, 50), 'b-2': samplesOf(day, 70) };
   for (const [device, samples] of Object.entries(devices)) await send(device, samples);
@@ -155,7 +155,7 @@ test('Parquet: a process ended between a file and its manifest: the day is compl
   expect(inodes()).toEqual(before);
 });
 
-test('Parquet: samples come after their day was written: it is written again when it settles, and readers keep the old file for an hour', async () => {
+test('Parquet: samples come after their day was written: it is written again when it settles; the old file stays an hour', async () => {
   const day = await newDay();
   const early = samplesOf(day, 20);
   const late = samplesOf(day, 10, 500);
@@ -179,7 +179,7 @@ test('Parquet: samples come after their day was written: it is written again whe
   expect(manifestsOf(day).flatMap(({ replaced }) => replaced)).toEqual([]);
 });
 
-test('Parquet: samples come after their day has settled: it is written again an hour later', async () => {
+test('Parquet: samples come after their day has settled: the day is written again an hour later', async () => {
   const day = await newDay();
   const early = samplesOf(day, 20);
   const late = samplesOf(day + 5 * HOUR_MS, 10);
@@ -191,7 +191,7 @@ test('Parquet: samples come after their day has settled: it is written again an 
   expect(sorted(await rowsOf(day))).toEqual(expected({ 'e-1': [...early, ...late] }));
 });
 
-test('Parquet: files were written: metrics count them, and their lag is that of the last closed hour', async () => {
+test('Parquet: files were written: metrics count them, and the lag is that of the last closed hour', async () => {
   const text = await (await fetch(`${system().httpUrl}/metrics`)).text();
   const metric = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   expect(metric('iot_parquet_files_total')).toBeGreaterThan(0);

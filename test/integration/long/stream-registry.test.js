@@ -48,7 +48,7 @@ function stream(prefix, ...args) {
   return startCommand('api/commands/stream.js', settings, args).ended;
 }
 
-test('schema registry: it is away: measurements are acknowledged, nothing is sent, and init names it', async () => {
+test('Schema registry: unreachable: measurements are acknowledged, no record is sent, and init names the registry', async () => {
   const hour = newHour();
   await send('early', samplesOf(hour, 3));
   expect(await read('batches')).toEqual([]);
@@ -58,7 +58,7 @@ test('schema registry: it is away: measurements are acknowledged, nothing is sen
   expect(output).toContain('does not answer: connect ECONNREFUSED');
 });
 
-test('schema registry: it comes back: waiting records and watermarks are sent with the ids of its schemas', async () => {
+test('Schema registry: reachable again: waiting records and watermarks are sent with the ids of its schemas', async () => {
   registry = await startTestRegistry({ port });
   const [record] = await until(
     async () => {

@@ -23,7 +23,7 @@ async function settingsFor(more) {
   return settings;
 }
 
-test('Client id: a second process uses it: the first one ends with exit code 64', async () => {
+test('Client id: a second process uses it as well: the first process ends with exit code 64', async () => {
   const settings = await settingsFor();
   const first = await startApi(settings);
   afterwards(() => first.kill());
@@ -46,12 +46,12 @@ async function failToStart(settings) {
   return output;
 }
 
-test('Start: the broker does not answer: one clear sentence', async () => {
+test('API start: the broker does not answer: exits with one clear sentence', async () => {
   const closedPort = `mqtt://localhost:${await steadyPort()}`;
   expect(await failToStart(await settingsFor({ MQTT_URL: closedPort }))).toContain('ECONNREFUSED');
 });
 
-test('Start: wrong broker password: one clear sentence', async () => {
+test('API start: wrong broker password: exits with one clear sentence', async () => {
   const brokerWithUsers = await startMosquitto({ users: { ingest: 'right' } });
   afterwards(() => brokerWithUsers.remove());
   const settings = await settingsFor({

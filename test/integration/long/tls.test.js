@@ -68,7 +68,7 @@ async function peerCert(port, options) {
   }
 }
 
-test('TLS: HTTP and MQTT: versions 1.2 and 1.3, with a certificate that clients verify', async () => {
+test('TLS: clients of HTTP and MQTT connect: versions 1.2 and 1.3 are served, with a certificate that clients verify', async () => {
   expect(await ask('/readyz')).toMatchObject({ status: 200 });
   for (const port of [ports.http, ports.mqtt]) {
     for (const version of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
@@ -80,7 +80,7 @@ test('TLS: HTTP and MQTT: versions 1.2 and 1.3, with a certificate that clients 
   }
 });
 
-test('TLS: a client without TLS: not answered', async () => {
+test('TLS: a client without TLS: gets no answer', async () => {
   for (const port of [ports.http, ports.mqtt]) {
     const socket = connectTcp(port, '127.0.0.1');
     let answer = '';
@@ -120,7 +120,7 @@ test('TLS: measurement over MQTT: stored when it is acknowledged', async () => {
   expect(JSON.parse(text).items).toMatchObject([{ name: 'torque', value: 4.2 }]);
 });
 
-test('Simulator: TLS: it verifies the broker, and names what is missing', async () => {
+test('Simulator with TLS: verifies the certificate of the broker, and names a missing authority', async () => {
   const args = ['--broker', `mqtts://127.0.0.1:${ports.mqtt}`, '--devices', '2', '--interval', '100ms'];
   const verified = startSimulator([...args, '--batch', '200ms', '--duration', '2s'], { MQTT_TLS_CA: own.ca });
   const { code, summary } = await verified.ended;
@@ -134,7 +134,7 @@ test('Simulator: TLS: it verifies the broker, and names what is missing', async 
   );
 });
 
-test('TLS: the certificate file changes: it is used without a restart, unless it does not fit its key', async () => {
+test('TLS: certificate file changes: it is used without a restart, unless the certificate does not fit its key', async () => {
   const fingerprint = () => new X509Certificate(readFileSync(own.cert)).fingerprint256;
   const isServed = async (/** @type {string} */ wanted) =>
     (await peerCert(ports.http))?.fingerprint256 === wanted &&
@@ -170,7 +170,7 @@ test('TLS: a client never completes the handshake: the server stops nevertheless
   await closed;
 });
 
-test('TLS: key and certificate are no pair: no start, and a clear error', async () => {
+test('TLS: key and certificate are no pair: the start fails with a clear error', async () => {
   const other = await certificates.make('other', { renew: true });
   const settings = { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: other.key };
   await expect(startTestSystem({ settings })).rejects.toMatchObject({

@@ -24,11 +24,11 @@ async function startSystem(settings) {
 /** @param {Array<{ name: string }>} metrics */
 const byName = (metrics) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
 
-test('docs/reference/metrics.md: every metric of a process: its type, help and labels', async () => {
+test('docs/reference/metrics.md: every metric of a process: the page has its type, help and labels', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const embedded = await startSystem();
-  // A Kafka and an S3 that are away: their metrics are there all the same.
+  // Kafka and S3 are unreachable here. Their metrics are exposed nevertheless.
   const external = await startSystem({
     MQTT_URL: mosquitto.url,
     STREAM_KAFKA: '127.0.0.1:9',
@@ -57,7 +57,7 @@ test('docs/reference/metrics.md: every metric of a process: its type, help and l
   }
 });
 
-test('Counter: before the first event: 0, so that Prometheus sees the increase', async () => {
+test('Metrics counter: before the first event: its value is 0, so that Prometheus sees the increase', async () => {
   const { scrape } = await startSystem();
   const counted = (await scrape()).split('\n');
   for (const series of [
@@ -73,7 +73,7 @@ test('Counter: before the first event: 0, so that Prometheus sees the increase',
   }
 });
 
-test('Gauges: one stored message: current values', async () => {
+test('Metrics gauges: one message is stored: the gauges have current values', async () => {
   const { system, scrape } = await startSystem();
   const device = await connectDevice(system);
   afterwards(() => device.end());
@@ -98,7 +98,7 @@ test('Gauges: one stored message: current values', async () => {
   expect(await scrape()).toContain('\niot_ingest_dead_letters_total{code="bad_id"} 0\n');
 });
 
-test('Gauges: database unavailable: standstill and node down until it is back', async () => {
+test('Metrics gauges: database is unavailable: they show standstill and a node down until it is back', async () => {
   const gate = await startGate(`cql://${sharedContactPoint()}`);
   afterwards(() => gate.stop());
   const { system } = await startSystem({ CQL_CONTACT_POINTS: new URL(gate.url).host });
@@ -126,7 +126,7 @@ test('Gauges: database unavailable: standstill and node down until it is back', 
   await until(async () => (await read('iot_db_nodes{state="up"}')) === 1);
 });
 
-test('Query rules: request breaks several: counted under each', async () => {
+test('Query rules: one request breaks several rules: each rule is reported', async () => {
   const { system } = await startSystem();
   /** @type {string[]} */
   const wrong = [];
@@ -151,7 +151,7 @@ test('Query rules: request breaks several: counted under each', async () => {
   expect(wrong).toEqual([]);
 });
 
-test('External broker: members of the share group and dropped messages: counted', async () => {
+test('Metrics: external broker: share group members and dropped messages are counted', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const { system, scrape } = await startSystem({ MQTT_URL: mosquitto.url });
@@ -160,7 +160,7 @@ test('External broker: members of the share group and dropped messages: counted'
   await until(showsDrops);
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
   await mosquitto.stop();
-  // The count of a restarted broker must not be compared with the count of the earlier one.
+  // The metric disappears, so that the counts before and after the restart of the broker are not compared.
   await until(async () => !(await scrape()).includes('\niot_broker_dropped_messages '));
   await until(async () => (await read('iot_share_group_members{state="offline"}')) === 1);
   await mosquitto.start();
@@ -168,7 +168,7 @@ test('External broker: members of the share group and dropped messages: counted'
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
 });
 
-test('Metrics: embedded broker: not counted as a member of the share group', async () => {
+test('Metrics: process with an embedded broker: not counted as a member of the share group', async () => {
   const { system: embedded } = await startSystem();
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());

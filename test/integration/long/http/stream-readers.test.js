@@ -30,10 +30,10 @@ const BASE = Date.now() - 3_600_000;
 /** Short periods, so that no reader waits for a second. */
 const PERIODS = { coalesce: 5, stats: 20, heartbeat: 50, rest: 60_000 };
 
-/** Its keyspace is read here. */
+/** The tests read the keyspace of this system. */
 const system = useTestSystem();
 const store = useStore(system);
-/** Publishes, and the streams of this file do not get its live changes. */
+/** Publishes to the system. The streams of this file do not get its live changes. */
 const device = useDevice(system);
 
 /** @type {ReturnType<typeof createLocalTransport>} */
@@ -135,18 +135,18 @@ const connections = async () =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
 
-test('Stream: quiet: carries comments', async () => {
+test('Stream: no value changes: the reader gets comments', async () => {
   await serve();
   const reader = await open();
   await until(() => reader.comments() >= 3);
 });
 
-test('Stream: reader does not read: dropped; other readers continue', async () => {
+test('Stream: one reader does not read: the server drops it, and other readers continue', async () => {
   // This period is long enough for a reader on a busy machine, which shares its thread with the publisher.
   await serve({ periods: { heartbeat: 2000 } });
   const reader = await open();
   const idle = connect(Number(new URL(url).port), '127.0.0.1');
-  idle.on('error', () => {}); // The test waits until it is dropped.
+  idle.on('error', () => {}); // The test waits until the server drops this connection.
   idle.pause();
   idle.write('GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
   await until(async () => (await connections()) === 2);
@@ -167,7 +167,7 @@ test('Stream: reader does not read: dropped; other readers continue', async () =
   idle.destroy();
 });
 
-test('Stream: reader was slow: gets the newest of all missed values', async () => {
+test('Stream: reader was slow: it gets the newest of all missed values', async () => {
   await serve({ periods: { heartbeat: 60_000 } });
   const slow = await open();
   const witness = await open();
@@ -187,7 +187,7 @@ test('Stream: reader was slow: gets the newest of all missed values', async () =
   expect(values(slow).length).toBeLessThan(rounds * SENSORS);
 });
 
-test('Stream: reader reconnects: continues without a gap or a repetition', async () => {
+test('Stream: reader reconnects: it continues without a gap or a repetition', async () => {
   await serve();
   const before = await open(`?device=${ID}`);
   await before.first('snapshot');
@@ -206,7 +206,7 @@ test('Stream: reader reconnects: continues without a gap or a repetition', async
   expect(after.items('delta').map(({ name, value }) => `${name} ${value}`)).toEqual(['a 3', 'c 2', 'b 4']);
 });
 
-test('Stream: reader reconnects, nothing changed: gets nothing again', async () => {
+test('Stream: reader reconnects, nothing has changed: no value is sent again', async () => {
   await serve();
   const before = await open(`?device=${ID}`);
   await before.first('snapshot');
@@ -236,7 +236,7 @@ test('Stream: connection broke within an event of several parts: the event is se
   expect(again.items('snapshot')).toEqual([]);
 });
 
-test('Stream: id of another subscription or an ended channel: snapshot', async () => {
+test('Stream: Last-Event-ID of another subscription or an ended channel: the reader gets a snapshot', async () => {
   await serve({ periods: { rest: 20 } });
   const other = await open('?device=other');
   const reader = await open(`?device=${ID}`);
@@ -259,7 +259,7 @@ test('Stream: last reader disconnects: its channel is released', async () => {
   expect(missed.size).toBe(0);
 });
 
-test('Stream: stop: every stream ends, also during its snapshot', async () => {
+test('Stream: process stops: every stream ends, also during its snapshot', async () => {
   await serve();
   const ready = await open();
   await ready.first('snapshot');
@@ -273,7 +273,7 @@ test.each([
   ['the whole fleet', ''],
   ['a device', '?device=healed'],
   ['a sensor', '?sensor=healed/s'],
-])('Resync: %s: a lost change is found and sent once', async (_, query) => {
+])('Stream resync: %s: a lost change is found and sent once', async (_, query) => {
   await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
   await serve({ resync: 40 });
   const reader = await open(query);
@@ -286,7 +286,7 @@ test.each([
   expect(values(reader)).toEqual([before + 1]);
 });
 
-test('Resync: birth changes a sensor: found', async () => {
+test('Stream resync: birth changes a sensor: the change is sent', async () => {
   await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
   await serve({ resync: 40 });
   const reader = await open('?device=named');
@@ -298,7 +298,7 @@ test('Resync: birth changes a sensor: found', async () => {
   await until(() => reader.state().size === 2 && reader.items('delta').some(({ name }) => name === 'Pulse'));
 });
 
-test('Resync: changes may be lost: reads at once', async () => {
+test('Stream resync: live changes may be lost: the database is read at once', async () => {
   await serve({ resync: 3_600_000 });
   const reader = await open('?device=missed');
   await reader.first('snapshot');
@@ -307,7 +307,7 @@ test('Resync: changes may be lost: reads at once', async () => {
   await until(() => values(reader).includes(5));
 });
 
-test('Resync: value was never committed: corrected', async () => {
+test('Stream resync: published value was never committed: the reader gets the stored value', async () => {
   await device.measure('forged', [{ sensor_id: 's', ts: BASE, value: 1 }]);
   const [known] = (await system.get('/latest?device=forged')).items;
   await serve({ resync: 40 });
@@ -319,7 +319,7 @@ test('Resync: value was never committed: corrected', async () => {
   expect([[1], [666, 1]]).toContainEqual(values(reader));
 });
 
-test('Stream: equal subscriptions: one read of the database', async () => {
+test('Stream: 20 equal subscriptions: the database is read once', async () => {
   await serve();
   const { latestPage } = store.fleet;
   let reads = 0;
@@ -336,7 +336,7 @@ test('Stream: equal subscriptions: one read of the database', async () => {
   }
 });
 
-test('Stream: limit of readers reached: busy, until another reader disconnects', async () => {
+test('Stream: limit of readers is reached: answers 429, until another reader disconnects', async () => {
   await serve({ limit: 1 });
   const reader = await open(`?device=${ID}`);
   await reader.first('snapshot');

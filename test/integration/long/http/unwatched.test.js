@@ -12,7 +12,7 @@ import { until } from '../../../support/until.js';
 
 const HEARTBEAT_MS = 200;
 
-/** Longer than a break, in ms. */
+/** Long enough to be reported as unwatched, in ms. */
 const AWAY_MS = 10 * HEARTBEAT_MS;
 
 const PATH = '/api/v1/pipeline/unwatched';
@@ -26,11 +26,11 @@ async function read(url, query = '') {
   return JSON.parse(text);
 }
 
-/** Whether a reported span holds all of a time. @param {any} answer @param {{ from: number, to: number }} time epoch ms */
+/** Returns true if one reported span covers the whole time. @param {any} answer @param {{ from: number, to: number }} time epoch ms */
 const holds = ({ items }, { from, to }) =>
   items.some((/** @type {any} */ item) => Date.parse(item.from) <= from && Date.parse(item.to) >= to);
 
-test('GET /pipeline/unwatched: killed, and started again later: the time in between is reported', async () => {
+test('GET /pipeline/unwatched: process is killed, and started again later: the time in between is reported', async () => {
   const settings = {
     CQL_CONTACT_POINTS: sharedContactPoint(),
     HTTP_PORT: '0',
@@ -62,7 +62,7 @@ test('GET /pipeline/unwatched: killed, and started again later: the time in betw
   const answer = await read(second.httpUrl);
   expect(answer).toEqual({ since, items: expect.any(Array), left_out_ms: 2.5 * HEARTBEAT_MS });
   expect(holds(answer, { from, to })).toBe(true);
-  // The edges of the range cut it.
+  // The range of the request cuts the reported time.
   const middle = `${from + 1}&to=${to - 1}`;
   expect((await read(second.httpUrl, `?from=${middle}`)).items).toEqual([
     { from: new Date(from + 1).toISOString(), to: new Date(to - 1).toISOString() },
@@ -71,7 +71,7 @@ test('GET /pipeline/unwatched: killed, and started again later: the time in betw
   expectProblem(await send(second.httpUrl, `${PATH}?limit=5`), 400, 'bad_parameter');
 });
 
-test('GET /pipeline/unwatched: database, then broker, away: both times are reported', async () => {
+test('GET /pipeline/unwatched: database, then broker, is unreachable: both times are reported', async () => {
   const database = await startGate(`cql://${sharedContactPoint()}`);
   afterwards(() => database.stop());
   const broker = await startMosquitto();
@@ -108,7 +108,7 @@ test('GET /pipeline/unwatched: database, then broker, away: both times are repor
   await until(() => isReported(noBroker), { what: 'the outage of the broker' });
 });
 
-test('Watched time: process of the role http: no row', async () => {
+test('Watched time: process has the role http: it writes no row', async () => {
   const broker = await startMosquitto();
   afterwards(() => broker.remove());
   const system = await startTestSystem({
