@@ -1,4 +1,5 @@
 import { forEachConcurrently } from '../../common/concurrency.js';
+import { MillraceError } from '../../common/errors.js';
 import { uuidBytes } from '../../schema/ids.js';
 import { DAY_MS } from '../../schema/rules.js';
 import { covers, newestOf } from './rules/rule.js';
@@ -69,6 +70,8 @@ export class AbsenceWatch {
   #renewedAt = Number.NEGATIVE_INFINITY;
   /** Read once for all leases that are taken in one turn. @type {Promise<Omit<Watch, 'since'>> | null} */
   #unwatched = null;
+  /** Whether the last read of watched time failed. */
+  #isUnwatchedUnknown = false;
   /** @type {Promise<void>} */
   #round = Promise.resolve();
   #stopped = false;
@@ -180,11 +183,27 @@ export class AbsenceWatch {
   /** From now on this process watches, so what it reads stays complete. @param {number} now epoch ms @returns {Promise<Omit<Watch, 'since'>>} */
   async #readUnwatched(now) {
     const from = now - UNWATCHED_MS;
-    const { since, spans } = await this.#deps.unwatchedTime.read({ from, to: now });
-    return {
-      unwatched: spans,
-      recordedFrom: since === null ? Number.POSITIVE_INFINITY : Math.max(since, from),
-    };
+    try {
+      const { since, spans } = await this.#deps.unwatchedTime.read({ from, to: now });
+      this.#isUnwatchedUnknown = false;
+      return {
+        unwatched: spans,
+        recordedFrom: since === null ? Number.POSITIVE_INFINITY : Math.max(since, from),
+      };
+    } catch (error) {
+      if (!this.#isUnwatchedUnknown) this.#warn(error);
+      this.#isUnwatchedUnknown = true;
+      throw error;
+    }
+  }
+
+  /** Reports that this process looks for no absence, which may last. @param {unknown} error */
+  #warn(error) {
+    const code = error instanceof MillraceError ? error.code : 'internal';
+    this.#deps.logger.warn(
+      { code, reason: String(error) },
+      'watched time cannot be read, and no alarm of absence opens until it can',
+    );
   }
 
   /** @param {number} group */

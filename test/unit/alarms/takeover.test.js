@@ -3,6 +3,7 @@ import pino from 'pino';
 import { AbsenceWatch } from '../../../api/alarms/absence.js';
 import { EvaluationScheduler } from '../../../api/alarms/evaluation/evaluation-scheduler.js';
 import { Recovery } from '../../../api/alarms/recovery.js';
+import { MillraceError } from '../../../common/errors.js';
 import { uuidBytes } from '../../../schema/ids.js';
 import { until } from '../../support/until.js';
 
@@ -146,6 +147,37 @@ test('AbsenceWatch: the process cannot receive any more: it gives its leases bac
   expect(watch.held).toBe(0);
   await watch.stop();
   expect(calls).toEqual(['take', 'release']);
+});
+
+test('AbsenceWatch: watched time cannot be read again and again: one warning with the error code, and another after it could', async () => {
+  let isRejected = true;
+  let reads = 0;
+  let looks = 0;
+  /** @type {object[]} */
+  const warnings = [];
+  const watch = watchOf({
+    // It loses its broker again and again, so it takes its lease again.
+    watches: () => ++looks % 3 > 0,
+    unwatchedTime: {
+      read: async () => {
+        reads++;
+        if (isRejected) throw new MillraceError('rejected', 'no SELECT permission');
+        return { since: null, spans: [] };
+      },
+    },
+    takeOverOpenEpisodes: async () => {},
+    logger: { debug: () => {}, warn: (/** @type {object} */ fields) => warnings.push(fields) },
+  });
+  watch.start();
+  await until(() => reads > 3);
+  expect(warnings).toEqual([{ code: 'rejected', reason: expect.stringContaining('no SELECT permission') }]);
+  isRejected = false;
+  const before = reads;
+  await until(() => reads > before);
+  isRejected = true;
+  await until(() => warnings.length > 1);
+  await watch.stop();
+  expect(warnings).toHaveLength(2);
 });
 
 test('AbsenceWatch: more evaluations wait than may: it looks at the silence again', async () => {
