@@ -47,6 +47,28 @@ test('Alarm: the value stays between the limit and clear: it is open, and one me
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
+test('Alarm: its process dies after it wrote the history: the next evaluation reports it, and the history has it once', async () => {
+  system = await startMemoryAlarms({ clock });
+  const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  const { episodes } = system.store.alarms;
+  const { write } = episodes;
+  let isKilled = false;
+  episodes.write = async (group, alarm, readAt, noted) => {
+    if (!isKilled) {
+      isKilled = true;
+      for (const event of noted ?? []) await episodes.note(alarm, event);
+      throw new Error('the process dies');
+    }
+    return write(group, alarm, readAt, noted);
+  };
+  const start = clock();
+  await heat(20, start);
+  await heat(1);
+  await until(() => events().includes('cleared'));
+  const key = { ...system.keyOf('oven', 'heat'), rule: rule.bytes, start };
+  expect(await episodes.history(key)).toMatchObject([{ kind: 'opened' }, { kind: 'cleared' }]);
+});
+
 test('Alarm: a sample from before the rule exceeds the limit: no alarm opens', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
