@@ -189,6 +189,7 @@ export function createAlarms(context, deps) {
     scheduler,
     takeOverOpenEpisodes: (group) => openEpisodes.takeOver(group),
     peek: ingest.peek,
+    receives: config.role !== 'http',
     watches: () => watch.watches() && store.retry.failingForMs < AWAY_MS,
     unwatchedTime: watch.unwatchedTime,
     clock,
@@ -318,7 +319,7 @@ export function createAlarms(context, deps) {
     async start() {
       await rules.start();
       recovery.start();
-      absence.start();
+      await absence.start();
       deliveries.start();
     },
 

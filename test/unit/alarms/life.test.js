@@ -629,6 +629,34 @@ test('Absence: the device sent nothing for an outage longer than the silence, an
   ]);
 });
 
+test('Absence: the device goes on before the process has its leases again: one alarm of the past', async () => {
+  system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
+  await system.addRule({ scope, condition: absent(5) }, NOW - DAY_MS);
+  const last = clock();
+  await heat(1, last);
+  await untilLeased();
+  await untilLooked();
+  system.world.watches = false;
+  await untilLeased(0);
+  shifted += 2 * HOUR_MS;
+  const next = clock();
+  await heat(1, next);
+  system.world.watches = true;
+  await untilLeased();
+  await untilLooked();
+  for (let count = 0; count < 3; count++) {
+    shifted += 2 * MINUTE_MS;
+    await heat(1);
+  }
+  await until(() => events().length === 2);
+  await untilLooked();
+  await system.evaluated();
+  expect(events()).toEqual(['opened', 'cleared']);
+  expect(await system.episodes('oven', 'heat')).toMatchObject([
+    { start: last, opened: last + 5 * MINUTE_MS, cleared: next, late: true },
+  ]);
+});
+
 test('Absence: its rule gets a longer silence while the alarm is open: it ends, and one opens after the silence', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   const rule = await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);

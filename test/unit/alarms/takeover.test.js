@@ -236,6 +236,49 @@ test('AbsenceWatch: more evaluations wait than may: it looks at the silence agai
   expect(evaluations).toBe(2);
 });
 
+test('AbsenceWatch: the process starts, and the device goes on before the process has a lease: the silence before is evaluated', async () => {
+  const [version] = RULE.versions;
+  const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
+  const rule = { ...RULE, versions: [{ ...version, definition }] };
+  const row = {
+    ...{ id: SENSOR_ID, name: 'heat', type: 'heat', site: null, intervalMs: null },
+    ...{ deviceId: DEVICE_ID, deviceName: 'oven', ts: NOW - 2 * HOUR_MS },
+  };
+  const last = row.ts;
+  let now = NOW;
+  let isConnected = false;
+  /** @type {object[]} */
+  const ranges = [];
+  const watch = watchOf({
+    receives: true,
+    watches: () => isConnected,
+    store: {
+      fleet: {
+        async *latestOfGroup() {
+          yield [{ ...row }];
+        },
+      },
+      devices: { sensors: async () => [row] },
+    },
+    rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
+    scheduler: {
+      evaluate: (/** @type {any[]} */ ...[, , range]) => ranges.push(range) > 0,
+    },
+    takeOverOpenEpisodes: async () => {},
+    peek: () => undefined,
+    clock: () => now,
+  });
+  await watch.start();
+  row.ts = NOW;
+  isConnected = true;
+  await until(() => watch.held === 1);
+  // The device had the time to send what it queued.
+  now += 10 * 60_000;
+  await until(() => ranges.length > 0);
+  await watch.stop();
+  expect(ranges).toEqual([{ from: last, to: NOW }]);
+});
+
 /** @param {number} number of a sensor @returns {any} */
 const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
 
