@@ -278,9 +278,7 @@ export class AbsenceWatch {
   }
 
   #rulesOfAbsence() {
-    return this.#deps.rules
-      .list()
-      .filter((rule) => newestOf(rule).definition.condition.kind === 'absent');
+    return this.#deps.rules.list().filter((rule) => newestOf(rule).definition.condition.kind === 'absent');
   }
 
   /**
