@@ -1,4 +1,5 @@
 import { forEachConcurrently } from '../../common/concurrency.js';
+import { MillraceError } from '../../common/errors.js';
 import { uuidBytes } from '../../schema/ids.js';
 import { DAY_MS } from '../../schema/rules.js';
 import { covers, newestOf } from './rules/rule.js';
@@ -24,6 +25,15 @@ const LEASES_AT_ONCE = 16;
 /** The sensors of a group are read again after this time, in ms: sensors come, intervals change. */
 const REREAD_EVERY_MS = 60_000;
 
+/** At its start a process reads the newest samples for no longer than this, in ms. Devices wait for the end of the start. */
+const READ_WITHIN_MS = 3000;
+
+/**
+ * If another process has the lease of a group, the samples that were kept are dropped after this time, in ms. The lease of a process that
+ * died expires before.
+ */
+const KEEP_MS = 30_000;
+
 /** Time in which no process watched counts so far back, in ms. No rule waits longer, unless it counts intervals. */
 const UNWATCHED_MS = 31 * DAY_MS;
 
@@ -45,6 +55,7 @@ const UNWATCHED_MS = 31 * DAY_MS;
  * @property {number} readAt when its sensors were read, by `performance.now()`
  * @property {number} generation of the rules by which they were read
  * @property {boolean} isTakenOver its open episodes were taken over since
+ * @property {boolean} isResumed `devices` are those of before the lease, and were not read since
  * @property {Watch} watch since this process took the lease
  */
 
@@ -54,7 +65,8 @@ const UNWATCHED_MS = 31 * DAY_MS;
  * found in time whichever process receives the sensor. Whenever the holder reads the sensors of a group, it
  * also takes over the open episodes of the group, so that those of a process that ended go on.
  *
- * A process that cannot receive or commit notices no silence, so it has no lease.
+ * A process that cannot receive or commit notices no silence, so it has no lease. It keeps the newest samples that it knew, and reads
+ * them at its start. A silence that ends before the process has a lease again lies between those and the newest ones then.
  */
 export class AbsenceWatch {
   #deps;
@@ -63,12 +75,16 @@ export class AbsenceWatch {
   #rereadMs;
   /** By group. @type {Map<number, HeldGroup>} */
   #held = new Map();
+  /** What groups without a lease had, for the next lease. @type {Map<number, { devices: HeldGroup['devices'], until: number }>} */
+  #kept = new Map();
   #generation = 0;
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   #renewedAt = Number.NEGATIVE_INFINITY;
   /** Read once for all leases that are taken in one turn. @type {Promise<Omit<Watch, 'since'>> | null} */
   #unwatched = null;
+  /** Whether the last read of watched time failed. */
+  #isUnwatchedUnknown = false;
   /** @type {Promise<void>} */
   #round = Promise.resolve();
   #stopped = false;
@@ -81,6 +97,7 @@ export class AbsenceWatch {
    * @param {EvaluationScheduler} deps.scheduler
    * @param {(group: number) => Promise<void>} deps.takeOverOpenEpisodes takes over the open episodes of a group
    * @param {(id: string) => Device | undefined} deps.peek
+   * @param {boolean} deps.receives whether this process ever receives samples
    * @param {() => boolean} deps.watches whether this process receives samples, and can commit them
    * @param {Pick<UnwatchedTime, 'read'>} deps.unwatchedTime
    * @param {() => number} deps.clock epoch ms
@@ -98,8 +115,13 @@ export class AbsenceWatch {
     deps.rules.onChange(() => this.#generation++);
   }
 
-  /** Looks for silence from now on. */
-  start() {
+  /**
+   * Looks for silence from now on. Call it before devices can send.
+   *
+   * @returns {Promise<void>} resolves after the newest samples were read
+   */
+  async start() {
+    if (this.#deps.receives) await this.#readNewest();
     this.#later();
   }
 
@@ -135,9 +157,26 @@ export class AbsenceWatch {
     }
   }
 
+  /** Reads and keeps the newest samples of all groups. */
+  async #readNewest() {
+    const rules = this.#rulesOfAbsence();
+    if (rules.length === 0) return;
+    const until = performance.now() + READ_WITHIN_MS;
+    await forEachConcurrently(LEASES_AT_ONCE, Array(this.#groups).keys(), async (group) => {
+      if (performance.now() < until)
+        await this.#try(async () => this.#keep(group, await this.#readDevices(group, rules, new Map())));
+    });
+  }
+
+  /** @param {number} group whose lease this process has not, or gives back @param {HeldGroup['devices']} devices */
+  #keep(group, devices) {
+    this.#kept.set(group, { devices, until: performance.now() + KEEP_MS });
+  }
+
   /** Gives the leases back. One that cannot be given back expires. */
   async #release() {
     const groups = [...this.#held.keys()];
+    for (const [group, { devices }] of this.#held) this.#keep(group, devices);
     this.#held.clear();
     this.#renewedAt = Number.NEGATIVE_INFINITY;
     await Promise.all(groups.map((group) => this.#deps.leases.release(group, this.#owner).catch(() => {})));
@@ -170,21 +209,43 @@ export class AbsenceWatch {
       return;
     }
     const since = clock();
-    if (!(await leases.take(group, this.#owner))) return;
+    const kept = this.#kept.get(group);
+    if (!(await leases.take(group, this.#owner))) {
+      if (kept && kept.until < performance.now()) this.#kept.delete(group);
+      return;
+    }
     this.#unwatched ??= this.#readUnwatched(since);
     const watch = { since, ...(await this.#unwatched) };
     const never = { readAt: Number.NEGATIVE_INFINITY, generation: -1, isTakenOver: false };
-    this.#held.set(group, { devices: new Map(), watch, ...never });
+    const before = { devices: kept?.devices ?? new Map(), isResumed: kept !== undefined };
+    this.#held.set(group, { ...before, watch, ...never });
+    this.#kept.delete(group);
   }
 
   /** From now on this process watches, so what it reads stays complete. @param {number} now epoch ms @returns {Promise<Omit<Watch, 'since'>>} */
   async #readUnwatched(now) {
     const from = now - UNWATCHED_MS;
-    const { since, spans } = await this.#deps.unwatchedTime.read({ from, to: now });
-    return {
-      unwatched: spans,
-      recordedFrom: since === null ? Number.POSITIVE_INFINITY : Math.max(since, from),
-    };
+    try {
+      const { since, spans } = await this.#deps.unwatchedTime.read({ from, to: now });
+      this.#isUnwatchedUnknown = false;
+      return {
+        unwatched: spans,
+        recordedFrom: since === null ? Number.POSITIVE_INFINITY : Math.max(since, from),
+      };
+    } catch (error) {
+      if (!this.#isUnwatchedUnknown) this.#warn(error);
+      this.#isUnwatchedUnknown = true;
+      throw error;
+    }
+  }
+
+  /** Reports that this process looks for no absence, which may last. @param {unknown} error */
+  #warn(error) {
+    const code = error instanceof MillraceError ? error.code : 'internal';
+    this.#deps.logger.warn(
+      { code, reason: String(error) },
+      'watched time cannot be read, and no alarm of absence opens until it can',
+    );
   }
 
   /** @param {number} group */
@@ -208,30 +269,39 @@ export class AbsenceWatch {
   /** @param {number} group @param {HeldGroup} held */
   async #read(group, held) {
     const generation = this.#generation;
-    const rules = this.#deps.rules
-      .list()
-      .filter((rule) => newestOf(rule).definition.condition.kind === 'absent');
-    /** @type {Map<string, WatchedDevice>} */
-    const devices = new Map();
-    if (rules.length > 0) {
-      for await (const rows of this.#deps.store.fleet.latestOfGroup(group))
-        for (const row of rows) this.#add(devices, held.devices, rules, row, group);
-    }
-    held.devices = devices;
+    held.devices = await this.#readDevices(group, this.#rulesOfAbsence(), held.devices, held.isResumed);
+    held.isResumed = false;
     held.generation = generation;
     // After a failure the next round reads the group again.
     held.readAt = performance.now();
     held.isTakenOver = false;
   }
 
+  #rulesOfAbsence() {
+    return this.#deps.rules.list().filter((rule) => newestOf(rule).definition.condition.kind === 'absent');
+  }
+
   /**
-   * @param {Map<string, WatchedDevice>} devices
-   * @param {Map<string, WatchedDevice>} before
-   * @param {Rule[]} rules
-   * @param {LatestRow} row
    * @param {number} group
+   * @param {Rule[]} rules
+   * @param {HeldGroup['devices']} before as they were read before
+   * @param {boolean} [isResumed] nobody watched since then
    */
-  #add(devices, before, rules, row, group) {
+  async #readDevices(group, rules, before, isResumed = false) {
+    /** @type {HeldGroup['devices']} */
+    const devices = new Map();
+    if (rules.length > 0) {
+      for await (const rows of this.#deps.store.fleet.latestOfGroup(group))
+        for (const row of rows) this.#add(devices, { before, isResumed, rules, row, group });
+    }
+    return devices;
+  }
+
+  /**
+   * @param {HeldGroup['devices']} devices
+   * @param {{ before: HeldGroup['devices'], isResumed: boolean, rules: Rule[], row: LatestRow, group: number }} read
+   */
+  #add(devices, { before, isResumed, rules, row, group }) {
     const own = rules.filter((rule) => covers(newestOf(rule), row.deviceId, row));
     if (own.length === 0 || row.ts === null) return;
     const bytes = uuidBytes(row.deviceId);
@@ -242,7 +312,7 @@ export class AbsenceWatch {
       device: { id, bytes, group, name: row.deviceName },
       sensor: { ...row, bytes: uuidBytes(row.id) },
     };
-    device.sensors.set(row.id, new WatchedSensor(subject, own, row.ts, known));
+    device.sensors.set(row.id, new WatchedSensor(subject, own, row.ts, known, isResumed));
     devices.set(id, device);
   }
 

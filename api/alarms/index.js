@@ -133,8 +133,8 @@ export function createAlarms(context, deps) {
     noted.set(alarm, await Promise.all(notes));
   }
 
-  /** @param {Alarm} alarm @param {AlarmEventKind[]} kinds */
-  function report(alarm, kinds) {
+  /** Reports a change that is committed, and in the history. @param {Pick<AlarmChange, 'alarm' | 'kinds'>} change */
+  function report({ alarm, kinds }) {
     deliveries.send(alarm);
     for (const each of noted.get(alarm) ?? []) outbox?.send(each);
     for (const kind of kinds) {
@@ -143,23 +143,12 @@ export function createAlarms(context, deps) {
     }
   }
 
-  /** Reports what an evaluation found. Nobody waits for its place in the history. @param {AlarmChange} change */
-  function reportFound({ alarm, kinds }) {
-    report(alarm, kinds);
-    for (const kind of kinds)
-      tables.episodes
-        .note(alarm, { at: clock(), kind, actor: null, comment: null })
-        .catch((error) =>
-          logger.warn({ reason: String(error) }, 'the history of an alarm could not be written'),
-        );
-  }
-
   const scheduler = new EvaluationScheduler({
     evaluator,
     rules,
     clock,
     logger,
-    onChange: reportFound,
+    onChange: report,
     onEvaluated(ok, waitedMs) {
       metrics.alarmEvaluations.inc({ ok: String(ok) });
       metrics.alarmEvaluationSeconds.observe(waitedMs / 1000);
@@ -188,7 +177,7 @@ export function createAlarms(context, deps) {
     subjects,
     scheduler,
     evaluator,
-    onChange: reportFound,
+    onChange: report,
     clock,
     groups,
     historyMs: config.retention.historyDays * DAY_MS,
@@ -200,6 +189,7 @@ export function createAlarms(context, deps) {
     scheduler,
     takeOverOpenEpisodes: (group) => openEpisodes.takeOver(group),
     peek: ingest.peek,
+    receives: config.role !== 'http',
     watches: () => watch.watches() && store.retry.failingForMs < AWAY_MS,
     unwatchedTime: watch.unwatchedTime,
     clock,
@@ -301,7 +291,7 @@ export function createAlarms(context, deps) {
       await announce(alarm, ['acknowledged']);
       await tables.episodes.acknowledge(key, { at, by, comment });
       await tables.episodes.note(key, { at, kind: 'acknowledged', actor: by, comment });
-      report(alarm, ['acknowledged']);
+      report({ alarm, kinds: ['acknowledged'] });
       return alarm;
     },
 
@@ -329,7 +319,7 @@ export function createAlarms(context, deps) {
     async start() {
       await rules.start();
       recovery.start();
-      absence.start();
+      await absence.start();
       deliveries.start();
     },
 

@@ -55,14 +55,17 @@ export class WatchedSensor {
   #found = Number.NaN;
   /** A silence that was not due in time, in epoch ms. It may have ended since. @type {{ from: number, dueAt: number } | null} */
   #missed = null;
+  /** The newest sample before nobody watched, in epoch ms, until the time since then is judged; null: it is. @type {number | null} */
+  #lastBefore = null;
 
   /**
    * @param {MonitoredSensor} subject
    * @param {Rule[]} rules
    * @param {number} ts epoch ms of its newest sample
    * @param {WatchedSensor} [before] the same sensor, as it was read before
+   * @param {boolean} [isResumed] nobody watched since then
    */
-  constructor(subject, rules, ts, before) {
+  constructor(subject, rules, ts, before, isResumed = false) {
     this.#subject = subject;
     this.#rules = rules;
     this.ts = ts;
@@ -71,6 +74,7 @@ export class WatchedSensor {
     this.#seen = before.#seen;
     this.#queuedAt = before.#queuedAt;
     this.#missed = before.#missed;
+    this.#lastBefore = before.#lastBefore ?? (isResumed ? (before.#missed?.from ?? before.ts) : null);
     const isSame = before.#subject.sensor.intervalMs === subject.sensor.intervalMs;
     if (isSame && rules.every((rule) => before.#rules.includes(rule))) this.#found = before.#found;
   }
@@ -91,6 +95,7 @@ export class WatchedSensor {
   judge(now, watch, isCertain, evaluate) {
     const isNew = this.ts > this.#seen;
     this.#seen = this.ts;
+    if (this.#lastBefore !== null) this.#resume(this.#lastBefore, watch.since);
     let next = Number.POSITIVE_INFINITY;
     let isFound = true;
     for (const rule of this.#rules) {
@@ -130,6 +135,21 @@ export class WatchedSensor {
     const grace = Math.min(silence, GRACE_MS);
     const latest = dueAt + Math.max(0, recordedFrom - this.ts) + MAX_DELAY_MS;
     return Math.max(dueAt, Math.min(since + grace, latest), this.#queuedAt + grace);
+  }
+
+  /**
+   * While nobody watched, a silence may have begun and ended. It is judged when the device had the time to send what it queued.
+   *
+   * @param {number} from epoch ms of the newest sample before
+   * @param {number} since epoch ms of the new watch
+   */
+  #resume(from, since) {
+    this.#lastBefore = null;
+    const ended = this.#rules
+      .map((rule) => this.#silenceOf(rule) ?? Number.POSITIVE_INFINITY)
+      .filter((silence) => from + silence <= this.ts);
+    const grace = Math.min(Math.max(...ended), GRACE_MS);
+    this.#missed = ended.length === 0 ? null : { from, dueAt: since + grace };
   }
 
   /** @param {number} dueAt epoch ms */

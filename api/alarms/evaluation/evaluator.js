@@ -105,7 +105,7 @@ export class Evaluator {
     // The time of retirement, so that each evaluation finds the same end.
     const end = (await this.#deps.goneAt(key, now)) ?? now;
     const ended = { ...alarm, cleared: endOf(alarm, Math.min(version?.until ?? end, end)) };
-    return this.#write({ group, readAt: writeTimestamp(now) }, ended, ['cleared']);
+    return this.#write({ group, now, readAt: writeTimestamp(now) }, ended, ['cleared']);
   }
 
   /**
@@ -164,7 +164,7 @@ export class Evaluator {
     for (const alarm of known.values()) {
       if (alarm.withdrawn || (!isCovered && alarm.cleared !== null)) continue;
       const withdrawn = { ...alarm, withdrawn: true, late: true };
-      changes.push(await this.#write({ group: device.group, readAt: task.readAt }, withdrawn, ['corrected']));
+      changes.push(await this.#write({ ...task, group: device.group }, withdrawn, ['corrected']));
     }
     const isWatched = !isGone && (isCovered || computed.length > 0);
     const isRunning = isWatched && (isOpen || condition.kind !== 'absent');
@@ -224,7 +224,7 @@ export class Evaluator {
       late: before?.late || isCorrected || (!before && now - episode.opened > LATE_AFTER_MS),
       withdrawn: false,
     };
-    return this.#write({ group: device.group, readAt: task.readAt }, alarm, kinds);
+    return this.#write({ ...task, group: device.group }, alarm, kinds);
   }
 
   /** Whether the row of an open episode is old. @param {Alarm} alarm @param {number} now epoch ms */
@@ -232,12 +232,19 @@ export class Evaluator {
     return cleared === null && now - (writtenAt ?? now) > this.#deps.historyMs * REWRITE_SHARE;
   }
 
-  /** @param {{ group: number, readAt: Buffer }} target @param {Alarm} alarm @param {AlarmEventKind[]} kinds @returns {Promise<AlarmChange>} */
-  async #write({ group, readAt }, alarm, kinds) {
+  /**
+   * @param {{ group: number, now: number, readAt: Buffer }} target
+   * @param {Alarm} alarm
+   * @param {AlarmEventKind[]} kinds
+   * @returns {Promise<AlarmChange>}
+   */
+  async #write({ group, now, readAt }, alarm, kinds) {
     const change = { alarm, group, kinds };
+    // The history orders the events of one ms by their names, and `cleared` would stand before `opened`.
+    const events = kinds.map((kind, index) => ({ at: now + index, kind, actor: null, comment: null }));
     // A process that dies here has begun deliveries of a row that is missing. Its successor writes the row, and then they go out.
     if (kinds.length > 0) await this.#deps.announce(change);
-    await this.#deps.episodes.write(group, alarm, readAt);
+    await this.#deps.episodes.write(group, alarm, readAt, events);
     return change;
   }
 }

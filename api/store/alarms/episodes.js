@@ -114,6 +114,10 @@ export function createAlarmStore(session) {
   /** @param {EpisodeKey} key */
   const keyOf = ({ device, sensor, rule, start }) => [device, sensor, rule, int64(start)];
 
+  /** @param {EpisodeKey} key @param {AlarmEvent} event */
+  const note = (key, { at, kind, actor, comment }) =>
+    session.write(NOTE, [...keyOf(key), int64(at), kind, actor ?? undefined, comment ?? undefined]);
+
   return {
     /**
      * @param {Omit<EpisodeKey, 'start'>} key
@@ -153,14 +157,15 @@ export function createAlarmStore(session) {
     },
 
     /**
-     * Writes what was evaluated: first the indexes, then the row. An evaluation that finds the row as it should be writes nothing. So a
-     * row that stood without its indexes, after a failure between the two, would never get them.
+     * Writes what was evaluated: first the indexes and the history, then the row. An evaluation that finds the row as it should be writes
+     * nothing. So a row that stood without them, after a failure between the two, would never get them.
      *
      * @param {number} group of the device
      * @param {Alarm} alarm
      * @param {Buffer} readAt the write timestamp: the clock before its samples were read, in µs
+     * @param {AlarmEvent[]} [events] what the evaluation found, for the history
      */
-    async write(group, alarm, readAt) {
+    async write(group, alarm, readAt, events = []) {
       const key = keyOf(alarm);
       const isOpen = alarm.cleared === null && !alarm.withdrawn;
       await Promise.all([
@@ -172,6 +177,7 @@ export function createAlarmStore(session) {
           alarm.sensor,
           alarm.rule,
         ]),
+        ...events.map((event) => note(alarm, event)),
       ]);
       await session.write(WRITE, [
         ...key,
@@ -238,24 +244,41 @@ export function createAlarmStore(session) {
       return (await session.all(FIRST_OF_DAY, [int64(day), int64(until), limit])).map(toKey);
     },
 
-    /** @param {EpisodeKey} key @param {AlarmEvent} event */
-    note: (key, { at, kind, actor, comment }) =>
-      session.write(NOTE, [...keyOf(key), int64(at), kind, actor ?? undefined, comment ?? undefined]),
+    note,
 
     /** @param {EpisodeKey} key @returns {Promise<AlarmEvent[]>} in order */
     async history(key) {
       const rows = await session.all(NOTES, keyOf(key));
-      return rows.map((row) => ({
+      const events = rows.map((row) => ({
         at: row['at'].getTime(),
         kind: row['kind'],
         actor: row['actor'] ?? null,
         comment: row['comment'] ?? null,
       }));
+      return withoutRepetitions(events);
     },
   };
 }
 
 /** @typedef {ReturnType<typeof createAlarmStore>} AlarmStore */
+
+/**
+ * An evaluation that fails after it wrote the history is repeated, and writes the history again. So may a second process.
+ *
+ * @param {AlarmEvent[]} events in order
+ * @returns {AlarmEvent[]} an episode opens and clears once, unless it is corrected in between
+ */
+function withoutRepetitions(events) {
+  /** @type {Set<string>} */
+  const seen = new Set();
+  return events.filter(({ kind }) => {
+    if (kind === 'corrected') seen.clear();
+    if (kind !== 'opened' && kind !== 'cleared') return true;
+    const isFirst = !seen.has(kind);
+    seen.add(kind);
+    return isFirst;
+  });
+}
 
 /** An acknowledgement alone, of an episode that has expired, is no episode. @param {Row} row */
 const isEpisode = (row) => Boolean(row['opened']);

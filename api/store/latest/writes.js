@@ -225,11 +225,11 @@ export class PendingLatest extends PendingRow {
     if (same) same.merge(update);
     else {
       this.updates.set(update.device, update);
-      this.bytes += DEVICE_WEIGHT;
+      this.grow(DEVICE_WEIGHT);
     }
     this.messages++;
     this.entries += added;
-    this.bytes += ENTRY_WEIGHT * added;
+    this.grow(ENTRY_WEIGHT * added);
     return true;
   }
 
@@ -386,7 +386,7 @@ class PendingLastSeen extends PendingRow {
     if (known === undefined && this.#seen.size >= MAX_ENTRIES_PER_GROUP_COMMIT) return false;
     this.#seen.set(device, Math.max(at, known ?? at));
     this.messages++;
-    if (known === undefined) this.bytes += LAST_SEEN_WEIGHT;
+    if (known === undefined) this.grow(LAST_SEEN_WEIGHT);
     return true;
   }
 

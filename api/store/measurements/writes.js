@@ -224,7 +224,7 @@ export class PendingHour extends PendingRow {
     this.hour.width = isAligned ? width : 0;
     this.hour.pieces.push(...hour.pieces);
     this.hour.bytes += bytes;
-    this.bytes += bytes;
+    this.grow(bytes);
     return true;
   }
 

@@ -10,7 +10,7 @@ const MAX_LIMITS = { partitions: 64, bytes: 32 * 1024 };
 const SIZE = 'batch_size_warn_threshold';
 const PARTITIONS = 'unlogged_batch_across_partitions_warn_threshold';
 
-const READ_SETTING = 'SELECT value FROM system_views.settings WHERE name = ?';
+const READ_SETTINGS = 'SELECT name, value FROM system_views.settings WHERE name IN ?';
 
 /**
  * Reads from the settings of Cassandra what a batch of several partitions may hold. One node answers, so all nodes should have the same
@@ -20,13 +20,16 @@ const READ_SETTING = 'SELECT value FROM system_views.settings WHERE name = ?';
  * @returns {Promise<BatchLimits>} `DEFAULT_LIMITS` if the settings cannot be read, for example by this role
  */
 export async function readBatchLimits(client) {
-  /** @param {string} name @returns {Promise<unknown>} */
-  const read = async (name) => (await client.execute(READ_SETTING, [name])).first()?.['value'];
   try {
-    const [size, partitions] = await Promise.all([read(SIZE), read(PARTITIONS)]);
+    const { rows } = await client.execute(READ_SETTINGS, [[SIZE, PARTITIONS]]);
+    /** @type {Map<string, unknown>} */
+    const settings = new Map(rows.map((row) => [row['name'], row['value']]));
     return {
-      bytes: Math.min(MAX_LIMITS.bytes, bytesIn(size) ?? DEFAULT_LIMITS.bytes),
-      partitions: Math.min(MAX_LIMITS.partitions, countIn(partitions) ?? DEFAULT_LIMITS.partitions),
+      bytes: Math.min(MAX_LIMITS.bytes, bytesIn(settings.get(SIZE)) ?? DEFAULT_LIMITS.bytes),
+      partitions: Math.min(
+        MAX_LIMITS.partitions,
+        countIn(settings.get(PARTITIONS)) ?? DEFAULT_LIMITS.partitions,
+      ),
     };
   } catch {
     return DEFAULT_LIMITS;

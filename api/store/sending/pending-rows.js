@@ -62,6 +62,12 @@ export class PendingRow {
     return false;
   }
 
+  /** Counts bytes that a message adds to the row. @param {number} bytes */
+  grow(bytes) {
+    this.bytes += bytes;
+    if (this.replicas) this.replicas.bytes += bytes;
+  }
+
   /** Encodes the messages. @returns {Query[]} */
   toQueries() {
     return [];

@@ -41,6 +41,7 @@ const MAX_PENDING_PERMITS = 64;
  * @typedef {object} Replicas
  * @property {string} name
  * @property {Set<PendingRow<any>>} rows that are not sent yet, in order of arrival
+ * @property {number} bytes of these rows together. Each tick looks at them, so they are not added up there
  * @property {boolean} isHeld whether the rows wait for an answer; false: they wait for a permit
  * @property {number} inFlight requests without an answer
  */
@@ -121,6 +122,7 @@ export class WriteMerger {
     if (replicas) {
       if (replicas.rows.size === 0 && replicas.inFlight >= BUSY_REQUESTS) this.#hold(replicas);
       replicas.rows.add(row);
+      replicas.bytes += row.bytes;
     }
     if (!replicas?.isHeld) this.#waiting.add(row);
     this.#schedule();
@@ -131,7 +133,7 @@ export class WriteMerger {
     const known = this.#replicas.get(name);
     if (known) return known;
     /** @type {Replicas} */
-    const replicas = { name, rows: new Set(), isHeld: false, inFlight: 0 };
+    const replicas = { name, rows: new Set(), bytes: 0, isHeld: false, inFlight: 0 };
     this.#replicas.set(name, replicas);
     return replicas;
   }
@@ -156,11 +158,9 @@ export class WriteMerger {
   }
 
   /** @param {Replicas} replicas @returns {boolean} whether its rows fill a request */
-  #isFull({ rows }) {
-    const { partitions, bytes } = this.#limits;
-    let size = 0;
-    for (const row of rows) size += row.bytes;
-    return rows.size >= partitions || size >= bytes;
+  #isFull({ rows, bytes }) {
+    const limits = this.#limits;
+    return rows.size >= limits.partitions || bytes >= limits.bytes;
   }
 
   #schedule() {
@@ -274,7 +274,8 @@ export class WriteMerger {
   /** @param {PendingRow<any>} row that waits for a permit */
   #remove(row) {
     this.#waiting.delete(row);
-    row.replicas?.rows.delete(row);
+    const { replicas } = row;
+    if (replicas?.rows.delete(row)) replicas.bytes -= row.bytes;
   }
 
   /** @param {PendingRow<any>[]} batch @param {unknown} error */

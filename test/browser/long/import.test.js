@@ -90,3 +90,23 @@ test('Import: view is left and opened again: the import continued, and its progr
   expect(await isAsked()).toBe(false);
   expect(await system.get('/devices/second-logger')).toMatchObject({ name: 'second-logger' });
 });
+
+test('Import: two clicks before the next drawing of the page: one import runs', async () => {
+  const { page, system } = dashboard;
+  const small = join(directory, 'small.csv');
+  writeFileSync(small, `ts,temperature\n${new Date(BEGIN).toISOString()},1\n`);
+  let requests = 0;
+  await page.route('**/api/v1/import?*', async (route) => {
+    requests++;
+    await route.continue();
+  });
+  await dashboard.visit('/import');
+  await page.locator('input[type=file]').setInputFiles(small);
+  await page.getByLabel('Device').fill('third-logger');
+  await page.getByRole('button', { name: 'Import', exact: true }).evaluate((button) => {
+    for (let clicks = 0; clicks < 2; clicks++) /** @type {HTMLElement} */ (button).click();
+  });
+  await page.getByText('1 sample stored, 0 refused').waitFor();
+  expect(requests).toBe(1);
+  expect(await system.get('/devices/third-logger')).toMatchObject({ name: 'third-logger' });
+});

@@ -47,6 +47,28 @@ test('Alarm: values go back and forth between limit and clear: the alarm stays o
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
+test('Alarm: its process dies after it wrote the history: the next evaluation reports it, and the history has it once', async () => {
+  system = await startMemoryAlarms({ clock });
+  const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  const { episodes } = system.store.alarms;
+  const { write } = episodes;
+  let isKilled = false;
+  episodes.write = async (group, alarm, readAt, noted) => {
+    if (!isKilled) {
+      isKilled = true;
+      for (const event of noted ?? []) await episodes.note(alarm, event);
+      throw new Error('the process dies');
+    }
+    return write(group, alarm, readAt, noted);
+  };
+  const start = clock();
+  await heat(20, start);
+  await heat(1);
+  await until(() => events().includes('cleared'));
+  const key = { ...system.keyOf('oven', 'heat'), rule: rule.bytes, start };
+  expect(await episodes.history(key)).toMatchObject([{ kind: 'opened' }, { kind: 'cleared' }]);
+});
+
 test('Alarm: a sample older than its rule exceeds the limit: no alarm opens', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
@@ -594,6 +616,34 @@ test('Absence alarm: the device sent nothing during an outage of Millrace, then 
   await untilLooked();
   const next = clock();
   await heat(1, next);
+  for (let count = 0; count < 3; count++) {
+    shifted += 2 * MINUTE_MS;
+    await heat(1);
+  }
+  await until(() => events().length === 2);
+  await untilLooked();
+  await system.evaluated();
+  expect(events()).toEqual(['opened', 'cleared']);
+  expect(await system.episodes('oven', 'heat')).toMatchObject([
+    { start: last, opened: last + 5 * MINUTE_MS, cleared: next, late: true },
+  ]);
+});
+
+test('Absence alarm: the device goes on before the process has its leases again: one alarm of the past', async () => {
+  system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
+  await system.addRule({ scope, condition: absent(5) }, NOW - DAY_MS);
+  const last = clock();
+  await heat(1, last);
+  await untilLeased();
+  await untilLooked();
+  system.world.watches = false;
+  await untilLeased(0);
+  shifted += 2 * HOUR_MS;
+  const next = clock();
+  await heat(1, next);
+  system.world.watches = true;
+  await untilLeased();
+  await untilLooked();
   for (let count = 0; count < 3; count++) {
     shifted += 2 * MINUTE_MS;
     await heat(1);

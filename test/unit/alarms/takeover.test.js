@@ -3,6 +3,7 @@ import pino from 'pino';
 import { AbsenceWatch } from '../../../api/alarms/absence.js';
 import { EvaluationScheduler } from '../../../api/alarms/evaluation/evaluation-scheduler.js';
 import { Recovery } from '../../../api/alarms/recovery.js';
+import { MillraceError } from '../../../common/errors.js';
 import { uuidBytes } from '../../../schema/ids.js';
 import { until } from '../../support/until.js';
 
@@ -148,6 +149,37 @@ test('Absence watch: the process can no longer receive messages: its leases are 
   expect(calls).toEqual(['take', 'release']);
 });
 
+test('Absence watch: watched time cannot be read again and again: one warning with the error code, and another after it could', async () => {
+  let isRejected = true;
+  let reads = 0;
+  let looks = 0;
+  /** @type {object[]} */
+  const warnings = [];
+  const watch = watchOf({
+    // It loses its broker again and again, so it takes its lease again.
+    watches: () => ++looks % 3 > 0,
+    unwatchedTime: {
+      read: async () => {
+        reads++;
+        if (isRejected) throw new MillraceError('rejected', 'no SELECT permission');
+        return { since: null, spans: [] };
+      },
+    },
+    takeOverOpenEpisodes: async () => {},
+    logger: { debug: () => {}, warn: (/** @type {object} */ fields) => warnings.push(fields) },
+  });
+  watch.start();
+  await until(() => reads > 3);
+  expect(warnings).toEqual([{ code: 'rejected', reason: expect.stringContaining('no SELECT permission') }]);
+  isRejected = false;
+  const before = reads;
+  await until(() => reads > before);
+  isRejected = true;
+  await until(() => warnings.length > 1);
+  await watch.stop();
+  expect(warnings).toHaveLength(2);
+});
+
 test('Absence watch: the evaluation queue is full: the silent sensor is checked again later', async () => {
   const [version] = RULE.versions;
   const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
@@ -202,6 +234,49 @@ test('Absence watch: the evaluation queue is full: the silent sensor is checked 
   await until(() => looks > looked);
   await watch.stop();
   expect(evaluations).toBe(2);
+});
+
+test('Absence watch: the process starts, and the device goes on before the process has a lease: the silence before is evaluated', async () => {
+  const [version] = RULE.versions;
+  const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
+  const rule = { ...RULE, versions: [{ ...version, definition }] };
+  const row = {
+    ...{ id: SENSOR_ID, name: 'heat', type: 'heat', site: null, intervalMs: null },
+    ...{ deviceId: DEVICE_ID, deviceName: 'oven', ts: NOW - 2 * HOUR_MS },
+  };
+  const last = row.ts;
+  let now = NOW;
+  let isConnected = false;
+  /** @type {object[]} */
+  const ranges = [];
+  const watch = watchOf({
+    receives: true,
+    watches: () => isConnected,
+    store: {
+      fleet: {
+        async *latestOfGroup() {
+          yield [{ ...row }];
+        },
+      },
+      devices: { sensors: async () => [row] },
+    },
+    rules: { isEmpty: false, list: () => [rule], onChange: () => {} },
+    scheduler: {
+      evaluate: (/** @type {any[]} */ ...[, , range]) => ranges.push(range) > 0,
+    },
+    takeOverOpenEpisodes: async () => {},
+    peek: () => undefined,
+    clock: () => now,
+  });
+  await watch.start();
+  row.ts = NOW;
+  isConnected = true;
+  await until(() => watch.held === 1);
+  // The device had the time to send what it queued.
+  now += 10 * 60_000;
+  await until(() => ranges.length > 0);
+  await watch.stop();
+  expect(ranges).toEqual([{ from: last, to: NOW }]);
 });
 
 /** @param {number} number number of a sensor @returns {any} */

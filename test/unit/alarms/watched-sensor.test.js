@@ -14,13 +14,14 @@ const ALWAYS = { since: NOW - 24 * HOUR, unwatched: [], recordedFrom: NOW - 24 *
 /** A process that watches from now on, without a record of earlier watched time. @type {Watch} */
 const FROM_NOW = { since: NOW, unwatched: [], recordedFrom: Number.POSITIVE_INFINITY };
 
+const SUBJECT = /** @type {any} */ ({ sensor: { intervalMs: null } });
+
 /** @param {number} ms of silence @param {number} [since] epoch ms from which the rule applies @returns {Rule} */
 const ruleOf = (ms, since = 0) =>
   /** @type {any} */ ({ versions: [{ since, definition: { condition: { kind: 'absent', for_ms: ms } } }] });
 
 /** @param {number} ts epoch ms @param {Rule} rule @param {WatchedSensor} [before] */
-const sensorOf = (ts, rule, before) =>
-  new WatchedSensor(/** @type {any} */ ({ sensor: { intervalMs: null } }), [rule], ts, before);
+const sensorOf = (ts, rule, before) => new WatchedSensor(SUBJECT, [rule], ts, before);
 
 /** The evaluated ranges. @type {Array<Parameters<Evaluate>[1]>} */
 let evaluated = [];
@@ -149,4 +150,28 @@ test('Absence alarm: the sensor resumes before its absence was due: only the pas
   judge(sensor, NOW + 5 * MINUTE, FROM_NOW);
   const range = { from: last, to: NOW + 3 * MINUTE };
   expect(evaluated).toEqual([range, range]);
+});
+
+test('Absence: a silence began and ended while nobody watched: it is evaluated after the device had time to send what it queued', () => {
+  const rule = ruleOf(3 * MINUTE);
+  const last = NOW - HOUR;
+  const before = sensorOf(last, rule);
+  judge(before, last);
+  const sensor = new WatchedSensor(SUBJECT, [rule], NOW, before, true);
+  expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 3 * MINUTE);
+  expect(evaluated).toEqual([]);
+  sensor.ts = NOW + 3 * MINUTE;
+  judge(sensor, NOW + 3 * MINUTE, FROM_NOW);
+  judge(sensor, NOW + 4 * MINUTE, FROM_NOW);
+  expect(evaluated).toEqual([{ from: last, to: NOW + 3 * MINUTE }]);
+});
+
+test('Absence: nobody watched for less than the silence: nothing is evaluated', () => {
+  const rule = ruleOf(3 * MINUTE);
+  const before = sensorOf(NOW - 2 * MINUTE, rule);
+  const sensor = new WatchedSensor(SUBJECT, [rule], NOW, before, true);
+  expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 3 * MINUTE);
+  sensor.ts = NOW + 3 * MINUTE;
+  judge(sensor, NOW + 3 * MINUTE, FROM_NOW);
+  expect(evaluated).toEqual([]);
 });

@@ -47,7 +47,8 @@ export function ImportView() {
   }
 
   async function start({ isTest, device }: Pick<ImportRun, 'isTest' | 'device'>) {
-    if (!file || !type) return;
+    // A second click may come before the buttons are drawn as disabled.
+    if (!file || !type || importing.peek().run?.state === 'running') return;
     const abort = new AbortController();
     const { signal } = abort;
     let now: ImportRun = { ...BEGUN, isTest, device };

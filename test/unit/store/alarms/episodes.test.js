@@ -46,6 +46,60 @@ test('Alarms of a sensor: more than wanted, of two rules: the newest that start 
   expect(await starts({ until: NOW + 1000, limit: 10 })).toEqual([40, 30, 25, 20, 10]);
 });
 
+/** @param {string} kind @param {number} at ms after NOW */
+const eventOf = (kind, at) => ({ at: NOW + at, kind, actor: null, comment: null });
+
+test('Alarm: its row cannot be written after its history: the repeated write adds nothing to the history', async () => {
+  let isAway = true;
+  const { store } = await createMemoryStore({
+    clock: () => NOW,
+    around: async ({ table, kind }, run) => {
+      if (table === 'alarm' && kind !== 'select' && isAway)
+        throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
+      return run();
+    },
+  });
+  const { episodes } = store.alarms;
+  const alarm = alarmOf(1, 0);
+  const write = (/** @type {number} */ at) =>
+    episodes.write(0, alarm, writeTimestamp(NOW + at), [eventOf('opened', at), eventOf('cleared', at + 1)]);
+  await expect(write(0)).rejects.toThrow();
+  expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0), eventOf('cleared', 1)]);
+  isAway = false;
+  await write(10);
+  await episodes.note(alarm, eventOf('acknowledged', 20));
+  await episodes.write(0, alarm, writeTimestamp(NOW + 30), [eventOf('corrected', 30)]);
+  await episodes.write(0, alarm, writeTimestamp(NOW + 40), [eventOf('cleared', 40)]);
+  expect(await episodes.history(alarm)).toEqual([
+    eventOf('opened', 0),
+    eventOf('cleared', 1),
+    eventOf('acknowledged', 20),
+    eventOf('corrected', 30),
+    eventOf('cleared', 40),
+  ]);
+});
+
+test('Alarm: its history cannot be written: its row is not written, so the next evaluation writes both', async () => {
+  let isAway = true;
+  const { store } = await createMemoryStore({
+    clock: () => NOW,
+    around: async ({ table }, run) => {
+      if (table === 'alarm_event' && isAway)
+        throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
+      return run();
+    },
+  });
+  const { episodes } = store.alarms;
+  const alarm = alarmOf(1, 0);
+  const write = () => episodes.write(0, alarm, writeTimestamp(NOW), [eventOf('opened', 0)]);
+  await expect(write()).rejects.toThrow();
+  expect(await episodes.find(alarm)).toBeNull();
+  isAway = false;
+  await write();
+  expect(await episodes.find(alarm)).toMatchObject({ start: NOW });
+  expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0)]);
+});
+
 test('Alarm: the write of its day fails: its row is not written, so the next evaluation writes both', async () => {
   let isAway = true;
   const { store } = await createMemoryStore({

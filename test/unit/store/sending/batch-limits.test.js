@@ -10,8 +10,8 @@ const PARTITIONS = 'unlogged_batch_across_partitions_warn_threshold';
 
 /** @param {Record<string, string>} settings of a server @returns {any} a client that reads them */
 const clientOf = (settings) => ({
-  execute: async (/** @type {string} */ _cql, /** @type {string[]} */ [name = '']) => ({
-    first: () => (name in settings ? { value: settings[name] } : null),
+  execute: async (/** @type {string} */ _cql, /** @type {string[][]} */ [names = []]) => ({
+    rows: names.filter((name) => name in settings).map((name) => ({ name, value: settings[name] })),
   }),
 });
 
@@ -34,4 +34,16 @@ test.each(
 test('Batch limits: the role may not read the settings: the default limits', async () => {
   const client = /** @type {any} */ ({ execute: () => Promise.reject(new Error('no SELECT permission')) });
   expect(await readBatchLimits(client)).toEqual(DEFAULT_LIMITS);
+});
+
+test('Batch limits: a process starts: one request reads both settings', async () => {
+  const client = clientOf({ [SIZE]: '16KiB', [PARTITIONS]: '20' });
+  let requests = 0;
+  const { execute } = client;
+  client.execute = (/** @type {any[]} */ ...request) => {
+    requests++;
+    return execute(...request);
+  };
+  expect(await readBatchLimits(client)).toEqual({ bytes: 16 * 1024, partitions: 20 });
+  expect(requests).toBe(1);
 });

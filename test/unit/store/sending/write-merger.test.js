@@ -173,6 +173,48 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['a', 'b', 'c'], ['d', 'large']]);
   });
 
+  test('WriteMerger: messages join a held row until it fills a request: it leaves before the answer', async () => {
+    const { merger, write, sent } = open(10, { partitions: 3, bytes: 1000 }, LONG_MS);
+    void write('first', '1');
+    await settle();
+    const row = createRow('joined', '1', 600);
+    void merger.write(row);
+    await settle();
+    row.grow(400);
+    void write('other', '2');
+    await settle();
+    expect(sent).toEqual([['first'], ['other'], ['joined']]);
+    // The next row begins at 0 bytes.
+    void write('next', '1', 900);
+    await settle();
+    expect(sent).toHaveLength(3);
+  });
+
+  test('WriteMerger: rows of other replicas arrive while many rows are held: the held rows are not looked at', async () => {
+    const { merger, write, sent } = open(100, undefined, LONG_MS);
+    void write('first', '1');
+    await settle();
+    let reads = 0;
+    for (const name of ['a', 'b', 'c']) {
+      const row = createRow(name, '1');
+      Object.defineProperty(row, 'bytes', {
+        get() {
+          reads++;
+          return 100;
+        },
+      });
+      void merger.write(row);
+    }
+    await settle();
+    reads = 0;
+    for (const nodes of ['2', '3', '4', '5']) {
+      void write(`of ${nodes}`, nodes);
+      await settle();
+    }
+    expect(reads).toBe(0);
+    expect(sent).toHaveLength(5);
+  });
+
   test('WriteMerger: no answer in time: waiting writes leave without it', async () => {
     const { write, sent, inFlight } = open(10, undefined, 1);
     void write('first', '1');
