@@ -156,7 +156,7 @@ describe('Block of several messages', () => {
   test.each([
     ['the second message is older', [[1000], [0]]],
     ['both have the same time', [[1000], [1000]]],
-  ])('Block of several messages: %s: returns null, because the pieces must be merged first', (_, messages) => {
+  ])('Block of several messages: %s: null, because the pieces must be merged first', (_, messages) => {
     const list = messages.map((times) =>
       pieceOf(
         1,

@@ -10,8 +10,9 @@ const refusal = () => new MillraceError('rejected', 'the row is too large');
 const noFailure = () => undefined;
 
 /**
- * Final size of the window: the median request takes eight times as long as an unloaded one. @param {number}
- * servers
+ * Final size of the window: the median request takes eight times as long as an unloaded one.
+ *
+ * @param {number} servers
  */
 const settledFor = (servers) => ({ min: 7.5 * servers, max: 8.5 * servers });
 
@@ -132,7 +133,7 @@ describe('Window and permits', () => {
     expect(Math.max(...(await database.run(20, 0.5)))).toBe(first);
   });
 
-  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: the window never exceeds it', async (max) => {
+  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: the window stays within it', async (max) => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4, max });
     const sizes = await database.run(40);
     expect(Math.max(...sizes)).toBe(max);
