@@ -49,8 +49,11 @@ function open() {
   });
   const writes = new SampleWrites({ session, retry, watch });
   /**
-   * Writes a message of one sample. @param {typeof A} device @param {number} hour @param {number} value also
-   * its time in ms
+   * Writes a message of one sample.
+   *
+   * @param {typeof A} device
+   * @param {number} hour
+   * @param {number} value also its time in ms
    */
   const add = (device, hour, value) =>
     writes.write(device, [{ sensor: SENSOR, times: [hour * HOUR_MS + value], values: [value] }]);
