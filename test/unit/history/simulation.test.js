@@ -14,11 +14,11 @@ test('History simulation: late or repeated messages, dying packers, wrong clocks
   for (let run = 0; run < RUNS; run++) expect(await faultsOf(run)).toEqual([]);
 });
 
-test.each(Object.entries(HARMLESS))('History simulation: harmless change, %s: nothing is missing', async (_, mistake) => {
+test.each(Object.entries(HARMLESS))('History: harmless fault %s: nothing is missing', async (_, mistake) => {
   for (let run = 0; run < RUNS / 2; run++) expect(await faultsOf(run, mistake)).toEqual([]);
 });
 
-test.each(Object.entries(MISTAKES))('History simulation: mistake, %s: a simulation detects it', async (_, mistake) => {
+test.each(Object.entries(MISTAKES))('History: mistake, %s: a simulation detects it', async (_, mistake) => {
   expect(await firstFaults(faultsOf, mistake, MOST_RUNS)).not.toEqual([]);
 });
 

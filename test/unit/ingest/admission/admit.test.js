@@ -58,7 +58,7 @@ test.each(
       'refused: at once',
     ],
   ]),
-)('Admission: a handler %s: the message ends once, and its memory budget is released', async (_, handle, outcome) => {
+)('Admission: handler %s: the message ends once, and its budget is released', async (_, handle, outcome) => {
   const { admission, ended, handlingOf } = await open();
   expect(await admission.admit(messageOf(), handlingOf(handle))).toBe(outcome);
   expect(ended).toEqual([outcome]);
