@@ -196,7 +196,7 @@ describe('Map of sensors: what is refused', () => {
     [{ bn: 'temperature', v: 1 }],
     [{ sensor: 'temperature', value: 21.5 }],
   ])(
-    'Map of sensors: %j looks like one measurement: refused because sensor_id is missing',
+    'Map of sensors: %j looks like a single measurement: refused because its sensor_id is missing',
     (content) => {
       const { found, refused } = read(content);
       expect([found, refused]).toEqual([

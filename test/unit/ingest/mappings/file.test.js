@@ -194,5 +194,5 @@ describe('Time of a mapped message', () => {
     ['{ pointer: /t, zone: Europe/Berlin }', '2026-10-25T01:59:59', '2026-10-24T23:59:59.000Z'],
     ['/t', true, 'bad_timestamp'],
     ['/t', 1_795_348_840, 'too_old'],
-  ])('Mapped time: %s, %j: read as %s', (time, value, expected) => expect(timeOf(time, value)).toBe(expected));
+  ])('Mapped time: %s, %j: gives %s', (time, value, expected) => expect(timeOf(time, value)).toBe(expected));
 });

@@ -61,7 +61,7 @@ test('Description: a client describes a device, then a birth arrives at another 
   expect(await unit()).toBe('K');
 });
 
-test('Description: a birth arrived at another process after this one read the device: the description counts', async () => {
+test('Description: another process received a birth after this process read the device: the description counts', async () => {
   const { publishBirth, describe, submit, unit } = await startTwo();
   await publishBirth('K');
   // From now on the second process has the device in its memory.
@@ -72,7 +72,7 @@ test('Description: a birth arrived at another process after this one read the de
   expect(await unit()).toBe('K');
 });
 
-test('Description: another process registered a sensor after this one read the device: it can be described', async () => {
+test('Description: another process registered a sensor after this process read the device: the sensor can be described', async () => {
   const { publishBirth, describeSensor, submit } = await startTwo();
   await publishBirth('K');
   // From now on the second process has the device in its memory.

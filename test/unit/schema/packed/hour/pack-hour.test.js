@@ -212,7 +212,7 @@ describe('Packed hour: broken bytes', () => {
   test.each([
     ['no samples', [2, 2, 0, ...clock, 0, 0, 0, 0], /no packed samples/],
     [
-      'more samples than allowed',
+      'more samples than an hour may have',
       [2, 2, 0x81, 0x80, 0x04, ...clock, 0, 0, 0],
       /65537; 65536 is the most/,
     ],
