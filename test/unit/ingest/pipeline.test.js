@@ -38,7 +38,14 @@ async function start(options) {
   return { ...pipeline, database, messages };
 }
 
-/** Makes the first requests that write samples fail. @param {number} count @param {() => Error} error @param {boolean} isApplied true: the database stores the rows @returns {Around} */
+/**
+ * Makes the first requests that write samples fail.
+ *
+ * @param {number} count
+ * @param {() => Error} error
+ * @param {boolean} isApplied true: the database stores the rows
+ * @returns {Around}
+ */
 function failing(count, error, isApplied) {
   let left = count;
   return async ({ table }, run) => {

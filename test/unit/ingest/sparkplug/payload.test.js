@@ -75,7 +75,7 @@ describe('Sparkplug payload: data', () => {
   test.each([
     ['no birth', undefined],
     ['another birth', vector('nbirth')],
-  ])('Sparkplug data payload: an alias that %s defines: refused, and the payload is incomplete', (_, birth) => {
+  ])('Sparkplug data: an alias that %s defines: refused, the payload is incomplete', (_, birth) => {
     expect(read(first, birth)).toEqual({
       found: [],
       allKnown: false,

@@ -266,7 +266,7 @@ describe('Sparkplug messages that are replayed', () => {
     expect(batch && valuesOf(batch)).toHaveLength(3);
   });
 
-  test.each([['NDEATH'], ['DDEATH']])('Replayed Sparkplug message: %s: no birth and no values', async (type) => {
+  test.each([['NDEATH'], ['DDEATH']])('Replayed Sparkplug message: %s: no birth, no values', async (type) => {
     await beBorn();
     const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
     expect(said).toMatchObject({ birth: null, batch: null });

@@ -133,7 +133,7 @@ describe('Window and permits', () => {
     expect(Math.max(...(await database.run(20, 0.5)))).toBe(first);
   });
 
-  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: the window stays within it', async (max) => {
+  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: the limit holds', async (max) => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4, max });
     const sizes = await database.run(40);
     expect(Math.max(...sizes)).toBe(max);

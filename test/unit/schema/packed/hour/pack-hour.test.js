@@ -235,7 +235,7 @@ describe('Packed hour: broken bytes', () => {
       /far beyond/,
     ],
     [
-      'noise instead of deflated bytes',
+      'noise instead of deflated bytes of a plane',
       [2, 2, 9, ...clock, 0, 0, 4, 0, 3, 7, 7, 7],
       /cannot be inflated/,
     ],
