@@ -118,8 +118,7 @@ test('Provisional baseline: a slow and a fast sensor of one device: each is read
   expect(judge('slow', 21, NOW, 'slow')).toMatchObject({ sigmas: 0, provisional: true });
   expect(judge('slow', 50, NOW, 'fast')).toMatchObject({ sigmas: 0, provisional: true });
   expect(baselines.hours(keysOf('slow', 'slow').key).length).toBeGreaterThan(4);
-  // The samples of the slow sensor span more than six hours, but at most half an hour passes between two
-  // reads.
+  // The samples of the slow sensor span more than six hours, but at most half an hour passes between two reads.
   const before = reads();
   path.clock.now += HOUR_MS / 2;
   judge('slow', 21, path.clock.now, 'slow');

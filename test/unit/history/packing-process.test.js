@@ -80,7 +80,7 @@ test('Packing: pause between two rounds: half the setting, plus a random part of
   const read = jest.fn(path.store.packProgress.read);
   const { packing } = createProcess({
     packProgress: { ...path.store.packProgress, read },
-    // Each group is held by another process, so a look reads each group once.
+    // Each group is held by another process, so a round reads each group once.
     packLeases: { ...path.store.packLeases, take: async () => false },
   });
   const timers = jest.spyOn(globalThis, 'setTimeout');

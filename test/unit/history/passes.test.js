@@ -27,7 +27,7 @@ const rowOf = (hour, isExact = true) => ({
 });
 
 /**
- * Both passes over a group of devices, and what they pack.
+ * Creates both passes over a group of devices, and records what they pack.
  *
  * @param {object} group
  * @param {number[]} [group.devices] (default: one, 9)

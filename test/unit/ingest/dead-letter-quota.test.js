@@ -22,7 +22,7 @@ test('Dead letter quota: a device exceeds its quota: one dead letter a minute co
   expect(take(61).verdict).toBe('none');
   expect(take(62)).toEqual({ verdict: 'counts', codes: { malformed: 3 } });
   expect(take(63, 'other').verdict).toBe('whole');
-  // The next hour starts at 0.
+  // The quota starts at 0 in the next hour.
   expect(take(3600).verdict).toBe('whole');
 });
 

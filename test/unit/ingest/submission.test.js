@@ -68,7 +68,7 @@ test('Submission: one of two measurements is refused: both are counted, and the 
   expect(await own.metric('iot_ingest_dead_letters_total{code="not_numeric"}')).toBe(1);
 });
 
-test('Submission: its commit is pending: not counted yet, and the device can submit another hour', async () => {
+test('Submission: the commit is pending: not counted yet, and the device can submit another hour', async () => {
   const HOUR_MS = 3_600_000;
   let isHeld = true;
   /** @type {() => void} */

@@ -50,7 +50,7 @@ test('Wide device: hours are sent again: the number of parts of each hour is wri
 
 test('Wide device: more than 1,000 hours: the writer forgets old hours, and writes their number of parts again', async () => {
   const pipeline = await startWide();
-  // With the hour of the first message these are 1,000.
+  // These hours include the hour of the first message, so there are 1,000.
   await pipeline.measureHours(1000);
   const before = pipeline.written();
   await pipeline.measureHours(1000);

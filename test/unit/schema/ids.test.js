@@ -12,7 +12,7 @@ import {
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 describe('Ids: a name gives the same id in every language', () => {
-  // From Python: uuid.uuid5(uuid.UUID(NS), name), then uuid.uuid5(device, 'temperature').
+  // The expected values are those of Python: uuid.uuid5(uuid.UUID(NS), name), then uuid.uuid5(device, 'temperature').
   test.each([
     ['collar-0001', 'a36cb3c5-2107-5d2a-9ce6-044505754689', '83e00b84-0b8a-55a5-8400-070a94a344bd'],
     ['a', '7ad89d8f-92c4-524f-ae4f-a852eff3813d', '23f5a57f-b71c-5c86-880a-e18a7484894f'],
@@ -111,7 +111,7 @@ describe('Ids: names', () => {
 });
 
 describe('Ids: the group of a device', () => {
-  // From Python: int.from_bytes(hashlib.sha256(device.bytes).digest()[:4], 'big') % groups.
+  // The expected values are those of Python: int.from_bytes(hashlib.sha256(device.bytes).digest()[:4], 'big') % groups.
   test.each([
     [NIL, 15, 63],
     ['00000000-0000-0000-0000-000000000001', 0, 16],

@@ -107,8 +107,7 @@ describe('Rules: batches', () => {
     for (let samples = 1; samples <= MAX_SAMPLES_PER_MESSAGE; samples *= 2) {
       const { rows, bytes } = messageWeight({ sensors: MAX_SAMPLES_PER_MESSAGE / samples, samples });
       expect(rows).toBeLessThanOrEqual(BATCH_LIMITS.statements);
-      // The message exceeds Cassandra's limit for batches of several mutations, so it must stay in one
-      // partition.
+      // The message exceeds Cassandra's limit for batches of several mutations, so it must stay in one partition.
       expect(bytes).toBeLessThan(BATCH_LIMITS.mutationBytes / 16);
     }
   });

@@ -18,7 +18,7 @@ function clockWith({ difference = async () => 0, periods } = {}) {
   return { held, trusted };
 }
 
-test('Clock guard: the clock agrees with the database: it returns the time at once', async () => {
+test('Clock guard: the clock agrees with the database: now() returns the time at once', async () => {
   const { trusted } = clockWith({ difference: async () => -60_000 });
   await trusted.start();
   expect(trusted.now()).toBe(1_000_000);

@@ -133,8 +133,7 @@ test('History rows: an hour of exactly 65,536 samples: one row', () => {
 
 test('Packing step: database unavailable: retried until it succeeds; packing stops: no step starts, no pause continues', async () => {
   const retry = new Retry({ logger, onRetry: () => {} });
-  // With a real clock the pauses between retries would count as work, and the rest would be nine times as
-  // long.
+  // With a real clock the pauses between retries would count as work, and the rest would be nine times as long.
   const monotonic = () => 0;
   const steps = new Steps({ retry, isPressed: () => true, overdueMs: () => 0, monotonic });
   let failures = 2;

@@ -20,7 +20,7 @@ function read(content, others) {
   };
 }
 
-describe('Map of sensors: what is stored', () => {
+describe('Map of sensors: stored values', () => {
   test.each([
     [
       'numbers',
@@ -133,7 +133,7 @@ describe('Map of sensors: what is stored', () => {
   });
 });
 
-describe('Map of sensors: what is refused', () => {
+describe('Map of sensors: refused values', () => {
   const DEEP = 'must not be in more than 8 objects';
   const deep = (/** @type {number} */ levels) =>
     `{"ok":1,${'"a":{'.repeat(levels)}"b":1${'}'.repeat(levels)}}`;

@@ -116,7 +116,7 @@ describe('Sparkplug: name and type of a metric', () => {
     ]);
   });
 
-  test('Sparkplug metric: it has a type: used instead of the type in its birth', () => {
+  test('Sparkplug metric: the metric has a type: used instead of the type in its birth', () => {
     expect(read(payloadOf([{ alias: 1, datatype: 1, int: 255 }], NOW), birth).found).toEqual([['t', 0, -1]]);
   });
 });

@@ -4,7 +4,7 @@ import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 
 /** @import { Writer } from 'protobufjs' */
 
-/** Wire types. */
+/** Wire types of protobuf. */
 const [VARINT, FIXED64, BYTES] = [0, 1, 2];
 
 /** @param {(writer: Writer) => void} write @returns {Uint8Array} */
@@ -24,7 +24,7 @@ const textValue = (value) =>
     text(writer, 8, value);
   });
 
-/** Decodes a payload of one metric with these properties. @param {Uint8Array} properties @param {{ length?: number }} [options] of the properties, as they claim */
+/** Decodes a payload of one metric. @param {Uint8Array} properties @param {{ length?: number }} [options] claimed length of the properties */
 function metricWith(properties, { length = properties.length } = {}) {
   const metric = bytesOf((writer) => {
     text(writer, 1, 'Supply');
@@ -99,7 +99,7 @@ describe('Sparkplug properties: the unit', () => {
   });
 });
 
-describe('Sparkplug payload: what is absent', () => {
+describe('Sparkplug payload: absent fields', () => {
   /** @param {(writer: Writer) => void} write a metric */
   const metricOf = (write) =>
     decodePayload(Buffer.from(bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(bytesOf(write)))))

@@ -241,7 +241,7 @@ describe('Split into blocks', () => {
             [...times.slice(from, to)].map((time) => [sensor.readUInt32BE(), time]),
           );
         const expected = list.flatMap(({ times }, at) => [...times].map((time) => [at, time]));
-        // As text: jest takes a second to compare a hundred thousand pairs.
+        // The samples are compared as text, because jest takes a second to compare a hundred thousand pairs.
         expect(samples.join()).toBe(expected.join());
       }),
       { numRuns: 50 },

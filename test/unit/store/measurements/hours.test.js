@@ -76,8 +76,7 @@ test('Rows of an hour: any messages wait: their row is one block of merged piece
       const expectedBytes = row.bytes;
       expect(row.toQueries().map(({ params }) => params.at(-1))).toEqual(expected);
       if (joined.length > 1) {
-        // The write merger limits a request by these bytes. Cassandra 5.0 counts 114 bytes for a row plus its
-        // block.
+        // The write merger limits a request by these bytes. Cassandra 5.0 counts 114 bytes for a row plus its block.
         expect(row.bytes).toBeLessThanOrEqual(expectedBytes);
         expect(row.bytes).toBeGreaterThanOrEqual(114 + Number(expected[0]?.length));
         expect(expected).toHaveLength(1);

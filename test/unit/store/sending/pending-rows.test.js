@@ -7,10 +7,7 @@ import { Retry } from '../../../../api/store/sending/retry.js';
 /** @import { Query } from '../../../../api/store/sending/session.js' */
 
 /** @typedef {{ key: number, value: number }} Update merged by the greater value */
-/**
- * @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit a
- * write in flight
- */
+/** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit a write in flight */
 
 /** A row of updates, merged by key. @extends {PendingRow<Update>} */
 class TestRow extends PendingRow {
@@ -139,8 +136,7 @@ test('Group commit: updates in any order: each is committed once, one write per 
         expect(new Set(updates.map(({ key }) => key)).size).toBe(updates.length);
       }
       for (const { group, key, value, outcome } of added) {
-        // Some commit held this update, or a greater one of its key. The update must share the outcome of
-        // that commit.
+        // Some commit held this update, or a greater one of its key. The update must share the outcome of that commit.
         const outcomes = seen
           .filter(
             (commit) =>

@@ -83,7 +83,7 @@ describe('Integers of 64 bits', () => {
       fc.property(fc.array(whole), (numbers) => {
         const integers = fromNumbers(numbers);
         expect(listOf(integers)).toEqual(numbers.map(BigInt));
-        // No -0: a whole number has no sign of zero.
+        // Whole numbers have no -0.
         expect([...toNumbers(integers)]).toEqual(numbers.map((number) => number + 0));
       }),
     );

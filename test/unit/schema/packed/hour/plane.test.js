@@ -10,7 +10,7 @@ const bytesOf = (/** @type {number[]} */ words, shift = 0) => [
 const estimateOf = (/** @type {number[]} */ words, shift = 0) =>
   planeOf(Int32Array.from(words), shift).estimate;
 
-/** @param {number} length @param {number} [seed] @returns {Uint8Array} bytes without any order */
+/** @param {number} length @param {number} [seed] @returns {Uint8Array} noise, equal for an equal seed */
 function noise(length, seed = 1) {
   let state = seed;
   return Uint8Array.from({ length }, () => {

@@ -77,7 +77,7 @@ async function readHours() {
 function withJitter({ hour, times, values }, jitterMs) {
   if (jitterMs === 0) return { hour, times, values };
   const random = createRandom(SEED, 'jitter');
-  // Half an interval later, so that no sample leaves its hour.
+  // Samples are half an interval late, so that none leaves its hour.
   const late = Float64Array.from(
     times,
     (time) => time + 500 + Math.floor(random.between(-jitterMs, jitterMs)),
