@@ -24,7 +24,12 @@ const textValue = (value) =>
     text(writer, 8, value);
   });
 
-/** Decodes a payload of one metric. @param {Uint8Array} properties @param {{ length?: number }} [options] claimed length of the properties */
+/**
+ * Decodes a payload of one metric.
+ *
+ * @param {Uint8Array} properties
+ * @param {{ length?: number }} [options] claimed length of the properties
+ */
 function metricWith(properties, { length = properties.length } = {}) {
   const metric = bytesOf((writer) => {
     text(writer, 1, 'Supply');
