@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 import { createTestLearner, keysOf } from '../../support/history/baselines.js';
 import { GROUPS, useMemoryPath } from '../../support/history/memory-path.js';
 
-/** A midnight within a year, and one at its end: the rows of the last four weeks are then in two partitions. */
+/** A midnight in June, and one after New Year, whose last four weeks lie in two partitions. */
 const DAY = Date.UTC(2026, 5, 10);
 const NEW_YEAR = Date.UTC(2027, 0, 3);
 
@@ -46,7 +46,7 @@ function createBaselines() {
   return new Baselines(context, { store: path.store, everyMs: 60_000, provisionalMs: 60_000 });
 }
 
-test('Learner: first round: learns today; after six: tomorrow, once', async () => {
+test('Baseline learner: first round: it learns today; from 6:00 on: tomorrow, once', async () => {
   await writeHours('device', DAY, 3);
   path.clock.now = DAY + HOUR_MS;
   const { learnDue, counts, lag } = learner();
@@ -68,7 +68,7 @@ test('Learner: first round: learns today; after six: tomorrow, once', async () =
   expect(lag.overdueMs()).toBe(0);
 });
 
-test('Learner: a new sensor: no baseline before 24 hours of history', async () => {
+test('Baseline learner: a new sensor: no baseline before 24 hours of history', async () => {
   await writeHours('new', DAY, 23 / 24);
   await writeHours('old', DAY, 2);
   path.clock.now = DAY;
@@ -76,7 +76,7 @@ test('Learner: a new sensor: no baseline before 24 hours of history', async () =
   expect(await storedOn(DAY)).toEqual([keysOf('old', 's').key]);
 });
 
-test('Learner: the year changes: hours of both years count', async () => {
+test('Baseline learner: the year changes: hours of both years count', async () => {
   await writeHours('device', NEW_YEAR, 28);
   path.clock.now = NEW_YEAR;
   await learner().learnDue();
@@ -87,7 +87,7 @@ test('Learner: the year changes: hours of both years count', async () => {
   expect(baselines.at(key, new Date(NEW_YEAR + HOUR_MS).toISOString())?.mean).toBeCloseTo(20, -1);
 });
 
-test('Learner: it is interrupted: the next one learns the whole group', async () => {
+test('Baseline learner: a process is killed while it learns: the next one learns the whole group', async () => {
   for (const device of ['a', 'b', 'c']) await writeHours(device, DAY, 2);
   path.clock.now = DAY;
   let writes = 0;
@@ -111,7 +111,7 @@ test('Learner: it is interrupted: the next one learns the whole group', async ()
   expect(await storedOn(DAY)).toEqual(['a', 'b', 'c'].map((device) => keysOf(device, 's').key).sort());
 });
 
-test('Learner: the clock is a month ahead: it waits until the clock is right, and learns the present day', async () => {
+test('Baseline learner: the clock is a month ahead: it waits for the right time, then learns the present day', async () => {
   await writeHours('device', DAY, 3);
   /** @type {(now: number) => void} */
   let setRight = () => {};
@@ -145,7 +145,7 @@ function sigmasOf(baselines, key, measured) {
   return judged.sigmas;
 }
 
-test('Baselines: two processes: the same judgment, from the stored baselines', async () => {
+test('Baselines: two processes read the stored baselines: both report the same deviation', async () => {
   await writeHours('device', DAY, 28);
   path.clock.now = DAY;
   const { key } = keysOf('device', 's');

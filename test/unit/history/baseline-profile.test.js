@@ -45,7 +45,7 @@ const isWeekend = (/** @type {number} */ ts) => [0, 6].includes(new Date(ts).get
 const daily = (/** @type {number} */ ts) => 20 + 10 * Math.sin((2 * Math.PI * hourOf(ts)) / 24);
 
 describe('Baseline profile', () => {
-  test('Baseline profile: daily rhythm: each hour has its own mean, and noon at night is far off', () => {
+  test('Baseline profile: daily rhythm: each hour has its own mean, and a noon value at night is far off', () => {
     const usual = learned(hoursOf((ts) => daily(ts) + 0.3 * noise(ts / HOUR_MS)));
     for (const hour of [0, 6, 12, 18]) {
       expect(usual.at(hour).mean).toBeCloseTo(daily(DAY + hour * HOUR_MS), 0);
@@ -63,19 +63,19 @@ describe('Baseline profile', () => {
     expect(usual.sigmas(12, 100)).toBeGreaterThan(20);
   });
 
-  test('Baseline profile: three days: no hours of the week yet, hours of the day', () => {
+  test('Baseline profile: three days of history: hours of the day are learned, not yet hours of the week', () => {
     const usual = learned(hoursOf(daily, { days: 3 }));
     expect(usual.at(6).mean).toBeCloseTo(30, 1);
     expect(usual.at(18).mean).toBeCloseTo(10, 1);
   });
 
-  test('Baseline profile: one day: one mean for all hours, and its rhythm is no outlier', () => {
+  test('Baseline profile: one day of history: one mean for all hours, and the daily rhythm is no outlier', () => {
     const usual = learned(hoursOf(daily, { days: 1 }));
     expect(usual.at(3)).toEqual(usual.at(15));
     expect(Math.abs(usual.sigmas(6, 30))).toBeLessThan(4.5);
   });
 
-  test('Baseline profile: less than a day: nothing is known', () => {
+  test('Baseline profile: less than a day of history: no profile', () => {
     expect(learnProfile(hoursOf(daily, { days: 23 / 24 }), DAY)).toBeNull();
     expect(learnProfile([], DAY)).toBeNull();
   });
@@ -99,25 +99,25 @@ describe('Baseline profile', () => {
     expect(usual.sigmas(5, 1)).toBe(2);
   });
 
-  test('Baseline profile: a rare change: not constant', () => {
+  test('Baseline profile: a constant value with rare changes: the deviation is above 0', () => {
     const usual = learned(hoursOf((ts) => ((ts / HOUR_MS) % 50 === 0 ? 1 : 0), { spread: 0 }));
     expect(usual.at(5).deviation).toBeGreaterThan(0);
   });
 
-  test('Baseline profile: drift: the newest values are usual', () => {
+  test('Baseline profile: slow drift: the newest values are usual', () => {
     const drift = (/** @type {number} */ ts) => 50 + (ts - START) / DAY_MS + noise(ts / HOUR_MS);
     const usual = learned(hoursOf(drift));
     expect(Math.abs(usual.sigmas(12, drift(DAY + 12 * HOUR_MS)))).toBeLessThan(2.2);
   });
 
-  test('Baseline profile: a step: far off while it is new, usual when it lasts for more than a day', () => {
+  test('Baseline profile: a step: far off while it is new, usual after more than a day', () => {
     const step = (/** @type {number} */ hours) => (/** @type {number} */ ts) =>
       (ts >= DAY - hours * HOUR_MS ? 60 : 50) + noise(ts / HOUR_MS);
     expect(learned(hoursOf(step(12))).sigmas(12, 60)).toBeGreaterThan(4.5);
     expect(Math.abs(learned(hoursOf(step(30))).sigmas(12, 60))).toBeLessThan(2.2);
   });
 
-  test('Baseline profile: faults in the history: they change nothing', () => {
+  test('Baseline profile: faults in the history: mean and deviation hardly change', () => {
     const calm = (/** @type {number} */ ts) => 38 + 0.2 * noise(ts / HOUR_MS);
     const faulty = (/** @type {number} */ ts) => ((ts / HOUR_MS) % 11 === 0 ? 9999 : calm(ts));
     const [a, b] = [learned(hoursOf(calm)).at(12), learned(hoursOf(faulty)).at(12)];
@@ -126,14 +126,14 @@ describe('Baseline profile', () => {
     expect(learned(hoursOf(faulty)).sigmas(12, 9999)).toBe(MOST_SIGMAS);
   });
 
-  test('Baseline profile: gaps and hours that are not packed: those that are there count', () => {
+  test('Baseline profile: gaps and unpacked hours: the other hours count, in any order', () => {
     const rows = hoursOf((ts) => (noise(ts) > 0 ? daily(ts) : null));
     const open = { hour: DAY, statistics: null };
     expect(learned([...rows, /** @type {any} */ (open)]).at(6).mean).toBeCloseTo(30, 0);
     expect(learned([...rows].reverse()).at(6)).toEqual(learned(rows).at(6));
   });
 
-  test('Baseline profile: values beyond single floats: nothing is known', () => {
+  test('Baseline profile: values beyond 32-bit floats: only NaN, or no profile', () => {
     const profile = learnProfile(
       hoursOf(() => 1e300),
       DAY,
@@ -147,21 +147,21 @@ describe('Baseline profile', () => {
     ).toBeNull();
   });
 
-  test('Baseline profile: one sample an hour: the spread between hours alone', () => {
+  test('Baseline profile: one sample an hour: the deviation comes only from the spread between hours', () => {
     const usual = learned(hoursOf((ts) => 10 + noise(ts / HOUR_MS), { spread: 0, count: 1 }));
     expect(usual.at(12).deviation).toBeGreaterThan(0.3);
     expect(usual.at(12).deviation).toBeLessThan(2);
   });
 });
 
-test('Expected extreme: more samples: it grows, up to 2 deviations', () => {
+test('Expected extreme: more samples: the extreme grows, up to 2 deviations', () => {
   const reaches = [2, 3, 4, 8, 16, 30, 60, 3600, 1e9].map(expectedExtreme);
   expect([...reaches].sort((a, b) => a - b)).toEqual(reaches);
   expect(reaches[0]).toBe(0.564);
   expect(reaches.at(-1)).toBe(2);
 });
 
-test('Baseline table: many sensors: each has its own floats', () => {
+test('Baseline table: 3,000 sensors: each keeps its own values', () => {
   const table = new BaselineTable();
   for (let number = 0; number < 3000; number++) {
     table.set(`d/${number}`, new Float32Array(48).fill(number));
@@ -183,6 +183,6 @@ test.each([
   [4, -3],
   [1e9, 99],
   [-1e9, -99],
-])('Sigmas of %p around 10 ± 2: %p', (value, sigmas) => {
+])('Sigmas: value %p, mean 10, deviation 2: %p sigmas', (value, sigmas) => {
   expect(sigmasOf({ mean: 10, deviation: 2 }, value)).toBe(sigmas);
 });

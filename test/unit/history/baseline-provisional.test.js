@@ -8,7 +8,7 @@ import { GROUPS, HOUR, useMemoryPath } from '../../support/history/memory-path.j
 import { readSeries } from '../../support/metrics.js';
 
 const MINUTE_MS = 60_000;
-/** A quarter of an hour after an hour began: the window is in two hours of the clock. */
+/** A quarter past the hour, so the window of the baseline spans two clock hours. */
 const NOW = HOUR + HOUR_MS / 4;
 
 const path = useMemoryPath();
@@ -16,7 +16,7 @@ beforeEach(() => {
   path.clock.now = NOW;
 });
 
-/** A process of its own. Its `asked` are the statements that it sends. */
+/** Creates an API process with baselines of its own. `reads` counts its reads of samples. */
 function createProcess() {
   const config = /** @type {any} */ ({ retention: { latestGroups: GROUPS } });
   const metrics = createMetrics({ version: 'test', role: 'http' });
@@ -63,7 +63,7 @@ const samplesUntil = (count, stepMs, end = NOW) =>
 
 const UNKNOWN = { sigmas: undefined, provisional: undefined };
 
-test('Provisional baseline: a sensor of the last minutes: judged after the first round, and marked', async () => {
+test('Provisional baseline: a sensor has minutes of samples: judged after the first round, and marked provisional', async () => {
   await path.send('new', samplesUntil(300, 1000));
   const { baselines, judge, changes, metrics } = createProcess();
   expect(judge('new', 21)).toEqual(UNKNOWN);
@@ -78,7 +78,7 @@ test('Provisional baseline: a sensor of the last minutes: judged after the first
   expect(readSeries(await metrics.registry.metrics(), 'iot_baseline_provisional_sensors')).toBe(1);
 });
 
-test('Provisional baseline: a restart, and a second process: the same baseline after one round', async () => {
+test('Provisional baseline: a restart, or a second process: one round gives an equal baseline', async () => {
   await path.send('device', samplesUntil(300, 1000));
   const processes = [createProcess(), createProcess()];
   const answers = [];
@@ -91,7 +91,7 @@ test('Provisional baseline: a restart, and a second process: the same baseline a
   expect(answers[0]?.provisional).toBe(true);
 });
 
-test('Provisional baseline: few samples: not judged, and read again when there may be enough', async () => {
+test('Provisional baseline: few samples: no judgment, and the sensor is read again once it may have enough', async () => {
   await path.send('young', samplesUntil(20, 1000));
   const { baselines, judge, reads } = createProcess();
   judge('young', 21);
@@ -106,7 +106,7 @@ test('Provisional baseline: few samples: not judged, and read again when there m
   expect(judge('young', 21).provisional).toBe(true);
 });
 
-test('Provisional baseline: a slow and a fast sensor of a device: as many hours as each needs', async () => {
+test('Provisional baseline: a slow and a fast sensor of one device: each is read as many hours back as it needs', async () => {
   await path.send('slow', samplesUntil(40, 10 * MINUTE_MS), { sensor: 'slow' });
   const risen = samplesUntil(600, 5000).map(({ ts }) => ({ ts, value: 50 }));
   await path.send('slow', risen, { sensor: 'fast' });
@@ -118,7 +118,7 @@ test('Provisional baseline: a slow and a fast sensor of a device: as many hours 
   expect(judge('slow', 21, NOW, 'slow')).toMatchObject({ sigmas: 0, provisional: true });
   expect(judge('slow', 50, NOW, 'fast')).toMatchObject({ sigmas: 0, provisional: true });
   expect(baselines.hours(keysOf('slow', 'slow').key).length).toBeGreaterThan(4);
-  // Its samples are of more than six hours, but half an hour is the longest time between two looks.
+  // The samples of the slow sensor span more than six hours, but at most half an hour passes between two reads.
   const before = reads();
   path.clock.now += HOUR_MS / 2;
   judge('slow', 21, path.clock.now, 'slow');
@@ -126,19 +126,19 @@ test('Provisional baseline: a slow and a fast sensor of a device: as many hours 
   expect(reads()).toBeGreaterThan(before);
 });
 
-test('Provisional baseline: no earlier samples: earlier hours are not read', async () => {
+test('Provisional baseline: a device has no earlier samples: earlier hours are not read', async () => {
   await path.send('new', samplesUntil(10, 1000));
   const { baselines, judge, reads } = createProcess();
   judge('new', 21);
   await baselines.lookAtRecent();
-  // The hour of now, the rest of the window, and what is before it.
+  // The three reads: the current hour, the rest of the window, and the time before the window.
   expect(reads()).toBe(3);
 });
 
-test('Provisional baseline: an hour of many rows: a sample of its rows is read, from all of the hour', async () => {
+test('Provisional baseline: an hour of many rows: only some rows are read, spread over the whole hour', async () => {
   const all = samplesUntil(3600, 1000, HOUR + HOUR_MS - 1000);
   path.clock.now = HOUR + HOUR_MS - 1;
-  // A drift over the whole hour, one row a message of two samples.
+  // The values drift over the whole hour. Each message of two samples is one row.
   for (let index = 0; index < all.length; index += 12) {
     await path.send('busy', [
       { ts: Number(all[index]?.ts), value: index },
@@ -154,7 +154,7 @@ test('Provisional baseline: an hour of many rows: a sample of its rows is read, 
   expect(reads()).toBeLessThan(20);
 });
 
-test('Provisional baseline: a device of many sensors, in several parts: all are judged', async () => {
+test('Provisional baseline: a device has 70 sensors in several parts: all sensors are judged', async () => {
   const names = Array.from({ length: 70 }, (_, index) => `s-${index}`);
   const { device, group } = path.keyOf('wide');
   const series = names.map((name) => {
@@ -198,7 +198,7 @@ test('Provisional baseline: a learned baseline exists: it replaces the provision
   expect(readSeries(await metrics.registry.metrics(), 'iot_baseline_provisional_sensors')).toBe(0);
 });
 
-test('Provisional baseline: no reader follows a sensor any more: it is forgotten, and not read', async () => {
+test('Provisional baseline: no reader follows a sensor any more: the baseline is forgotten, and no samples are read', async () => {
   await path.send('device', samplesUntil(3000, 1000));
   const { baselines, judge, reads, metrics } = createProcess();
   judge('device', 21);
@@ -209,13 +209,13 @@ test('Provisional baseline: no reader follows a sensor any more: it is forgotten
   await baselines.lookAtRecent();
   expect(reads()).toBe(before);
   expect(readSeries(await metrics.registry.metrics(), 'iot_baseline_provisional_sensors')).toBe(0);
-  // Its last value is older than the window, so it is not followed again.
+  // The last value is older than the window, so the sensor is not followed again.
   expect(judge('device', 21, NOW)).toEqual(UNKNOWN);
   await baselines.lookAtRecent();
   expect(reads()).toBe(before);
 });
 
-test('Provisional baseline: the read of a device fails each time: the other devices are read', async () => {
+test('Provisional baseline: one device cannot be read: the other devices are still judged', async () => {
   await path.send('good', samplesUntil(300, 1000));
   const { baselines, judge } = createProcess();
   const { newest } = path.store.samples;

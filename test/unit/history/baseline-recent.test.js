@@ -27,7 +27,7 @@ function learned(samples) {
 }
 
 describe('Provisional baseline', () => {
-  test('Provisional baseline: noise: median and deviation of it', () => {
+  test('Provisional baseline: a noisy signal: mean and deviation match the noise', () => {
     const baseline = learned(signal(600, (index) => 20 + noise(index)));
     expect(baseline.mean).toBeCloseTo(20, 0);
     expect(baseline.deviation).toBeGreaterThan(0.2);
@@ -35,7 +35,7 @@ describe('Provisional baseline', () => {
     expect([baseline.from, baseline.to]).toEqual([NOON, NOON + 599 * SECOND]);
   });
 
-  test('Provisional baseline: samples in any order: the same baseline', () => {
+  test('Provisional baseline: samples in reverse order: the baseline is equal', () => {
     const { times, values } = signal(300, (index) => index + 10 * noise(index));
     const turned = { times: times.toReversed(), values: values.toReversed() };
     expect(learnRecent(turned)).toEqual(learnRecent({ times, values }));
@@ -46,22 +46,22 @@ describe('Provisional baseline', () => {
     ['as many as needed', LEAST_SAMPLES, 10_000, true],
     ['many within too short a time', 500, (LEAST_SPAN_MS - 1) / 499, false],
     ['no sample', 0, 1, false],
-  ])('Provisional baseline: few samples: %s: judged: %#', (_, count, stepMs, isJudged) => {
+  ])('Provisional baseline: %s: learned only from enough samples: %#', (_, count, stepMs, isJudged) => {
     const times = Array.from({ length: count }, (_, index) => NOON + index * stepMs);
     expect(learnRecent({ times, values: times.map(() => 7) }) !== null).toBe(isJudged);
   });
 
   test.each([
-    ['at the begin', (/** @type {number} */ index) => index < 110],
+    ['at the start', (/** @type {number} */ index) => index < 110],
     ['at the end', (/** @type {number} */ index) => index >= 490],
-    ['here and there', (/** @type {number} */ index) => index % 6 === 0],
-  ])('Provisional baseline: outliers %s, from the first minute: they stand out', (_, isWild) => {
+    ['scattered', (/** @type {number} */ index) => index % 6 === 0],
+  ])('Provisional baseline: outliers %s: they exceed 4.5 sigmas', (_, isWild) => {
     const baseline = learned(signal(600, (index) => (isWild(index) ? 90 : 20 + noise(index))));
     expect(Math.abs(sigmasOf(baseline, 20))).toBeLessThan(1.4);
     expect(sigmasOf(baseline, 90)).toBeGreaterThan(4.5);
   });
 
-  test('Provisional baseline: a step: it stands out, and is usual once it is a large part of the window', () => {
+  test('Provisional baseline: a step in the signal: it stands out until it fills a large part of the window', () => {
     const stepAt = (/** @type {number} */ at) =>
       learned(signal(600, (index) => (index < at ? 20 : 40) + noise(index)));
     expect(sigmasOf(stepAt(600), 40)).toBeGreaterThan(4.5);
@@ -74,19 +74,19 @@ describe('Provisional baseline', () => {
     [20.5, 20.6, 0.5],
     [-1013, -1030, -1.7],
     [0, 0.001, 99],
-  ])('Baseline of a constant %p: the value itself: usual; %p: %p sigmas', (constant, other, sigmas) => {
+  ])('Provisional baseline: constant %p: 0 sigmas; value %p: %p sigmas', (constant, other, sigmas) => {
     const baseline = learned(signal(100, () => constant));
     expect(sigmasOf(baseline, constant)).toBe(0);
     expect(sigmasOf(baseline, other)).toBe(sigmas);
   });
 
-  test('Provisional baseline: a constant that was rounded otherwise now and then: the next step of it does not stand out', () => {
+  test('Provisional baseline: a constant is rarely rounded to the next step: the step after that does not stand out', () => {
     const baseline = learned(signal(600, (index) => (index % 30 === 0 ? 20.1 : 20)));
     expect(sigmasOf(baseline, 20.2)).toBeLessThan(4.5);
     expect(sigmasOf(baseline, 25)).toBeGreaterThan(4.5);
   });
 
-  test.each([0.3, 0.5, 0.7])('Baseline: two states, the second for %p of the time: both usual', (share) => {
+  test.each([0.3, 0.5, 0.7])('Provisional baseline: two states, one at share %p: both usual', (share) => {
     for (const size of [0, 1]) {
       const samples = signal(600, (index) => (index % 10 < 10 * share ? 100 : 0) + size * noise(index));
       const baseline = learned(samples);
@@ -94,17 +94,17 @@ describe('Provisional baseline', () => {
     }
   });
 
-  test('Provisional baseline: two states, the second one rarely: it stands out', () => {
+  test('Provisional baseline: two states, one in 2 % of the samples: the rare state stands out', () => {
     const baseline = learned(signal(600, (index) => Number(index % 50 === 0)));
     expect([sigmasOf(baseline, 0), Math.sign(sigmasOf(baseline, 1) - 4.5)]).toEqual([0, 1]);
   });
 
-  test('Provisional baseline: a drift: its next values stay usual until the next round', () => {
+  test('Provisional baseline: a drift: the values until the next round stay usual', () => {
     const baseline = learned(signal(600, (index) => index / 10));
     expect(sigmasOf(baseline, 90)).toBeLessThan(2);
   });
 
-  test('Provisional baseline: numbers beyond a single float: nothing is usual', () => {
+  test('Provisional baseline: values beyond 32-bit floats: no baseline', () => {
     expect(learnRecent(signal(100, () => 1e300))).toBeNull();
   });
 });
@@ -114,6 +114,6 @@ test.each([
   ['one sample', { times: [NOON - 5000], values: [1] }, 5000],
   ['a slow sensor', { times: [NOON, NOON - 120_000, NOON - 60_000], values: [1, 1, 1] }, 27 * 60_000],
   ['a fast sensor', signal(30, () => 1), LEAST_SPAN_MS - 29 * SECOND],
-])('Waiting for samples: %s: by its pace', (_, samples, ms) => {
+])('Provisional baseline: %s: waits as long as the missing samples take', (_, samples, ms) => {
   expect(missingMs(samples, NOON)).toBe(ms);
 });

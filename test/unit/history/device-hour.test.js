@@ -56,7 +56,7 @@ async function read(pages) {
   return { gathered, partsRead, unreadable };
 }
 
-test('Hour of a device: rows of several pages: each sensor has its samples in the order of the rows, instants repeated', async () => {
+test('Hour of a device: rows of several pages: each sensor keeps the order of its rows, and repeated times', async () => {
   const { gathered, partsRead, unreadable } = await read({
     0: [
       {
@@ -105,7 +105,7 @@ test('Hour of a device: rows of several pages: each sensor has its samples in th
   expect(unreadable).toEqual([]);
 });
 
-test('Hour of a wide device: one number of parts and nothing in part 0: each part comes on its own', async () => {
+test('Hour of a wide device: one number of parts, and part 0 is empty: each part is returned separately', async () => {
   const { gathered, partsRead } = await read({
     0: [{ parts: [3] }],
     1: [{ blocks: [block([1, [[0, 1]]])] }, { blocks: [block([1, [[1, 2]]])] }],
@@ -124,7 +124,7 @@ test.each(
     ['the number of parts has grown', [{ parts: [1] }, { parts: [2] }], []],
     ['part 0 has samples', [{ parts: [2], blocks: [block([4, [[0, 4]]])] }], [[4, [0], [4]]]],
   ]),
-)('Hour of a wide device: %s: all parts come together', async (_, part0, first) => {
+)('Hour of a wide device: %s: all parts are returned together', async (_, part0, first) => {
   const { gathered, partsRead } = await read({
     0: part0,
     1: [{ blocks: [block([1, [[0, 1]]])] }],
@@ -134,7 +134,7 @@ test.each(
   expect(gathered).toEqual([{ sensors: [...first, [1, [0, 1], [1, 2]]], unreadable: 0 }]);
 });
 
-test('Hour of a wide device: part 0 has a row that cannot be read: all parts come together, and the row is reported once', async () => {
+test('Hour of a wide device: part 0 has an unreadable row: all parts are returned together, and the row is reported once', async () => {
   const { gathered, unreadable } = await read({
     0: [{ parts: [2], blocks: [BROKEN] }],
     1: [{ blocks: [block([1, [[0, 1]]])] }],
@@ -143,7 +143,7 @@ test('Hour of a wide device: part 0 has a row that cannot be read: all parts com
   expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 1 }]);
 });
 
-test('Hour of a wide device: rows of a part cannot be read: they count for this part, and the part is reported', async () => {
+test('Hour of a wide device: rows of a part are unreadable: they count for this part, and the part is reported', async () => {
   const { gathered, unreadable } = await read({
     0: [{ parts: [2] }],
     1: [{ blocks: [BROKEN, block([1, [[0, 1]]]), BROKEN] }],
@@ -156,7 +156,7 @@ test('Hour of a wide device: rows of a part cannot be read: they count for this 
   expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 2 }]);
 });
 
-test('Hour of a wide device that comes together: rows of two parts cannot be read: each part reports its own', async () => {
+test('Hour of a wide device, parts returned together: rows of two parts are unreadable: each part reports its rows', async () => {
   const { gathered, unreadable } = await read({
     0: [{ parts: [1, 2] }],
     1: [{ blocks: [BROKEN, BROKEN] }],
@@ -166,7 +166,7 @@ test('Hour of a wide device that comes together: rows of two parts cannot be rea
   expect(unreadable).toEqual([2, 1].map((rows) => ({ device: DEVICE, hour: HOUR, rows })));
 });
 
-test('Hour of a device: reading a row fails in another way than by its bytes: the failure is thrown', async () => {
+test('Hour of a device: a row fails for another reason than its bytes: the error is thrown', async () => {
   const defect = read({ 0: [{ blocks: [/** @type {any} */ (null)] }] });
   await expect(defect).rejects.toThrow(TypeError);
 });

@@ -19,7 +19,7 @@ const noticedAt = async (at) => {
   return (await path.store.packing.lateDayPage(group, noticed)).items.map(({ day }) => day);
 };
 
-/** A write that a test lets go. @param {(...args: any[]) => Promise<unknown>} write */
+/** Delays a write until the test calls `go`. @param {(...args: any[]) => Promise<unknown>} write */
 function heldBack(write) {
   /** @type {() => void} */
   let go = () => {};
@@ -35,7 +35,7 @@ function heldBack(write) {
   };
 }
 
-/** Everything that can go on has gone on. */
+/** Runs all callbacks that are due. */
 async function settle() {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -53,7 +53,7 @@ test('Late rows: a commit 5 minutes before the hour closes: the message is late;
   expect(path.late.samples).toBe(3);
 });
 
-test('Late rows: the commit takes until the hour is closing: the message is late, by the clock after the commit', async () => {
+test('Late rows: the commit ends only after the hour has closed: the message is late, by the clock after the commit', async () => {
   const { write } = path.store;
   path.clock.now = HOUR + HOUR_MS;
   const slow = {
@@ -93,7 +93,7 @@ test.each(
   expect(await noticedAt(SETTLING)).toEqual([DAY]);
 });
 
-test('Late rows: a message has hours of several days and years: each late one is read back, a timely one is left to the packer', async () => {
+test('Late rows: a message has late hours of several days and a timely hour: only the late hours go to history', async () => {
   path.clock.now = CLOSING;
   const hours = [
     Date.UTC(2025, 11, 31, 22),
@@ -115,7 +115,7 @@ test('Late rows: a message has hours of several days and years: each late one is
   expect(path.late.samples).toBe(4);
 });
 
-test('Late day: samples arrive five minutes before their day is packed again: it is noted, and a millisecond earlier it is not', async () => {
+test('Late day: samples arrive five minutes before their day is packed again: the day is noted; 1 ms earlier it is not', async () => {
   path.clock.now = SETTLING - 5 * MINUTE_MS - 1;
   await path.send('device', samplesOf(HOUR, 3));
   expect(await noticedAt(path.clock.now)).toEqual([]);
@@ -124,7 +124,7 @@ test('Late day: samples arrive five minutes before their day is packed again: it
   expect(await noticedAt(path.clock.now)).toEqual([DAY]);
 });
 
-test('Late day: samples arrive when their day was packed twice: the day is packed once more within two hours', async () => {
+test('Late day: samples arrive after both passes over their day: the day is packed once more within two hours', async () => {
   await path.send('device', samplesOf(HOUR, 10));
   path.clock.now = SETTLING + 10 * MINUTE_MS;
   await path.packer().packDue();
@@ -143,7 +143,7 @@ function deviceOf(name) {
 }
 
 /**
- * Notes of days whose writes a test counts, and may hold or refuse.
+ * Notes of late days. The test counts their writes, and may delay or refuse them.
  *
  * @param {(write: () => Promise<unknown>) => Promise<unknown>} [around]
  */
@@ -164,7 +164,7 @@ function createDays(around = (write) => write()) {
   return { notes, counted, device: deviceOf('device'), other: deviceOf('other') };
 }
 
-test('Late day: the same day is noted again: it is written once an hour, for each device', async () => {
+test('Late day: a day is noted repeatedly: it is written once an hour for each device', async () => {
   const { notes, counted, device, other } = createDays();
   path.clock.now = SETTLING;
   await notes.note(device, [HOUR, HOUR + HOUR_MS]);
@@ -182,7 +182,7 @@ test('Late day: the same day is noted again: it is written once an hour, for eac
   expect(await noticedAt(SETTLING + HOUR_MS)).toEqual([DAY]);
 });
 
-test('Late day: a note is refused: the next message writes it again', async () => {
+test('Late day: the database refuses a note: the next message writes the note again', async () => {
   let refusals = 1;
   const { notes, device } = createDays(async (write) => {
     if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
@@ -197,7 +197,7 @@ test('Late day: a note is refused: the next message writes it again', async () =
 test.each([
   ['1 ms before its hour is closing', -1, []],
   ['when its hour is closing', 0, [DAY]],
-])('Late day: the note is committed %s: the next hour has it too or not: %#', async (_, ms, expected) => {
+])('Late day: the note is committed %s: the next hour also gets it, or not: %#', async (_, ms, expected) => {
   const { notes, device } = createDays(async (write) => {
     await write();
     path.clock.now = SETTLING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;
@@ -208,7 +208,7 @@ test.each([
   expect(await noticedAt(SETTLING + HOUR_MS)).toEqual(expected);
 });
 
-test('Late day: history has the samples only after their day was packed again: it is noted', async () => {
+test('Late day: history gets the samples only after their day was packed again: the day is noted', async () => {
   const { history } = path.store.write;
   path.clock.now = SETTLING - HOUR_MS;
   const slow = {
@@ -231,7 +231,7 @@ async function arrivalsAt(noticed) {
 }
 
 /**
- * Notes whose writes a test counts, and may hold or refuse.
+ * Notes of late arrivals. The test counts their writes, and may delay or refuse them.
  *
  * @param {(write: () => Promise<unknown>) => Promise<unknown>} [around]
  */
@@ -256,7 +256,7 @@ function createArrivals(around = (write) => write()) {
   return { notes, counted, device: /** @type {any} */ (device), other: /** @type {any} */ (other) };
 }
 
-test('Late arrival: a message has a late hour and a current one: the note has the late hour alone', async () => {
+test('Late arrival: a message has a late hour and a current hour: the note has only the late hour', async () => {
   path.clock.now = CLOSING;
   await path.send('device', [...samplesOf(HOUR, 2), ...samplesOf(CLOSING, 2)]);
   expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
@@ -278,7 +278,7 @@ test('Late arrival: the note is not committed: the message is not acknowledged',
   expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
 });
 
-test('Late arrival: the same hours again: one note for each hour, device, hour of the samples and begin', async () => {
+test('Late arrival: hours are noted repeatedly: one note per hour, device, hour of the samples and start time', async () => {
   const { notes, counted, device, other } = createArrivals();
   path.clock.now = CLOSING;
   const time = { began: CLOSING, at: CLOSING };
@@ -299,7 +299,7 @@ test.each([
   ['1 ms before its hour is closing', -1, []],
   ['when its hour is closing', 0, [[HOUR, CLOSING]]],
 ])(
-  'Late arrival: the note is committed %s: the hour of the commit has it too or not: %#',
+  'Late arrival: the note is committed %s: the hour of the commit also gets it, or not: %#',
   async (_, ms, expected) => {
     const committedAt = CLOSING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;
     const { notes, device } = createArrivals(async (write) => {
@@ -313,7 +313,7 @@ test.each([
   },
 );
 
-test('Late arrival: a note is refused: the next message writes it again', async () => {
+test('Late arrival: the database refuses a note: the next message writes the note again', async () => {
   let refusals = 1;
   const { notes, device } = createArrivals(async (write) => {
     if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
@@ -327,7 +327,7 @@ test('Late arrival: a note is refused: the next message writes it again', async 
   expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
 });
 
-test('Late arrival: a note of the hour before is committed in this hour: this hour gets a note of its own', async () => {
+test('Late arrival: a note of the previous hour is committed in this hour: this hour gets its own note', async () => {
   /** @type {() => void} */
   let go = () => {};
   const held = new Promise((resolve) => {

@@ -42,7 +42,7 @@ async function pass(seconds) {
   }
 }
 
-test('Lease: another process holds the group: nothing is done, until it is given back', async () => {
+test('Packing lease: another process holds the group: no work runs until that process releases the lease', async () => {
   const { work, end } = endless();
   const held = leasesOf('one').hold(0, work);
   await pass(1);
@@ -56,7 +56,7 @@ test('Lease: another process holds the group: nothing is done, until it is given
   expect(other).toHaveBeenCalledTimes(2);
 });
 
-test('Lease: work takes longer than a lease lasts: it is renewed, and ends with the work', async () => {
+test('Packing lease: the work takes longer than the lease: the lease is renewed until the work ends', async () => {
   const { work, end } = endless();
   const renew = jest.fn(store.renew);
   const held = leasesOf('one', { renew }).hold(0, work);
@@ -69,7 +69,7 @@ test('Lease: work takes longer than a lease lasts: it is renewed, and ends with 
   expect(renew).not.toHaveBeenCalled();
 });
 
-test('Lease: its process cannot renew it: after a minute another process takes the group, and keeps it', async () => {
+test('Packing lease: the process cannot renew it: after a minute another process takes the group, and keeps it', async () => {
   const { work, end } = endless();
   const renew = async () => {
     throw new Error('away');
@@ -84,13 +84,13 @@ test('Lease: its process cannot renew it: after a minute another process takes t
   expect(await store.take(0, 'three')).toBe(false);
 });
 
-test('Lease: the work fails: the lease is given back, and the failure is reported', async () => {
+test('Packing lease: the work fails: the lease is released, and the failure is reported', async () => {
   const failing = leasesOf('one').hold(0, () => Promise.reject(new Error('broken')));
   await expect(failing).rejects.toThrow('broken');
   expect(await store.take(0, 'two')).toBe(true);
 });
 
-test('Lease: the work is done: it ends when the lease is given back', async () => {
+test('Packing lease: the work is done: hold() resolves after the lease is released', async () => {
   let isReleased = false;
   const release = async () => {
     await Promise.resolve();
@@ -101,7 +101,7 @@ test('Lease: the work is done: it ends when the lease is given back', async () =
   expect(isReleased).toBe(true);
 });
 
-test('Lease: it cannot be given back: the work is done nevertheless', async () => {
+test('Packing lease: the release fails: hold() still reports the work as done', async () => {
   const release = async () => {
     throw new Error('away');
   };

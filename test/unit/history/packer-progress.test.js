@@ -13,7 +13,7 @@ const path = useMemoryPath();
 const groupOf = () => path.keyOf('device').group;
 const progress = () => path.store.packProgress.read(groupOf());
 
-/** A store whose `blockPage` waits once it is held. */
+/** A store whose `blockPage` waits while `isHeld` is set. */
 function createHeldStore() {
   const { packing, packProgress } = path.store;
   const state = { isHeld: false, reads: 0, release: () => {} };
@@ -38,7 +38,7 @@ function createHeldStore() {
   };
 }
 
-test('Packer: the second pass over a day is not over: settled_until stays', async () => {
+test('Packer: the second pass over a day is still running: settled_until stays', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   await path.packer().packDue();
@@ -60,7 +60,7 @@ test('Packer: the second pass over a day is not over: settled_until stays', asyn
   expect(await path.statisticsOf('device', HOUR)).toMatchObject({ statistics: { count: 25 } });
 });
 
-test('Packer: a noted day is packed: noticed_until moves, and the day is not packed again', async () => {
+test('Packer: a noted day is packed: noticed_until moves forward, and the day is not packed again', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = SETTLING + DAY_MS;
   await path.packer().packDue();
@@ -84,10 +84,10 @@ test('Packer: a noted day is packed: noticed_until moves, and the day is not pac
   expect(pages).toBe(0);
 });
 
-test('Packer: the process sleeps right after the last hour of a day was packed: the second pass takes that day', async () => {
+test('Packer: the machine sleeps right after the last hour of a day was packed: the second pass includes that day', async () => {
   const end = Date.UTC(2026, 4, 6);
   const { packing, packProgress } = path.store;
-  // How often the packer reads its clock before it falls asleep: once more, to see that no further hour is due.
+  // Readings of the clock before the process sleeps: one more, to find that no further hour is due.
   let readings = Number.POSITIVE_INFINITY;
   const clock = () => (readings-- > 0 ? end + HOUR_MS : SETTLING);
   const watched = {
@@ -102,7 +102,7 @@ test('Packer: the process sleeps right after the last hour of a day was packed: 
   expect(await packProgress.read(0)).toMatchObject({ packedUntil: end, settledUntil: end });
 });
 
-test('Packer: a row that came late cannot be read: the second pass reports it as well', async () => {
+test('Packer: a late row is unreadable: the second pass counts the row as well', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   const packer = path.packer();

@@ -13,7 +13,7 @@ const path = useMemoryPath();
 /** @param {number} group */
 const progressOf = (group) => path.store.packProgress.read(group);
 
-test('Packer: an hour after its end: the hour closes and is packed; 1 ms earlier it is not', async () => {
+test('Packer: one hour after the end of an hour: the hour is packed; 1 ms earlier it is not', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
   path.clock.now = CLOSING - 1;
@@ -32,7 +32,7 @@ test('Packer: an hour after its end: the hour closes and is packed; 1 ms earlier
   expect(await path.historyOf('device', HOUR)).toEqual(samples);
 });
 
-test('Packer: samples arrive while an hour is read: its statistics date from before the reading, and are not exact', async () => {
+test('Packer: samples arrive while an hour is read: its statistics date from before the read, and are not exact', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   const { packing, packProgress } = path.store;
@@ -47,7 +47,7 @@ test('Packer: samples arrive while an hour is read: its statistics date from bef
       path.clock.now += 20 * MINUTE_MS;
       return page;
     },
-    // As if they had not been there yet.
+    // The late rows are not in history yet.
     historyHour: async () => [],
   };
   await path.packer({ store: { packing: slow, packProgress } }).packDue();
@@ -59,7 +59,7 @@ test('Packer: samples arrive while an hour is read: its statistics date from bef
   expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'samples' });
 });
 
-test('Packer: samples arrive during the second pass over a day: its statistics date from before the reading', async () => {
+test('Packer: samples arrive during the second pass over a day: its statistics date from before the read', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   await path.packer().packDue();
@@ -83,7 +83,7 @@ test('Packer: samples arrive during the second pass over a day: its statistics d
   });
 });
 
-test('Packer: late samples: they are packed a day later; 1 ms earlier they are not', async () => {
+test('Packer: samples arrive late: packed by the second pass one day later; 1 ms earlier they are not', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   await path.packer().packDue();
@@ -100,11 +100,11 @@ test('Packer: late samples: they are packed a day later; 1 ms earlier they are n
   expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'statistics' });
 });
 
-test('Packer: the process sleeps for days after an hour: the second pass waits until the first is over', async () => {
+test('Packer: the machine sleeps for days after an hour: the second pass waits until the first pass is over', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   const awake = CLOSING + 3 * HOUR_MS;
   const { packing, packProgress } = path.store;
-  /** How often the packer reads its clock before it falls asleep: once more after the last hour, to see that none is due. */
+  /** Readings of the clock before the process sleeps: one more after the last hour, to find that none is due. */
   let readings = Number.POSITIVE_INFINITY;
   const clock = () => {
     path.clock.now = readings-- > 0 ? awake : awake + 3 * DAY_MS;
@@ -152,7 +152,7 @@ test('Packer: one group fails: the others are packed, and the failure is reporte
   expect((await progressOf(1 - group)).packedUntil).toBe(HOUR + HOUR_MS);
 });
 
-test('Packer: statistics cannot be written: packed_until stays, and the samples are read from both places', async () => {
+test('Packer: statistics cannot be written: packed_until stays, and the samples are still read without duplicates', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
   path.clock.now = CLOSING;
@@ -166,7 +166,7 @@ test('Packer: statistics cannot be written: packed_until stays, and the samples 
   expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
 });
 
-test('Packer: a packer died and the batches have expired: the samples that it left in history get statistics', async () => {
+test('Packer: a packer dies and the batches expire: samples that it left in history still get statistics', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
   path.clock.now = CLOSING;
@@ -179,7 +179,7 @@ test('Packer: a packer died and the batches have expired: the samples that it le
   expect(await path.read('device', HOUR)).toEqual(samples);
 });
 
-test('Packer: a device registers after an hour was packed: the next hour lists it', async () => {
+test('Packer: a device registers after an hour was packed: the next hour includes the device', async () => {
   path.clock.now = CLOSING;
   const packer = path.packer();
   await packer.packDue();

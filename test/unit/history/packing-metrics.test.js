@@ -8,7 +8,7 @@ import { GROUPS, HOUR, samplesOf, useMemoryPath } from '../../support/history/me
 
 const path = useMemoryPath();
 
-/** A process's packing, and what its metrics page has. */
+/** Creates the packing of a process, and reads its metrics page. */
 function createProcess() {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const clock = () => path.clock.now;
@@ -32,7 +32,7 @@ function createProcess() {
   };
 }
 
-test('Metrics of packing: two sensors are packed: their hours and samples are counted, and how far packing is', async () => {
+test('Metrics of packing: two sensors are packed: hours, samples and the lag are exported', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   await path.send('device', samplesOf(HOUR, 5), { sensor: 't' });
   path.clock.now = HOUR + 2 * HOUR_MS;
@@ -46,7 +46,7 @@ test('Metrics of packing: two sensors are packed: their hours and samples are co
   expect(await metric('iot_pack_lag_limit_seconds')).toBe(2 * 86_400);
 });
 
-test('Metrics of packing: rows cannot be read: each is counted', async () => {
+test('Metrics of packing: rows are unreadable: each row is counted', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   for (const at of [1, 2, 3]) await path.writeBrokenRow('device', HOUR, HOUR + at);
   path.clock.now = HOUR + 2 * HOUR_MS;

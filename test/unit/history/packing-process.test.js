@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 /**
- * Packing as a process has it, what it logs, and the metrics that it counts.
+ * Creates the packing of a process, with its log lines and metrics.
  *
  * @param {Partial<typeof path.store>} [parts] in place of the store's own
  * @param {{ isPressed?: boolean }} [options]
@@ -52,7 +52,7 @@ function createProcess(parts, { isPressed = false } = {}) {
   };
 }
 
-/** Lets all that waits for no timer run. */
+/** Runs all callbacks that wait for no timer. */
 async function settle() {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -75,12 +75,12 @@ function createHanging() {
   };
 }
 
-test('Packing: pause between two rounds: half of the setting, and at random up to as much again', async () => {
+test('Packing: pause between two rounds: half the setting, plus a random part of up to the full setting', async () => {
   const random = jest.spyOn(Math, 'random').mockReturnValue(0);
   const read = jest.fn(path.store.packProgress.read);
   const { packing } = createProcess({
     packProgress: { ...path.store.packProgress, read },
-    // Each group is held by another process, so a look reads each group once.
+    // Each group is held by another process, so a round reads each group once.
     packLeases: { ...path.store.packLeases, take: async () => false },
   });
   const timers = jest.spyOn(globalThis, 'setTimeout');
@@ -102,7 +102,7 @@ test('Packing: pause between two rounds: half of the setting, and at random up t
   expect(cleared).toHaveBeenCalledWith(next);
 });
 
-test('Packing: rows cannot be read: the log repeats it after a minute, and other errors at once', async () => {
+test('Packing: rows are unreadable: the log repeats this after a minute, and reports other errors at once', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   await path.writeBrokenRow('device', HOUR);
   const dying = { ...path.store.packProgress, writePacked: () => Promise.reject(new Error('killed')) };
@@ -123,7 +123,7 @@ test('Packing: rows cannot be read: the log repeats it after a minute, and other
   await packing.stop();
 });
 
-test('Packing: process ends, and the database does not answer a step: the end comes after 3 s', async () => {
+test('Packing: process stops while the database does not answer a step: the stop ends after 3 s', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   const { state, blockPage } = createHanging();
   const { packing } = createProcess({ packing: { ...path.store.packing, blockPage } });
@@ -141,7 +141,7 @@ test('Packing: process ends, and the database does not answer a step: the end co
   await stopping;
 });
 
-test('Packing: process ends during a round: no other round follows', async () => {
+test('Packing: process stops during a round: no other round follows', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   /** @type {() => void} */
   let release = () => {};
@@ -152,7 +152,7 @@ test('Packing: process ends during a round: no other round follows', async () =>
     await released;
     return { blocks: [], parts: [], next: undefined };
   });
-  // A pause of 623 ms is one of packing: no other part of the process waits for so long.
+  // Only packing uses a delay of 623 ms.
   jest.spyOn(Math, 'random').mockReturnValue(0.123);
   const renew = jest.fn(path.store.packLeases.renew);
   const { packing } = createProcess({
@@ -168,11 +168,11 @@ test('Packing: process ends during a round: no other round follows', async () =>
   await stopping;
   await pass(60_000);
   expect(timers).not.toHaveBeenCalledWith(expect.any(Function), 623);
-  // The lease is given back, so it is renewed no more.
+  // The lease is released, so no renewal follows.
   expect(renew).not.toHaveBeenCalled();
 });
 
-test('Packing: process ends while a step waits for the database: that is no failure of packing', async () => {
+test('Packing: process stops while a step waits for the database: no failure is logged', async () => {
   const read = jest.fn(async () => {
     throw new MillraceError('unavailable', 'away');
   });
@@ -188,7 +188,7 @@ test('Packing: process ends while a step waits for the database: that is no fail
   expect(linesOf(FAILED)).toEqual([]);
 });
 
-test('Packing: a round ends with packing far behind: a warning has the hours, rounded, and the days of batches', async () => {
+test('Packing: packing is far behind after a round: the warning has the lag in rounded hours, and the days of batches', async () => {
   // Each group is held by another process, so nothing is packed.
   const packLeases = { ...path.store.packLeases, take: async () => false };
   const { packing, linesOf, metric } = createProcess({ packLeases });
@@ -200,7 +200,7 @@ test('Packing: a round ends with packing far behind: a warning has the hours, ro
   await packing.stop();
 });
 
-test('Packing: devices of an hour take 2 s to list: the histogram has the seconds of each group', async () => {
+test('Packing: listing the devices of an hour takes 2 s: the histogram counts the seconds of each group', async () => {
   const { devicePage } = path.store.packing;
   const slow = {
     ...path.store.packing,
@@ -216,7 +216,7 @@ test('Packing: devices of an hour take 2 s to list: the histogram has the second
   expect(await metric('iot_pack_seconds_sum')).toBe(2 * GROUPS);
 });
 
-test('Packing: ingest is under pressure: hours are packed nevertheless', async () => {
+test('Packing: ingest is under pressure: hours are still packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   const { packing, linesOf, metric } = createProcess({}, { isPressed: true });
   await packing.packDue();
@@ -224,7 +224,7 @@ test('Packing: ingest is under pressure: hours are packed nevertheless', async (
   expect(linesOf(FAILED)).toEqual([]);
 });
 
-test('Packing: a lease cannot be renewed: the log of a group has the reason every 20 s, and the work continues', async () => {
+test('Packing: a lease cannot be renewed: the log has the group and the reason every 20 s', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   const { state, blockPage } = createHanging();
   const renew = async () => {
@@ -266,7 +266,7 @@ test('Packing: two processes: each takes a lease in its own name', async () => {
   expect(new Set(owners).size).toBe(2);
 });
 
-test('Packer: groups are drawn at random: it begins with the lowest draw, and reports the first failure', async () => {
+test('Packer: groups are packed in random order: packing follows that order, and reports the first failure', async () => {
   const draws = [0.9, 0.1, 0.5];
   const random = jest.spyOn(Math, 'random');
   for (const draw of draws) random.mockReturnValueOnce(draw);
@@ -285,7 +285,7 @@ test('Packer: groups are drawn at random: it begins with the lowest draw, and re
   expect(order).toEqual([1, 2, 0]);
 });
 
-test('Packer: one of two groups fails: the first failure is reported even if it is the only one', async () => {
+test('Packer: one of two groups fails: its failure is reported', async () => {
   const { read } = path.store.packProgress;
   const packProgress = {
     ...path.store.packProgress,
@@ -299,7 +299,7 @@ test('Packer: one of two groups fails: the first failure is reported even if it 
   await expect(packDue()).rejects.toThrow('group 1');
 });
 
-test('Packer: several hours are due, and one fails: the lag is that of the hours before it', async () => {
+test('Packer: several hours are due, and one fails: the lag counts from the end of the last packed hour', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   path.clock.now = CLOSING + 5 * HOUR_MS;
   const { writePacked } = path.store.packProgress;
@@ -316,7 +316,7 @@ test('Packer: several hours are due, and one fails: the lag is that of the hours
   expect(packer.behind.behindMs()).toBe(4 * HOUR_MS);
 });
 
-test('Packer: hours are packed, but noted days are not: the next round packs the noted days', async () => {
+test('Packer: hours are packed, but the noted days fail: the next round packs the noted days', async () => {
   const { writeNoticed, read } = path.store.packProgress;
   let failures = 1;
   const packProgress = {

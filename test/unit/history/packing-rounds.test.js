@@ -17,7 +17,7 @@ const path = useMemoryPath();
 
 /** @typedef {typeof path.store} Store */
 
-/** Packing as a process has it, and what it logs. @param {Partial<Store>} [parts] in place of the store's own */
+/** Creates the packing of a process, with its logs. @param {Partial<Store>} [parts] in place of the store's own */
 function createProcess(parts) {
   const logs = createLogs();
   const clock = () => path.clock.now;
@@ -35,7 +35,7 @@ function createProcess(parts) {
 /** @returns {Promise<boolean>} whether the hour of the test is packed */
 const isPacked = async () => (await path.statisticsOf('device', HOUR)) !== null;
 
-test('Packing: process runs: each closed hour is packed without a call', async () => {
+test('Packing: process runs: each closed hour is packed automatically', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   const { packing } = createProcess();
   packing.start();
@@ -46,7 +46,7 @@ test('Packing: process runs: each closed hour is packed without a call', async (
   await until(async () => (await packed()) === HOUR + 2 * HOUR_MS, { what: 'the second hour' });
 });
 
-test('Packing: process ends before its first round: nothing is packed', async () => {
+test('Packing: process stops before its first round: nothing is packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   let looks = 0;
@@ -62,14 +62,14 @@ test('Packing: process ends before its first round: nothing is packed', async ()
   });
   packing.start();
   await packing.stop();
-  // A look that the end did not prevent would come within 2 ms.
+  // Without the stop a round would begin within 2 ms.
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(looks).toBe(0);
   await packing.packDue();
   expect(await isPacked()).toBe(false);
 });
 
-test('Packing: process ends during a step: the step is waited for, and no other begins', async () => {
+test('Packing: process stops during a step: it waits for the step, and no other step begins', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   const { packing: store } = path.store;
@@ -101,7 +101,7 @@ test('Packing: process ends during a step: the step is waited for, and no other 
   expect(await isPacked()).toBe(false);
 });
 
-test('Packing: a round fails: it is logged once, and the next round packs', async () => {
+test('Packing: rounds fail: the failure is logged once, and a later round packs the hour', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   let failures = 0;
@@ -126,7 +126,7 @@ test('Packing: a round fails: it is logged once, and the next round packs', asyn
   ]);
 });
 
-test('Packing: rows cannot be read: the log names the device, the hour and their number', async () => {
+test('Packing: rows are unreadable: the log names the device, the hour and the number of rows', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   await path.writeBrokenRow('device', HOUR, HOUR + 1);
   path.clock.now = CLOSING;

@@ -27,7 +27,7 @@ const rowOf = (hour, isExact = true) => ({
 });
 
 /**
- * Both passes over a group of devices, and what they pack.
+ * Creates both passes over a group of devices, and records what they pack.
  *
  * @param {object} group
  * @param {number[]} [group.devices] (default: one, 9)
@@ -71,7 +71,7 @@ function createPasses({
       },
       async blockPage(/** @type {Buffer} */ _device, /** @type {number} */ hour) {
         running.mostReads = Math.max(running.mostReads, ++running.reads);
-        // Several turns, so that all that may run at once does.
+        // Several turns, so that all reads that may run at once begin.
         for (let count = 0; count < 3; count++) await turn();
         running.reads--;
         clock.now += 7;
@@ -113,7 +113,7 @@ function createPasses({
 
 const pack = { device: 9, hour: HOUR, readFrom: HOUR + 2 * HOUR_MS, unreadable: 0 };
 
-test('First pass: a group of devices: it is over when every sensor with samples is packed, since before the reading', async () => {
+test('First pass: a group of devices: every sensor with samples is packed, as of before the read', async () => {
   const { first, packs } = createPasses({
     devices: [9, 8],
     sensors: [1, 2, 3],
@@ -129,7 +129,7 @@ test('First pass: a group of devices: it is over when every sensor with samples 
       expect(packs).toContainEqual({ ...pack, device, sensor, values: [value] });
 });
 
-test('First pass: many devices: four are read at once; many sensors of one: two are packed at once', async () => {
+test('First pass: many devices: four are read at once; a device with many sensors: two are packed at once', async () => {
   const many = createPasses({ devices: Array.from({ length: 20 }, (_, index) => index + 1) });
   await many.first.packHour(GROUP, HOUR);
   expect(many.running.mostReads).toBe(4);
@@ -139,7 +139,7 @@ test('First pass: many devices: four are read at once; many sensors of one: two 
   expect(wide.packs).toHaveLength(6);
 });
 
-test('First pass: an hour began three days ago: rows may have expired, so its silent sensors are packed from history; 1 ms earlier they are not', async () => {
+test('First pass: an hour began three days ago: rows may have expired, so silent sensors are packed too; 1 ms earlier they are not', async () => {
   const group = { sensors: [1, 2], blocks: () => [block(1, 5)] };
   const young = createPasses({ ...group, now: HOUR + 3 * DAY_MS - 1 });
   await young.first.packHour(GROUP, HOUR);
@@ -152,7 +152,7 @@ test('First pass: an hour began three days ago: rows may have expired, so its si
   ]);
 });
 
-test('First pass: a row cannot be read: it may be of any sensor, so each is packed with it', async () => {
+test('First pass: a row is unreadable: it may belong to any sensor, so each sensor is packed with that count', async () => {
   const { first, packs } = createPasses({ sensors: [1, 2], blocks: () => [block(1, 5), BROKEN] });
   await first.packHour(GROUP, HOUR);
   expect(packs).toEqual([
@@ -161,7 +161,7 @@ test('First pass: a row cannot be read: it may be of any sensor, so each is pack
   ]);
 });
 
-test('Second pass: all statistics of a day are exact: the day is copied as of before the reading, and nothing is packed', async () => {
+test('Second pass: all statistics of a day are exact: the day is copied, and nothing is packed', async () => {
   const rows = [rowOf(DAY), rowOf(HOUR)];
   const { second, packs, days } = createPasses({
     sensors: [1],
@@ -180,7 +180,7 @@ test('Second pass: a day without any statistics: nothing is copied', async () =>
   expect([packs, days]).toEqual([[], []]);
 });
 
-test('Second pass: two hours came late: each is read once and packed for these sensors only, and then the day is copied', async () => {
+test('Second pass: samples of two hours came late: each hour is read once, late sensors are packed, then days are copied', async () => {
   const late = new Set(['1 late', '2 late', '1 other']);
   const other = HOUR + HOUR_MS;
   const passes = createPasses({
@@ -194,7 +194,7 @@ test('Second pass: two hours came late: each is read once and packed for these s
   });
   const { second, packs, days } = passes;
   await second.settleDay(GROUP, DAY);
-  // Three sensors were looked at, 3 ms each; reading an hour takes 7 ms.
+  // Checking three sensors takes 3 ms each. Reading an hour takes 7 ms.
   const begun = DAY + 3 * DAY_MS + 9;
   expect(packs).toEqual([
     { ...pack, sensor: 1, values: [5], readFrom: begun },
@@ -208,7 +208,7 @@ test('Second pass: two hours came late: each is read once and packed for these s
   ]);
 });
 
-test('Second pass: an hour is not exact after it was packed: the day is not copied', async () => {
+test('Second pass: an hour is still not exact after packing: the day is not copied', async () => {
   const { second, packs, days } = createPasses({
     sensors: [1],
     rows: () => [rowOf(DAY), rowOf(HOUR, false)],
@@ -219,7 +219,7 @@ test('Second pass: an hour is not exact after it was packed: the day is not copi
   expect(days).toEqual([]);
 });
 
-test('Second pass: a row cannot be read: the late sensors are packed with it', async () => {
+test('Second pass: a row is unreadable: the late sensors are packed with that count', async () => {
   const { second, packs } = createPasses({
     sensors: [1, 2],
     blocks: () => [block(1, 5), BROKEN],
@@ -242,7 +242,7 @@ test('Second pass: many devices: eight are checked at once', async () => {
   expect(running.mostReads).toBe(8);
 });
 
-test('Second pass: days were noticed in an hour: these days of these devices are settled', async () => {
+test('Second pass: late days were noted in an hour: these days of these devices are packed again', async () => {
   const device = idOf(5);
   const { second, packs, asked } = createPasses({
     sensors: [1],

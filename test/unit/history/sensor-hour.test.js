@@ -26,7 +26,7 @@ async function writeRow(samples) {
   );
 }
 
-test('Packing an hour: samples cannot be written: there are no statistics of them', async () => {
+test('Packing an hour: samples cannot be written: no statistics are written', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;
   const store = storeWith({ writeSamples: () => Promise.reject(new Error('killed')) });
@@ -34,7 +34,7 @@ test('Packing an hour: samples cannot be written: there are no statistics of the
   expect(await path.statisticsOf('device', HOUR)).toBeNull();
 });
 
-test('Packing an hour: statistics are written: all their samples are in history by then', async () => {
+test('Packing an hour: statistics are written: all samples are already in history', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;
   /** @type {unknown[]} */
@@ -50,7 +50,7 @@ test('Packing an hour: statistics are written: all their samples are in history 
   expect(seen).toEqual([samplesOf(HOUR, 5)]);
 });
 
-test('Packing an hour: it is packed again and nothing is new: its samples are not written again, and its statistics are of the newer reading', async () => {
+test('Packing an hour: packed again without new samples: samples are not rewritten, statistics get the newer read time', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;
   let writes = 0;
@@ -74,7 +74,7 @@ test('Packing an hour: it is packed again and nothing is new: its samples are no
   });
 });
 
-test('Packing an hour: a row cannot be read: the others are kept, no statistics claim to be all, and the next day tries again', async () => {
+test('Packing an hour: a row is unreadable: other rows are kept, statistics stay empty, and the next day retries', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   await writeRow(Buffer.from([255, 1, 2]));
   path.clock.now = CLOSING;
@@ -84,7 +84,7 @@ test('Packing an hour: a row cannot be read: the others are kept, no statistics 
   expect(await path.historyOf('device', HOUR)).toEqual(samplesOf(HOUR, 5));
   expect(await path.statisticsOf('device', HOUR)).toMatchObject({ statistics: null, lateAt: CLOSING });
 
-  // As a process of a newer version sees it.
+  // A process of a newer version can read the row.
   const other = { ts: HOUR + 7000, value: 7 };
   const { sensor } = path.keyOf('device');
   await writeRow(packBlock(HOUR, [{ sensor, times: [other.ts], values: [other.value], from: 0, to: 1 }]));
@@ -96,7 +96,7 @@ test('Packing an hour: a row cannot be read: the others are kept, no statistics 
   expect(row && isExact(row)).toBe(true);
 });
 
-test('Packing an hour: samples overlap, two have the same instant: each instant counts once, with the greater value', async () => {
+test('Packing an hour: samples overlap: each time counts once, with the greater value', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   await path.send('device', [
     { ts: HOUR + 4000, value: 9 },
@@ -149,7 +149,7 @@ test('Packing an hour: no samples at all: nothing is written', async () => {
   expect(calls).toEqual([]);
 });
 
-test('Packing an hour: a row of history cannot be read: it is counted, and the hour is marked before the rest is written', async () => {
+test('Packing an hour: a history row is unreadable: the row is counted, and the hour is marked late before the writes', async () => {
   const { pack, calls } = createPackerOn([null, { times: [HOUR], values: [1] }]);
   await pack({ times: [HOUR + 1], values: [2] });
   expect(calls.map(([name]) => name)).toEqual(['unreadable', 'late', 'samples', 'statistics', 'packed']);
@@ -158,13 +158,13 @@ test('Packing an hour: a row of history cannot be read: it is counted, and the h
   expect(calls.at(-1)).toEqual(['packed', 2]);
 });
 
-test('Packing an hour: a row of the batches cannot be read: the hour is marked, and gets no statistics', async () => {
+test('Packing an hour: a batch row is unreadable: the hour is marked late, and gets no statistics', async () => {
   const { pack, calls } = createPackerOn([]);
   await pack({ times: [HOUR], values: [1] }, 1);
   expect(calls.map(([name]) => name)).toEqual(['late', 'samples']);
 });
 
-test('Packing an hour: only rows that cannot be read: the hour is marked, and nothing else is written', async () => {
+test('Packing an hour: only unreadable rows: the hour is marked late, and nothing else is written', async () => {
   const { pack, calls } = createPackerOn([]);
   await pack(NOTHING, 2);
   expect(calls.map(([name]) => name)).toEqual(['late']);

@@ -13,7 +13,7 @@ const messageOf = (bytes) => ({
   receivedAt: 0,
 });
 
-test('Awaiting registration: after a minute: a message is forgotten when another one comes', () => {
+test('Awaiting registration: a message waits longer than a minute: forgotten when another message arrives', () => {
   let now = 0;
   const awaitingRegistration = new AwaitingRegistration({ clock: () => now });
   const first = messageOf(1);
@@ -25,7 +25,7 @@ test('Awaiting registration: after a minute: a message is forgotten when another
   expect(awaitingRegistration.size).toBe(1);
 
   now = MINUTE_MS + 1;
-  // Too large to be remembered itself, it is a reason to forget all the same.
+  // The large message is not remembered itself, but its arrival removes old messages.
   awaitingRegistration.remember('third', messageOf(20_000));
   expect(awaitingRegistration.size).toBe(0);
 });

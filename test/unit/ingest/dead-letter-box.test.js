@@ -44,7 +44,7 @@ test('Dead letter: message is refused: it has the time of the receipt, the topic
   ]);
 });
 
-test('Dead letter: the database applies its row and answers too late: one dead letter', async () => {
+test('Dead letter: the database stores its row but answers too late: the retry adds no second dead letter', async () => {
   let late = true;
   const pipeline = await start({
     async around({ table }, run) {
@@ -61,7 +61,7 @@ test('Dead letter: the database applies its row and answers too late: one dead l
   expect(await pipeline.deadLetters()).toHaveLength(1);
 });
 
-test('Dead letter: a registered device beyond its quota: one dead letter counts the rest, and names the device', async () => {
+test('Dead letter: a registered device exceeds its quota: one dead letter counts the rest, and names the device', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
   for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('d', NOW + index);
@@ -69,14 +69,14 @@ test('Dead letter: a registered device beyond its quota: one dead letter counts 
   expect(newest).toMatchObject({ device: 'd', codes: { malformed: 1 }, content: null });
 });
 
-test('Dead letter: devices that are not registered: they share one quota, which is larger than that of one device', async () => {
+test('Dead letter: unregistered devices: they share one quota, larger than the quota of a device', async () => {
   const pipeline = await start({ settings: { AUTO_REGISTER: 'false' } });
   for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('stranger', NOW + index);
   const [newest] = await pipeline.deadLetters();
   expect(newest?.content).toMatchObject({ payload: Buffer.from('{') });
 });
 
-test('Dead letter: database refuses even the counts: the message is not acknowledged as settled', async () => {
+test('Dead letter: the database refuses dead letters with and without payload: the message stays unsettled', async () => {
   let refusals = 0;
   const pipeline = await start({
     async around({ table }, run) {
@@ -86,12 +86,12 @@ test('Dead letter: database refuses even the counts: the message is not acknowle
     },
   });
   await expect(pipeline.refuse('d')).rejects.toMatchObject({ code: 'rejected' });
-  // The refused measurements, then the whole message: each with its payload, and without.
+  // The measurements, then the whole message: each dead letter is tried with its payload and without.
   expect(refusals).toBe(4);
   expect(await pipeline.metric('iot_ingest_messages_total{result="unsettled"}')).toBe(1);
 });
 
-test('Dead letter: process ends while the database is away: it is not written without its payload', async () => {
+test('Dead letter: process stops while the database is away: the write fails as unavailable', async () => {
   let tries = 0;
   const pipeline = await start({
     async around({ table }, run) {
@@ -106,7 +106,7 @@ test('Dead letter: process ends while the database is away: it is not written wi
   expect(await failed).toMatchObject({ code: 'unavailable' });
 });
 
-test('Dead letter: messages of the hour before are delivered between new ones: the quota of the current hour stays', async () => {
+test('Dead letter: messages of the previous hour arrive between new ones: the quota of the current hour is kept', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
   for (let index = 0; index < QUOTA + 1; index++)
@@ -115,7 +115,7 @@ test('Dead letter: messages of the hour before are delivered between new ones: t
   expect(newest).toMatchObject({ device: 'd', codes: { malformed: 1 }, content: null });
 });
 
-test('Dead letter: database rejects values that have their instants: a replay finds the same instants', async () => {
+test('Dead letter: database rejects a value without a timestamp: the dead letter has the time that ingest assigned', async () => {
   let isRejecting = false;
   const pipeline = await start({
     async around({ table }, run) {
@@ -130,7 +130,7 @@ test('Dead letter: database rejects values that have their instants: a replay fi
   expect(newest).toMatchObject({ receivedAt: NOW + 1, codes: { rejected: 1 } });
 });
 
-test('Dead letter: ingest of a command while values are streamed out: its row of the outbox comes first', async () => {
+test('Dead letter: a stream to Kafka is configured: the outbox row is written before the dead letter', async () => {
   /** @type {string[]} */
   const written = [];
   const pipeline = await start({
@@ -144,7 +144,7 @@ test('Dead letter: ingest of a command while values are streamed out: its row of
   expect(written).toEqual(['stream_outbox', 'dead_letter']);
 });
 
-test('Latest: database refuses the newest value of a device: it is not published, and the next one is written', async () => {
+test('Latest values: database refuses the newest value: not published, and the next write succeeds', async () => {
   let isRefusing = true;
   const pipeline = await start({
     async around({ table, kind }, run) {

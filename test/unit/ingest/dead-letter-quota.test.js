@@ -14,7 +14,7 @@ function open(limits) {
   return (second, device = 'd') => quota.take(device, HOUR + second * 1000, one);
 }
 
-test('Dead letter quota: a device is above its quota: one dead letter a minute counts the refusals since', () => {
+test('Dead letter quota: a device exceeds its quota: one dead letter a minute counts the refusals since the last one', () => {
   const take = open({ perDevice: 2 });
   expect([take(0), take(1)]).toEqual(Array(2).fill({ verdict: 'whole', codes: one }));
   expect(take(2)).toEqual({ verdict: 'counts', codes: { malformed: 1 } });
@@ -22,24 +22,24 @@ test('Dead letter quota: a device is above its quota: one dead letter a minute c
   expect(take(61).verdict).toBe('none');
   expect(take(62)).toEqual({ verdict: 'counts', codes: { malformed: 3 } });
   expect(take(63, 'other').verdict).toBe('whole');
-  // The next hour starts at 0.
+  // The quota starts at 0 in the next hour.
   expect(take(3600).verdict).toBe('whole');
 });
 
-test('Dead letter quota: all devices together are above the total: only counts are stored', () => {
+test('Dead letter quota: all devices together exceed the total: only counts are stored', () => {
   const take = open({ total: 3 });
   const verdicts = ['a', 'b', 'c', 'd', 'd'].map((device) => take(0, device).verdict);
   expect(verdicts).toEqual(['whole', 'whole', 'whole', 'counts', 'none']);
 });
 
-test('Dead letter quota: several unregistered devices: they share a quota of their own', () => {
+test('Dead letter quota: several unregistered devices: they share a separate quota', () => {
   const take = open({ unregistered: 2, perDevice: 1 });
   const verdicts = [null, null, null, null, 'd', 'd', null].map((device) => take(0, device).verdict);
   expect(verdicts).toEqual(['whole', 'whole', 'counts', 'none', 'whole', 'counts', 'none']);
   expect(take(60, null)).toEqual({ verdict: 'counts', codes: { malformed: 3 } });
 });
 
-test('Dead letter quota: many dead letters with counts only: they are bounded, and the next ones contain the rest', () => {
+test('Dead letter quota: many devices exceed the total: dead letters with counts are limited, later ones add the rest', () => {
   const take = open({ total: 0, counting: 3 });
   const devices = ['a', 'b', 'c', 'd', 'e'];
   const verdicts = (/** @type {number} */ second) => devices.map((device) => take(second, device).verdict);

@@ -4,7 +4,7 @@ import { HeldWrites } from '../../support/database/held-writes.js';
 import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
 const HOUR = 3_600_000;
-/** The middle of an hour: the samples of a test are all of one hour, and in time for it. */
+/** The middle of an hour: all samples of a test lie in this hour, and none is late. */
 const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
 
 const afterwards = useCleanUps();
@@ -47,7 +47,7 @@ test.each(
     ],
   ]),
 )(
-  'Latest: two messages wait for a commit, %s: one write has the right one',
+  'Latest values: two messages wait for a commit, %s: one write stores the right value',
   async (_, samples, [offset, value]) => {
     const writes = new HeldWrites();
     /** @type {number} */
@@ -72,7 +72,7 @@ test.each(
     await held.release();
     await Promise.all(messages);
     expect(await pipeline.latest('d')).toEqual({ s: [NOW + offset, value] });
-    // A write takes what waits at the moment when it is sent.
+    // A write includes all messages that wait when it is sent.
     expect(requests - before).toBe(1);
   },
 );

@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 const { OperationTimedOutError } = cassandra.errors;
 
 const HOUR = 3_600_000;
-/** The middle of an hour: the samples of a test are all of one hour, and in time for it. */
+/** The middle of an hour: all samples of a test lie in this hour, and none is late. */
 const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
 const SAMPLE = { sensor_id: 's', ts: NOW, value: 1 };
 
@@ -23,7 +23,7 @@ async function start(options) {
 }
 
 describe('Commit seconds', () => {
-  test('Pipeline: commit takes a while: the metric has its seconds', async () => {
+  test('Pipeline: a commit takes a while: iot_ingest_commit_seconds includes that time', async () => {
     const writes = new HeldWrites();
     const pipeline = await start({ writes });
     const held = writes.hold({ write: 'write_measurements' });
@@ -76,18 +76,18 @@ describe('Unregistered devices', () => {
   const settings = { AUTO_REGISTER: 'false' };
   const birth = JSON.stringify({ sensors: [{ sensor_id: 's', type: 'temperature' }] });
 
-  test('Pipeline: birth after the first message: the message is stored after all', async () => {
+  test('Pipeline: birth after the first message of an unregistered device: the waiting message is stored', async () => {
     const pipeline = await start({ settings });
     await pipeline.measure('d', [SAMPLE]);
     expect(await pipeline.deadLetters()).toEqual([{ unknown_device: 1 }]);
     await pipeline.accept('iot/v1/d/birth', birth);
-    // The birth is acknowledged without the messages that waited for it.
+    // The birth is acknowledged before the waiting messages are stored.
     const samples = () => pipeline.samples('d', 's', NOW);
     await until(async () => (await samples()).length > 0);
     expect(await samples()).toEqual([[NOW, 1]]);
   });
 
-  test('Pipeline: message without a good measurement: it does not wait for the birth', async () => {
+  test('Pipeline: message without a good measurement: not kept until the birth', async () => {
     const pipeline = await start({ settings });
     await pipeline.accept('iot/v1/d/measurements', '[{"sensor_id":"s"}]');
     await pipeline.accept('iot/v1/d/birth', birth);
@@ -96,14 +96,14 @@ describe('Unregistered devices', () => {
   });
 });
 
-test('Pipeline: no newer value: no changed sensor is published', async () => {
+test('Pipeline: message has no newer value: no changed sensor is published', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [SAMPLE]);
   await pipeline.measure('d', [{ ...SAMPLE, ts: NOW - 1000 }]);
   expect(pipeline.publications).toEqual([1, 0]);
 });
 
-test('Pipeline: one instant with two values: one conflict', async () => {
+test('Pipeline: two values of a sensor at one time: counted as one conflict', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [SAMPLE, { ...SAMPLE, value: 2 }]);
   expect(await pipeline.metric('iot_ingest_conflicts_total')).toBe(1);

@@ -13,7 +13,7 @@ import { until } from '../../support/until.js';
 
 const { OperationTimedOutError, ResponseError } = cassandra.errors;
 
-/** More than the budget of bytes that are settled at once, 64 MiB. */
+/** The byte budget of unsettled messages, 64 MiB. A message of this size exceeds the budget with its overhead. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 const NOW = Date.now();
@@ -26,7 +26,7 @@ const afterwards = useCleanUps();
 
 /** @param {Options} [options] */
 async function start(options) {
-  /** @type {{ around: Around | null }} replaceable while it runs */
+  /** @type {{ around: Around | null }} replaceable at run time */
   const database = { around: null };
   const pipeline = await startMemoryPipeline({
     around: (request, run) => (database.around ? database.around(request, run) : run()),
@@ -38,7 +38,14 @@ async function start(options) {
   return { ...pipeline, database, messages };
 }
 
-/** The first requests that write samples fail. @param {number} count @param {() => Error} error @param {boolean} isApplied whether the database has the rows all the same @returns {Around} */
+/**
+ * Makes the first requests that write samples fail.
+ *
+ * @param {number} count
+ * @param {() => Error} error
+ * @param {boolean} isApplied true: the database stores the rows
+ * @returns {Around}
+ */
 function failing(count, error, isApplied) {
   let left = count;
   return async ({ table }, run) => {
@@ -50,7 +57,7 @@ function failing(count, error, isApplied) {
 }
 
 /**
- * Fails when a message is acknowledged before a write is committed.
+ * Checks that a message is not acknowledged before a write is committed.
  *
  * @param {MemoryPipeline} pipeline
  * @param {HeldWrites} writes
@@ -75,7 +82,7 @@ async function settleBehind(pipeline, writes, hold, accept) {
 
 const timeout = () => new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
 
-test('Accept: message of measurements: accepted, stored, counted as settled', async () => {
+test('Ingest: message of measurements: accepted, stored, counted as settled', async () => {
   const pipeline = await start();
   expect(await pipeline.measure('d', [SAMPLE])).toBe('accepted');
   expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
@@ -85,7 +92,7 @@ test('Accept: message of measurements: accepted, stored, counted as settled', as
   expect(pipeline.ingest.progress.unsettled).toBe(0);
 });
 
-test('Accept: unknown topic: dropped and counted, no dead letter', async () => {
+test('Ingest: unknown topic: dropped and counted, no dead letter', async () => {
   const pipeline = await start();
   expect(await pipeline.accept('iot/v2/d/measurements', '{}')).toBe('unknown_topic');
   expect(await pipeline.messages('unknown_topic')).toBe(1);
@@ -99,17 +106,17 @@ test.each([
   ['name that is no device id', 'bad_id', `iot/v1/${'x'.repeat(129)}/measurements`, JSON.stringify(SAMPLE)],
   ['one byte over MAX_MESSAGE_BYTES', 'too_large', 'iot/v1/d/measurements', ' '.repeat(1025)],
   ['bad birth', 'malformed', 'iot/v1/d/birth', '{'],
-])('Accept: %s: dead letter %s, then it is acknowledged', async (_, code, topic, payload) => {
+])('Ingest: %s: acknowledged after its dead letter %s is stored', async (_, code, topic, payload) => {
   const writes = new HeldWrites();
   const pipeline = await start({ settings: { MAX_MESSAGE_BYTES: '1024' }, writes });
   const hold = { write: 'deadLetters.write' };
   expect(await settleBehind(pipeline, writes, hold, () => pipeline.accept(topic, payload))).toBe('refused');
   expect(await pipeline.deadLetters()).toEqual([{ [code]: 1 }]);
-  // And the message of another device.
+  // The second settled message is that of another device.
   expect(await pipeline.messages('settled')).toBe(2);
 });
 
-test('Accept: message of exactly MAX_MESSAGE_BYTES: stored', async () => {
+test('Ingest: message of exactly MAX_MESSAGE_BYTES: stored', async () => {
   const pipeline = await start({ settings: { MAX_MESSAGE_BYTES: '1024' } });
   const payload = JSON.stringify(SAMPLE).padEnd(1024);
   expect(await pipeline.accept('iot/v1/d/measurements', payload)).toBe('accepted');
@@ -120,7 +127,7 @@ describe('Pipeline: temporary failure of the database', () => {
   test.each([
     ['before the write', false],
     ['after the write', true],
-  ])('Accept: two timeouts %s: accepted by the third try, stored once', async (_, isApplied) => {
+  ])('Ingest: two timeouts %s: accepted by the third try, stored once', async (_, isApplied) => {
     const pipeline = await start();
     pipeline.database.around = failing(2, timeout, isApplied);
     expect(await pipeline.measure('d', [SAMPLE])).toBe('accepted');
@@ -129,7 +136,7 @@ describe('Pipeline: temporary failure of the database', () => {
     expect(await pipeline.deadLetters()).toEqual([]);
   });
 
-  test('Accept: process ends meanwhile: fails as unavailable, counted as unsettled, no dead letter', async () => {
+  test('Ingest: process stops during retries: fails as unavailable, counted as unsettled, no dead letter', async () => {
     const pipeline = await start();
     pipeline.database.around = failing(Number.POSITIVE_INFINITY, timeout, false);
     const failed = pipeline.measure('d', [SAMPLE]).catch((error) => error);
@@ -143,7 +150,7 @@ describe('Pipeline: temporary failure of the database', () => {
   });
 });
 
-test('Accept: defect of our own: dead letter rejected, the next message is stored', async () => {
+test('Ingest: a programming error during a write: dead letter rejected, and the next message is stored', async () => {
   const pipeline = await start();
   pipeline.database.around = failing(1, () => new TypeError('a defect'), false);
   expect(await pipeline.measure('d', [SAMPLE])).toBe('refused');
@@ -152,7 +159,7 @@ test('Accept: defect of our own: dead letter rejected, the next message is store
   expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
 });
 
-test('Accept: database refuses the payload of a dead letter: the counts are kept, then it is acknowledged', async () => {
+test('Ingest: database refuses the payload of a dead letter: counts are stored, then the message is acknowledged', async () => {
   const writes = new HeldWrites();
   const pipeline = await start({ writes });
   pipeline.database.around = async ({ table, queries }, run) => {
@@ -168,7 +175,7 @@ test('Accept: database refuses the payload of a dead letter: the counts are kept
   expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
 });
 
-test('Accept: device leaves while its message waits for the budget: not begun, the message before it is stored', async () => {
+test('Ingest: device disconnects while its message waits for budget: not begun, and the next message is stored', async () => {
   const pipeline = await start();
   /** @type {() => void} */
   let release = () => {};
@@ -202,7 +209,7 @@ test.each([
   ['a day behind', -86_400_000],
   ['10 min ahead', 600_000],
 ])(
-  'Accept: clock is %s: no message is judged or acknowledged until the clock is right',
+  'Ingest: clock is %s: no message is judged or acknowledged until the clock is right',
   async (_, wrongMs) => {
     const clock = { differenceMs: wrongMs };
     const pipeline = await start({
@@ -229,7 +236,7 @@ test.each([
     // The time of receipt by the right clock.
     const [[ts] = []] = await pipeline.samples('untimed', 's', NOW - 60_000);
     expect(ts).toBeLessThanOrEqual(NOW);
-    // Both are of the same ms, so either may come first.
+    // Both dead letters are of the same ms, so either may come first.
     const deadLetters = await pipeline.deadLetters();
     expect(deadLetters).toHaveLength(2);
     expect(deadLetters).toEqual(expect.arrayContaining([{ malformed: 1 }, { too_large: 1 }]));
@@ -237,7 +244,7 @@ test.each([
   },
 );
 
-test('Accept: clock becomes wrong before the commit of a refusal: no acknowledgement until the clock is right', async () => {
+test('Ingest: clock becomes wrong before the commit of a refusal: no acknowledgement until the clock is right', async () => {
   const clock = { differenceMs: 0 };
   const writes = new HeldWrites();
   const pipeline = await start({
@@ -250,7 +257,7 @@ test('Accept: clock becomes wrong before the commit of a refusal: no acknowledge
   await held.reached();
   clock.differenceMs = 600_000;
   await held.release();
-  // The guard compares when the message asks it after the commit.
+  // The clock guard compares when the message requests the time after the commit.
   await until(() => pipeline.clockGuard.differenceMs === 600_000);
   expect(message.isAcknowledged()).toBe(false);
   clock.differenceMs = 0;

@@ -11,11 +11,11 @@ import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 const { ResponseError } = cassandra.errors;
 
 const HOUR = 3_600_000;
-/** The middle of an hour: the samples of a test are all of one hour, and in time for it. */
+/** The middle of an hour: all samples of a test lie in this hour, and none is late. */
 const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
 const FROM = NOW - 30 * 24 * HOUR;
 
-/** A value that the database refuses wherever it stands. */
+/** A value that the simulated database refuses in any statement. */
 const POISON = 666.25;
 
 const poison = [Buffer.alloc(8), Buffer.alloc(8)];
@@ -42,7 +42,7 @@ async function start(settings, writes) {
         database.requests++;
         await database.wait;
       }
-      // A dead letter keeps the payload, in which the value stands as text.
+      // A dead letter stores the payload, which has the value as text, so the database accepts it.
       if (queries.some(({ params }) => params.some(isPoisonous))) {
         throw new ResponseError(0x2200, 'the value is refused');
       }
@@ -56,7 +56,12 @@ async function start(settings, writes) {
 /** @param {Element[]} elements */
 const asJson = (elements) => elements.map(([sensor, ts, value]) => ({ sensor_id: sensor, ts, value }));
 
-/** @param {Element[]} elements @param {string} sensor @returns {Array<[ts: number, value: number]>} the good ones, in order of time */
+/**
+ * @param {Element[]} elements
+ *
+ * @param {string} sensor
+ * @returns {Array<[ts: number, value: number]>} the accepted samples, in order of time
+ */
 const goodOf = (elements, sensor) =>
   elements
     .filter(([name, , value]) => name === sensor && value !== POISON)
@@ -68,7 +73,7 @@ test.each([
   ['two hours', [0, HOUR]],
   ['an hour of now and a late one', [0, 5 * HOUR]],
 ])(
-  'Ingest: the database refuses a message of %s: it is one dead letter, and the next message is stored',
+  'Ingest: the database refuses a message of %s: one dead letter, and the next message is stored',
   async (_, ago) => {
     const pipeline = await start();
     const elements = ago.flatMap(
@@ -87,7 +92,7 @@ test.each([
   },
 );
 
-test('Ingest: the database refuses posted samples: the answer counts none as accepted', async () => {
+test('Ingest: the database refuses posted samples: the answer reports 0 as accepted', async () => {
   const pipeline = await start();
   /** @type {Element[]} */
   const elements = [
@@ -100,7 +105,7 @@ test('Ingest: the database refuses posted samples: the answer counts none as acc
   });
 });
 
-test('Ingest: the database refuses lines, of which two are of one instant: each is counted as refused, and none as merged', async () => {
+test('Ingest: the database refuses lines, two of them with one time: all three count as refused, none as merged', async () => {
   const pipeline = await start();
   const text = `m,device=d s=1 ${NOW}\nm,device=d s=2 ${NOW}\nm,device=d s=${POISON} ${NOW + 1}\n`;
   const result = await pipeline.ingest.submitLines({
@@ -120,7 +125,7 @@ test('Ingest: the database refuses lines, of which two are of one instant: each 
   expect(await pipeline.metric('iot_ingest_merged_total')).toBe(0);
 });
 
-test('Ingest: poisonous message shares its request with a good one: the good one is written by one request', async () => {
+test('Ingest: a refused message shares its request with a good one: the good message is retried in one request', async () => {
   const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' });
   /** @type {Element[]} */
   const known = [
@@ -135,7 +140,7 @@ test('Ingest: poisonous message shares its request with a good one: the good one
   pipeline.database.wait = new Promise((resolve) => {
     release = () => resolve(undefined);
   });
-  // It has the only place in the window, so the next two wait and share a request.
+  // This message has the only place in the window, so the next two messages wait and share a request.
   const first = pipeline.measure('other', asJson([['a', NOW + 1, 1]]));
   const good = Array.from({ length: 10 }, (__, index) => /** @type {Element} */ (['a', NOW + index, index]));
   /** @type {Element[]} */
@@ -149,11 +154,11 @@ test('Ingest: poisonous message shares its request with a good one: the good one
   expect(await pipeline.samples('d', 'a', FROM)).toEqual([[NOW - 2, 0], ...goodOf(good, 'a')]);
   expect(await pipeline.samples('d', 'b', FROM)).toEqual([[NOW - 1, 0]]);
   expect(await pipeline.deadLetters()).toEqual([{ rejected: 1 }]);
-  // One of the other device, one of both messages, and each message by itself.
+  // One request for the other device, one for both messages, and one for each message alone.
   expect(pipeline.database.requests).toBe(4);
 });
 
-test('Ingest: a good message is written again without its poisonous neighbor: no acknowledgement before', async () => {
+test('Ingest: a good message is retried without its refused neighbor: acknowledged only after that write', async () => {
   const writes = new HeldWrites();
   const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' }, writes);
   await pipeline.measure('d', asJson([['a', NOW - 1, 0]]));
@@ -164,7 +169,7 @@ test('Ingest: a good message is written again without its poisonous neighbor: no
     release = () => resolve(undefined);
   });
   const first = pipeline.measure('other', asJson([['a', NOW + 1, 1]]));
-  // The request of the other device, that of both messages, then the good message by itself.
+  // Requests: that of the other device, that of both messages, then that of the good message alone.
   const held = writes.hold({ write: 'write_measurements', nth: 3 });
   const bad = pipeline.measure('d', asJson([['a', NOW + 1, POISON]]));
   const good = track(() => pipeline.measure('d', asJson([['a', NOW, 1]])));

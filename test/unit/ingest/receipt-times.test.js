@@ -96,7 +96,7 @@ describe('Messages of a device in the same ms, without a time: all values are st
   });
 });
 
-test('Messages of a device in one ms: with times: they keep their times', async () => {
+test('Messages of a device in one ms: with times: each keeps its time', async () => {
   await start();
   for (const value of [1, 2]) await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value }]);
   await pipeline.measure('d', [{ sensor_id: 't', value: 3 }]);
@@ -155,7 +155,7 @@ test('Line protocol: several lines of a sensor without a time: each value gets i
   expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3]);
 });
 
-test('Values without a time: one between them is refused: a replay stores it at its reserved instant', async () => {
+test('Values without a time: refused because RELATIVE_TIMES is off: a replay stores each value at its own instant', async () => {
   await start({ RELATIVE_TIMES: 'false' });
   await pipeline.measure('d', [
     { sensor_id: 's', value: 1 },
@@ -172,7 +172,7 @@ test('Values without a time: one between them is refused: a replay stores it at 
   ]);
 });
 
-test('Values without a time: a process starts while the newest samples are ahead of the clock: no instant is reused', () => {
+test('Values without a time: a process starts while the newest sample is ahead of the clock: no instant is reused', () => {
   const device = blankDevice({ ...DEVICE, group: 0, retiredAt: null });
   const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, 's'));
   const known = {
@@ -186,14 +186,14 @@ test('Values without a time: a process starts while the newest samples are ahead
   expect(batch.sensors.get('s')?.times).toEqual([NOW + 501]);
 });
 
-/** A message: how far the clock has gone since the one before, and the number of its values of each sensor. */
+/** A message: ms since the previous message, the number of values of each sensor, and if it is redelivered. */
 const message = fc.record({
   ms: fc.integer({ min: 0, max: 3 }),
   counts: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 3 }),
   again: fc.boolean(),
 });
 
-test('Values without a time: any messages and redeliveries: one instant each, in order of arrival', () => {
+test('Values without a time: any messages and redeliveries: instants are unique and in order of arrival', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 60 }), (messages) => {
       const times = new ReceiptTimes({ maxAheadMs: 300_000 });
@@ -224,7 +224,7 @@ test('Values without a time: any messages and redeliveries: one instant each, in
   );
 });
 
-test('ReceiptTimes: a sensor that runs ahead of MAX_CLOCK_SKEW: its message waits until the clock is there', () => {
+test('Receipt times: a sensor gets ahead of the clock by MAX_CLOCK_SKEW: its messages wait for the clock', () => {
   const times = new ReceiptTimes({ maxAheadMs: 2000 });
   const place = (/** @type {number} */ receivedAt) =>
     times.place(batchOf(receivedAt, [['s', 0, 1]]), DEVICE, null, receivedAt, { from: null });
@@ -234,7 +234,7 @@ test('ReceiptTimes: a sensor that runs ahead of MAX_CLOCK_SKEW: its message wait
   expect(place(NOW + 500)).toBe(0);
 });
 
-test('ReceiptTimes: the clock is set back: the times follow it', () => {
+test('Receipt times: the clock is set back: assigned times follow the clock', () => {
   const times = new ReceiptTimes({ maxAheadMs: 2000 });
   const back = NOW - 3_600_000;
   for (const receivedAt of [NOW, back, back]) {
@@ -244,7 +244,7 @@ test('ReceiptTimes: the clock is set back: the times follow it', () => {
   }
 });
 
-test('Values without a time: device not in memory, late answer of the database: their instants follow the order of arrival', async () => {
+test('Values without a time: device not in memory, database answers late: instants follow the order of arrival', async () => {
   const turns = fc.infiniteStream(fc.nat(6));
   let devices = 0;
   /** @type {() => Promise<void>} */
@@ -274,10 +274,10 @@ test('Values without a time: device not in memory, late answer of the database: 
   );
 });
 
-/** More microtasks than it takes to look a device up. */
+/** More microtasks than a look-up of a device takes. */
 const LOOK_UP_TICKS = 150;
 
-test('Values without a time: device not in memory, a message arrives in any microtask of its read: it gets the later instant', async () => {
+test('Values without a time: a message arrives in any microtask of the read of its device: it gets the later instant', async () => {
   const before = await start();
   const devices = Array.from({ length: LOOK_UP_TICKS }, (_, ticks) => `looked-up-${ticks}`);
   for (const device of devices) await before.measure(device, [{ sensor_id: 's', ts: NOW - 1000, value: 0 }]);
@@ -306,7 +306,7 @@ test.each([
   ['a', 'b'],
   ['b', 'a'],
 ])(
-  'Values without a time: values with a time of two sensors are slightly ahead, %s first: all are stored',
+  'Values without a time: two sensors have values slightly ahead of the clock, %s first: all are stored',
   async (...order) => {
     await start();
     for (const sensor of order) await pipeline.measure('d', [{ sensor_id: sensor, value: 0 }]);

@@ -13,7 +13,7 @@ const FIRST = { index: 1, code: 'not_numeric', path: '[1].value', rule: 'must be
 /** @type {Refusal} */
 const WHOLE = { index: -1, code: 'malformed', path: '', rule: 'quotes "\u001b[2J"' };
 
-/** Notices, and what they have written. */
+/** Refusal notices, and the log lines that they write. */
 function noticesWithLog() {
   /** @type {{ msg: string, refused: number, topic: string }[]} */
   const lines = [];
@@ -44,7 +44,7 @@ test('Refusal notices: several refusals: the first is logged at once, the others
   });
 });
 
-test('Refusal notices: dropped messages: they count too, and each sum starts at 0', async () => {
+test('Refusal notices: dropped messages: counted too, and each sum starts at 0', async () => {
   const { lines, notices } = noticesWithLog();
   notices.unknownTopic('elsewhere');
   notices.unknownTopic('else\nwhere');

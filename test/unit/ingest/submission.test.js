@@ -8,7 +8,7 @@ import { until } from '../../support/until.js';
 /** @import { MemoryPipeline } from '../../support/system/memory-pipeline.js' */
 
 const NOW = Date.UTC(2026, 4, 5, 12);
-/** Bytes of messages that are settled at once. */
+/** Byte budget of unsettled messages. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 const clock = { now: NOW };
@@ -30,7 +30,7 @@ async function start(options) {
 const measured = (value) => ({ sensor_id: 's', ts: NOW - 1000, value });
 
 /**
- * A submission whose body is received for as long as the test wants.
+ * Starts a submission whose body arrives when the test calls `receive`.
  *
  * @param {MemoryPipeline} own
  * @param {number} bytes
@@ -51,7 +51,7 @@ function submitSlowly(own, bytes) {
   return { done, receive: () => receive(Buffer.from(JSON.stringify([measured(1)]))) };
 }
 
-test('Submission: a measurement is refused: both are counted, with the time of the commit', async () => {
+test('Submission: one of two measurements is refused: both are counted, and the commit time is recorded', async () => {
   const own = await start();
   const result = await own.submit('d', [measured(1), { sensor_id: 's', ts: NOW, value: 'x' }]);
   expect(result).toMatchObject({ accepted: 1, refused: [{ index: 1, code: 'not_numeric' }] });
@@ -62,13 +62,13 @@ test('Submission: a measurement is refused: both are counted, with the time of t
   expect(await own.metric('iot_ingest_commit_seconds_count')).toBe(1);
   const seconds = Number(await own.metric('iot_ingest_commit_seconds_sum'));
   expect(seconds).toBeGreaterThan(0);
-  // A clock that was added, not subtracted, gives the time since the process began, twice.
+  // Adding the start instead of subtracting it would give about twice the age of the process.
   expect(seconds).toBeLessThan(performance.now() / 1000);
   expect(await own.metric('iot_ingest_messages_total{result="settled"}')).toBe(1);
   expect(await own.metric('iot_ingest_dead_letters_total{code="not_numeric"}')).toBe(1);
 });
 
-test('Submission: its commit waits: it is not counted, and another of the device for another hour goes on', async () => {
+test('Submission: the commit is pending: not counted yet, and the device can submit another hour', async () => {
   const HOUR_MS = 3_600_000;
   let isHeld = true;
   /** @type {() => void} */
@@ -96,7 +96,7 @@ test('Submission: its commit waits: it is not counted, and another of the device
   expect(own.ingest.submittedBytes).toBe(0);
 });
 
-test('Submission: messages fill the budget of bytes: it is busy', async () => {
+test('Submission: messages fill the byte budget: refused as busy', async () => {
   /** @type {() => void} */
   let release = () => {};
   const released = new Promise((resolve) => {
@@ -115,7 +115,7 @@ test('Submission: messages fill the budget of bytes: it is busy', async () => {
   expect(await own.submit('d', [measured(1)])).toEqual({ accepted: 1, refused: [] });
 });
 
-test('Submission: slow senders hold 16 MiB: the next is busy until one of them is done', async () => {
+test('Submission: slow senders hold 16 MiB: the next sender is refused as busy until one of them is done', async () => {
   const own = await start();
   const slow = submitSlowly(own, 15 * 1024 * 1024);
   expect(own.ingest.submittedBytes).toBeGreaterThan(15 * 1024 * 1024);
@@ -130,7 +130,7 @@ test('Submission: slow senders hold 16 MiB: the next is busy until one of them i
   expect(await last.done).toEqual({ accepted: 1, refused: [] });
 });
 
-test('Submission: each large post of line protocol names another device: no name keeps its post in memory', async () => {
+test('Submission: large posts of line protocol each name a new device: no name keeps its post in memory', async () => {
   const POSTS = 100;
   const POST_BYTES = 300_000;
   const own = await start();

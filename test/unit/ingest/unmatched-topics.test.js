@@ -23,7 +23,7 @@ describe('Unmatched topics', () => {
     ]);
   });
 
-  test('Unmatched topics: more topics than it keeps: the least recently seen goes first', () => {
+  test('Unmatched topics: more topics than the limit: the least recently seen topic is removed', () => {
     const topics = new UnmatchedTopics({ clock: () => START, maxTopics: 3 });
     for (const topic of ['a', 'b', 'c', 'a', 'd']) topics.note(messageOn(topic));
     expect(topics.list().map(({ topic, count }) => [topic, count])).toEqual([
@@ -33,7 +33,7 @@ describe('Unmatched topics', () => {
     ]);
   });
 
-  test('Unmatched topics: large payload: the first 2 KiB, in memory of their own', () => {
+  test('Unmatched topics: large payload: only its first 2 KiB stay in memory', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     const large = Buffer.alloc(1_000_000, 'x');
     topics.note(messageOn('a', large));
@@ -42,13 +42,13 @@ describe('Unmatched topics', () => {
     expect(kept?.payload.buffer.byteLength).toBe(2048);
   });
 
-  test('Unmatched topics: small payload: it keeps no pool of Node.js alive', () => {
+  test('Unmatched topics: small payload: copied, so it keeps no pool of Node.js alive', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     topics.note(messageOn('a', 'x'));
     expect(topics.list()[0]?.payload.buffer.byteLength).toBe(1);
   });
 
-  test('Unmatched topics: long topic: its first characters, with a mark', () => {
+  test('Unmatched topics: long topic: its first 511 characters are kept, with a mark', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     topics.note(messageOn('t'.repeat(60_000)));
     topics.note(messageOn('t'.repeat(50_000)));

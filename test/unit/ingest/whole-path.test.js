@@ -18,7 +18,11 @@ const FROM = NOW - 3 * DAY;
 const writes = new HeldWrites();
 /** @type {MemoryPipeline} */
 let pipeline;
-/** Decides for each request: whether it fails before it is applied, after it, or not at all. @type {() => 'before' | 'after' | 'no'} */
+/**
+ * The fate of each request: it fails before it is applied, fails after it, or succeeds.
+ *
+ * @type {() => 'before' | 'after' | 'no'}
+ */
 let fate = () => 'no';
 beforeAll(async () => {
   pipeline = await startMemoryPipeline({
@@ -43,7 +47,12 @@ const measure = (device, samples, sensor = 's') =>
     samples.map(([ts, value]) => ({ sensor_id: sensor, ts, value })),
   );
 
-/** What a device has sent, one value an instant: of two the one with the greater bytes. @param {Sample[]} samples @returns {Sample[]} */
+/**
+ * Merges samples: one value for each instant, of two values the one with the greater bytes.
+ *
+ * @param {Sample[]} samples
+ * @returns {Sample[]}
+ */
 function merged(samples) {
   /** @type {Map<number, number>} */
   const values = new Map();
@@ -63,7 +72,7 @@ function bytesOf(value) {
 
 const sample = () =>
   fc.tuple(
-    // Few instants, so that messages overlap; hours that are late, and hours that are not.
+    // There are few instants, so that messages overlap. Some instants lie in late hours.
     fc.integer({ min: 0, max: 30 }).map((step) => NOW - step * 17 * 60_000),
     fc.integer({ min: -3, max: 3 }),
   );
@@ -79,7 +88,7 @@ const plan = fc.record({
   failures: fc.array(fc.constantFrom(/** @type {const} */ ('no'), 'before', 'after'), { maxLength: 4 }),
 });
 
-test('Ingest: overlapping messages at once, requests that fail: all is stored, latest is the newest', async () => {
+test('Ingest: concurrent overlapping messages, failing requests: all samples are stored, and latest is the newest', async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(plan, async ({ messages, failures }) => {
@@ -104,7 +113,7 @@ describe('Message committed after a newer one', () => {
   test.each([
     ['an older instant', NOW - 1000, 9],
     ['the same instant and a smaller value', NOW, 1],
-  ])('Ingest: %s: latest and live readers keep the newest', async (title, ts, value) => {
+  ])('Ingest: %s is committed later: latest and live readers keep the newest', async (title, ts, value) => {
     const device = title.replaceAll(' ', '-');
     await measure(device, [[NOW - DAY, 0]]);
     pipeline.published.length = 0;
@@ -118,12 +127,12 @@ describe('Message committed after a newer one', () => {
     expect(pipeline.published).toEqual([{ sensor: 's', value: 2 }]);
     expect(await pipeline.latest(device)).toEqual({ s: [NOW, 2] });
 
-    // What ingest remembers is the newest as well: nothing in between is news.
+    // The memory of ingest has the newest value as well, so an older value is not published.
     await measure(device, [[NOW - 500, 7]]);
     expect(pipeline.published).toHaveLength(1);
   });
 
-  test('Ingest: the same instant and a greater value: latest and live readers get it', async () => {
+  test('Ingest: a greater value for the same instant: latest and live readers get it', async () => {
     await measure('greater', [[NOW, 1]]);
     pipeline.published.length = 0;
     await measure('greater', [[NOW, 2]]);
@@ -132,7 +141,7 @@ describe('Message committed after a newer one', () => {
   });
 });
 
-test('Ingest: live readers get a value: it is committed', async () => {
+test('Ingest: a value reaches live readers: only after its commit', async () => {
   pipeline.published.length = 0;
   for (const write of ['write_measurements', 'write_latest']) {
     const held = writes.hold({ write });
@@ -149,7 +158,7 @@ test('Ingest: live readers get a value: it is committed', async () => {
 describe('last_seen', () => {
   const element = { sensor_id: 's', ts: NOW, value: 1 };
 
-  test('Ingest: retained message of measurements: stored, last_seen stays empty', async () => {
+  test('Ingest: retained measurements: stored, and last_seen stays empty', async () => {
     const before = await pipeline.metric('iot_ingest_end_to_end_seconds_count');
     await pipeline.measure('retained', [element], { retained: true });
     expect(await pipeline.samples('retained', 's', FROM)).toEqual([[NOW, 1]]);
@@ -157,7 +166,7 @@ describe('last_seen', () => {
     expect(await pipeline.metric('iot_ingest_end_to_end_seconds_count')).toBe(before);
   });
 
-  test('Ingest: message of now: last_seen is its receipt', async () => {
+  test('Ingest: a live message arrives: last_seen is its receipt time', async () => {
     await pipeline.measure('seen', [element], { receivedAt: NOW });
     expect(await pipeline.lastSeen('seen')).toBe(NOW);
     // A later replay does not show that the device is active now.

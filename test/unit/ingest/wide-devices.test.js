@@ -4,7 +4,7 @@ import { startMemoryPipeline } from '../../support/system/memory-pipeline.js';
 
 const HOUR = 3_600_000;
 const NOW = Math.floor(Date.now() / HOUR) * HOUR + HOUR / 2;
-/** More than fit into one part. */
+/** More sensors than one part holds. */
 const SENSORS = 100;
 
 const afterwards = useCleanUps();
@@ -40,7 +40,7 @@ async function startWide() {
   };
 }
 
-test('Wide device: hours come again: the number of parts of each hour is written once', async () => {
+test('Wide device: hours are sent again: the number of parts of each hour is written once', async () => {
   const pipeline = await startWide();
   const before = pipeline.written();
   await pipeline.measureHours(3);
@@ -48,9 +48,9 @@ test('Wide device: hours come again: the number of parts of each hour is written
   expect(pipeline.written() - before).toBe(2);
 });
 
-test('Wide device: more than a thousand hours: the writer forgets them, and writes them again', async () => {
+test('Wide device: more than 1,000 hours: the writer forgets old hours, and writes their number of parts again', async () => {
   const pipeline = await startWide();
-  // With the hour of the first message these are 1,000.
+  // These hours include the hour of the first message, so there are 1,000.
   await pipeline.measureHours(1000);
   const before = pipeline.written();
   await pipeline.measureHours(1000);

@@ -29,7 +29,7 @@ test.each([
   ['bananas', 'temperature', 'bananas', undefined],
   ['constructor', 'x', 'constructor', undefined],
   [null, 'temperature', undefined, undefined],
-])('Home Assistant: unit %s of a %s: shown as %s, class %s', (unit, type, shown, deviceClass) => {
+])('Home Assistant: unit %s, type %s: announced as unit %s, class %s', (unit, type, shown, deviceClass) => {
   expect(discoveryOf({ ...ITEM, unit, type }, TOPIC)).toMatchObject({
     unit_of_measurement: shown,
     device_class: deviceClass,
@@ -43,11 +43,11 @@ test.each([
   ['MWh', 'total_increasing'],
   ['W', 'measurement'],
   [null, 'measurement'],
-])('Home Assistant: unit %s: state class %s', (unit, stateClass) => {
+])('Home Assistant: sensor has unit %s: announced with state class %s', (unit, stateClass) => {
   expect(discoveryOf({ ...ITEM, unit }, TOPIC)).toMatchObject({ state_class: stateClass });
 });
 
-test('Home Assistant: a device and a sensor without names: their ids', () => {
+test('Home Assistant: device and sensor have no names: their ids are announced as names', () => {
   expect(discoveryOf({ ...ITEM, device: null, name: null }, TOPIC)).toMatchObject({
     name: 's',
     device: { name: 'd', identifiers: ['d'] },
@@ -72,13 +72,13 @@ describe('Home Assistant: announcements', () => {
     });
   });
 
-  test('Home Assistant: further values: announced once', () => {
+  test('Home Assistant: a sensor sends several values: the sensor is announced once', () => {
     homeAssistant.announce(ITEM, TOPIC);
     homeAssistant.announce({ ...ITEM, value: 2 }, TOPIC);
     expect(sent).toEqual([{ topic: 'homeassistant/sensor/d/s/config', name: 'value', retain: true }]);
   });
 
-  test('Home Assistant: two devices with one sensor id: each is announced once', () => {
+  test('Home Assistant: two devices have sensors with equal ids: each sensor is announced once', () => {
     const other = { ...ITEM, device_id: 'e', device: 'shelf' };
     for (const item of [ITEM, other, ITEM, other]) homeAssistant.announce(item, TOPIC);
     expect(sent.map(({ topic }) => topic)).toEqual([
@@ -87,14 +87,14 @@ describe('Home Assistant: announcements', () => {
     ]);
   });
 
-  test('Home Assistant: a changed attribute: announced again', () => {
+  test('Home Assistant: name or unit of a sensor changes: the sensor is announced again', () => {
     homeAssistant.announce(ITEM, TOPIC);
     homeAssistant.announce({ ...ITEM, name: 'warmth' }, TOPIC);
     homeAssistant.announce({ ...ITEM, name: 'warmth', unit: 'Cel' }, TOPIC);
     expect(sent.map(({ name }) => name)).toEqual(['value', 'warmth', 'warmth']);
   });
 
-  test('Home Assistant: a dropped message: announced with the next value, once', () => {
+  test('Home Assistant: an announcement is dropped: the next value announces the sensor, once', () => {
     isTaken = false;
     homeAssistant.announce(ITEM, TOPIC);
     isTaken = true;
@@ -103,7 +103,7 @@ describe('Home Assistant: announcements', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('Home Assistant: the broker may have forgotten: all are announced again', () => {
+  test('Home Assistant: the broker may have lost retained messages: all sensors are announced again', () => {
     homeAssistant.announce(ITEM, TOPIC);
     homeAssistant.forget();
     homeAssistant.announce(ITEM, TOPIC);

@@ -81,7 +81,7 @@ afterEach(() => stats.stop());
 /** @param {string} process @param {unknown} signs */
 const receive = (process, signs) => listener?.(process, Buffer.from(JSON.stringify(signs)));
 
-test('Installation stats: processes: each counts once; rates and requests are added, times are those of all messages', () => {
+test('Installation statistics: several processes: each counts once; rates are added, latencies are those of all commits', () => {
   own = signsOf(10, [1, 1, 1]);
   receive('a', signsOf(5, [100]));
   receive('a', signsOf(20, [100]));
@@ -111,26 +111,26 @@ test('Installation statistics: a process stops publishing: it counts for three m
 });
 
 test.each([
-  ['no JSON', '{'],
+  ['invalid JSON', '{'],
   ['null', null],
   ['a list', []],
-  ['nothing', {}],
-  ['a text for a figure', { ...signsOf(1), samples_per_s: '1' }],
-  ['less than nothing', { ...signsOf(1), waiting: -1 }],
-  ['more than can be', { ...signsOf(1), window: 1e300 }],
-  ['no counts', { ...signsOf(1), commits: null }],
-  ['a bucket that is none', { ...signsOf(1), commits: [[100_000, 1]] }],
-  ['half a bucket', { ...signsOf(1), commits: [[1.5, 1]] }],
-  ['a count that is none', { ...signsOf(1), commits: [[1, -1]] }],
-  ['a pair that is none', { ...signsOf(1), commits: [5] }],
-  ['far more than ours', { ...signsOf(1), more: 'x'.repeat(20_000) }],
-])('Installation stats: %s: not a process of the installation', (_, signs) => {
+  ['an empty object', {}],
+  ['a string instead of a number', { ...signsOf(1), samples_per_s: '1' }],
+  ['a negative figure', { ...signsOf(1), waiting: -1 }],
+  ['an impossibly large figure', { ...signsOf(1), window: 1e300 }],
+  ['no latency counts', { ...signsOf(1), commits: null }],
+  ['an unknown bucket', { ...signsOf(1), commits: [[100_000, 1]] }],
+  ['a fractional bucket', { ...signsOf(1), commits: [[1.5, 1]] }],
+  ['a negative count', { ...signsOf(1), commits: [[1, -1]] }],
+  ['a number instead of a pair', { ...signsOf(1), commits: [5] }],
+  ['more than 20,000 bytes', { ...signsOf(1), more: 'x'.repeat(20_000) }],
+])('Installation statistics: a message holds %s: ignored', (_, signs) => {
   const payload = typeof signs === 'string' ? signs : JSON.stringify(signs);
   expect(listener?.('a', Buffer.from(payload))).toBe(false);
   expect(stats.read()).toEqual(NOTHING);
 });
 
-test('Installation stats: other processes: at most a thousand, with names of usual length', () => {
+test('Installation statistics: 1,001st process, or a name of 1,001 characters: ignored', () => {
   expect(receive('x'.repeat(1001), signsOf(1))).toBe(false);
   for (let i = 0; i < 1000; i++) expect(receive(`p${i}`, signsOf(1))).toBe(true);
   expect(receive('one more', signsOf(1))).toBe(false);
@@ -141,14 +141,14 @@ test('Installation stats: other processes: at most a thousand, with names of usu
   expect(receive('one more', signsOf(1))).toBe(true);
 });
 
-describe('Installation stats: each second', () => {
+describe('Installation statistics: each second', () => {
   test('Installation statistics: a running process: it publishes its snapshot', async () => {
     own = signsOf(7, [3]);
     await until(() => published.some(([, { samples_per_s }]) => samples_per_s === 7));
     expect(published.at(-1)).toEqual(['own', { ...own, health: WELL }]);
   });
 
-  test('Installation statistics: history: the last five minutes', async () => {
+  test('Installation statistics: history: it holds the newest 300 snapshots', async () => {
     expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
     now = 500;
     receive('a', signsOf(5));
@@ -156,7 +156,7 @@ describe('Installation stats: each second', () => {
     expect(stats.recent()[0]).toMatchObject({ ts: '2026-11-26T08:00:00.500Z', samples_per_s: 5 });
   });
 
-  test('Installation statistics: a process serves no readers: it publishes, and neither receives nor keeps anything', () => {
+  test('Installation statistics: a process has no live readers: it publishes its snapshot and receives none', () => {
     listener = undefined;
     published = [];
     const ingest = create(false);

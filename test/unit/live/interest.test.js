@@ -19,8 +19,8 @@ beforeEach(() => {
 /** @param {string[]} devices */
 const announcement = (devices) => Buffer.from(JSON.stringify({ devices }));
 
-describe('Interest', () => {
-  test('Interest: a new connection: every device counts as followed until all readers had time to announce themselves', () => {
+describe('Live interest', () => {
+  test('Live interest: a connection begins: every device counts as followed until all readers could announce themselves', () => {
     expect(interest.has('a')).toBe(false);
     interest.begin();
     now += LEASE_MS - 1;
@@ -29,7 +29,7 @@ describe('Interest', () => {
     expect(interest.has('a')).toBe(false);
   });
 
-  test('Interest: any announcements of any readers: a device is followed while one of the newest announcements has it', () => {
+  test('Live interest: any announcements: a device is followed while the newest announcement of a reader names it', () => {
     const devices = fc.subarray(['a', 'b', EVERY_DEVICE]);
     const step = fc.record({ reader: fc.constantFrom('r1', 'r2'), devices, pause: fc.nat(LEASE_MS) });
     fc.assert(
@@ -53,7 +53,7 @@ describe('Interest', () => {
     );
   });
 
-  test('Interest: a device that nobody followed is announced: reported once, the same announcement again is no news', () => {
+  test('Live interest: a device gets its first follower: reported once; a repeated announcement reports nothing', () => {
     interest.receive('r1', announcement(['a']));
     interest.receive('r1', announcement(['a']));
     expect(news).toBe(1);
@@ -64,17 +64,17 @@ describe('Interest', () => {
   });
 
   test.each([
-    ['no JSON', Buffer.from('{')],
+    ['invalid JSON', Buffer.from('{')],
     ['null', Buffer.from('null')],
-    ['no list', Buffer.from('{"devices":"a"}')],
-    ['a number', Buffer.from('{"devices":[1]}')],
+    ['no list of devices', Buffer.from('{"devices":"a"}')],
+    ['a number as a device id', Buffer.from('{"devices":[1]}')],
     ['too many devices', announcement(Array.from({ length: 1001 }, (_, index) => String(index)))],
-  ])('Interest: an announcement of another program, %s: ignored', (_, payload) => {
+  ])('Live interest: a malformed announcement, %s: ignored', (_, payload) => {
     expect(interest.receive('r1', payload)).toBe(false);
     expect(interest.has('a')).toBe(false);
   });
 
-  test('Interest: more readers than any installation has: the first thousand count, also when they announce again', () => {
+  test('Live interest: more than 1,000 readers: only the first 1,000 count, also with later announcements', () => {
     for (let reader = 0; reader < 1000; reader++) interest.receive(`r${reader}`, announcement([]));
     expect(interest.receive('one more', announcement(['a']))).toBe(false);
     expect(interest.receive('r7', announcement(['a']))).toBe(true);
@@ -82,7 +82,7 @@ describe('Interest', () => {
   });
 });
 
-describe('Announcer', () => {
+describe('Live announcer', () => {
   /** @type {string[]} */
   let devices;
   /** @type {string[][]} */
@@ -100,7 +100,7 @@ describe('Announcer', () => {
   });
   afterEach(() => announcer.stop());
 
-  /** Another announcer of the same interval has announced three times. */
+  /** Waits until another announcer with an equal interval has announced three times. */
   async function announcedThrice() {
     let count = 0;
     const other = new Announcer({ devices: () => ['c'], send: () => void count++, everyMs: 5 });
@@ -109,7 +109,7 @@ describe('Announcer', () => {
     other.stop();
   }
 
-  test('Announcer: several changes in one turn: announced once, then again and again until nobody follows anything', async () => {
+  test('Live announcer: two changes in one turn: announced together, then repeatedly until no device is followed', async () => {
     devices = ['a', 'b'];
     announcer.change();
     announcer.change();
@@ -131,7 +131,7 @@ describe('Announcer', () => {
   test.each([
     ['all devices', ['a', EVERY_DEVICE]],
     ['more devices than an announcement holds', Array.from({ length: 1001 }, (_, index) => `d${index}`)],
-  ])('Announcer: readers follow %s: announced as every device', async (_, followed) => {
+  ])('Live announcer: readers follow %s: every device is announced', async (_, followed) => {
     devices = followed;
     announcer.change();
     await until(() => sent.length > 0);

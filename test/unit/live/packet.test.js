@@ -17,9 +17,9 @@ function parse(bytes) {
   return packets;
 }
 
-// At each of these the length of the rest takes one byte more.
+// The length field of the packet grows by one byte at 128, 16,384 and 2,097,152 bytes.
 test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_000_000])(
-  'PUBLISH: a payload of %d bytes: encoded as MQTT 5 demands',
+  'PUBLISH packet: a payload of %d bytes: an MQTT 5 parser reads it back',
   (size) => {
     const payload = 'é'.repeat(size / 2) + 'x'.repeat(size % 2);
     for (const topic of ['iot/live/x', 'iot/live/0f8fad5b-d9cb-469f-a165-70867728950e']) {
@@ -32,14 +32,14 @@ test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_
   },
 );
 
-test('PUBLISH: a topic of UTF-8, retained: encoded as MQTT 5 demands', () => {
+test('PUBLISH packet: retained, with a non-ASCII topic: an MQTT 5 parser reads it back', () => {
   const [packet] = parse(publishPacket('iot/live/größe', 'é', 5, true));
   expect(packet).toMatchObject({ topic: 'iot/live/größe', payload: Buffer.from('é'), retain: true, qos: 0 });
 });
 
-// What is left of 127 bytes for the payload is where the length takes one byte more.
+// A remaining length above 127 bytes takes two bytes. The payloads below lie on both sides of that limit.
 test.each([0, 12.4, 999_999])(
-  'Live packet: a wait of %d ms: sent with it, and read by the receiver',
+  'Live packet: a message waited %d ms: the packet carries the wait, and the receiver reads it',
   (waited) => {
     for (const payload of ['[]', 'x'.repeat(90), 'x'.repeat(120)]) {
       const [packet] = parse(publishPacket('iot/live/x', payload, waited));
@@ -57,12 +57,12 @@ test.each([
   { waited_ms: 'x' },
   { waited_ms: ['1', '2'] },
   { waited_ms: '1e9' },
-])('Live packet: an impossible wait: ignored: %j', (userProperties) => {
+])('Live packet: the properties are %j: read as a wait of 0 ms', (userProperties) => {
   expect(waitedMs(/** @type {any} */ ({ properties: { userProperties } }))).toBe(0);
   expect(waitedMs(/** @type {any} */ ({}))).toBe(0);
 });
 
-test('Outbox: more than 1 MiB waits, or no connection: put reports that it dropped the message', () => {
+test('Live outbox: more than 1 MiB waits, or no connection: put reports that it dropped the message', () => {
   const client = { connected: true, stream: { writableLength: 0, write() {} } };
   const outbox = new Outbox(/** @type {any} */ (client), /** @type {any} */ ({ live: { inc() {} } }));
   expect(outbox.put('iot/live/x', 'x'.repeat(2 ** 20))).toBe(true);

@@ -43,7 +43,7 @@ const newSensor = (id, value) =>
 /** @param {number} at */
 const items = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
 
-test('Publisher: a quiet device: its changes of one turn are published in that turn', async () => {
+test('Live publisher: a device was quiet: changes of one event loop turn are published in that turn', async () => {
   const [a, b] = [newDevice('a'), newDevice('b')];
   publisher.publishChanges(a, [newSensor('s', 1)], []);
   publisher.publishChanges(b, [newSensor('s', 2)], []);
@@ -53,7 +53,7 @@ test('Publisher: a quiet device: its changes of one turn are published in that t
   expect([items(0), items(1)]).toEqual([['s 1', 't 3'], ['s 2']]);
 });
 
-test('Publisher: a device with many changes: the newest value of each sensor once an interval', async () => {
+test('Live publisher: a device changes often: the newest value of each sensor is published once per interval', async () => {
   const device = newDevice('a');
   const [s, t] = [newSensor('s', 0), newSensor('t', 0)];
   publisher.publishChanges(device, [s], []);
@@ -71,7 +71,7 @@ test('Publisher: a device with many changes: the newest value of each sensor onc
   );
 });
 
-test('Publisher: several commits in one message: it has the time of the oldest', async () => {
+test('Live publisher: one message covers several commits: it carries the time of the oldest commit', async () => {
   const device = newDevice('a');
   const before = performance.now();
   publisher.publishChanges(device, [newSensor('s', 1)], []);
@@ -89,7 +89,7 @@ test('Publisher: several commits in one message: it has the time of the oldest',
   expect(second).toBeLessThanOrEqual(after);
 });
 
-test('Live publisher: a change after an earlier publication: published as well', async () => {
+test('Live publisher: a sensor changes again after a publication: the change is published as well', async () => {
   const device = newDevice('a');
   const sensor = newSensor('s', 1);
   for (const round of [1, 2, 3]) {
@@ -98,7 +98,7 @@ test('Live publisher: a change after an earlier publication: published as well',
   }
 });
 
-test('Live publisher: no subscriber: not published, also not later', async () => {
+test('Live publisher: nobody subscribes: a change is dropped, and not published later', async () => {
   wanted = false;
   publisher.publishChanges(newDevice('a'), [newSensor('s', 1)], []);
   wanted = true;
@@ -106,7 +106,7 @@ test('Live publisher: no subscriber: not published, also not later', async () =>
   expect(published).toEqual([]);
 });
 
-test('Publisher: many sensors: several messages, and a stop publishes the waiting ones', () => {
+test('Live publisher: 250 sensors change, and the publisher stops: all are published in messages of 100', () => {
   publisher.publishChanges(
     newDevice('a'),
     Array.from({ length: 250 }, (_, at) => newSensor(`s${at}`, at)),
@@ -116,7 +116,7 @@ test('Publisher: many sensors: several messages, and a stop publishes the waitin
   expect(published.map(({ items }) => items.length)).toEqual([100, 100, 50]);
 });
 
-test('Publisher: a reader begins to follow a device: changes that were committed a moment before are published', async () => {
+test('Live publisher: a reader begins to follow a device: changes committed just before are published', async () => {
   const [a, b] = [newDevice('a'), newDevice('b')];
   const [s, empty] = [newSensor('s', 1), { ...newSensor('t', 0), ts: null, value: null }];
   a.sensors = new Map([

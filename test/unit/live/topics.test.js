@@ -13,13 +13,13 @@ import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
 /** @import { LiveItem } from '../../../api/live/messages.js' */
 
-test('Live topics: a topic: its device is read from it', () => {
+test('Live topics: the topic of a device: the device id is read back from it', () => {
   expect(liveTopic('d')).toBe('iot/live/d');
   expect(liveDevice(liveTopic('d'))).toBe('d');
 });
 
 test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
-  'figures of %s have a topic of ASCII',
+  'Statistics topic: process %s: the topic is ASCII, and the name is read back from it',
   (process) => {
     const topic = statsTopic(process);
     expect(topic).toMatch(/^iot\/live\/stats\/[\x21-\x7e]+$/);
@@ -29,18 +29,18 @@ test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
   },
 );
 
-test('Live topics: a topic of no process: it is recognized', () => {
+test('Statistics topic: a topic of no process, or with a malformed name: no process is read from it', () => {
   expect(statsProcess(liveTopic('d'))).toBe(null);
   expect(statsProcess('iot/live/stats/%zz')).toBe('');
 });
 
 test.each(['#', '+/#', 'iot/#', 'iot/+/+', '+/+/+', '+/live/#', 'iot/live/#', 'iot/live/+', 'iot/live/d'])(
-  '%s reaches live changes',
+  'Live topics: subscription filter %s: matches live topics',
   (filter) => expect(reachesLive(filter)).toBe(true),
 );
 
 test.each(['iot/v1/#', 'iot/v1/+/status', 'spBv1.0/#', '$SYS/#', 'other/+/#', '+/v1/#'])(
-  '%s does not',
+  'Live topics: subscription filter %s: matches no live topic',
   (filter) => expect(reachesLive(filter)).toBe(false),
 );
 
@@ -82,7 +82,7 @@ function namedTopicsOf(items) {
   return topics;
 }
 
-test('Topics by name: a birth gives two devices one name: each has a topic of its own', () => {
+test('Live topics by name: a birth gives two devices equal names: the second is published under its id', () => {
   const other = itemOf('pump-1', 't', { device: 'Pump' });
   expect(namedTopicsOf([itemOf('Pump', 't'), other, itemOf('Pump', 't'), other])).toEqual([
     'iot/live/Pump',
@@ -94,13 +94,13 @@ test('Topics by name: a birth gives two devices one name: each has a topic of it
   ]);
 });
 
-test('Topics by name: a birth gives two sensors one name: each has a topic of its own', () => {
+test('Live topics by name: a birth gives two sensors equal names: the second is published under its id', () => {
   const other = itemOf('Pump', 'probe-1', { name: 't' });
   const topics = namedTopicsOf([itemOf('Pump', 't'), other]).filter((topic) => topic.includes('/sensors/'));
   expect(topics).toEqual(['iot/live/Pump/sensors/t', `iot/live/Pump/sensors/${other.sensor_id}`]);
 });
 
-test('Topics by name: a name changes: the topics follow', () => {
+test('Live topics by name: device and sensor get new names: their topics change with the names', () => {
   const device = idOf('Pump');
   const renamed = itemOf('Pump', 't', { device: 'Old pump', name: 'Heat' });
   expect(namedTopicsOf([renamed, itemOf('Pump', 't'), renamed])).toEqual([
@@ -111,7 +111,7 @@ test('Topics by name: a name changes: the topics follow', () => {
   ]);
 });
 
-test('Topics by name: two devices have a sensor of one id: each has a topic of its own', () => {
+test('Live topics by name: sensors of two devices have equal ids: each sensor has a topic of its own', () => {
   const sensor = idOf('any');
   const items = ['a', 'b'].map((device) => ({ ...itemOf(device, 't'), sensor_id: sensor, name: null }));
   const topics = namedTopicsOf([...items, ...items]).filter((topic) => topic.includes('/sensors/'));

@@ -22,11 +22,11 @@ test.each([
   ['PACKED_BEFORE_START_MS', rules.PACKED_BEFORE_START_MS, 10_800_000],
   ['SAMPLE_ROW_BYTES', rules.SAMPLE_ROW_BYTES, 60],
   ['MESSAGE_ROW_BYTES', rules.MESSAGE_ROW_BYTES, 36],
-])('Rules: %s: as documented', (_, actual, value) => {
+])('Rules: %s: has the documented value', (_, actual, value) => {
   expect(actual).toEqual(value);
 });
 
-test('Rules: limits of the servers: half a segment of the commit log, and what batches may weigh', () => {
+test('Rules: limits of the servers: equal their documented limits for batches and mutations', () => {
   expect(rules.BATCH_LIMITS).toEqual({
     statements: 65_535,
     bytes: { cassandra: 51_200, scylla: 1_048_576 },
@@ -34,20 +34,20 @@ test('Rules: limits of the servers: half a segment of the commit log, and what b
   });
 });
 
-test('Rules: a batch of one and a half intervals: two samples a message', () => {
+test('Rules: a batch of 1.5 intervals: two samples a message; of 1.25 intervals: one sample', () => {
   const hour = (/** @type {number} */ batchMs) =>
     rules.partitionPerHour({ sensors: 1, intervalMs: 40_000, batchMs });
   expect(hour(60_000).bytes).toBe(60 * rules.messageWeight({ sensors: 1, samples: 2 }).bytes);
   expect(hour(50_000).bytes).toBe(72 * rules.messageWeight({ sensors: 1, samples: 1 }).bytes);
 });
 
-test('Rules: a message of two rows: each row carries its sensors and times by itself', () => {
+test('Rules: a message needs two rows: each row carries its own sensors and times', () => {
   const message = rules.messageWeight({ sensors: 2, samples: 2000 });
   expect(message.rows).toBe(2);
   expect(message.bytes).toBe(2 * rules.messageWeight({ sensors: 1, samples: 2000 }).bytes);
 });
 
-test('Rules: a device over two partitions: each message writes a row to both', () => {
+test('Rules: a device has two partitions: each message writes a row to both', () => {
   const load = { intervalMs: 1000, batchMs: 1000 };
   const wide = rules.devicePerHour({ sensors: 100, ...load });
   const half = rules.devicePerHour({ sensors: 50, ...load });

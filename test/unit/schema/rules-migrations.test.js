@@ -19,7 +19,7 @@ const withDeletions = new Set(
 /** The default of both servers, in s. */
 const TEN_DAYS = 864_000;
 
-/** @param {number} days retention of what a setting decides @param {keyof typeof DIALECTS} server */
+/** @param {number} days retention that the settings define @param {keyof typeof DIALECTS} server */
 const statements = (days, server) =>
   migrations.flatMap((migration) =>
     statementsOf(
@@ -36,7 +36,7 @@ const statements = (days, server) =>
     ),
   );
 
-/** @param {string} options what stands behind WITH */
+/** @param {string} options the options behind WITH */
 const statementsWith = (options) =>
   statementsOf(
     { version: 1, name: '001-made-up.cql', text: `CREATE TABLE t (id int PRIMARY KEY) WITH ${options};` },
@@ -48,26 +48,26 @@ describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
   const server = /** @type {keyof typeof DIALECTS} */ (name);
 
   test.each([MIN_BATCH_DAYS, 30, 31, 365, 3650])(
-    'retention of %p days: the rules of windows hold',
+    'Migrations: retention of %p days: all compaction windows are allowed',
     (days) => {
       expect(() => statements(days, server)).not.toThrow();
     },
   );
 
-  test('Migrations: compaction: only whole windows expire', () => {
+  test('Migrations: tables with a TTL: they use TimeWindowCompactionStrategy', () => {
     const expiring = statements(30, server).filter((statement) => statement.includes('default_time_to_live'));
     expect(expiring.length).toBeGreaterThan(0);
     for (const statement of expiring) expect(statement).toContain('TimeWindowCompactionStrategy');
   });
 
-  test('Migrations: deletions: a table that the store deletes from keeps them for ten days or more', () => {
+  test('Migrations: a table from which the store deletes: keeps tombstones for ten days or more', () => {
     expect([...withDeletions]).toEqual(expect.arrayContaining(['annotation', 'alarm_delivery', 'device']));
     const all = statements(365, server);
     for (const table of withDeletions) {
       const options = all
         .filter((statement) => new RegExp(`TABLE (IF NOT EXISTS )?${table}\\b`).test(statement))
         .join(' AND ');
-      // The last one counts.
+      // A later statement overrides the options of an earlier one.
       const mode = [...options.matchAll(/tombstone_gc = \{'mode': '(\w+)'/g)].at(-1)?.[1];
       const grace = [...options.matchAll(/gc_grace_seconds = (\d+)/g)].at(-1)?.[1] ?? TEN_DAYS;
       expect([table, mode]).not.toEqual([table, 'immediate']);
@@ -75,7 +75,7 @@ describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
     }
   });
 
-  test('Migrations: features: none that one of the servers does badly', () => {
+  test('Migrations: all statements: no counter, secondary index, materialized view or ALLOW FILTERING', () => {
     for (const statement of statements(30, server)) {
       expect(statement).not.toMatch(
         /\bcounter\b|CREATE\s+(CUSTOM\s+)?INDEX|MATERIALIZED\s+VIEW|ALLOW\s+FILTERING/i,
@@ -96,15 +96,15 @@ test.each([
     /001-made-up.cql: .*needs a TTL/,
   ],
   [
-    'a window that is not named',
+    'no window size',
     "default_time_to_live = 604800 AND compaction = {'class': 'TimeWindowCompactionStrategy'}",
     /001-made-up.cql/,
   ],
-])('Migrations: %s: fails before it is sent', (_, options, message) => {
+])('Migrations: compaction with %s: fails before any statement is sent', (_, options, message) => {
   expect(() => statementsWith(options)).toThrow(message);
 });
 
-test('Migrations: an unknown retention: fails', () => {
+test('Migrations: a placeholder names an unknown retention: fails', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what stands in the files
   expect(() => statementsWith('${window(WEEKS)}')).toThrow(/001-made-up.cql: no retention is called WEEKS/);
 });

@@ -17,7 +17,7 @@ import {
   partitionPerHour,
 } from '../../../schema/rules.js';
 
-test('Rules: two clocks are as far apart as they may be: the margin before the closing is longer', () => {
+test('Rules: margin for late samples: longer than twice the allowed clock difference', () => {
   expect(LATE_MARGIN_MS).toBeGreaterThan(2 * MOST_CLOCK_DIFFERENCE_MS);
 });
 
@@ -61,30 +61,30 @@ describe('Rules: an hour of a device', () => {
       hour(500, 60_000, 60_000),
       { rows: 60, bytes: 60 * row(63, 1) },
     ],
-  ])('Hour of a device: %s: within the aim', (_, weight, expected) => {
+  ])('Hour of a device: %s: within the target size', (_, weight, expected) => {
     expect(weight).toEqual(expected);
     expect(weight.rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
     expect(weight.bytes).toBeLessThanOrEqual(PARTITION_AIM.bytes);
   });
 
-  test('Hour of a device: a kilohertz of one sensor: beyond the aim however it is batched, and no warning', () => {
+  test('Hour of a device: one sensor at 1 kHz: beyond the target size, but below the warning', () => {
     const { rows, bytes } = hour(1, 1, 10_000);
     expect(bytes).toBeGreaterThan(PARTITION_AIM.bytes);
     expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
     expect(rows).toBeLessThan(PARTITION_AIM.rows);
   });
 
-  test('Hour of a device: a device with all the sensors it may have, a message a second: no warning', () => {
+  test('Hour of a device: the maximum of sensors, a message a second: below the warning', () => {
     const { rows, bytes } = hour(MAX_SENSORS_PER_DEVICE, 1000, 1000);
     expect(rows).toBeLessThan(PARTITION_WARN.rows);
     expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
   });
 
-  test('Hour of a device: a device that measures once a minute: sends once a minute, however short the batch', () => {
+  test('Hour of a device: it measures once a minute: it sends once a minute, however short the batch', () => {
     expect(hour(1, 60_000, 1000)).toEqual({ rows: 60, bytes: 60 * row(1, 1) });
   });
 
-  test('Hour of a device: a batch of two hours: an hour gets its half', () => {
+  test('Hour of a device: a batch lasts two hours: counted like batches of one hour', () => {
     expect(hour(1, 1000, 2 * HOUR_MS)).toEqual(hour(1, 1000, HOUR_MS));
     expect(hour(1, 1000, HOUR_MS).rows).toBe(2);
   });
@@ -94,20 +94,20 @@ describe('Rules: batches', () => {
   // Two uuids of clustering key and two cells of 8 bytes, each with flags and a timestamp of its own.
   const LATEST_ROW_BYTES = 2 * 17 + 2 * (8 + 8 + 4) + 10;
 
-  test('Batches: a group commit of latest: allowed, even with more than one mutation', () => {
+  test('Batches: a full group commit of latest: within the limits of both servers', () => {
     expect(MAX_STATEMENTS_PER_BATCH).toBeLessThanOrEqual(BATCH_LIMITS.statements);
     expect(MAX_STATEMENTS_PER_BATCH * LATEST_ROW_BYTES).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
   });
 
-  test('Batches: the largest block: far below what one mutation may weigh', () => {
+  test('Batches: the largest block: below 1/256 of the mutation limit', () => {
     expect(MAX_BLOCK_BYTES).toBeLessThan(BATCH_LIMITS.mutationBytes / 256);
   });
 
-  test('Batches: the largest message, however it is spread over sensors: a request that the servers take', () => {
+  test('Batches: the largest message, over any number of sensors: within the limits of both servers', () => {
     for (let samples = 1; samples <= MAX_SAMPLES_PER_MESSAGE; samples *= 2) {
       const { rows, bytes } = messageWeight({ sensors: MAX_SAMPLES_PER_MESSAGE / samples, samples });
       expect(rows).toBeLessThanOrEqual(BATCH_LIMITS.statements);
-      // Over Cassandra's limit for batches of several mutations: it must stay one partition of one table.
+      // The message exceeds Cassandra's limit for batches of several mutations, so it must stay in one partition.
       expect(bytes).toBeLessThan(BATCH_LIMITS.mutationBytes / 16);
     }
   });

@@ -31,23 +31,23 @@ const fleet = (sensors, intervalMs) => ({
 });
 
 test.each([
-  ['what is kept', tablesTable()],
-  ['the partitions', partitionsTable()],
-])('Sizes: the page on the data model: it has this table of %s', (_, table) => {
+  ['stored data', tablesTable()],
+  ['partitions', partitionsTable()],
+])('Sizes: docs/explanation/data-model.md: contains the calculated table of %s', (_, table) => {
   expect(PAGE).toContain(table);
 });
 
 describe('Sizes: a thousand sensors at 1 Hz', () => {
   const thousand = fleet(1000, 1000);
 
-  test('Sizes: a thousand sensors at 1 Hz: rate: 1,000 samples in 100 / 60 messages each second', () => {
+  test('Sizes: 1,000 sensors at 1 Hz: 1,000 samples in 100 / 60 messages each second', () => {
     const { samples, messages, packedHours } = ratesOf(thousand);
     expect(samples).toBe(1000);
     expect(messages).toBeCloseTo(100 / 60);
     expect(packedHours).toBeCloseTo(1000 / 3600, 6);
   });
 
-  test('Sizes: a thousand sensors at 1 Hz: rows: one for each minute and device in message, and one for each hour and sensor in history', () => {
+  test('Sizes: 1,000 sensors at 1 Hz: a message row per device and minute, a history row per sensor and hour', () => {
     const { message, history, history_stat, sensor, latest, device } = tablesOf(thousand);
     expect(message).toEqual({
       rows: 100 * 30 * 24 * 60,
@@ -75,7 +75,7 @@ test.each([1e3, 1e6, 1e9])('Sizes: %p sensors: no partition exceeds the target',
 });
 
 test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
-  '%p days reach into as many calendar years as calculated',
+  'Sizes: a retention of %p days: reaches into as many calendar years as calculated',
   (days) => {
     const years = Array.from({ length: 5 * 366 * 2 }, (_, at) => {
       const until = Date.UTC(2026, 0, 1) + at * 43_200_000;
@@ -85,7 +85,7 @@ test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
   },
 );
 
-test('Sizes: groups: at most as many as can be set, and the default suits a small fleet', () => {
+test('Sizes: groups: at most the largest setting, and the default for 1,000 sensors', () => {
   expect(groupsFor(1000)).toBe(Number(SETTINGS['LATEST_GROUPS']?.fallback));
   expect(groupsFor(1e12)).toBe(MOST_GROUPS);
   expect(SCHEMA.shape.LATEST_GROUPS.safeParse(String(MOST_GROUPS)).success).toBe(true);
@@ -95,7 +95,7 @@ test('Sizes: groups: at most as many as can be set, and the default suits a smal
 test.each([
   [1000, 3600],
   [60_000, 60],
-])('Sizes: a sample every %p ms: the bytes of the packing code, rounded up', (intervalMs, count) => {
+])('Sizes: a sample every %p ms: PACKED_BYTES states the packed size, rounded up', (intervalMs, count) => {
   const random = createRandom(1);
   let value = 2100;
   const times = Array.from({ length: count }, (_, at) => at * intervalMs + Math.floor(random.between(0, 41)));
@@ -116,7 +116,7 @@ test.each([
   expect(bytes).toBeGreaterThan(figure * 0.8);
 });
 
-test('Sizes: a figure: it has two or three digits', () => {
+test('Sizes: figures in text: they have two or three digits', () => {
   expect([0, 12, 1440, 36_000, 1e6, 2.59e9].map(countText)).toEqual([
     '0',
     '12',
@@ -145,22 +145,22 @@ test.each([
   [160_000, 16, 16],
   [160_001, 17, 32],
   [1_000_000, 100, 128],
-])('Sizes: %i sensors: %i processes pack them, in %i groups', (sensors, packers, groups) => {
+])('Sizes: %i sensors: %i packing processes and %i groups', (sensors, packers, groups) => {
   expect([packersFor(sensors), groupsFor(sensors)]).toEqual([packers, groups]);
 });
 
-test('Sizes: a million sensors: each has a row in the three indexes, and each index as many partitions as groups', () => {
+test('Sizes: a million sensors: three indexes have a row for each sensor, and a partition for each group', () => {
   expect(tablesOf(fleet(1e6, 1000)).indexes).toEqual({ rows: 3e6, bytes: 3e6 * 47, partitions: 3 * 128 });
 });
 
-test('Sizes: an hour has fewer than 60 samples: each takes 13 bytes, also where there is one a day', () => {
-  // 35 bytes are the row's.
+test('Sizes: an hour has fewer than 60 samples: each takes 13 bytes, also at one sample a day', () => {
+  // The row itself takes 35 bytes.
   expect(historyRowBytes(HOUR_MS / 59)).toBeCloseTo(35 + 59 * 13);
   expect(historyRowBytes(HOUR_MS)).toBe(35 + 13);
   expect(historyRowBytes(DAY_MS)).toBe(35 + 13);
 });
 
-test('Sizes: the sensors of a group are no multiple of those of a device: the last device has a row of its own', () => {
+test('Sizes: a group is no multiple of the sensors of a device: its last device has a row of its own', () => {
   // 1,000 sensors in 16 groups: 63 a group, of devices with 10 each.
   expect(partitionsOf(fleet(1000, 1000)).latest).toEqual({ rows: 7, bytes: 7 * 10 + 63 * 60 });
 });

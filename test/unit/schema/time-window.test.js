@@ -20,7 +20,7 @@ test('Compaction windows: exactly 50 windows: allowed; a second more: not', () =
   expect(() => checkWindow({ ttlSeconds: 50 * DAY_S + 1, windowDays: 1 })).toThrow(RangeError);
 });
 
-test('Compaction windows: 20 years: the longest retention, and the longest setting', () => {
+test('Compaction windows: 20 years: the longest allowed retention; one day more: refused', () => {
   expect(windowFor(7300).ttlSeconds).toBe(MAX_TTL_SECONDS);
   expect(() => windowFor(7301)).toThrow(/20 years/);
 });
@@ -46,7 +46,7 @@ const windows = retentions.map((days) => {
   return { days, ttlSeconds, windowDays, windows: ttlSeconds / DAY_S / windowDays };
 });
 
-test('Compaction windows: every retention that can be set: allowed, and nothing is lost', () => {
+test('Compaction windows: every allowed retention: whole days within the limit, and the full TTL', () => {
   const wrong = windows.filter(
     (one) =>
       one.windows > TWCS_MAX_WINDOWS ||
@@ -61,7 +61,7 @@ test('Compaction windows: 40 days or more: 20 to 30 windows; less: fewer, with a
   expect(outside).toEqual(retentions.filter((days) => days < 20 || (days > 30 && days < 40)));
 });
 
-test('Compaction windows: dead letters: allowed as well', () => {
+test('Compaction windows: 14 days of dead letters: windows of one day', () => {
   expect(windowFor(DEAD_LETTER_DAYS)).toEqual({ ttlSeconds: 1_209_600, windowDays: 1 });
 });
 
@@ -73,7 +73,7 @@ test('Compaction windows: a retention of one day: a window of a day', () => {
   expect(windowFor(1)).toEqual({ ttlSeconds: 86_400, windowDays: 1 });
 });
 
-test('Compaction windows: half a window too many: the error counts it as a whole one', () => {
+test('Compaction windows: 50.5 windows: refused, and the error counts 51', () => {
   expect(() => checkWindow({ ttlSeconds: 101 * 43_200, windowDays: 1 })).toThrow(
     '4363200 s of TTL are 51 windows of 1 days; 50 is the most',
   );

@@ -24,7 +24,7 @@ describe('Topic suggestion', () => {
     ['IOT/v1/Ofen 3 % ü/status', 'iot/v1/Ofen 3 % ü/status'],
     ['spbv1.0/plant/NDATA/edge-1', 'spBv1.0/plant/NDATA/edge-1'],
     ['plant/DDATA/edge-1/press', 'spBv1.0/plant/DDATA/edge-1/press'],
-  ])('Topic suggestion: %s: close: %s', (topic, expected) => expect(suggestTopic(topic)).toBe(expected));
+  ])('Topic suggestion: %s: suggests %s', (topic, expected) => expect(suggestTopic(topic)).toBe(expected));
 
   test.each([
     'home/my-desk/temperature',
@@ -40,14 +40,14 @@ describe('Topic suggestion', () => {
     `iot/v1/${'x'.repeat(300)}/measurement`,
     `iot/v1/${'ä'.repeat(70)}/measurement`,
     '',
-  ])('Topic suggestion: %s: nothing is close: null', (topic) => expect(suggestTopic(topic)).toBeNull());
+  ])('Topic suggestion: %s: no topic is similar: null', (topic) => expect(suggestTopic(topic)).toBeNull());
 
   test.each(['iot/v1/my-desk/measurements', 'spBv1.0/plant/NBIRTH/edge-1'])(
-    '%s: within the contract: null',
+    'Topic suggestion: %s: already a valid topic: null',
     (topic) => expect(suggestTopic(topic)).toBeNull(),
   );
 
-  test('Topic suggestion: any topic: a suggestion is a topic of the contract', () => {
+  test('Topic suggestion: any topic: a suggestion is a valid topic', () => {
     const level = fc.oneof(fc.constantFrom('iot', 'v1', 'spBv1.0', 'NDATA', ...KINDS, ''), fc.string());
     fc.assert(
       fc.property(fc.array(level, { maxLength: 12 }), (levels) => {
@@ -57,7 +57,7 @@ describe('Topic suggestion', () => {
     );
   });
 
-  test('Topic suggestion: one changed character in a kind: the same device', () => {
+  test('Topic suggestion: one wrong character in the kind: suggests that kind for the same device', () => {
     const device = fc.constantFrom('my-desk', 'collar-0001', 'Ofen 3');
     fc.assert(
       fc.property(device, fc.constantFrom(...KINDS), fc.nat(3), (name, kind, at) => {
@@ -75,7 +75,7 @@ test.each([
   ['measurement', 'measurements', 1],
   ['kitten', 'sitting', 3],
   ['status', 'stauts', 2],
-])('Edit distance: %j and %j: %i', (a, b, expected) => {
+])('Edit distance: %j and %j: %i edits', (a, b, expected) => {
   expect(editDistance(a, b)).toBe(expected);
   expect(editDistance(b, a)).toBe(expected);
 });

@@ -7,7 +7,7 @@ import { readSettings } from '../../../common/settings/index.js';
 const { errors } = cassandra;
 const { cql } = readSettings({ CQL_CONTACT_POINTS: 'db:9042' }, { envFile: '' });
 
-/** @param {string[]} messages one of each node, in answer to a name and a password */
+/** @param {string[]} messages the authentication error of each node */
 function explained(...messages) {
   const causes = messages.map((message, index) => [
     `10.0.0.${index}:9042`,
@@ -26,14 +26,14 @@ describe('Connection: the database cannot read its accounts: it is away', () => 
     'Cannot achieve consistency level for cl LOCAL_ONE. Requires 1, alive 0',
     'Operation timed out for system.roles - received only 0 responses from 1 CL=LOCAL_ONE.',
     'Could not verify password',
-  ])('Connection: the database cannot read its accounts, %s: it is away', (message) => {
+  ])('Connection: login fails with "%s": reported as database_away', (message) => {
     expect(explained(message)).toMatchObject({
       code: 'database_away',
       message: expect.stringContaining(message),
     });
   });
 
-  test('Connection: another node refuses the password: the settings are wrong', () => {
+  test('Connection: one node cannot read the accounts, another refuses the password: reported as bad_settings', () => {
     expect(explained(AWAY, WRONG)).toMatchObject({
       code: 'bad_settings',
       message: `The database at db:9042 refuses CQL_USERNAME and CQL_PASSWORD: ${WRONG}`,
@@ -47,7 +47,7 @@ describe('Connection: the database refuses the account: the settings are wrong',
     'Username and/or password are incorrect',
     'u is not permitted to log in',
     'Authentication provider not set',
-  ])('Connection: the database refuses the account, %s: the settings are wrong', (message) => {
+  ])('Connection: login fails with "%s": reported as bad_settings', (message) => {
     expect(explained(message)).toMatchObject({
       code: 'bad_settings',
       message: expect.stringContaining(message),
@@ -56,13 +56,13 @@ describe('Connection: the database refuses the account: the settings are wrong',
 });
 
 describe('Permissions of CQL_USERNAME', () => {
-  test('Permissions: one is missing: the settings are wrong', () => {
+  test('Database permissions: the role lacks SELECT on a table: reported as bad_settings', () => {
     const error = new errors.ResponseError(0x2100, 'User u has no SELECT permission on <table iot.latest>');
     expect(isForbidden(error)).toBe(true);
     expect(missingPermission(error, 'u')).toMatchObject({ code: 'bad_settings' });
   });
 
-  test('Permissions: the database cannot read them: none is missing', () => {
+  test('Database permissions: the database cannot read them: not reported as missing', () => {
     const message = 'Unable to perform authorization of permissions: Cannot achieve consistency level ONE';
     const error = new errors.ResponseError(0x2100, message);
     expect(isForbidden(error)).toBe(false);

@@ -6,7 +6,7 @@ const { errors, policies } = cassandra;
 const { retry, rethrow } = /** @type {any} */ (policies.retry.RetryPolicy).retryDecision;
 const policy = new BusyServerRetryPolicy();
 
-/** @param {number} nbRetry attempts that were repeated before */
+/** @param {number} nbRetry number of earlier retries */
 const after = (nbRetry) => ({ query: '', executionOptions: /** @type {any} */ ({}), nbRetry });
 
 test.each(
@@ -21,13 +21,13 @@ test.each(
       (info) => policy.onRequestError(info, 1, new errors.OperationTimedOutError('late', 'node')),
     ],
   ]),
-)('Retry policy: %s: repeated, also on the same node, with a limit', (_, decide) => {
+)('Retry policy: %s: retried on the same node, up to 10 times', (_, decide) => {
   expect(decide(after(0))).toEqual({ decision: retry, useCurrentHost: true });
   expect(decide(after(9))).toMatchObject({ decision: retry });
   expect(decide(after(10))).toEqual({ decision: rethrow });
 });
 
-test('Retry policy: a plain write: as the driver decides; after a broken connection: another node', () => {
+test('Retry policy: a plain write: not retried after a timeout; after a broken connection another node is used', () => {
   expect(policy.onWriteTimeout(after(0), 1, 0, 1, 'SIMPLE')).toEqual({ decision: rethrow });
   expect(policy.onRequestError(after(0), 1, new Error('reset'))).toMatchObject({ useCurrentHost: false });
 });

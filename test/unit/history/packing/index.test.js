@@ -22,7 +22,7 @@ async function listOf(source) {
   return list;
 }
 
-test('Statistics: nothing arrived later than five minutes before their reading: exact', () => {
+test('Statistics of an hour: samples arrived within five minutes before the read, or later: not exact', () => {
   const readFrom = 10 * HOUR_MS;
   expect(isExact({ readFrom: null, lateAt: null })).toBe(false);
   expect(isExact({ readFrom: null, lateAt: 1 })).toBe(false);
@@ -32,18 +32,18 @@ test('Statistics: nothing arrived later than five minutes before their reading: 
   expect(isExact({ readFrom, lateAt: readFrom + 1 })).toBe(false);
 });
 
-test('Rules: an hour closes an hour after its end: commits from five minutes earlier on are late', () => {
+test('Late rule: an hour closes one hour after its end: commits from five minutes before that are late', () => {
   const hour = 10 * HOUR_MS;
   expect(closingOf(hour)).toBe(12 * HOUR_MS);
   expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS - 1)).toBe(false);
   expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS)).toBe(true);
 });
 
-test('Day: a day after its last hour closed: it is read again', () => {
+test('Second pass over a day: due one day after the last hour of the day has closed', () => {
   expect(settlingOf(0)).toBe(DAY_MS + HOUR_MS + DAY_MS);
 });
 
-test('Pages: read in order, also empty ones: only as far as they are used', async () => {
+test('Page iterator: several pages, also empty ones: items in order, and later pages are read only if needed', async () => {
   const pages = [
     { items: [1, 2], next: 'a' },
     { items: [], next: 'b' },
@@ -59,7 +59,7 @@ test('Pages: read in order, also empty ones: only as far as they are used', asyn
   expect(read).toHaveBeenCalledTimes(1);
 });
 
-test('Work: several at once, one fails: none starts after it, and all that started have ended', async () => {
+test('forEachConcurrently: one of several tasks fails: no new task starts, and all running tasks end first', async () => {
   let atOnce = 0;
   let most = 0;
   /** @type {number[]} */
@@ -80,7 +80,7 @@ test('Work: several at once, one fails: none starts after it, and all that start
   expect(done.length).toBeLessThan(10);
 });
 
-test('Series: compared bit by bit: equal only if every bit is', () => {
+test('isSame: two series: equal only if all times and values agree bit by bit', () => {
   const one = { times: [1, 2], values: [0, 5] };
   expect(isSame(one, { times: new Float64Array([1, 2]), values: new Float64Array([0, 5]) })).toBe(true);
   expect(isSame(one, { times: [1, 2], values: [-0, 5] })).toBe(false);
@@ -88,7 +88,7 @@ test('Series: compared bit by bit: equal only if every bit is', () => {
   expect(isSame(one, { times: [1], values: [0] })).toBe(false);
 });
 
-test('Packing: ingest waits: a pause follows each step, and its share grows with the lag', async () => {
+test('Packing steps: ingest waits for the database: a pause follows each step, and shrinks as the lag grows', async () => {
   expect(shareOf(0)).toBe(0.1);
   expect(shareOf(-HOUR_MS)).toBe(0.1);
   expect(shareOf(2 * HOUR_MS)).toBeCloseTo(0.3);
@@ -118,7 +118,7 @@ test('Packing: ingest waits: a pause follows each step, and its share grows with
   expect(rests.map(Math.round)).toEqual([180, 20, 2000]);
 });
 
-test('Hour: more samples than a row holds: several rows', () => {
+test('History rows: an hour of 70,000 samples: split into rows of at most 65,536', () => {
   const times = Array.from({ length: 70_000 }, (_, at) => at);
   const rows = [...historyRows(0, { times, values: times })];
   const read = rows.map((row) => unpackSamples(0, row));
@@ -126,14 +126,14 @@ test('Hour: more samples than a row holds: several rows', () => {
   expect(read.flatMap((series) => [...series.values])).toEqual(times);
 });
 
-test('Hour: as many samples as a row holds: one row', () => {
+test('History rows: an hour of exactly 65,536 samples: one row', () => {
   const times = Array.from({ length: 65_536 }, (_, at) => at);
   expect([...historyRows(0, { times, values: times })]).toHaveLength(1);
 });
 
-test('Step: the database refuses it: repeated until it succeeds; packing ends: no step starts and no pause continues', async () => {
+test('Packing step: database unavailable: retried until it succeeds; packing stops: no step starts, no pause continues', async () => {
   const retry = new Retry({ logger, onRetry: () => {} });
-  // Without it the pauses of the retries would count as work, and the rest after it would be nine times as long.
+  // With a real clock the pauses between retries would count as work, and the rest would be nine times as long.
   const monotonic = () => 0;
   const steps = new Steps({ retry, isPressed: () => true, overdueMs: () => 0, monotonic });
   let failures = 2;
@@ -150,7 +150,7 @@ test('Step: the database refuses it: repeated until it succeeds; packing ends: n
   expect(never).not.toHaveBeenCalled();
 });
 
-/** How far packing is behind with `BATCH_DAYS` 8, by a clock that the test holds. */
+/** Lag of packing with `BATCH_DAYS` 8, by a clock that the test sets. */
 function packingOfEightDays() {
   const clock = { now: 100 * DAY_MS };
   const warn = jest.fn();
@@ -162,7 +162,7 @@ function packingOfEightDays() {
   return { behind, clock, warn };
 }
 
-test('Packing: several groups: the farthest behind counts, and a warning follows after a quarter of BATCH_DAYS', () => {
+test('Packing lag: several groups: the slowest group counts, and a warning follows after a quarter of BATCH_DAYS', () => {
   const { behind, clock, warn } = packingOfEightDays();
   expect([behind.behindMs(), behind.overdueMs()]).toEqual([0, 0]);
   behind.note(0, clock.now - 2 * HOUR_MS);
@@ -179,7 +179,7 @@ test('Packing: several groups: the farthest behind counts, and a warning follows
   expect(behind.behindMs()).toBe(0);
 });
 
-test('Packing behind: exactly a quarter of BATCH_DAYS: no warning; a millisecond more: one each ten minutes', () => {
+test('Packing lag: exactly a quarter of BATCH_DAYS: no warning; 1 ms more: a warning every ten minutes', () => {
   const { behind, clock, warn } = packingOfEightDays();
   behind.note(0, clock.now - 2 * DAY_MS);
   behind.warn();
@@ -195,13 +195,13 @@ test('Packing behind: exactly a quarter of BATCH_DAYS: no warning; a millisecond
   expect(warn).toHaveBeenCalledTimes(2);
 });
 
-test('Packing behind: one group is known: the delay counts from the closing of its oldest hour', () => {
+test('Packing lag: a single group: the delay counts from the closing of its oldest unpacked hour', () => {
   const { behind, clock } = packingOfEightDays();
   behind.note(0, clock.now - 5 * HOUR_MS);
   expect(behind.overdueMs()).toBe(3 * HOUR_MS);
 });
 
-test('Steps: ingest waits: a step ends after its rest, and the end of packing ends the rest', async () => {
+test('Packing steps: ingest waits for the database: a step ends after its rest, and a stop cuts the rest short', async () => {
   const retry = new Retry({ logger, onRetry: () => {} });
   let isResting = false;
   const steps = new Steps({

@@ -16,7 +16,7 @@ const range = fc
   .map(([start, length]) => ({ from: FROM + start, to: FROM + start + length }));
 
 describe('Bins: width', () => {
-  test('Bins: limit of bins: the smallest width within it', () => {
+  test('Bins: a maximum number of bins: the smallest width that stays within it', () => {
     fc.assert(
       fc.property(range, fc.integer({ min: 2, max: 2000 }), (given, points) => {
         const width = widthFor(given, points);
@@ -26,7 +26,7 @@ describe('Bins: width', () => {
     );
   });
 
-  test('Bins: with one point only: one bin, however many months it takes', () => {
+  test('Bins: only one point is wanted: one bin, however long the range is', () => {
     for (const [from, to] of [
       [0, 1],
       [FROM, FROM + DAY],
@@ -47,7 +47,7 @@ const value = fc.oneof(
   fc.double({ min: -100, max: 100, noNaN: true }),
 );
 
-test('Bins: any samples in any pieces: the same as brute force', () => {
+test('Bins: any samples, added in any pieces: equal to brute force', () => {
   const samples = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 3 * HOUR - 1 }), value), {
     selector: ([ts]) => ts,
     maxLength: 60,
@@ -80,7 +80,7 @@ test('Bins: a million equal values: the average is exact', () => {
   expect(bins.points()).toEqual([{ ts: FROM, min: 0.1, max: 0.1, avg: 0.1, count: 2_000_000 }]);
 });
 
-test('Bins: a clock ahead of UTC: days begin at its midnight, also with half hours', () => {
+test('Bins: a time zone ahead of UTC: days begin at its midnight, also with half-hour offsets', () => {
   const shift = 5.5 * HOUR;
   const given = { from: FROM, to: FROM + 2 * DAY };
   expect(binsOf(given, DAY)).toBe(2);
@@ -120,13 +120,13 @@ function averageOf(values) {
 }
 
 test.each([0.1, 10.1, 12_345.1, -12_345.1, 2 ** 900 * 1.1])(
-  'Bins: ten thousand values of %d: the average is exactly this',
+  'Bins: ten thousand values of %d: the average is exactly that value',
   (one) => {
     expect(averageOf(Array(10_000).fill(one))).toBe(one);
   },
 );
 
-test('Bins: sums pass the end of the doubles and come back: the average is exact', () => {
+test('Bins: an intermediate sum exceeds the range of a double: the average is exact', () => {
   const { MAX_VALUE } = Number;
   const large = 2 ** 1023;
   const pairs = [...Array(600).fill(large), ...Array(600).fill(-large)];
@@ -135,12 +135,12 @@ test('Bins: sums pass the end of the doubles and come back: the average is exact
   expect(averageOf([MAX_VALUE, MAX_VALUE])).toBeNull();
 });
 
-test('Bins: a small value is lost among large ones, and they cancel out: it is there again', () => {
+test('Bins: large values hide small values and then cancel out: the average is exact', () => {
   expect(averageOf([1, 1e100, 1, -1e100])).toBe(0.5);
   expect(averageOf([1e100, 1, -1e100, 1])).toBe(0.5);
 });
 
-test('Bins: statistics of an hour whose end is the end of a bin, or lies in the next one: only the first are added', () => {
+test('Bins: statistics of an hour across two bins: refused; of an hour within one bin: added', () => {
   const given = { from: FROM, to: FROM + 4 * HOUR };
   const statistics = { count: 1, min: 1, max: 1, sum: 1, first: 1, last: 1 };
   const bins = new Bins(given, uniformGrid(given, 2 * HOUR));
@@ -153,7 +153,7 @@ test('Bins: statistics of an hour whose end is the end of a bin, or lies in the 
   expect(bins.column('count')).toEqual([2, 1]);
 });
 
-test('Bins: samples before, at the edges of, and after the range: those from its start until before its end count', () => {
+test('Bins: samples around the range: samples from its start until before its end count', () => {
   const given = { from: FROM + 10, to: FROM + 20 };
   const bins = new Bins(given, uniformGrid(given, HOUR));
   bins.addSamples({ times: [5, 9, 10, 19, 20, 21].map((ms) => FROM + ms), values: [1, 2, 3, 4, 5, 6] });
@@ -161,7 +161,7 @@ test('Bins: samples before, at the edges of, and after the range: those from its
   expect([bins.column('first'), bins.column('last')]).toEqual([[3], [4]]);
 });
 
-test('Bins: bins of two sensors whose sums lost small or hold large values: their sum is exact', () => {
+test('Bins: bins of two sensors with lost small values, or huge sums, are added: the sum is exact', () => {
   const hour = { from: FROM, to: FROM + HOUR };
   const binsOfValues = (/** @type {number[]} */ values) => {
     const bins = new Bins(hour, uniformGrid(hour, HOUR));

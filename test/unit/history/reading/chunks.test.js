@@ -13,7 +13,7 @@ const SENSOR = { group: 0, device: Buffer.alloc(16, 1), sensor: Buffer.alloc(16,
  * @param {number} to ms after `DAY`
  * @param {Order} [order]
  * @param {number} [length] ms
- * @returns {Promise<Array<[number, number]>>} the stretches that were looked up, in hours after `DAY`
+ * @returns {Promise<Array<[number, number]>>} the ranges that were looked up, in hours after `DAY`
  */
 async function stretches(from, to, order = 'asc', length) {
   /** @type {Array<[number, number]>} */
@@ -24,12 +24,12 @@ async function stretches(from, to, order = 'asc', length) {
     return [];
   };
   for await (const _ of chunksOf(lookUp, SENSOR, { from: DAY + from, to: DAY + to }, order, length)) {
-    // What is found is not of interest here.
+    // The loop only drives the look-ups.
   }
   return asked;
 }
 
-test('Chunks of a range: range is empty, or ends before it begins: nothing is read', async () => {
+test('Chunks of a range: range is empty or reversed: nothing is looked up', async () => {
   expect(await stretches(0, 0)).toEqual([]);
   expect(await stretches(1, 1)).toEqual([]);
   expect(await stretches(HOUR_MS, 0)).toEqual([]);
@@ -43,14 +43,14 @@ test.each(
     ['begins a millisecond before an hour', HOUR_MS - 1, 2 * HOUR_MS, [0, 2]],
   ]),
 )(
-  'Stretches: range %s: the hours that it touches are looked up, and no others',
+  'Chunks of a range: range %s: exactly the hours that it touches are looked up',
   async (_, from, to, expected) => {
     expect(await stretches(from, to)).toEqual([expected]);
     expect(await stretches(from, to, 'desc')).toEqual([expected]);
   },
 );
 
-test('Chunks of a range: range is long: the first takes four days, each next one four times as many, at most 366', async () => {
+test('Chunks of a range: a long range: the first chunk takes four days, each further one four times more, at most 366', async () => {
   const days = 4 + 16 + 64 + 256 + 366 + 366 + 10;
   const hours = (await stretches(0, days * DAY_MS)).map(([from, to]) => [from / 24, to / 24]);
   expect(hours).toEqual([
@@ -74,7 +74,7 @@ test('Chunks of a range: newest first: the last four days are read first', async
   ]);
 });
 
-test('Chunks of a range: a length is given: the first has this length', async () => {
+test('Chunks of a range: an initial length is given: the first chunk has this length', async () => {
   expect(await stretches(0, 6 * HOUR_MS, 'asc', HOUR_MS)).toEqual([
     [0, 1],
     [1, 5],
@@ -87,7 +87,7 @@ test.each(
     ['asc', [1, 2]],
     ['desc', [2, 1]],
   ]),
-)('Stretches: hours are found, order is %s: they come in that order', async (order, expected) => {
+)('Chunks of a range: order is %s: the found hours are returned in that order', async (order, expected) => {
   const found = [1, 2].map((hour) => ({ hour, packed: true, exact: null, count: null }));
   const hours = [];
   for await (const some of chunksOf(async () => [...found], SENSOR, { from: DAY, to: DAY + DAY_MS }, order)) {

@@ -17,7 +17,7 @@ const edgesOf = ({ length, startOf }) =>
   Array.from({ length: length + 1 }, (_, index) => new Date(startOf(index)).toISOString());
 
 describe('Calendar', () => {
-  test('Calendar: days across both changes of the clock in Berlin: 23 and 25 hours', () => {
+  test('Calendar grid: days across both clock changes in Berlin: one has 23 hours, the other 25', () => {
     const spring = calendarGrid(
       { from: Date.UTC(2026, 2, 28), to: Date.UTC(2026, 2, 30) },
       'day',
@@ -41,13 +41,13 @@ describe('Calendar', () => {
     ]);
   });
 
-  test('Calendar: a day whose midnight the clock skips: begins at the first instant of the day', () => {
+  test('Calendar grid: the clock skips midnight: the day begins at its first instant', () => {
     // In Beirut the clock of 2026-03-29 begins at 01:00.
     const range = { from: Date.UTC(2026, 2, 29, 12), to: Date.UTC(2026, 2, 29, 13) };
     expect(edgesOf(calendarGrid(range, 'day', 'Asia/Beirut'))[0]).toBe('2026-03-28T22:00:00.000Z');
   });
 
-  test('Calendar: weeks and months: they begin on Monday and on the first', () => {
+  test('Calendar grid: weeks and months: they begin on Monday and on the first', () => {
     const range = { from: Date.UTC(2026, 0, 31), to: Date.UTC(2026, 3, 1, 5) };
     expect(edgesOf(calendarGrid(range, 'month', 'America/New_York'))).toEqual([
       '2026-01-01T05:00:00.000Z',
@@ -65,7 +65,7 @@ describe('Calendar', () => {
   });
 
   test.each(/** @type {const} */ (['day', 'week', 'month']))(
-    '%s: any instant is in its bin, in any order',
+    'Calendar grid: unit %s: each instant falls into the bin that contains it',
     (unit) => {
       const range = { from: Date.UTC(2025, 5, 17, 3), to: Date.UTC(2026, 10, 3, 9) };
       const grid = calendarGrid(range, unit, 'Europe/Berlin');
@@ -82,7 +82,7 @@ describe('Calendar', () => {
     },
   );
 
-  test('Calendar: zones: those of the IANA database', () => {
+  test('Calendar grid: time zones: only names of the IANA database are accepted', () => {
     expect(['Europe/Berlin', 'UTC', 'Mars/Base', ''].map(isZone)).toEqual([true, true, false, false]);
   });
 });
@@ -90,7 +90,7 @@ describe('Calendar', () => {
 describe('Bins: aggregates of one bin', () => {
   const range = { from: 10, to: DAY };
 
-  test('Bins: hours and samples in any order: first and last by time', () => {
+  test('Bins: hours and samples are added in any order: first and last go by time', () => {
     const bins = new Bins(range, wholeGrid(range));
     bins.addHour(5 * HOUR, { count: 2, min: 1, max: 2, sum: 3, first: 2, last: 1 });
     bins.addSamples({ times: [7 * HOUR, 7 * HOUR + 1], values: [8, 9] });
@@ -100,7 +100,7 @@ describe('Bins: aggregates of one bin', () => {
     expect(names.flatMap((name) => bins.column(name))).toEqual([4, 9, 7, 36, 36 / 7, 1, 9]);
   });
 
-  test('Bins: two sensors: added together', () => {
+  test('Bins: bins of two sensors are added: counts, sums and extremes are combined', () => {
     const grid = uniformGrid(range, HOUR);
     const [a, b] = [new Bins(range, grid), new Bins(range, grid)];
     a.addSamples({ times: [11, 2 * HOUR], values: [1, Number.MAX_VALUE] });
@@ -122,12 +122,12 @@ describe('Grid: widths', () => {
       ['week', 166 * HOUR, 4, 6],
       ['month', 670 * HOUR, 1, 3],
     ]),
-  )('%s: 28 days from a Monday, the first of June: no bin after the end', (unit, narrowest, length, most) => {
+  )('Calendar grid: %s, 28 days from Monday, June 1: no bin too many', (unit, narrowest, length, most) => {
     expect(calendarGrid(range, unit, 'utc')).toMatchObject({ length, narrowest });
     expect(mostCalendarBins(range, unit)).toBe(most);
   });
 
-  test('Grid: the whole range: one bin as wide as it', () => {
+  test('Grid: the whole range as one bin: the bin is as wide as the range', () => {
     const grid = wholeGrid({ from: 10, to: 30 });
     expect(grid).toMatchObject({ length: 1, narrowest: 20 });
     expect([grid.indexOf(10), grid.indexOf(29), grid.startOf(0), grid.startOf(1)]).toEqual([0, 0, 10, 30]);

@@ -36,30 +36,30 @@ async function lookUp(rows, { until, from, to }) {
   return { hours: hours.map((one) => ({ ...one, hour: (one.hour - NEW_YEAR) / HOUR_MS })), asked };
 }
 
-test('Hours: order of reading: packed_until before the statistics, with one query for each year', async () => {
+test('Hour look-up: order of reads: packed_until before the statistics, with one query for each year', async () => {
   const { hours, asked } = await lookUp([rowOf(-1), rowOf(1)], { until: 9, from: -3, to: 5 });
   expect(asked).toEqual(['group 3', 'hours -3 to 0', 'hours 0 to 5']);
   expect(hours.map(({ hour }) => hour)).toEqual([-1, 1]);
 });
 
 test.each([
-  ['nothing late', null, true],
-  ['late a millisecond more than the margin before the reading', READ_FROM - FIVE_MINUTES_MS - 1, true],
-  ['late the margin before the reading', READ_FROM - FIVE_MINUTES_MS, false],
-  ['late after the reading', READ_FROM + 1, false],
-])('Hours: statistics with %s', async (_, lateAt, isExact) => {
+  ['no late sample', null, true],
+  ['a late sample 1 ms before the margin of the read', READ_FROM - FIVE_MINUTES_MS - 1, true],
+  ['a late sample at the margin of the read', READ_FROM - FIVE_MINUTES_MS, false],
+  ['a late sample after the read', READ_FROM + 1, false],
+])('Hour look-up: %s: exact statistics are returned only before the margin', async (_, lateAt, isExact) => {
   const row = rowOf(1, { lateAt });
   const { hours } = await lookUp([row], { until: 9, from: 0, to: 5 });
   expect(hours).toEqual([{ hour: 1, packed: true, exact: isExact ? row.statistics : null, count: 5 }]);
 });
 
-test('Hours: only late samples: not packed, and not counted', async () => {
+test('Hour look-up: only late samples so far: the hour is not packed, and has no count', async () => {
   const row = rowOf(1, { statistics: null, readFrom: null, lateAt: READ_FROM });
   const { hours } = await lookUp([row], { until: 9, from: 0, to: 5 });
   expect(hours).toEqual([{ hour: 1, packed: false, exact: null, count: null }]);
 });
 
-test('Hours: not packed yet: both batches and history are read; hours in history count as packed', async () => {
+test('Hour look-up: hours are not packed yet: returned as unpacked; hours in history count as packed', async () => {
   const { hours } = await lookUp([rowOf(0), rowOf(3)], { until: 2, from: 0, to: 5 });
   expect(hours.map(({ hour, packed }) => [hour, packed])).toEqual([
     [0, true],

@@ -13,7 +13,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Reading on a store whose progress of packing the test answers. */
+/** Creates a reader whose requests for the packing progress the test answers. */
 function createReadingOf() {
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   /** @type {Array<{ group: number, answer: (packedUntil: number) => void, fail: (error: Error) => void }>} */
@@ -30,12 +30,17 @@ function createReadingOf() {
   const { lookUp } = createReading(store);
   return {
     asked,
-    /** Looks up two hours. @param {number} [group] @returns {Promise<number>} how many of them may have samples */
+    /**
+     * Looks up two hours.
+     *
+     * @param {number} [group]
+     * @returns {Promise<number>} how many of these hours may have samples
+     */
     hours: async (group = 3) => (await lookUp({ ...SENSOR, group }, HOUR, HOUR + 2 * HOUR_MS)).length,
   };
 }
 
-test('Reading: progress of packing: it is read once in 5 s for each group', async () => {
+test('Reading: progress of packing: read once in 5 s for each group', async () => {
   const { asked, hours } = createReadingOf();
   const first = hours();
   const second = hours();
@@ -53,7 +58,7 @@ test('Reading: progress of packing: it is read once in 5 s for each group', asyn
   expect(await later).toBe(0);
 });
 
-test('Reading: progress of packing cannot be read: the next reader asks again', async () => {
+test('Reading: progress of packing cannot be read: the next read requests it again', async () => {
   const { asked, hours } = createReadingOf();
   const failing = hours();
   asked[0]?.fail(new Error('away'));
@@ -76,7 +81,7 @@ test('Reading: an old request for the progress fails after a newer one was answe
   expect(asked).toHaveLength(2);
 });
 
-test('Reading: an hour of which a part came late: all ways to read it show the same samples', async () => {
+test('Reading: part of an hour arrives late: every way to read the hour returns the same samples', async () => {
   const path = await createMemoryPath();
   const samples = samplesOf(HOUR, 25);
   await path.send('device', samples.slice(0, 20));

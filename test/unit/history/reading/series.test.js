@@ -70,7 +70,7 @@ const read = (history, from, to, options) =>
 /** @param {Awaited<ReturnType<typeof read>>} shape */
 const countOf = ({ points }) => points.reduce((sum, { count }) => sum + count, 0);
 
-test('Series: range is empty: no points, no reading', async () => {
+test('Series: range is empty: no points, and nothing is read', async () => {
   const history = createHistory();
   expect(await read(history, FROM, FROM)).toEqual({ points: [], width: 1000, source: 'samples' });
   expect(await read(history, FROM + 1, FROM)).toEqual({ points: [], width: 1000, source: 'samples' });
@@ -98,26 +98,26 @@ test.each([
   },
 );
 
-test('Series: a sample at the end of the range: it is outside', async () => {
+test('Series: a sample exactly at the end of the range: excluded', async () => {
   const history = createHistory({ times: [FROM, FROM + 10, FROM + 20] });
   const shape = await read(history, FROM, FROM + 20);
   expect(countOf(shape)).toBe(2);
 });
 
-test('Series: statistics are not exact: samples are read, packed ones from history alone', async () => {
+test('Series: statistics are not exact: samples of packed hours are read only from history', async () => {
   const history = createHistory({ isExact: false });
   expect(countOf(await read(history, FROM, FROM + DAY))).toBe(24);
   expect(history.reads.unpacked).toBe(0);
   expect(history.reads.cached).toBeGreaterThan(0);
 });
 
-test('Series: hours are not packed: they are read from messages as well', async () => {
+test('Series: hours are not packed: samples are read from message rows as well', async () => {
   const history = createHistory({ isPacked: false });
   expect(countOf(await read(history, FROM, FROM + 3 * HOUR))).toBe(3);
   expect(history.reads.unpacked).toBe(3);
 });
 
-test('Series: nothing is newer than a time: hours after it are not read', async () => {
+test('Series: the newest sample is known: later hours are not read', async () => {
   const history = createHistory({ isPacked: false });
   await read(history, FROM, FROM + DAY, { newest: FROM + 2 * HOUR - 1 });
   expect(history.reads.unpacked).toBe(2);
@@ -128,14 +128,14 @@ test('Series: nothing is newer than a time: hours after it are not read', async 
 describe('Series: only samples', () => {
   const points = 2000;
 
-  test('Series: range of two days: samples come through the cache of the server', async () => {
+  test('Series: samples over two days: read through the cache of the server', async () => {
     const history = createHistory();
     await read(history, FROM, FROM + 2 * DAY, { points });
     expect(history.reads.scans).toBe(0);
     expect(history.reads.cached).toBeGreaterThan(0);
   });
 
-  test('Series: range of more than two days: samples are read past the cache', async () => {
+  test('Series: samples over more than two days: read past the cache of the server', async () => {
     const history = createHistory();
     await read(history, FROM, FROM + 2 * DAY + 1, { points });
     expect(history.reads.cached).toBe(0);
@@ -143,7 +143,7 @@ describe('Series: only samples', () => {
   });
 });
 
-test('Series: bins of an hour over days: statistics that are not exact are replaced by samples from the cache', async () => {
+test('Series: one-hour bins over days: hours without exact statistics are read as samples through the cache', async () => {
   const exact = createHistory();
   const shape = await read(exact, FROM, FROM + DAY, { points: 24 });
   expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
@@ -155,13 +155,13 @@ test('Series: bins of an hour over days: statistics that are not exact are repla
   expect(inexact.reads).toMatchObject({ cached: 3, scans: 0 });
 });
 
-test('Series: one hour of all has exact statistics: they are the source', async () => {
+test('Series: a single hour with exact statistics: the source is statistics', async () => {
   const history = createHistory();
   const shape = await read(history, FROM, FROM + HOUR, { points: 1 });
   expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
 });
 
-test('Series: the sum of an hour is too large for a double: its samples are read', async () => {
+test('Series: the sum of an hour exceeds the range of a double: its samples are read', async () => {
   const history = createHistory();
   const { lookUp } = history;
   const endless = async (/** @type {Parameters<typeof lookUp>} */ ...args) =>
@@ -176,7 +176,7 @@ test('Series: the sum of an hour is too large for a double: its samples are read
 describe('Series: days of a clock ahead of UTC', () => {
   const to = FROM + 3 * DAY;
 
-  test('Series: whole hours ahead: statistics alone, bins from its midnight', async () => {
+  test('Series: a time zone whole hours ahead of UTC: only statistics are read, and bins begin at local midnight', async () => {
     const history = createHistory();
     const shape = await read(history, FROM, to, { shift: 2 * HOUR });
     expect(shape.width).toBe(DAY);
@@ -189,7 +189,7 @@ describe('Series: days of a clock ahead of UTC', () => {
     expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
   });
 
-  test('Series: half an hour more: the hours around its midnight are read as samples', async () => {
+  test('Series: a time zone 5.5 hours ahead of UTC: hours around local midnight are read as samples', async () => {
     const history = createHistory({ times: hoursOf(FROM, to).flatMap((hour) => [hour, hour + HOUR / 2]) });
     const shape = await read(history, FROM, to, { shift: 5.5 * HOUR });
     expect(shape.points.map(({ ts }) => (ts - FROM) / HOUR)).toEqual([-5.5, 18.5, 42.5, 66.5]);
@@ -200,7 +200,7 @@ describe('Series: days of a clock ahead of UTC', () => {
 /** @param {number} from @param {number} to @returns {number[]} */
 const hoursOf = (from, to) => Array.from({ length: (to - from) / HOUR }, (_, index) => from + index * HOUR);
 
-test('Series: the client disconnects: reading stops with its reason', async () => {
+test('Series: client disconnects: the read fails with that reason', async () => {
   const gone = new Error('gone');
   const signal = AbortSignal.abort(gone);
   const history = createHistory({ isExact: false });

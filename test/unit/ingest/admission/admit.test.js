@@ -11,7 +11,7 @@ const afterwards = useCleanUps();
 
 /** @typedef {() => Promise<string>} Handle */
 
-/** Admission with a clock that a test sets wrong, and what it reported at the end of each message. */
+/** Admission with a clock that the test may falsify. `ended` has the result of each message. */
 async function open() {
   let wrongMs = 0;
   const clockGuard = new ClockGuard({
@@ -58,14 +58,14 @@ test.each(
       'refused: at once',
     ],
   ]),
-)('Admission: a handler %s: the message ends once and leaves its room', async (_, handle, outcome) => {
+)('Admission: handler %s: the message ends once, and its budget is released', async (_, handle, outcome) => {
   const { admission, ended, handlingOf } = await open();
   expect(await admission.admit(messageOf(), handlingOf(handle))).toBe(outcome);
   expect(ended).toEqual([outcome]);
   expect(admission.budget.used).toBe(0);
 });
 
-test('Admission: a source without refusals: it gets the error, and the message leaves its room', async () => {
+test('Admission: a source without a refuse function: it gets the error, and the budget is released', async () => {
   const { admission } = await open();
   const handle = () => {
     throw new Error('at once');
@@ -80,7 +80,7 @@ test.each(
     ['refused', () => Promise.reject(new Error('no')), 'refused: no'],
   ]),
 )(
-  'Admission: the clock becomes wrong while a message is %s: it ends when the clock is right',
+  'Admission: the clock becomes wrong while a message is %s: the message ends once the clock is right',
   async (_, work, outcome) => {
     const { admission, ended, handlingOf, setClock } = await open();
     const handling = handlingOf(() => {
@@ -98,7 +98,7 @@ test.each(
   },
 );
 
-test('Admission: the sender leaves while its message waits for room: it ends without a result, and takes no room', async () => {
+test('Admission: the sender disconnects while its message waits for budget: it ends without a result, and uses no budget', async () => {
   const { admission, ended, handlingOf } = await open();
   let settle = () => {};
   const settled = new Promise((resolve) => {
@@ -116,7 +116,7 @@ test('Admission: the sender leaves while its message waits for room: it ends wit
   expect(admission.budget.used).toBe(0);
 });
 
-test('Admission: two messages wait for room, and the clock was wrong when the first one arrived: they begin in order', async () => {
+test('Admission: two messages wait for budget, and the clock was wrong for the first: they begin in order', async () => {
   const { admission, handlingOf, setClock } = await open();
   let settle = () => {};
   const settled = new Promise((resolve) => {

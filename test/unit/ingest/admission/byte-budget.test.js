@@ -27,7 +27,7 @@ async function outcomesOf(messages) {
   return outcomes;
 }
 
-test('Byte budget: messages exceed it: they begin in order, and a larger one begins alone', async () => {
+test('Byte budget: messages exceed the budget: they begin in order, and one larger than the budget begins alone', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 3000, max: 20_000 }),
@@ -62,7 +62,7 @@ test('Byte budget: messages exceed it: they begin in order, and a larger one beg
   );
 });
 
-test('Byte budget: it has space: work begins at once', () => {
+test('Byte budget: a message fits: its work begins at once', () => {
   const budget = new ByteBudget(10 * OVERHEAD);
   let begun = false;
   void budget.run(100, async () => {
@@ -71,7 +71,7 @@ test('Byte budget: it has space: work begins at once', () => {
   expect(begun).toBe(true);
 });
 
-test('Byte budget: a message arrives while others are admitted: it does not overtake them', async () => {
+test('Byte budget: a message arrives while waiting messages are admitted: it does not overtake them', async () => {
   const budget = new ByteBudget(OVERHEAD);
   /** @type {string[]} */
   const begun = [];

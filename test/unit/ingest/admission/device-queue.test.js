@@ -24,7 +24,7 @@ function createWork() {
   return work;
 }
 
-test('Device queue: measurements: concurrent, except that those behind a birth wait for it', async () => {
+test('Device queue: measurements of a device: concurrent, but those behind a birth wait for it', async () => {
   const queue = new DeviceQueue();
   const [a, b, birth, c, elsewhere] = [createWork(), createWork(), createWork(), createWork(), createWork()];
   const all = [
@@ -43,7 +43,7 @@ test('Device queue: measurements: concurrent, except that those behind a birth w
   await Promise.all(all);
 });
 
-test('Device queue: births: one after the other; a failed one delays no other', async () => {
+test('Device queue: births of a device: one after the other, and a failed birth delays no other', async () => {
   const queue = new DeviceQueue();
   const [first, second, behind] = [createWork(), createWork(), createWork()];
   const failing = queue.run('d', true, first.run);

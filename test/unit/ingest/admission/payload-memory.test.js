@@ -23,7 +23,7 @@ describe('Payload memory: a view of a chunk', () => {
 
 describe('Payload memory: memory outside the pool of Node.js', () => {
   test.each([0, 1, 7, 64, 65, 2048, 4095, 4096, 20_000, 32_767])(
-    '%i bytes of a pool: no more kept',
+    'Payload memory: %i bytes of a pool: at most twice as many bytes and 2 KiB are kept',
     (length) => {
       const own = new PayloadMemory().own(Buffer.from(chunk.subarray(0, length)));
       expect(own.length).toBe(length);
@@ -32,13 +32,13 @@ describe('Payload memory: memory outside the pool of Node.js', () => {
     },
   );
 
-  test('Payload memory: a text: its bytes, and no pool', () => {
+  test('Payload memory: a string: kept as UTF-8 bytes outside the pool', () => {
     const own = new PayloadMemory().own('ä');
     expect(own.toString('hex')).toBe('c3a4');
     expect(own.buffer.byteLength).toBeLessThanOrEqual(2048);
   });
 
-  test('Payload memory: many copies of many lengths: each has the bytes of its payload', () => {
+  test('Payload memory: 2,000 copies of many lengths: each has the bytes of its payload', () => {
     const memory = new PayloadMemory();
     const payloads = Array.from({ length: 2000 }, (_, index) => Buffer.alloc(index % 1500, index));
     const copies = payloads.map((payload) => memory.own(Buffer.concat([payload])));

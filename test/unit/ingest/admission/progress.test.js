@@ -6,7 +6,7 @@ function progressAt() {
   return { at, progress: new Progress({ clock: () => at.now, answeredAt: () => at.answered }) };
 }
 
-test('Progress: oldest message waits: none since its arrival, unless a message was settled and the database answered', () => {
+test('Ingest progress: a message waits: standstill counts since its arrival, or since the last real progress', () => {
   const { at, progress } = progressAt();
   const [first, second, third] = [{}, {}, {}];
   progress.begin(first);
@@ -27,7 +27,7 @@ test('Progress: oldest message waits: none since its arrival, unless a message w
   expect(progress.standstillMs).toBe(0);
 });
 
-test('Progress: answers of the database alone, abandoned messages: none', () => {
+test('Ingest progress: only database answers, or only abandoned messages: the standstill goes on', () => {
   const { at, progress } = progressAt();
   const [waiting, given] = [{}, {}];
   progress.begin(waiting);
@@ -38,7 +38,7 @@ test('Progress: answers of the database alone, abandoned messages: none', () => 
   expect(progress.standstillMs).toBe(2000);
 });
 
-test('Progress: nothing waits: not stalled', () => {
+test('Ingest progress: nothing waits: the standstill is 0', () => {
   const { at, progress } = progressAt();
   const message = {};
   expect(progress.standstillMs).toBe(0);

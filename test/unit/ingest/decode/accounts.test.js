@@ -13,7 +13,7 @@ const NOW = Date.UTC(2026, 10, 25);
 const emptyBatch = () =>
   new MessageBatch({ receivedAt: NOW, oldest: NOW - 1e9, newest: NOW + 60_000, relative: true });
 
-/** The ways of the measurements, of which `received` is the sum. @param {MeasurementCounts} account */
+/** Sum of all outcomes of measurements, which `received` must equal. @param {MeasurementCounts} account */
 const sum = ({ stored, merged, refused, skipped }) => stored + merged + refused + skipped;
 
 const anyTime = fc.oneof(
@@ -51,7 +51,7 @@ function accountOfPayload(payload, contentType) {
   return batch.measurementCounts();
 }
 
-test('Accounts: any JSON, as text and as CBOR: each measurement goes one way', () => {
+test('Measurement counts: any JSON, as text and as CBOR: each measurement has exactly one outcome', () => {
   fc.assert(
     fc.property(anyContent, fc.constantFrom(undefined, 'application/senml+json'), (content, type) => {
       const text = JSON.stringify(content);
@@ -64,7 +64,7 @@ test('Accounts: any JSON, as text and as CBOR: each measurement goes one way', (
   );
 });
 
-test('Accounts: any metrics of Sparkplug: each goes one way', () => {
+test('Measurement counts: any Sparkplug metrics: each metric has exactly one outcome', () => {
   const metric = fc.record({
     name: fc.constantFrom(null, 't', 'Node Control/Rebirth'),
     alias: fc.constantFrom(null, '1', '2'),
@@ -87,7 +87,7 @@ test('Accounts: any metrics of Sparkplug: each goes one way', () => {
   );
 });
 
-test('Accounts: any lines: each value of a good line, and each broken line, goes one way', () => {
+test('Measurement counts: any lines: each value of a good line, and each broken line, has exactly one outcome', () => {
   const field = fc
     .tuple(fc.constantFrom('t', 'h'), fc.constantFrom('1', '2i', 't', '"text"', 'x', ''))
     .map((pair) => pair.join('='));

@@ -16,7 +16,7 @@ function read(payload, contentType) {
 }
 
 const PLAIN = '[{"sensor_id":"t","value":1}]';
-// A boolean is nothing for the fast reader.
+// The fast reader declines booleans.
 const SENML = '[{"n":"t","vb":true}]';
 const CBOR = Buffer.from(encode([{ n: 't', v: 1 }]));
 const ONE = [['t', 0, 1]];
@@ -46,7 +46,7 @@ describe('Decode: format of a payload', () => {
     expect(read(space + PLAIN).found).toEqual(ONE);
   });
 
-  test('Payload format: no content type, any array of CBOR that fits its first byte: it is read', () => {
+  test('Payload format: no content type, CBOR array of short or indefinite length: read', () => {
     const records = Array.from({ length: 23 }, (_, at) => ({ n: 't', t: -at, v: at }));
     const payload = Buffer.from(encode(records));
     expect(payload[0]).toBe(0x97);
@@ -68,13 +68,13 @@ describe('Decode: format of a payload', () => {
   });
 
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'text/html'])(
-    'content type %s: the format is unknown',
+    'Payload format: content type %s: the format is unknown',
     (contentType) => {
       expect(() => read(PLAIN, contentType)).toThrow(expect.objectContaining({ code: 'unknown_format' }));
     },
   );
 
-  test('Payload format: a defect of the decoder: it is no refusal of the message', () => {
+  test('Payload format: a defect of the decoder: thrown, not reported as a refusal', () => {
     const decoder = new MessageDecoder({ historyMs: 1e12, maxClockSkewMs: 0, relativeTimes: true });
     const payload = Object.assign(Buffer.from(PLAIN), {
       find() {
@@ -90,13 +90,13 @@ describe('Decode: format of a payload', () => {
 });
 
 describe('Decode: JSON that is SenML or plain', () => {
-  test('JSON, SenML or plain: an element with a sensor_id: plain, whatever else it has', () => {
+  test('JSON, SenML or plain: an element has a sensor_id: plain, whatever other keys it has', () => {
     const { found } = read('[{"sensor_id":"t","value":1,"v":2,"n":"x","u":"Cel"}]');
     expect(found).toEqual(ONE);
   });
 
   test.each(['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'])(
-    'the first element has the label %s alone: it is SenML',
+    'JSON, SenML or plain: the first element has only the label %s: SenML',
     (label) => {
       const first = { [label]: ['bn', 'n', 'vs', 'vd', 'bu', 'u'].includes(label) ? 'a' : 1 };
       // A value alone is a measurement of the sensor without a name.
@@ -106,18 +106,18 @@ describe('Decode: JSON that is SenML or plain', () => {
     },
   );
 
-  test('JSON, SenML or plain: a single object with labels: not a SenML pack', () => {
+  test('JSON, SenML or plain: a single object with SenML labels: not a SenML pack', () => {
     expect(read('{"n":"t","vb":true}')).toMatchObject({ found: [], refused: ['bad_id'] });
   });
 
   test.each(['[null]', '[7]', '["n"]'])(
-    'the first element of %s is no object: it is refused as plain',
+    'JSON, SenML or plain: %s has no object as first element: refused as plain JSON',
     (text) => {
       expect(read(text)).toMatchObject({ found: [], refused: ['malformed'] });
     },
   );
 
-  test('JSON, SenML or plain: elements that the fast reader has read: not counted twice', () => {
+  test('JSON, SenML or plain: the fast reader declines after some elements: these elements count once', () => {
     const { found, counts, refused } = read(
       '[{"n":"t","v":1},{"n":"t","t":1e400,"v":1},{"n":"u","vb":true}]',
     );
@@ -147,7 +147,7 @@ describe('Decode: SenML values', () => {
     }
   });
 
-  test('SenML: a sum, a text and data: no value, so they are skipped and counted', () => {
+  test('SenML: records with only a sum, a text or data: skipped and counted', () => {
     expect(read('[{"n":"t","s":1},{"n":"t","vs":""},{"n":"t","vd":""}]')).toMatchObject({
       found: [],
       refused: [],
@@ -155,7 +155,7 @@ describe('Decode: SenML values', () => {
     });
   });
 
-  test('SenML: a name without a value, and a time without one: refused', () => {
+  test('SenML: a record has a name or a time, but no value: refused', () => {
     expect(read('[{"n":"t"},{"t":0}]').refused).toEqual(['not_numeric', 'not_numeric']);
   });
 });
@@ -169,7 +169,7 @@ describe('Decode: SenML as CBOR', () => {
     [-3, 2, 1],
     [5, 7, 1],
     [-1, 10, 1],
-  ])('SenML as CBOR: label %i: its meaning next to a value', (label, value, expected) => {
+  ])('SenML as CBOR: label %i next to a value: read by its RFC 8428 meaning', (label, value, expected) => {
     const { found } = read(
       pack([
         [0, 't'],
@@ -213,7 +213,7 @@ describe('Decode: SenML as CBOR', () => {
     expect(() => read(pack([[2, 1]], [['__proto__', 1]]))).toThrow(error);
   });
 
-  test('SenML as CBOR: records of more items than 10,000 samples have: too large', () => {
+  test('SenML as CBOR: more items than 10,000 samples can have: too large', () => {
     const payload = Buffer.concat([Buffer.from([0x9a, 0, 2, 0x71, 0]), Buffer.alloc(160_000, 0x00)]);
     expect(() => read(payload)).toThrow(expect.objectContaining({ code: 'too_large' }));
   });

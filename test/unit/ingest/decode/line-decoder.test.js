@@ -45,7 +45,7 @@ describe('Line protocol: device and sensor', () => {
     expect(read(line).found).toEqual([[device, sensor, 0, 1]]);
   });
 
-  test('Line protocol: LINE_DEVICE_TAGS: the first of its tags counts', () => {
+  test('Line protocol: LINE_DEVICE_TAGS is set: only tags of this setting name the device', () => {
     const { found } = read('m,name=plc,host=h v=1\nm,host=h v=2', { deviceTags: ['name'] });
     expect(found).toEqual([
       ['plc', 'm.v{host=h}', 0, 1],
@@ -53,12 +53,12 @@ describe('Line protocol: device and sensor', () => {
     ]);
   });
 
-  test('Line protocol: texts: skipped and counted; a line of texts alone is no error', () => {
+  test('Line protocol: string fields: skipped and counted; a line with only strings is no error', () => {
     const { found, texts, lines, refused } = read('m a="x",b=1,c="y"\nm a="x"');
     expect([found, texts, lines, refused]).toEqual([[['m', 'm.b', 0, 1]], 3, 2, []]);
   });
 
-  test('Line protocol: more values of a device than one message may have: several messages', () => {
+  test('Line protocol: more values of a device than one message may have: split into several messages', () => {
     const line = `m ${Array.from({ length: 3000 }, (_, at) => `f${at}=1`).join()}`;
     const { devices } = read(Array(7).fill(line).join('\n'));
     expect(devices.get('m')?.map(({ counts }) => counts.samples)).toEqual([9000, 9000, 3000]);
@@ -81,7 +81,7 @@ describe('Line protocol: time', () => {
       ['m', `${NOW / 60_000 - 5}`, -300_000],
       ['h', `${NOW / 3_600_000 - 5}`, -18_000_000],
     ]),
-  )('precision %s: cut to milliseconds', (precision, time, expected) => {
+  )('Line protocol: precision %s: the time is cut to milliseconds', (precision, time, expected) => {
     expect(read(`m v=1 ${time}`, { precision }).found).toEqual([['m', 'm.v', expected, 1]]);
   });
 
@@ -109,7 +109,7 @@ describe('Line protocol: time', () => {
         'must not be after 2026-11-22T12:05:00.000Z, as far ahead as MAX_CLOCK_SKEW allows',
       ],
     ]),
-  )('precision %s, time %s: %s, once for the line', (precision, time, code, rule) => {
+  )('Line protocol: precision %s, time %s: refused as %s, once a line', (precision, time, code, rule) => {
     const { found, refused } = read(`m v=1\nm v=2,w=3 ${time}`, { precision });
     expect([found.length, refused]).toEqual([1, [[2, code, `timestamp: ${rule}`]]]);
   });
@@ -122,7 +122,7 @@ describe('Line protocol: time', () => {
 });
 
 describe('Line protocol: refusals of a value', () => {
-  test('Line protocol: a value beyond every double: its line is named, and its other values are stored', () => {
+  test('Line protocol: a value exceeds the range of a double: its line is named, and its other values are stored', () => {
     const { found, refused } = read('m v=1e999,w=1');
     expect(found).toEqual([['m', 'm.w', 0, 1]]);
     expect(refused).toEqual([[1, 'not_finite', 'value: must be a finite number']]);
@@ -139,7 +139,7 @@ describe('Line protocol: refusals of a value', () => {
   });
 });
 
-test('Line protocol: more broken lines than an answer names: the request is refused as too large', () => {
+test('Line protocol: more than 10,000 broken lines: the request is refused as too large', () => {
   expect(read('a\n'.repeat(10_000)).refused).toHaveLength(10_000);
   expect(() => read('a\n'.repeat(10_001))).toThrow(
     expect.objectContaining({ code: 'too_large', message: expect.stringContaining('such as line 10001') }),

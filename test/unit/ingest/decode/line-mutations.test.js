@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { readMutatedLines } from '../../../support/payloads/line-mutations.js';
 
-// With --seed N they can be repeated.
-test('Line protocol: 3,000 mutations: good lines are read, bad ones are named by number, as a second reader has them', () => {
+// Set `--seed N` to repeat the mutations.
+test('Line protocol: 3,000 mutations: the parser reads good lines and names bad lines, like a second parser', () => {
   expect(readMutatedLines(3000, jest.getSeed() >>> 0)).toBeGreaterThan(300);
 });

@@ -13,7 +13,7 @@ const limits = { historyMs: 365 * DAY_MS, maxClockSkewMs: 300_000, relativeTimes
 const A_DAY_AGO = NOW - DAY_MS;
 
 /**
- * @param {unknown} content JSON as text, or what is to be written as JSON; bytes as they are
+ * @param {unknown} content a JSON text, a value to encode as JSON, or raw bytes
  * @param {string} [contentType]
  * @param {Partial<typeof limits>} [others]
  */
@@ -118,12 +118,12 @@ describe('Refusal: one measurement', () => {
     }
   });
 
-  test('JSON: a value beyond every double: the refusal names the path and the rule', () => {
+  test('JSON: a value exceeds the range of a double: the refusal names the path and the rule', () => {
     const { refused } = read('[{"sensor_id":"t","value":1},{"sensor_id":"t","value":1e999}]');
     expect(shown(refused)).toEqual([[1, 'not_finite', '[1].value: must be a finite number']]);
   });
 
-  test('SenML: a value and a time beyond every double: the refusals name the path and the rule', () => {
+  test('SenML: a value and a time exceed the range of a double: the refusals name the path and the rule', () => {
     const { refused } = read('[{"n":"t","v":1e999},{"n":"t","t":1e999,"v":1}]');
     expect(shown(refused)).toEqual([
       [0, 'not_finite', '[0].v: must be a finite number'],
@@ -138,7 +138,7 @@ describe('Refusal: one measurement', () => {
     expect(shown(read({ value: 21.5 }).refused)).toEqual([[0, 'bad_id', `sensor_id: ${SHAPE}`]]);
   });
 
-  test('Refusal: one measurement: relative times are off: a measurement without a time: the refusal names the setting', () => {
+  test('Refusal: relative times are off, a measurement has no time: the refusal names the setting', () => {
     const expected = [[0, 'bad_timestamp', '[0].ts: must be an absolute time, since RELATIVE_TIMES is off']];
     expect(shown(read([{ sensor_id: 't', value: 1 }], undefined, { relativeTimes: false }).refused)).toEqual(
       expected,
@@ -169,31 +169,31 @@ describe('Refusal: a whole message', () => {
   test.each([
     ['JSON that breaks off', '[{', undefined, 'malformed', '', /JSON/],
     ['a number', '7', undefined, 'malformed', '', /^must be an object or an array of objects$/],
-    ['a content type that nobody knows', '7', 'text/csv', 'unknown_format', '', /text\/csv/],
+    ['an unknown content type', '7', 'text/csv', 'unknown_format', '', /text\/csv/],
     ['bytes that begin like no format', Buffer.from([0xff]), undefined, 'unknown_format', '', /begins/],
     ['too many measurements', Array(10_001).fill(good), undefined, 'too_large', '', /10000/],
     ['a SenML pack that is an object', {}, 'application/senml+json', 'malformed', '', /^must be an array/],
     ['a base name that is a number', [{ n: 't', v: 1 }, { bn: 7 }], undefined, 'malformed', '[1].bn', /text/],
     ['a base time that is a text', [{ n: 't', bt: 'x' }], undefined, 'malformed', '[0].bt', /number/],
     ['a base value that is a text', [{ n: 't', bv: 'x' }], undefined, 'malformed', '[0].bv', /number/],
-    ['a version to come', [{ n: 't', v: 1, bver: 11 }], undefined, 'malformed', '[0].bver', /up to 10/],
+    ['a future version', [{ n: 't', v: 1, bver: 11 }], undefined, 'malformed', '[0].bver', /up to 10/],
     ['a label that must be understood', [{ n: 't', v: 1, x_: 1 }], undefined, 'malformed', '[0]', /"x_"/],
     ['CBOR that breaks off', Buffer.from([0x81]), undefined, 'malformed', '', /CBOR/],
     ['CBOR that is no array', asCbor({}), 'application/cbor', 'malformed', '', /^must be an array/],
     ['CBOR with a base name that is a number', asCbor([{ bn: 7 }]), undefined, 'malformed', '[0].bn', /text/],
-  ])('Refused message: %s: the path and the rule', (_, content, contentType, code, path, rule) => {
+  ])('Refused message: %s: names the path and the rule', (_, content, contentType, code, path, rule) => {
     const { refused } = read(content, contentType);
     expect(refused).toEqual([{ index: -1, code, path, rule: expect.stringMatching(rule) }]);
   });
 
-  test('Refusal: a whole message: rule: it quotes at most 200 characters of the message', () => {
+  test('Refused message: a long label: the rule quotes at most 200 characters of the message', () => {
     const { refused } = read([{ n: 't', v: 1, [`${'x'.repeat(100_000)}_`]: 1 }]);
     expect(refused[0]?.rule).toHaveLength(200);
   });
 });
 
 describe('Refusal: an error', () => {
-  test('Refusal: an error: decoder: the refusal has its path and its message', () => {
+  test('Refusal of an error: the decoder reports an error: the refusal has its path and its message', () => {
     const error = new MillraceError('bad_id', 'must not be empty', { path: 'site' });
     expect(refusalOf('bad_id', error)).toEqual({
       index: -1,
@@ -206,11 +206,11 @@ describe('Refusal: an error', () => {
   test.each([
     ['of the database', new MillraceError('rejected', 'write_dead_letter: node 10.0.0.7 refused')],
     ['of our own code', new TypeError('x is undefined at file:///srv/api/ingest/x.js')],
-  ])('Refusal: an error: %s: the refusal contains no internals', (_, error) => {
+  ])('Refusal of an error %s: the rule contains no internals', (_, error) => {
     expect(refusalOf('rejected', error).rule).toBe('the database refuses this content');
   });
 
-  test('Refusal: an error: of our own code, under another code: the refusal has the rule of the code alone', () => {
+  test('Refusal of a defect, under another code: the refusal has only the rule of that code', () => {
     const refusal = refusalOf('malformed', new TypeError('x is undefined at file:///srv/api/ingest/x.js'));
     expect(refusal).toEqual({ index: -1, code: 'malformed', path: '', rule: 'must be an object' });
   });

@@ -15,7 +15,7 @@ function read(hex, contentType) {
   return { found, refused: batch.refused, skipped: batch.counts.skipped };
 }
 
-// All of these were encoded by Python's cbor2.
+// The cbor2 package of Python encoded these payloads.
 const CURRENTS =
   '87a721781b75726e3a6465763a6f773a3130653230373361303130383030363a22fb41d303a15b00106223614120050067766f6c' +
   '7461676501615602fb405e066666666666a3006763757272656e74062402fb3ff3333333333333a3006763757272656e74062302fb' +
@@ -27,7 +27,7 @@ const MIXED =
   'e9a20065736d616c6c02fb3ff8000000000000a20063626967021b0000010000000000';
 
 test.each(['application/senml+cbor', 'application/cbor', undefined])(
-  'RFC 8428, 5.1.2, as CBOR, detected by %s',
+  'SenML as CBOR: example of RFC 8428, 5.1.2, content type %s: read',
   (contentType) => {
     const at = 1_276_020_076_001;
     const bn = 'urn:dev:ow:10e2073a0108006:';
@@ -47,7 +47,7 @@ test.each(['application/senml+cbor', 'application/cbor', undefined])(
   },
 );
 
-test('SenML as CBOR: kinds of values: texts and data are skipped, booleans are 0 or 1, decimal fractions and long integers count', () => {
+test('SenML as CBOR: value types: texts and data are skipped; booleans, decimal fractions and long integers count', () => {
   const bn = 'urn:dev:ow:10e2073a01080063:';
   const at = 1_320_067_464_000;
   expect(read(MIXED)).toEqual({
@@ -73,13 +73,13 @@ test.each([
   ['a label that must be understood', '81a3006161020162785f02'],
   ['a pack that ends too early', '82a200616102'],
   ['no array', 'a2006161021a'],
-  ['an array without end, without content', '9f'],
-  ['more after the pack', '80f6'],
+  ['an array of indefinite length without end', '9f'],
+  ['bytes after the pack', '80f6'],
 ])('SenML as CBOR: %s: malformed', (_, hex) => {
   expect(() => read(hex, 'application/senml+cbor')).toThrow(expect.objectContaining({ code: 'malformed' }));
 });
 
-test('SenML as CBOR: a record that is not a map: only it is refused', () => {
+test('SenML as CBOR: a record is not a map: only that record is refused', () => {
   expect(read('8201a3006161021806061a4eaea188').refused).toMatchObject([
     { index: 0, code: 'malformed', path: '[0]' },
   ]);
@@ -90,7 +90,7 @@ test('SenML as CBOR: deeply nested arrays: malformed', () => {
   expect(() => read(hex)).toThrow(expect.objectContaining({ code: 'malformed' }));
 });
 
-test('SenML as CBOR: 160,000 items in one record: only it is refused; one more: the whole is too large, and read no further', () => {
+test('SenML as CBOR: 160,000 nested items: parsed; one more: the whole payload is too large', () => {
   /** An array of one array of zeros. @param {number} items of the payload */
   const nested = (items) => {
     const begin = Buffer.from([0x81, 0x9a, 0, 0, 0, 0]);

@@ -14,7 +14,7 @@ const emptyBatch = (names) =>
 /** @param {MessageBatch} batch */
 const contentOf = ({ sensors, refused, counts }) => ({ sensors: [...sensors], refused, counts });
 
-/** What the reader of objects makes of it. @param {string} text */
+/** Result of the object reader. @param {string} text */
 function expected(text) {
   const batch = emptyBatch();
   readSenml(JSON.parse(text), batch);
@@ -55,7 +55,7 @@ const common = fc.record(
   { requiredKeys: ['v'] },
 );
 
-test('Fast SenML reader: accepted text: the same result as the object reader, with the same doubles bit by bit', () => {
+test('Fast SenML reader: any accepted text: the result equals that of the object reader, bit by bit', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.array(common, { minLength: 1 }), fc.array(fc.oneof(common, record))),
@@ -70,9 +70,9 @@ test('Fast SenML reader: accepted text: the same result as the object reader, wi
   );
 });
 
-test('Fast SenML reader: names are kept from message to message: the same result as without', () => {
+test('Fast SenML reader: a name cache spans messages: the result equals that without a cache', () => {
   const names = new NameCache();
-  // More names than are kept, so they take the places of each other.
+  // There are more names than places in the cache, so names replace each other.
   const someName = fc.string({ unit: fc.constantFrom('a', 'b', '0'), maxLength: 70 });
   const pack = fc.array(fc.record({ bn: someName, n: someName, v: fc.constant(1) }), { minLength: 1 });
   fc.assert(
@@ -94,7 +94,7 @@ test('Fast SenML reader: usual messages of devices: accepted', () => {
   );
 });
 
-test('Fast SenML reader: numbers as people and printf write them: the doubles of JSON.parse', () => {
+test('Fast SenML reader: numbers in any notation: read as the doubles of JSON.parse', () => {
   const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 25 });
   const exponent = fc.constantFrom('', 'e5', 'E-3', 'e+300', 'e-330', 'e400');
   const literal = fc
@@ -104,7 +104,7 @@ test('Fast SenML reader: numbers as people and printf write them: the doubles of
     fc.property(literal, (text) => {
       const pack = `[{"bn":"a","bt":${NOW / 1000},"v":${text}}]`;
       const found = fast(pack);
-      // What JSON has no such number for is declined, and then refused by the other.
+      // The fast reader declines a number that JSON does not allow. JSON.parse then refuses the number.
       if (found) expect(found).toEqual(expected(pack));
       else expect(() => JSON.parse(pack)).toThrow();
     }),
@@ -113,19 +113,19 @@ test('Fast SenML reader: numbers as people and printf write them: the doubles of
 });
 
 test.each([
-  ['nothing', ''],
-  ['no pack', '{"n":"a","v":1}'],
-  ['an empty one', '[]'],
+  ['an empty text', ''],
+  ['a single object', '{"n":"a","v":1}'],
+  ['an empty pack', '[]'],
   ['a comma too many', '[{"n":"a","v":1},]'],
-  ['an end too early', '[{"n":"a","v":1}'],
-  ['something behind it', '[{"n":"a","v":1}] x'],
+  ['a missing bracket', '[{"n":"a","v":1}'],
+  ['text after the pack', '[{"n":"a","v":1}] x'],
   ['a second value', '[{"n":"a","v":1,"v":2}]'],
   ['no value', '[{"n":"a"}]'],
   ['a text', '[{"n":"a","vs":"x"}]'],
   ['a label that must be understood', '[{"n":"a","v":1,"x_":1}]'],
   ['a label of two characters', '[{"nn":"a","v":1}]'],
   ['an escape', '[{"n":"\\u0061","v":1}]'],
-  ['what is no JSON', '[{"n":"a","v":01}]'],
+  ['a number with a leading zero', '[{"n":"a","v":01}]'],
   ['NaN', '[{"n":"a","v":NaN}]'],
   ['a minus alone', '[{"n":"a","v":-}]'],
   ['a dot without digits', '[{"n":"a","v":1.}]'],
@@ -137,7 +137,7 @@ test.each([
   expect(fast(text)).toBeNull();
 });
 
-test.each([...' \t\n\r'])('Fast SenML reader: %j between all tokens: accepted, as JSON has it', (space) => {
+test.each([...' \t\n\r'])('Fast SenML reader: %j between all tokens: accepted as in JSON', (space) => {
   const tokens = [
     '[',
     '{',
@@ -173,7 +173,7 @@ test('Fast SenML reader: a name of all printable characters: accepted; a control
   for (const char of ['\u0000', '\u001f', '\u007f']) expect(fast(`[{"n":"a${char}","v":1}]`)).toBeNull();
 });
 
-test('Fast SenML reader: truncated anywhere: declined, never misread', () => {
+test('Fast SenML reader: a text is truncated anywhere: declined, never misread', () => {
   const text = `[{"bn":"a","bt":${NOW / 1000},"u":"Cel","v":-12.5},{"t":-1,"v":3e2}]`;
   for (let length = 0; length < text.length; length++) expect(fast(text.slice(0, length))).toBeNull();
   expect(fast(text)).toEqual(expected(text));

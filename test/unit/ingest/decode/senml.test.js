@@ -4,7 +4,7 @@ import { readSenml } from '../../../../api/ingest/decode/senml.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 
-/** Everything that the examples of 2010 hold is taken. @param {unknown[]} pack */
+/** The accepted times include the examples of 2010. @param {unknown[]} pack */
 function read(pack) {
   const rules = { receivedAt: NOW, oldest: 0, newest: NOW + 1e9, relative: true };
   const batch = new MessageBatch(rules);
@@ -53,7 +53,7 @@ test('SenML, RFC 8428 5.1.3: base name used alone, times after the base time: al
   ]);
 });
 
-test('SenML, RFC 8428 5.1.4: several types of data: numbers are read', () => {
+test('SenML, RFC 8428 5.1.4: several types of data: numbers and booleans are read, others are skipped', () => {
   const { found, skipped, refused } = read([
     { bn: `${DEVICE}:`, n: 'temp', u: 'Cel', v: 23.1 },
     { n: 'label', vs: 'Machine Room' },

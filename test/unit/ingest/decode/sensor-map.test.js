@@ -20,7 +20,7 @@ function read(content, others) {
   };
 }
 
-describe('Map of sensors: what is stored', () => {
+describe('Map of sensors: stored values', () => {
   test.each([
     [
       'numbers',
@@ -86,7 +86,7 @@ describe('Map of sensors: what is stored', () => {
         ['temperature', 0, 2],
       ],
     ],
-  ])('Map of sensors: %s: stored under their names', (_, content, expected) => {
+  ])('Map of sensors: %s: each number is stored under its name', (_, content, expected) => {
     expect(read(content)).toMatchObject({ found: expected, refused: [] });
   });
 
@@ -96,7 +96,7 @@ describe('Map of sensors: what is stored', () => {
     expect(counts).toEqual({ received: 4, samples: 1, merged: 0, skipped: 3, relative: 1 });
   });
 
-  test('Map of sensors: a time of day: skipped and counted, as any text', () => {
+  test('Map of sensors: a time of day: skipped and counted like any text', () => {
     expect(read({ time: '16:03', uptime: 11_081 }).counts).toEqual({
       received: 2,
       samples: 1,
@@ -106,7 +106,7 @@ describe('Map of sensors: what is stored', () => {
     });
   });
 
-  test('Map of sensors: a text named ts: of the element it is the time and not counted; of an object in it, it is skipped', () => {
+  test('Map of sensors: a text named ts: the time of the element at top level; skipped in a nested object', () => {
     const ts = new Date(NOW - 5).toISOString();
     const own = read({ ts, temperature: 1 });
     expect([own.found, own.counts.skipped]).toEqual([[['temperature', -5, 1]], 0]);
@@ -122,7 +122,7 @@ describe('Map of sensors: what is stored', () => {
     const key = fc
       .string({ minLength: 1 })
       .filter((name) => !['ts', 'sensor_id', 'value', 'n', 'bn'].includes(name));
-    // JSON text has no -0 from JSON.stringify.
+    // JSON.stringify writes -0 as 0.
     const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
     fc.assert(
       fc.property(fc.dictionary(key, number, { minKeys: 1 }), (map) => {
@@ -133,7 +133,7 @@ describe('Map of sensors: what is stored', () => {
   });
 });
 
-describe('Map of sensors: what is refused', () => {
+describe('Map of sensors: refused values', () => {
   const DEEP = 'must not be in more than 8 objects';
   const deep = (/** @type {number} */ levels) =>
     `{"ok":1,${'"a":{'.repeat(levels)}"b":1${'}'.repeat(levels)}}`;
@@ -176,7 +176,7 @@ describe('Map of sensors: what is refused', () => {
     expect([refused, counts.samples]).toEqual([[refusal], 1]);
   });
 
-  test('Map of sensors: seven objects in the message: stored', () => {
+  test('Map of sensors: values nested in seven objects: stored', () => {
     expect(read(deep(7)).refused).toEqual([]);
   });
 
@@ -196,7 +196,7 @@ describe('Map of sensors: what is refused', () => {
     [{ bn: 'temperature', v: 1 }],
     [{ sensor: 'temperature', value: 21.5 }],
   ])(
-    '%j is one measurement without a sensor_id: refused, since all sensors would have one name',
+    'Map of sensors: %j looks like a single measurement: refused because its sensor_id is missing',
     (content) => {
       const { found, refused } = read(content);
       expect([found, refused]).toEqual([
@@ -215,7 +215,7 @@ describe('Map of sensors: what is refused', () => {
     ]);
   });
 
-  test('a bad time or timestamp: the path has its name', () => {
+  test('Map of sensors: a bad time or timestamp member: the refusal names that member', () => {
     const { refused } = read([
       { time: 'noon', a: 1 },
       { timestamp: 35, b: 1 },
@@ -226,7 +226,7 @@ describe('Map of sensors: what is refused', () => {
     ]);
   });
 
-  test('Map of sensors: time is a number that is no time: each value is refused, and the rule has all units', () => {
+  test('Map of sensors: time is an implausible number: each value is refused, and the rule lists all units', () => {
     const rule = 'time: must be a time in s, ms, µs or ns, or ISO 8601';
     expect(read({ time: 12.5, a: 1, b: 2 }).refused).toEqual([
       [0, 'bad_timestamp', rule],
@@ -234,7 +234,7 @@ describe('Map of sensors: what is refused', () => {
     ]);
   });
 
-  test('a name that is no name: the path is its key', () => {
+  test('Map of sensors: a sensor name is too long: the path of the refusal is its key', () => {
     const name = 'x'.repeat(129);
     const { batch } = read({ a: { [name]: 1 } });
     batch.refuseSensor(`a.${name}`, 'bad_id');
@@ -248,7 +248,7 @@ describe('Map of sensors: what is refused', () => {
     expect(read(map(10_001)).refused).toMatchObject([[-1, 'too_large', expect.anything()]]);
   });
 
-  test('a replay of one refused value: stores that value alone', () => {
+  test('Map of sensors: a replay of one refused value: only that value is stored', () => {
     const content = { time: NOW - 400 * DAY_MS, a: 1, b: 2 };
     expect(read(content).refused.map(([index]) => index)).toEqual([0, 1]);
     const { batch } = read(content, { historyMs: 800 * DAY_MS });
@@ -262,7 +262,7 @@ describe('Time of plain JSON and maps of sensors', () => {
   const asPlain = (/** @type {unknown} */ ts) => ({ sensor_id: 't', ts, value: 1 });
   const forms = [asMap, asPlain];
 
-  test('TS_UNIT is ms, seconds in plain JSON: refused with the question', () => {
+  test('Plain JSON: time in seconds while TS_UNIT is ms: refused with a question about seconds', () => {
     for (const seconds of [NOW / 1000, NOW / 1000 + 0.25]) {
       expect(read(asPlain(seconds)).refused).toMatchObject([
         [0, expect.anything(), expect.stringMatching(/^ts: .*did you send seconds\?$/)],
@@ -280,7 +280,7 @@ describe('Time of plain JSON and maps of sensors', () => {
     ['ns', (NOW - 1) * 1e6, -1],
     ['the oldest, in s', NOW / 1000 - 365 * 86_400, -365 * DAY_MS],
     ['the newest, in ns', (NOW + 300_000) * 1e6, 300_000],
-  ])('map of sensors, a time in %s: stored, with any TS_UNIT and name', (_, time, expected) => {
+  ])('Map of sensors: a time in %s: stored, with any TS_UNIT and any time member', (_, time, expected) => {
     for (const tsUnitMs of [1, 1000]) {
       for (const name of ['ts', 'time', 'timestamp']) {
         const { found, refused } = read({ [name]: time, t: 1 }, { tsUnitMs });
@@ -293,25 +293,25 @@ describe('Time of plain JSON and maps of sensors', () => {
     ['seconds since the start of a device', 35],
     ['seconds before the oldest', NOW / 1000 - 366 * 86_400],
     ['a time that is good in no unit', NOW * 10],
-    ['more than any time', 1e300],
-    ['negative', -NOW],
-  ])('map of sensors, %s: refused', (_, time) => {
+    ['beyond any time', 1e300],
+    ['a negative number', -NOW],
+  ])('Map of sensors: time is %s: refused', (_, time) => {
     const { found, refused } = read({ time, t: 1 });
     expect(found).toEqual([]);
     expect(refused).toEqual([[0, expect.stringMatching(/^(?:too_old|in_future)$/), expect.any(String)]]);
   });
 
-  test.each(forms)('TS_UNIT is s, seconds with a fraction: stored to the millisecond: %#', (form) => {
+  test.each(forms)('JSON and sensor map: TS_UNIT is s, fractional seconds: stored to the ms: %#', (form) => {
     const { found, refused } = read(form(NOW / 1000 - 1.2345), { tsUnitMs: 1000 });
     expect([found, refused]).toEqual([[['t', -1234, 1]], []]);
   });
 
-  test('TS_UNIT is s, milliseconds in plain JSON: refused with the question', () => {
+  test('Plain JSON: time in milliseconds while TS_UNIT is s: refused with a question about milliseconds', () => {
     const rule = `ts: ${NOW} is beyond 2026-11-22T12:05:00.000Z in seconds; did you send milliseconds? TS_UNIT is s`;
     expect(read(asPlain(NOW), { tsUnitMs: 1000 }).refused).toEqual([[0, 'in_future', rule]]);
   });
 
-  test.each(forms)('TS_UNIT is s, a text: ISO 8601 as ever: %#', (form) => {
+  test.each(forms)('JSON and sensor map: TS_UNIT is s, ts is a text: read as ISO 8601: %#', (form) => {
     const given = { tsUnitMs: 1000 };
     expect(read(form('2026-11-22T12:00:00Z'), given).found).toEqual([['t', 0, 1]]);
     expect(read(form('noon'), given).refused).toEqual([

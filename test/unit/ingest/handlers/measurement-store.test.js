@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 10, 21, 12, 20);
 let pipeline;
 afterEach(() => pipeline.stop());
 
-test('MeasurementStore: the database is away for an hour during a commit: the samples are noted again, before the end', async () => {
+test('Measurement store: the database is away for an hour during a commit: samples are noted again before the message ends', async () => {
   let now = NOW;
   pipeline = await startMemoryPipeline({ clock: () => now });
   /** @type {string[]} */

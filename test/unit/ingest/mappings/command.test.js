@@ -40,7 +40,7 @@ function run(words, input) {
 const testMessage = (topic, payload, input) =>
   run(['test', file, '--topic', topic, '--payload', payload], input);
 
-test('Mappings command, test: good message: its device, values, times and units', () => {
+test('Mappings command, test: a good message: prints its device, values, times and units', () => {
   const seconds = Math.floor(Date.now() / 1000) - 60;
   expect(testMessage('farm/a/up', '-', `{"t":${seconds},"v":"1.5","w":true}`)).toEqual({
     code: 0,
@@ -55,7 +55,7 @@ test('Mappings command, test: good message: its device, values, times and units'
   });
 });
 
-test('Mappings command, test: bad value: refused with its path, and exit code 1', () => {
+test('Mappings command, test: a bad value: printed as refused with its path, and exit code 1', () => {
   const { code, lines, errors } = testMessage('farm/a/up', '{"v":"high","w":null}');
   expect(code).toBe(1);
   expect(lines).toContain('skipped  1: no numbers');
@@ -88,7 +88,7 @@ test.each([
   expect(answer.errors).toContain(error);
 });
 
-test('Mappings command: list and show: presets, and the mappings of a file', () => {
+test('Mappings command, list and show: they print presets, and the mappings of a file', () => {
   expect(run(['list']).lines).toEqual(
     expect.arrayContaining([
       'chirpstack: ChirpStack 4',
@@ -100,7 +100,7 @@ test('Mappings command: list and show: presets, and the mappings of a file', () 
   expect(run(['show', 'shelly']).lines[0]).toMatch(/^# Shelly/);
 });
 
-test('Mappings command: wrong file or preset: exit code, and the reason', () => {
+test('Mappings command: wrong file, preset or option: exits with a code and prints the reason', () => {
   writeFileSync(join(directory, 'wrong.yaml'), 'mappings:\n  - use: nothing\n');
   const wrong = run(['list', join(directory, 'wrong.yaml')]);
   expect(wrong).toMatchObject({

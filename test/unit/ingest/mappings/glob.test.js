@@ -8,7 +8,7 @@ function textsOf(alphabet, longest) {
   return texts;
 }
 
-test('Glob: all patterns of up to 5 characters and all names of up to 5: the same as a regular expression', () => {
+test('Glob: all patterns and names of up to 5 characters: they match like a regular expression', () => {
   const names = textsOf('ab', 5);
   for (const glob of textsOf('ab*', 5)) {
     const expression = new RegExp(`^${glob.replaceAll('*', '.*')}$`);
@@ -18,13 +18,13 @@ test('Glob: all patterns of up to 5 characters and all names of up to 5: the sam
   }
 });
 
-test('Glob: 60 wildcards and a name that almost matches: it ends', () => {
+test('Glob: 60 wildcards and a name that almost matches: matching ends with the right result', () => {
   const glob = globOf(`${'*a'.repeat(60)}*b`);
   expect(glob.test('a'.repeat(128))).toBe(false);
   expect(glob.test(`${'a'.repeat(127)}b`)).toBe(true);
 });
 
-test('Glob: characters of regular expressions and newlines: they stand for themselves', () => {
+test('Glob: characters of regular expressions and newlines: matched literally', () => {
   expect(globOf('a.b*').test('axb')).toBe(false);
   expect(globOf('(a)*$').test('(a)\n$')).toBe(true);
 });

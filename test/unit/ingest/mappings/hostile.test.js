@@ -31,7 +31,7 @@ const read = (topic, payload) => /** @type {any} */ (readMapped(mappings, topic,
 const nested = (/** @type {number} */ depth) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
 describe('Hostile payload of a mapped topic', () => {
-  test('Hostile payload of a mapped topic: deep nesting: skipped and counted below eight levels', () => {
+  test('Hostile payload of a mapped topic: values below eight levels of nesting: skipped and counted', () => {
     expect(read('all/d', nested(8))).toMatchObject({
       values: { 'a.a.a.a.a.a.a.a': [[expect.any(Number), 1]] },
     });
@@ -44,7 +44,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(() => read('all/d', '['.repeat(100_000))).toThrow(expect.objectContaining({ code: 'malformed' }));
   });
 
-  test('Hostile payload of a mapped topic: prototypes: own members only, and nothing is polluted', () => {
+  test('Hostile payload of a mapped topic: prototype keys: read as own members, and no prototype is polluted', () => {
     const payload = '{"__proto__":{"x":1,"isAdmin":1},"constructor":{"prototype":{"y":2}},"toString":3}';
     expect(read('all/d', payload).values).toEqual(
       Object.fromEntries([
@@ -59,7 +59,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(read('one/d', '{"a":"toString"}').refused).toMatchObject([{ code: 'not_numeric', path: 'a' }]);
   });
 
-  test('Hostile payload of a mapped topic: template with the name of an inherited member, which the message lacks: bad_id', () => {
+  test('Hostile payload of a mapped topic: a template names an inherited member that the message lacks: bad_id', () => {
     expect(read('inherited/d', '{"text":"is s","v":1}').values).toEqual({ s: [[expect.any(Number), 1]] });
     expect(read('inherited/d', '{"v":1}')).toMatchObject({ values: {}, refused: [{ code: 'bad_id' }] });
   });
@@ -73,7 +73,7 @@ describe('Hostile payload of a mapped topic', () => {
     ['bare/d/s', `{"${'x'.repeat(500)}":1}`, "pointer: '/temperature' for"],
     ['one/d', '{"a":{"b/c":1}}', "pointer: '/a/b~1c' for one of its values, or all: '/a' for all"],
   ])(
-    '%s: an object where the mapping reads a number: refused with what to write',
+    'Mapped topic %s: an object where the mapping expects a number: the refusal suggests a correction',
     (topic, payload, remedy) => {
       expect(read(topic, payload)).toMatchObject({
         values: {},
@@ -99,7 +99,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(read('each/d', fits).values['a']).toHaveLength(10_000);
   });
 
-  test('Hostile payload of a mapped topic: huge array where all values are read: one skipped element', () => {
+  test('Hostile payload of a mapped topic: a huge array where all values are read: counted as one skipped element', () => {
     expect(read('all/d', `{"a":[${'1,'.repeat(200_000)}1],"b":2}`)).toMatchObject({
       values: { b: [[expect.any(Number), 2]] },
       skipped: 1,
@@ -135,7 +135,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(read(topic, payload)).toMatchObject({ values: {}, refused: [{ index: 0, code, path }] });
   });
 
-  test('Hostile payload of a mapped topic: long text and long names where wildcards compare: not compared', () => {
+  test('Hostile payload of a mapped topic: texts and names are too long for wildcards: not matched', () => {
     const text = 'x'.repeat(400_000);
     const { values, refused } = read('globs/d', JSON.stringify({ ['a'.repeat(900_000)]: 1, aab: 2, b: 3 }));
     expect(Object.keys(values).map((name) => name.length)).toEqual([900_000, 1]);
@@ -164,7 +164,7 @@ describe('Words of presets', () => {
   });
   afterAll(() => expect(Object.keys(Object.prototype)).toEqual(before));
 
-  test('Words of presets: name of an inherited member as the value: no word', () => {
+  test('Words of presets: the value is the name of an inherited member: not a word', () => {
     expect(read('bare/d/s', 'constructor').refused).toMatchObject([{ code: 'not_numeric' }]);
     expect(read('bare/d/s', 'ON').values).toEqual({ s: [[expect.any(Number), 1]] });
   });

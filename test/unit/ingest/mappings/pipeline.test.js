@@ -67,13 +67,13 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.metric('iot_ingest_messages_total{result="settled"}')).toBe(1);
   });
 
-  test('Message on a mapped topic: the same message again: nothing changes', async () => {
+  test('Message on a mapped topic: a message is repeated: its sample is stored once', async () => {
     await start();
     for (let round = 0; round < 3; round++) await send('farm/a/up', { t: NOW / 1000, v: 1 });
     expect(await pipeline.samples('a', 'v', NOW - 1000)).toEqual([[NOW, 1]]);
   });
 
-  test('Message on a mapped topic: unit of the payload changes: the new one counts; a fixed one leaves a birth alone', async () => {
+  test('Message on a mapped topic: the unit in the payload changes: stored; a fixed unit does not replace that of a birth', async () => {
     await start();
     const birth = { session: NOW - 1000, sensors: [{ sensor_id: 'w', unit: 'kW' }] };
     await send('iot/v1/a/birth', birth);
@@ -82,7 +82,7 @@ describe('Message on a mapped topic', () => {
     expect(await deviceOf('a')).toEqual({ v: ['F', null], w: ['kW', 'power'] });
   });
 
-  test('Message on a mapped topic: one bad value: a dead letter of it, and the other is stored', async () => {
+  test('Message on a mapped topic: one bad value: it becomes a dead letter, and the other value is stored', async () => {
     await start();
     await send('farm/a/up', { t: NOW / 1000, v: 'high', w: 2 });
     expect(await pipeline.latest('a')).toEqual({ w: [NOW, 2] });
@@ -99,7 +99,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ [code]: 1 }]);
   });
 
-  test('Message on a mapped topic: payload of no format, or over MAX_MESSAGE_BYTES: refused', async () => {
+  test('Message on a mapped topic: malformed or too large payload, or too long device name: refused', async () => {
     await start({ MAX_MESSAGE_BYTES: '1024' });
     expect(await pipeline.accept('farm/a/up', '{"v":1')).toBe('refused');
     expect(await pipeline.accept('farm/a/up', `{"v":1,"x":"${'y'.repeat(2000)}"}`)).toBe('refused');
@@ -118,7 +118,7 @@ describe('Message on a mapped topic', () => {
     expect(pipeline.ingest.unmatchedTopics.list()).toEqual([]);
   });
 
-  test('Message on a mapped topic: sender that may not send for the device: forbidden with the reason, and no dead letter', async () => {
+  test('Message on a mapped topic: the sender may not send for the device: forbidden with the reason, and no dead letter', async () => {
     await start();
     const permits = (/** @type {string} */ device, /** @type {string} */ topic) =>
       `${device} ${topic}` === 'b farm/b/up';
@@ -136,7 +136,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([]);
   });
 
-  test('Message on a mapped topic: malformed or too large, of a sender that may not send for the device: forbidden, and no dead letter', async () => {
+  test('Message on a mapped topic: malformed or too large, and the sender lacks permission: forbidden, no dead letter', async () => {
     await start({ MAX_MESSAGE_BYTES: '1024' });
     const permits = (/** @type {string} */ device) => device === 'b';
     for (const payload of ['{"v":1', ' '.repeat(2000)]) {
@@ -154,7 +154,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
   });
 
-  test('Message on a mapped topic: description: it registers device and sensor with AUTO_REGISTER off, and waiting values are stored at a birth', async () => {
+  test('Message on a mapped topic: AUTO_REGISTER is off: a description registers its sensor, a birth stores waiting values', async () => {
     await start({ AUTO_REGISTER: 'false' });
     await send('farm/a/up', { t: NOW / 1000, v: 1 });
     expect(await pipeline.deadLetters()).toEqual([{ unknown_device: 1 }]);
@@ -166,7 +166,7 @@ describe('Message on a mapped topic', () => {
     await until(async () => (await pipeline.latest('a'))['v']?.[1] === 1);
   });
 
-  test('Message on a mapped topic: dead letter of a mapped topic: a replay stores it', async () => {
+  test('Message on a mapped topic: its dead letter is replayed: its values are stored', async () => {
     await start({ AUTO_REGISTER: 'false' });
     await send('farm/a/up', { t: NOW / 1000, v: 3, w: 4 });
     const range = { from: NOW - 1000, to: NOW + 1000 };
@@ -180,7 +180,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.latest('a')).toEqual({ v: [NOW, 3], w: [NOW, 4] });
   });
 
-  test('Message on a mapped topic: topics of Millrace below a wide pattern: never mapped', async () => {
+  test('Message on a mapped topic: topics of Millrace match a wide pattern: never mapped', async () => {
     await start();
     await send('iot/live/d', { a: 1 });
     await send('iot/v2/d', { a: 1 });
@@ -192,7 +192,7 @@ describe('Message on a mapped topic', () => {
   });
 });
 
-test('Message on a topic of Millrace: mappings exist: none is tried', async () => {
+test('Message on a topic of Millrace: mappings exist: no mapping is tried', async () => {
   await start();
   const { mappings } = pipeline.ingest;
   let looked = 0;

@@ -4,7 +4,7 @@ import { expandPreset, Mapping, Mappings, readPresets } from '../../../../api/in
 import { readMapped } from '../../../support/payloads/mappings.js';
 
 /**
- * A payload of a product, and what becomes of it. Without `ts` the time of receipt counts.
+ * A payload of a product, and its expected result. Without `ts` the time of receipt counts.
  *
  * @typedef {object} Vector
  * @property {string} title
@@ -27,7 +27,7 @@ describe.each(readPresets())('Preset $name', (preset) => {
   /** @type {Vector[]} */
   const vectors = JSON.parse(readFileSync(url, 'utf8'));
 
-  test.each(vectors)('Preset: payload $title: the measurements of the vector', (vector) => {
+  test.each(vectors)('Preset: payload $title: read as in the vector', (vector) => {
     const { topic, payload, device, values = {}, units = {}, skipped = 0, ts, describes } = vector;
     const bytes = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload));
     const read = readMapped(mappings, topic, bytes, RECEIVED);
@@ -49,7 +49,7 @@ describe.each(readPresets())('Preset $name', (preset) => {
     });
   });
 
-  test('Preset: file: each of its mappings has a vector', () => {
+  test('Preset: each mapping of the file: at least one vector exists', () => {
     const read = new Set(vectors.map(({ topic }) => mappings.match(topic)?.mapping.name));
     expect(mappings.all.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
   });

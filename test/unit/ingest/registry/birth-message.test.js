@@ -30,7 +30,7 @@ describe('Birth: one refused sensor', () => {
     [{ sensor_id: 't', interval_ms: 0.5 }, 'malformed', '.interval_ms', INTERVAL],
     [{ sensor_id: 't', interval_ms: '5' }, 'malformed', '.interval_ms', INTERVAL],
   ])(
-    '%j: the refusal names the path and the rule, and the others are accepted',
+    'Birth: sensor %j: the refusal names the path and the rule, and other sensors are accepted',
     (sensor, code, field, rule) => {
       const { sensors, refused } = read({ sensors: [{ sensor_id: 'a' }, sensor, { sensor_id: 'b' }] });
       expect(refused).toEqual([{ index: 1, code, path: `sensors[1]${field}`, rule }]);
@@ -61,7 +61,7 @@ describe('Birth', () => {
     expect(read({ sensors }).sensors).toHaveLength(10_000);
   });
 
-  test('Birth: empty: the device keeps its name, the session begins now, and there are no sensors', () => {
+  test('Birth: an empty object: the device keeps its name, the session begins now, and there are no sensors', () => {
     const session = { id: null, start: NOW, offset: null };
     expect(read({})).toEqual({ session, name: 'pump', site: undefined, sensors: [], refused: [] });
   });
@@ -71,7 +71,7 @@ describe('Birth', () => {
     expect(readBirth(Buffer.from('{}'), byId, NOW).name).toBeUndefined();
   });
 
-  test('Birth: null: like a missing field; a name replaces that of the device', () => {
+  test('Birth: null members: treated like missing ones; a name replaces that of the device', () => {
     const content = {
       name: 'Pump 7',
       site: null,
@@ -82,7 +82,7 @@ describe('Birth', () => {
     expect(sensors[0]).toMatchObject({ name: 't', type: undefined, unit: undefined, intervalMs: undefined });
   });
 
-  test('Birth: a sensor twice, by its name and by its id: the first counts', () => {
+  test('Birth: a sensor is listed by its name and by its id: the first entry counts', () => {
     const id = identifySensor(DEVICE.id, 't')?.id;
     const { sensors, refused } = read({
       sensors: [{ sensor_id: 't', unit: 'V' }, { sensor_id: id, unit: 'A' }, { name: 't' }],
@@ -91,13 +91,13 @@ describe('Birth', () => {
     expect(refused).toEqual([]);
   });
 
-  test('Birth: the limits of an interval: accepted', () => {
+  test('Birth: smallest and largest interval: accepted', () => {
     const sensors = [1, 2 ** 31 - 1].map((interval_ms, at) => ({ sensor_id: `s${at}`, interval_ms }));
     expect(read({ sensors }).sensors.map(({ intervalMs }) => intervalMs)).toEqual([1, 2 ** 31 - 1]);
   });
 });
 
-test('Birth: room for one more sensor: the first new one is accepted, and all known ones', () => {
+test('Birth: room for one more sensor: the first new sensor and all known sensors are accepted', () => {
   const device = blankDevice({ id: DEVICE.id, bytes: DEVICE.bytes, group: 0, name: null, retiredAt: null });
   for (let at = 0; at < 9_999; at++) {
     const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, `s${at}`));

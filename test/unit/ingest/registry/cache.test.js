@@ -15,7 +15,7 @@ function deviceOf(name, sensors) {
   return device;
 }
 
-test('Device cache: a device gets sensors after it was kept: they count', () => {
+test('Device cache: a cached device gets more sensors: they count for the size of the cache', () => {
   const cache = new DeviceCache({ store: /** @type {any} */ ({}), groups: 1 });
   const first = deviceOf('first', 0);
   cache.keep(first);
@@ -57,7 +57,7 @@ function startReads() {
   return { cache: new DeviceCache({ store, groups: 1 }), answers };
 }
 
-test('Device cache: a device is forgotten while it is read: the next call reads it again, and keeps its own answer', async () => {
+test('Device cache: a device is forgotten while it is read: the next call reads it again, and caches that answer', async () => {
   const { cache, answers } = startReads();
   const pump = deviceOf('pump', 0);
   const reads = [cache.find(pump)];
@@ -72,7 +72,7 @@ test('Device cache: a device is forgotten while it is read: the next call reads 
   expect([second?.label, third?.label, cache.peek(pump.id)?.label]).toEqual(['newer', 'newer', 'newer']);
 });
 
-test('Device cache: another device is forgotten while a device is read: the answer stays', async () => {
+test('Device cache: another device is forgotten while a device is read: the answer is cached', async () => {
   const { cache, answers } = startReads();
   const pump = deviceOf('pump', 0);
   const read = cache.find(pump);

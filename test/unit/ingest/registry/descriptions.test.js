@@ -52,7 +52,7 @@ async function startTwo() {
   };
 }
 
-test('Description: a client describes a device, then a birth arrives at another process: the birth counts', async () => {
+test('Device description: a client describes a device, then a birth arrives at another process: the birth counts', async () => {
   const { publishBirth, describe, unit } = await startTwo();
   await publishBirth('K');
   await describe('Cel');
@@ -61,10 +61,10 @@ test('Description: a client describes a device, then a birth arrives at another 
   expect(await unit()).toBe('K');
 });
 
-test('Description: a birth arrived at another process after this one read the device: the description counts', async () => {
+test('Device description: another process received a birth after this process read the device: the description counts', async () => {
   const { publishBirth, describe, submit, unit } = await startTwo();
   await publishBirth('K');
-  // From now on the second process has the device in its memory.
+  // The second process reads the device into its memory.
   await submit();
   await publishBirth('Cel');
   expect(await unit()).toBe('Cel');
@@ -72,10 +72,10 @@ test('Description: a birth arrived at another process after this one read the de
   expect(await unit()).toBe('K');
 });
 
-test('Description: another process registered a sensor after this one read the device: it can be described', async () => {
+test('Device description: another process registered a sensor after this process read the device: the sensor can be described', async () => {
   const { publishBirth, describeSensor, submit } = await startTwo();
   await publishBirth('K');
-  // From now on the second process has the device in its memory.
+  // The second process reads the device into its memory.
   await submit();
   await publishBirth('K', 'new');
   expect(await describeSensor('new', 'Cel')).toEqual({ accepted: 1, refused: [] });

@@ -7,7 +7,7 @@ import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js'
 
 const afterwards = useCleanUps();
 
-test('Registration limit: another process retired a device: after a minute another one can register', async () => {
+test('Registration limit: another process retires a device: after a minute a new device can register', async () => {
   let now = Date.UTC(2026, 10, 25, 12);
   const clock = () => now;
   const settings = { AUTO_REGISTER_MAX: '1' };

@@ -9,27 +9,27 @@ test.each([
   ['2026-11-21T11:59:55Z', RECEIVED - 5000],
   ['2026-11-21T12:59:55+01:00', RECEIVED - 5000],
   [String(RECEIVED - 5000), RECEIVED - 5000],
-])('Session: began at %p', (session, start) => {
+])('Device session: start %p: read as its id and its time', (session, start) => {
   expect(readSession(session, RECEIVED)).toEqual({ id: start, start, offset: null });
 });
 
 test.each([[undefined], [null], ['yesterday'], [{}], [1.5], [Number.NaN], [1e300]])(
-  'Session: its start is not usable, %p: no session is named',
+  'Device session: unusable start %p: the session has no id',
   (session) => {
     expect(readSession(session, RECEIVED)).toEqual({ id: null, start: RECEIVED, offset: null });
   },
 );
 
-describe('Session: its start is impossible: it identifies the session, and shows how far the clock is off', () => {
+describe('Device session: impossible start', () => {
   test.each([
     [DAY_MS, DAY_MS - RECEIVED],
     ['1970-01-02T00:00:00Z', DAY_MS - RECEIVED],
     ['2026-12-21T12:00:00Z', 30 * DAY_MS],
-  ])('Session: impossible start %p: kept as its identity', (session, offset) => {
+  ])('Device session: impossible start %p: kept as its id, with the clock offset', (session, offset) => {
     expect(readSession(session, RECEIVED)).toEqual({ id: RECEIVED + offset, start: RECEIVED, offset });
   });
 
-  test('Session: it starts a minute ahead: no error of the clock, since our own may lag', () => {
+  test('Device session: start one minute ahead: no clock offset, because the clock of the server may lag', () => {
     const session = readSession(RECEIVED + 60_000, RECEIVED);
     expect(session).toEqual({ id: RECEIVED + 60_000, start: RECEIVED, offset: null });
   });

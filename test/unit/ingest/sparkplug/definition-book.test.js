@@ -15,9 +15,9 @@ const DEVICE = /** @type {Identity} */ (identifyDevice('plant/edge-1/press'));
 const HISTORY_DAYS = 400;
 const REPEAT_MS = 100 * 86_400_000;
 
-/** @type {string[]} requests for births, by what they do */
+/** @type {string[]} kinds of the database requests for births */
 let requests = [];
-/** Requests wait for this before they are sent. @type {Promise<unknown> | undefined} */
+/** Write requests wait for this promise. @type {Promise<unknown> | undefined} */
 let held;
 /** @type {Store} */
 let store;
@@ -48,7 +48,7 @@ const definitions = (bornAt, name = 'dbirth') => definitionsOf(decodePayload(vec
 /** @param {string} name @param {number} alias @returns {Metric} */
 const metric = (name, alias) => /** @type {Metric} */ ({ name, alias, datatype: 10, implied: 0 });
 
-/** @returns {Promise<number[]>} when the births that stand in the database were, in ms since T0 */
+/** @returns {Promise<number[]>} times of the stored births, in ms since T0 */
 async function rows() {
   const { rows: found } = await database.execute(
     'SELECT born_at, metrics FROM sparkplug_birth WHERE device_id = ? AND born_at <= ?',
@@ -58,7 +58,7 @@ async function rows() {
 }
 
 describe('Definition book: a birth is entered', () => {
-  test('Definition book: a birth with unchanged definitions: no row is written', async () => {
+  test('Sparkplug definition book: a birth repeats known definitions: no row is written', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0));
     await book.write(DEVICE, definitions(T0 + 60_000));
@@ -66,13 +66,13 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0]);
   });
 
-  test('Definition book: a birth that another process has entered: no row is written', async () => {
+  test('Sparkplug definition book: another process has stored the birth: no row is written', async () => {
     await openBook().write(DEVICE, definitions(T0));
     await openBook().write(DEVICE, definitions(T0 + 60_000));
     expect(await rows()).toEqual([0]);
   });
 
-  test('Definition book: a quarter of the history has passed since: the row is written again', async () => {
+  test('Sparkplug definition book: a quarter of the history days has passed since the row: it is written again', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0));
     await book.write(DEVICE, definitions(T0 + REPEAT_MS));
@@ -80,7 +80,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0, REPEAT_MS]);
   });
 
-  test('Definition book: the write is under way: it is not settled before the commit', async () => {
+  test('Sparkplug definition book: the write of a birth is pending: the call resolves only after the commit', async () => {
     let commit = () => {};
     held = new Promise((resolve) => {
       commit = () => resolve(undefined);
@@ -98,14 +98,14 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0]);
   });
 
-  test('Definition book: a birth with other definitions: a row is written', async () => {
+  test('Sparkplug definition book: a birth changes the definitions: a row is written', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0));
     await book.write(DEVICE, definitions(T0 + 1000, 'dbirthSwapped'));
     expect(await rows()).toEqual([0, 1000]);
   });
 
-  test('Definition book: our clock was set back, or it arrives in the same ms: the birth that arrived last is the newest', async () => {
+  test('Sparkplug definition book: the clock was set back, or two births share a ms: the last to arrive is the newest', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0 + 5000, 'dbirthSwapped'));
     await book.write(DEVICE, definitions(T0));
@@ -114,13 +114,13 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([5000, 5001, 5002]);
   });
 
-  test('Definition book: an alias has two names in it: it is not defined', async () => {
+  test('Sparkplug definition book: a birth gives an alias two names: the alias is not defined', async () => {
     const twice = [metric('a', 1), metric('b', 1), metric('c', 2), metric('c', 2)];
     const { names } = await openBook().write(DEVICE, definitionsOf(twice, T0));
     expect([...names]).toEqual([[2, 'c']]);
   });
 
-  test('Definition book: aliases that meant something else before: they are contested from then on', async () => {
+  test('Sparkplug definition book: an alias had another meaning before: it is contested', async () => {
     const book = openBook();
     await book.write(DEVICE, definitionsOf([metric('a', 1), metric('b', 2)], T0));
     await book.write(DEVICE, definitionsOf([metric('b', 2)], T0 + 1));
@@ -130,11 +130,11 @@ describe('Definition book: a birth is entered', () => {
 });
 
 describe('Definition book: data is read', () => {
-  test('Definition book: no birth is known: there are no definitions', async () => {
+  test('Sparkplug definition book: no birth is known: there are no definitions', async () => {
     expect(await openBook().newest(DEVICE)).toBeNull();
   });
 
-  test('Definition book: after a restart: the database knows what the birth defined', async () => {
+  test('Sparkplug definition book: the process restarts: definitions are read from the database', async () => {
     await openBook().write(DEVICE, definitions(T0));
     const found = await openBook().newest(DEVICE);
     expect(found).toMatchObject({ bornAt: T0 });
@@ -142,7 +142,7 @@ describe('Definition book: data is read', () => {
     expect(found?.datatypes.get('Count')).toBe(4);
   });
 
-  test('Definition book: many ask at once, and again: the database is asked once', async () => {
+  test('Sparkplug definition book: several callers at once, and a later one: the database is read once', async () => {
     await openBook().write(DEVICE, definitions(T0));
     const book = openBook();
     requests = [];
@@ -166,12 +166,12 @@ describe('Definition book: a dead letter is replayed', () => {
   /** @param {DefinitionBook} book @param {number} ms since T0 */
   const aliases = async (book, ms) => [...((await book.certainAt(DEVICE, T0 + ms))?.names ?? [])];
 
-  test('Definition book, replay of a dead letter: no birth before it: nothing is certain', async () => {
+  test('Sparkplug definition book, replay: no birth before the dead letter: no alias is certain', async () => {
     const book = await enterAll([[['a', 1]]]);
     expect([await aliases(book, -1), await aliases(book, 0)]).toEqual([[], []]);
   });
 
-  test('Definition book, replay of a dead letter: the births before and after it are the same: its aliases are certain', async () => {
+  test('Sparkplug definition book, replay: births before and after the dead letter are equal: their aliases are certain', async () => {
     const birth = /** @type {Array<[string, number]>} */ ([
       ['a', 1],
       ['b', 2],
@@ -182,7 +182,7 @@ describe('Definition book: a dead letter is replayed', () => {
     ]);
   });
 
-  test('Definition book, replay of a dead letter: the births before and after it agree on one alias only: a birth between them may be missing, so nothing is certain', async () => {
+  test('Sparkplug definition book, replay: births before and after differ in an alias: no alias is certain', async () => {
     const book = await enterAll([
       [
         ['a', 1],
@@ -196,7 +196,7 @@ describe('Definition book: a dead letter is replayed', () => {
     expect(await aliases(book, 500)).toEqual([]);
   });
 
-  test('Definition book, replay of a dead letter: an alias was swapped and swapped back since, or before: it is not certain', async () => {
+  test('Sparkplug definition book, replay: an alias was swapped and swapped back, before or after: it is not certain', async () => {
     const book = await enterAll([[['a', 1]], [['b', 1]], [['a', 1]]]);
     for (const ms of [500, 1500, 2500]) expect(await aliases(book, ms)).toEqual([]);
   });

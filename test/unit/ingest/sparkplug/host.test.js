@@ -20,7 +20,7 @@ describe('Sparkplug host: state messages', () => {
     retain: true,
   });
 
-  test('Sparkplug host: a connection: its last will and its birth have the same time', () => {
+  test('Sparkplug host: last will and birth of a connection: their timestamps are equal', () => {
     const { host, at } = start();
     at(NOW + 1);
     expect(host.will()).toEqual(message(false, NOW + 1));
@@ -28,7 +28,7 @@ describe('Sparkplug host: state messages', () => {
     expect(host.birth()).toEqual(message(true, NOW + 1));
   });
 
-  test('Sparkplug host: the next connection: a later time', () => {
+  test('Sparkplug host: the next connection: its birth has a later timestamp', () => {
     const { host, at } = start();
     host.will();
     at(NOW + 5);
@@ -36,13 +36,13 @@ describe('Sparkplug host: state messages', () => {
     expect(host.birth()).toEqual(message(true, NOW + 5));
   });
 
-  test('Sparkplug host: a birth without a last will: the time of the start', () => {
+  test('Sparkplug host: a birth without a last will: it has the start time of the process', () => {
     const { host, at } = start();
     at(NOW + 5);
     expect(host.birth()).toEqual(message(true, NOW));
   });
 
-  test('Sparkplug host: an orderly end: offline, now', () => {
+  test('Sparkplug host: orderly shutdown: an offline message with the current time', () => {
     const { host, at } = start();
     host.will();
     at(NOW + 9);
@@ -55,12 +55,12 @@ describe('Sparkplug host: state messages', () => {
     ['{"timestamp":1}', false],
     ['OFFLINE', false],
     ['', false],
-  ])('Sparkplug host: state %s: offline: %p', (payload, expected) => {
+  ])('Sparkplug host: state message %s: reports offline: %p', (payload, expected) => {
     expect(start().host.reportsOffline(Buffer.from(payload))).toBe(expected);
   });
 });
 
-test('Sparkplug sequence: kinds of messages: all except births and deaths of nodes are numbered', () => {
+test('Sparkplug sequence: message types: all except births and deaths of nodes have a number', () => {
   const types = /** @type {const} */ (['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH']);
   const inside = types.filter((type) =>
     hasSequenceNumber({ type, node: 'plant/edge', command: '', device: null }),
@@ -68,7 +68,7 @@ test('Sparkplug sequence: kinds of messages: all except births and deaths of nod
   expect(inside).toEqual(['NDATA', 'DBIRTH', 'DDATA', 'DDEATH']);
 });
 
-test('Sparkplug node: list of its devices: those that are registered', async () => {
+test('Sparkplug node: list of its devices: only registered devices', async () => {
   const registered = ['one', 'two'];
   const nodeIdentity = identifyDevice('plant/edge');
   const { all } = createNodeDevices({

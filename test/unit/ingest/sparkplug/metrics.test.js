@@ -47,18 +47,18 @@ function read(payload, birth = null, relative = true) {
 describe('Sparkplug: time of a metric', () => {
   const metric = { name: 't', datatype: DOUBLE, double: 1 };
 
-  test('Time of a Sparkplug metric: its own time: used', () => {
+  test('Time of a Sparkplug metric: the metric has a time: that time is used', () => {
     expect(read(payloadOf([{ ...metric, at: NOW - 5 }], NOW - 9)).found).toEqual([['t', -5, 1]]);
   });
 
-  test('Time of a Sparkplug metric: no time: that of its payload', () => {
+  test('Time of a Sparkplug metric: only the payload has a time: that time is used', () => {
     expect(read(payloadOf([metric], NOW - 9))).toMatchObject({
       found: [['t', -9, 1]],
       counts: { relative: 0 },
     });
   });
 
-  test('Time of a Sparkplug metric: neither has a time: that of the receipt, as a relative one', () => {
+  test('Time of a Sparkplug metric: no time in metric and payload: the receipt time is used, and counts as relative', () => {
     expect(read(payloadOf([metric]))).toMatchObject({ found: [['t', 0, 1]], counts: { relative: 1 } });
     expect(read(payloadOf([metric]), null, false).refused).toMatchObject([
       { code: 'bad_timestamp', path: 'metrics[0].timestamp' },
@@ -82,7 +82,7 @@ describe('Sparkplug: name and type of a metric', () => {
     expect([refused, allKnown]).toEqual([[{ index: 0, code: 'unknown_sensor', path, rule }], false]);
   });
 
-  test('Sparkplug metric: an alias of a text, and a command under its alias: both are known and skipped', () => {
+  test('Sparkplug metric: alias of a text, and alias of a command: both are known and skipped', () => {
     const { counts, allKnown, refused } = read(
       payloadOf(
         [
@@ -96,7 +96,7 @@ describe('Sparkplug: name and type of a metric', () => {
     expect([counts.skipped, allKnown, refused]).toEqual([2, true, []]);
   });
 
-  test('Sparkplug metric: one unknown metric: the message counts as incomplete', () => {
+  test('Sparkplug metric: one metric is undefined: the message counts as incomplete', () => {
     const { allKnown, found } = read(
       payloadOf(
         [
@@ -116,7 +116,7 @@ describe('Sparkplug: name and type of a metric', () => {
     ]);
   });
 
-  test('Sparkplug metric: its own type: used instead of that of its birth', () => {
+  test('Sparkplug metric: the metric has a type: used instead of the type in its birth', () => {
     expect(read(payloadOf([{ alias: 1, datatype: 1, int: 255 }], NOW), birth).found).toEqual([['t', 0, -1]]);
   });
 });
@@ -141,7 +141,7 @@ describe('Sparkplug: birth certificate', () => {
     expect(refused).toEqual([]);
   });
 
-  test('Sparkplug birth certificate: a name that is too long: no sensor; the others are sensors', () => {
+  test('Sparkplug birth certificate: a name is too long: only that metric is no sensor', () => {
     const payload = payloadOf([
       { name: 'x'.repeat(129), datatype: DOUBLE },
       { name: 't', datatype: DOUBLE },
@@ -158,7 +158,7 @@ describe('Sparkplug: number of a birth', () => {
     [[{ name: 'bdSeq', double: 0.5 }], null],
     [[{ name: 'other', long: 3 }], null],
     [[], null],
-  ])('Number of a Sparkplug birth: %j: %j', (metrics, expected) => {
+  ])('Sparkplug birth number (bdSeq): metrics %j: %j', (metrics, expected) => {
     expect(bdSeqOf(payloadOf(metrics).metrics)).toBe(expected);
   });
 });

@@ -25,7 +25,7 @@ function read(bytes, birth) {
 }
 
 describe('Sparkplug payload: births', () => {
-  test('Sparkplug birth payload: node: metrics are sensors and measurements, except those of the protocol, and bdSeq is read', () => {
+  test('Sparkplug birth payload, node: metrics except those of the protocol are sensors with values, and bdSeq is read', () => {
     const payload = decodePayload(vector('nbirth'));
     expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
     expect(readBirthCertificate(payload, DEVICE, T0)).toMatchObject({
@@ -42,7 +42,7 @@ describe('Sparkplug payload: births', () => {
     });
   });
 
-  test('Sparkplug birth payload: device: texts are no sensors, a sensor with null is one', () => {
+  test('Sparkplug birth payload, device: texts are no sensors, but a metric with null is a sensor', () => {
     const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')), DEVICE, T0);
     expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
       [0, 'Temperature', 'Double', '°C'],
@@ -57,7 +57,7 @@ describe('Sparkplug payload: births', () => {
     ]);
   });
 
-  test('Sparkplug birth payload: death: it has the number of its birth', () => {
+  test('Sparkplug death payload: NDEATH has the bdSeq of its birth, and DDEATH has none', () => {
     expect(bdSeqOf(decodePayload(vector('ndeath')).metrics)).toBe(7);
     expect(bdSeqOf(decodePayload(vector('ddeath')).metrics)).toBeNull();
   });
@@ -66,7 +66,7 @@ describe('Sparkplug payload: births', () => {
 describe('Sparkplug payload: data', () => {
   const first = vector('ddata');
 
-  test('Sparkplug data payload: with only an alias: the definition of its birth', () => {
+  test('Sparkplug data payload: a metric has only an alias: the definition of the birth is used', () => {
     const { found, allKnown } = read(first, vector('dbirth'));
     expect([found, allKnown]).toEqual([[['Temperature', 2000, 22]], true]);
     expect(read(vector('ddataCount'), vector('dbirth')).found).toEqual([['Count', 2500, -7]]);
@@ -75,7 +75,7 @@ describe('Sparkplug payload: data', () => {
   test.each([
     ['no birth', undefined],
     ['another birth', vector('nbirth')],
-  ])('Sparkplug data: an alias that %s defines: refused, and a definition is missing', (_, birth) => {
+  ])('Sparkplug data: an alias that %s defines: refused, the payload is incomplete', (_, birth) => {
     expect(read(first, birth)).toEqual({
       found: [],
       allKnown: false,
@@ -91,12 +91,12 @@ describe('Sparkplug payload: data', () => {
     });
   });
 
-  test('Sparkplug data payload: with a name and a type: stored without a birth, and something is missing', () => {
+  test('Sparkplug data payload: a metric has name and type, but no birth: stored, and the payload is incomplete', () => {
     const { found, allKnown, refused } = read(vector('types'));
     expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
   });
 
-  test('Sparkplug data payload: aliases of 64 bits that are the same double: two aliases', () => {
+  test('Sparkplug data payload: two aliases of 64 bits round to one double: kept apart', () => {
     expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
       ['one', 1, 1],
       ['two', 1, 2],
@@ -104,7 +104,7 @@ describe('Sparkplug payload: data', () => {
   });
 });
 
-test('Sparkplug payload: limits of every type, also negative ones from unsigned fields: exact; beyond 2^53 the nearest double', () => {
+test('Sparkplug payload: limits of every data type: exact, and beyond 2^53 the nearest double', () => {
   /** @type {Record<string, unknown[]>} */
   const values = {};
   for (const [sensor, , value] of read(vector('types')).found) {
@@ -127,7 +127,7 @@ test('Sparkplug payload: limits of every type, also negative ones from unsigned 
   });
 });
 
-test('Sparkplug payload: integers of other libraries: read in 32 bits instead of 8, and in the field of 64 bits instead of 32', () => {
+test('Sparkplug payload: integers as other libraries encode them: Int8 in 32 bits and Int32 in 64 bits are read', () => {
   expect(read(vector('narrowIntegers')).found.map(([name, , value]) => [name, value])).toEqual([
     ['Int8', -1],
     ['Int16', -2],
@@ -163,7 +163,7 @@ test('Sparkplug payload: nulls, transient values, texts, bytes and files: skippe
 describe('Sparkplug payload: invalid bytes', () => {
   const malformed = expect.objectContaining({ code: 'malformed' });
 
-  test('Sparkplug payload: truncated anywhere: malformed', () => {
+  test('Sparkplug payload: cut off anywhere: malformed, except between two fields', () => {
     const whole = vector('nbirth');
     const found = new Set();
     for (let length = 1; length < whole.length; length++) {
@@ -173,7 +173,7 @@ describe('Sparkplug payload: invalid bytes', () => {
         expect(error).toEqual(malformed);
       }
     }
-    // It can break off between two fields, and only there it is a message still.
+    // A payload that is cut between two fields is still valid. All other cuts are malformed.
     expect([...found]).toEqual([0, 1, 2, 3, 4]);
   });
 
@@ -204,7 +204,7 @@ describe('Sparkplug payload: invalid bytes', () => {
   });
 
   test('Sparkplug payload: 10,000 metrics: accepted; one more: too large', () => {
-    // Repeated fields of two payloads that stand behind each other add up.
+    // Concatenated protobuf payloads merge: their repeated fields add up.
     const one = vector('ddata');
     const times = (/** @type {number} */ count) => Buffer.concat(Array(count).fill(one));
     expect(decodePayload(times(10_000)).metrics).toHaveLength(10_000);
@@ -212,6 +212,6 @@ describe('Sparkplug payload: invalid bytes', () => {
   });
 });
 
-test('Rebirth command: encoded: the bytes of another implementation', () => {
+test('Rebirth command: encoded: equal to the bytes of another implementation', () => {
   expect(encodeRebirth(T0)).toEqual(vector('rebirth'));
 });

@@ -4,7 +4,7 @@ import { decodePayload } from '../../../../api/ingest/sparkplug/payload.js';
 
 /** @import { Writer } from 'protobufjs' */
 
-/** Wire types. */
+/** Wire types of protobuf. */
 const [VARINT, FIXED64, BYTES] = [0, 1, 2];
 
 /** @param {(writer: Writer) => void} write @returns {Uint8Array} */
@@ -24,14 +24,19 @@ const textValue = (value) =>
     text(writer, 8, value);
   });
 
-/** Decodes a payload of one metric with these properties. @param {Uint8Array} properties @param {{ length?: number }} [options] of the properties, as they claim */
+/**
+ * Decodes a payload of one metric.
+ *
+ * @param {Uint8Array} properties
+ * @param {{ length?: number }} [options] claimed length of the properties
+ */
 function metricWith(properties, { length = properties.length } = {}) {
   const metric = bytesOf((writer) => {
     text(writer, 1, 'Supply');
     writer.uint32((9 << 3) | BYTES).uint32(length);
     for (const byte of properties) writer.uint32(byte & 0x7f);
   });
-  // Bytes of 128 and more cannot be written by the loop.
+  // The loop above can only write bytes below 128.
   expect(Math.max(...properties)).toBeLessThan(128);
   const payload = bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(metric));
   return decodePayload(Buffer.from(payload)).metrics[0];
@@ -49,31 +54,31 @@ const propertySet = (keys, values, { valuesFirst = false } = {}) =>
   });
 
 describe('Sparkplug properties: the unit', () => {
-  test('Unit in Sparkplug properties: it is the only one, at the very end of the payload: read', () => {
+  test('Unit in Sparkplug properties: engUnit is the only property, at the end of the payload: read', () => {
     expect(metricWith(propertySet(['engUnit'], [textValue('V')]))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: no properties, or none of them is the unit: none', () => {
+  test('Unit in Sparkplug properties: no properties, or no engUnit: no unit', () => {
     expect(metricWith(new Uint8Array([0x0a, 0]))?.unit).toBeNull();
     expect(metricWith(propertySet(['low', 'high'], [textValue('1'), textValue('2')]))?.unit).toBeNull();
   });
 
-  test('Unit in Sparkplug properties: it is the second of three: its value, not that of a neighbor', () => {
+  test('Unit in Sparkplug properties: engUnit is the second of three properties: its own value is read', () => {
     const values = ['low', 'V', 'high'].map(textValue);
     expect(metricWith(propertySet(['a', 'engUnit', 'b'], values))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: a value looks like the key of the unit: stepped over', () => {
+  test('Unit in Sparkplug properties: a value looks like the key of the unit: skipped', () => {
     const values = [textValue('\n\u0007engUnit'), textValue('V')];
     expect(metricWith(propertySet(['a', 'engUnit'], values, { valuesFirst: true }))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: a value looks like another value: stepped over', () => {
+  test('Unit in Sparkplug properties: a value looks like another value: skipped', () => {
     const values = [textValue('\u0012\u0005B\u0003bad'), textValue('V')];
     expect(metricWith(propertySet(['a', 'engUnit'], values))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: a number whose bytes look like a text is before the text: stepped over', () => {
+  test('Unit in Sparkplug properties: a number before the text has bytes that look like a text: skipped', () => {
     const value = bytesOf((writer) => {
       writer.uint32((7 << 3) | FIXED64);
       for (const byte of [0x42, 1, 0x58, 0, 0, 0, 0, 0]) writer.uint32(byte);
@@ -82,7 +87,7 @@ describe('Sparkplug properties: the unit', () => {
     expect(metricWith(propertySet(['engUnit'], [value]))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: its value is no text, or is missing: none', () => {
+  test('Unit in Sparkplug properties: engUnit has no text, or no value: no unit', () => {
     const number = bytesOf((writer) => writer.uint32((3 << 3) | VARINT).uint32(5));
     expect(metricWith(propertySet(['engUnit'], [number]))?.unit).toBeNull();
     expect(metricWith(propertySet(['a', 'engUnit'], [textValue('x')]))?.unit).toBeNull();
@@ -99,7 +104,7 @@ describe('Sparkplug properties: the unit', () => {
   });
 });
 
-describe('Sparkplug payload: what is absent', () => {
+describe('Sparkplug payload: absent fields', () => {
   /** @param {(writer: Writer) => void} write a metric */
   const metricOf = (write) =>
     decodePayload(Buffer.from(bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(bytesOf(write)))))
@@ -115,7 +120,7 @@ describe('Sparkplug payload: what is absent', () => {
     });
   });
 
-  test('Sparkplug payload: an empty metric: neither names nor values', () => {
+  test('Sparkplug payload: an empty metric: no name and no value', () => {
     expect(metricOf(() => {})).toEqual({
       name: null,
       alias: null,

@@ -5,7 +5,7 @@ import { T0 } from '../../../support/sparkplug/vectors.js';
 
 const [NODE, OTHER] = ['spBv1.0/plant/NCMD/edge-1', 'spBv1.0/plant/NCMD/edge-2'];
 
-/** Requests, and what was sent. */
+/** Creates rebirth requests, and records the commands that they send. */
 function createCase() {
   const sent = /** @type {[topic: string, at: number | null][]} */ ([]);
   const state = { now: T0, counted: 0 };
@@ -17,7 +17,7 @@ function createCase() {
   return { sent, state, rebirths };
 }
 
-test('Rebirths: a node is asked again within 10 s: one command is sent and counted', () => {
+test('Rebirth request: repeated within 10 s: one command is sent and counted', () => {
   const { sent, state, rebirths } = createCase();
   rebirths.request(NODE);
   state.now += 9_999;
@@ -25,7 +25,7 @@ test('Rebirths: a node is asked again within 10 s: one command is sent and count
   expect([sent, state.counted]).toEqual([[[NODE, T0]], 1]);
 });
 
-test('Rebirths: 10 s have passed: the command is sent again', () => {
+test('Rebirth request: repeated after 10 s: the command is sent again', () => {
   const { sent, state, rebirths } = createCase();
   rebirths.request(NODE);
   state.now += 10_000;
@@ -33,14 +33,14 @@ test('Rebirths: 10 s have passed: the command is sent again', () => {
   expect([sent.map(([, at]) => at), state.counted]).toEqual([[T0, T0 + 10_000], 2]);
 });
 
-test('Rebirths: another node: it has 10 s of its own', () => {
+test('Rebirth request: another node follows within 10 s: its command is sent too', () => {
   const { sent, rebirths } = createCase();
   rebirths.request(NODE);
   rebirths.request(OTHER);
   expect(sent.map(([topic]) => topic)).toEqual([NODE, OTHER]);
 });
 
-test('Rebirths: the clock was set back by an hour: the command is sent', () => {
+test('Rebirth request: the clock was set back by an hour: the command is sent', () => {
   const { sent, state, rebirths } = createCase();
   rebirths.request(NODE);
   state.now -= 3_600_000;

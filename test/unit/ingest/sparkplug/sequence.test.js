@@ -9,16 +9,16 @@ describe('Sparkplug sequence numbers', () => {
     return sequence;
   };
 
-  test('Sparkplug sequence numbers: from a birth: they run over 255 to 0 and on', () => {
+  test('Sparkplug sequence numbers: after a birth: they run up to 255, and then from 0 again', () => {
     const sequence = born();
     for (let n = 1; n < 1000; n++) expect(sequence.follows(n % 256, false)).toBe(true);
   });
 
   test.each([
-    ['one is missing', 2],
-    ['many are missing', 200],
-    ['one comes again', 0],
-    ['one is none', 256],
+    ['a number is missing', 2],
+    ['many numbers are missing', 200],
+    ['a number is repeated', 0],
+    ['a number is invalid', 256],
   ])('Sparkplug sequence numbers: %s: reported once, and the sequence continues from there', (_, seq) => {
     const sequence = born();
     expect(sequence.follows(seq, false)).toBe(false);
@@ -32,13 +32,13 @@ describe('Sparkplug sequence numbers', () => {
     expect(sequence.follows(1, false)).toBe(true);
   });
 
-  test('Sparkplug sequence numbers: an unknown node: any number may come first, and the next one is known', () => {
+  test('Sparkplug sequence numbers: an unknown node: the first number is accepted, and later gaps are detected', () => {
     const sequence = new Sequence();
     expect(sequence.follows(77, false)).toBe(true);
     expect(sequence.follows(79, false)).toBe(false);
   });
 
-  test('Sparkplug sequence numbers: a message that the broker repeats: no change, unless it was never received', () => {
+  test('Sparkplug sequence numbers: the broker redelivers messages: no gap, also if the first delivery was lost', () => {
     const sequence = born();
     sequence.follows(1, false);
     sequence.follows(2, false);
@@ -82,7 +82,7 @@ describe('Rebirth requests', () => {
     expect(sent).toEqual(['a', 'b', 'a', 'a']);
   });
 
-  test('Rebirth requests: the clock is set back an hour: they do not stop for an hour', () => {
+  test('Rebirth requests: the clock is set back an hour: the next request is sent at once', () => {
     const { rebirths, sent, pass } = start();
     rebirths.request('a');
     pass(-3_600_000);

@@ -27,20 +27,20 @@ async function beBorn() {
 const values = ({ batch }) => batch && valuesOf(batch);
 
 describe('Sparkplug data', () => {
-  test('Sparkplug data: its node is born, nothing is missing: aliases are resolved, and no rebirth is requested', async () => {
+  test('Sparkplug data: births are known, nothing is missing: aliases are resolved, and no rebirth is requested', async () => {
     await beBorn();
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug data: a message is missing before it: it is read, and a rebirth is requested', async () => {
+  test('Sparkplug data: an earlier message is missing: the data is read, and a rebirth is requested', async () => {
     await beBorn();
     expect(values(await edge.send('DDATA', vector('ddata', 1)))).toEqual([['Temperature', 23]]);
     expect(edge.commands).toEqual([COMMAND]);
     expect(await edge.requests()).toBe(1);
   });
 
-  test('Sparkplug data: a rebirth is requested until the birth: then no more', async () => {
+  test('Sparkplug data: a message is missing: a rebirth is requested until the birth, then no more', async () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata', 1));
     now += 10_000;
@@ -52,7 +52,7 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toHaveLength(2);
   });
 
-  test('Sparkplug data: its node is unknown: metrics with a type are read, and a rebirth is requested', async () => {
+  test('Sparkplug data: the node is unknown: metrics with a type are read, and a rebirth is requested', async () => {
     expect(values(await edge.send('DDATA', vector('types')))).toContainEqual(['Int8', -128]);
     expect(edge.commands).toEqual([COMMAND]);
   });
@@ -64,7 +64,7 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('Sparkplug data: the broker repeats it: its number is no gap', async () => {
+  test('Sparkplug data: the broker redelivers a message: no gap is found', async () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata'));
     await edge.send('DDATA', vector('ddata', 1));
@@ -73,7 +73,7 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug data: this process was restarted: no alias is believed, and a rebirth is requested', async () => {
+  test('Sparkplug data: this process restarted: aliases are refused until the births, and a rebirth is requested', async () => {
     await beBorn();
     edge.restart();
     const { batch } = await edge.send('DDATA', vector('ddata', 5));
@@ -83,27 +83,27 @@ describe('Sparkplug data', () => {
     expect(values(await edge.send('DDATA', vector('ddata', 6)))).toEqual([['Temperature', 28]]);
   });
 
-  test('Sparkplug data: the connection to the broker broke: no alias is believed before the next birth', async () => {
+  test('Sparkplug data: the broker connection broke: aliases are not resolved before the next birth', async () => {
     await beBorn();
     edge.forgetBirths();
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('Sparkplug data: clock of the node: set back since the birth: aliases are those of the birth', async () => {
+  test('Sparkplug data: the clock of the node was set back since the birth: aliases are those of the last birth', async () => {
     await edge.send('NBIRTH', vector('nbirthNext'));
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect(values(await edge.send('DDATA', vector('ddata')))).not.toContainEqual(['Temperature', 22]);
   });
 
-  test('Sparkplug data: a birth of its device is refused: the aliases before are not valid', async () => {
+  test('Sparkplug data: a birth of its device is refused: earlier aliases are no longer valid', async () => {
     await beBorn();
     edge.doubt('DBIRTH');
     expect(edge.commands).toEqual([COMMAND]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('Sparkplug data: the broker repeats it, and its alias means something else now: it is refused', async () => {
+  test('Sparkplug data: redelivered, and its alias has another meaning now: refused', async () => {
     await beBorn();
     await edge.send('NBIRTH', vector('nbirthNext'));
     await edge.send('DBIRTH', vector('dbirthSwapped'));
@@ -112,7 +112,7 @@ describe('Sparkplug data', () => {
   });
 });
 
-test('Sparkplug data: late, with the number of an earlier birth: an alias that has another meaning now is refused', async () => {
+test('Sparkplug data: delivered late, after a newer birth: an alias with another meaning is refused', async () => {
   await beBorn();
   await edge.send('NBIRTH', vector('nbirthNext'));
   await edge.send('DBIRTH', vector('dbirthSwapped'));
@@ -122,7 +122,7 @@ test('Sparkplug data: late, with the number of an earlier birth: an alias that h
 });
 
 describe('Sparkplug births', () => {
-  test('Sparkplug births: node and its device: sensors and values are read, and no session has ended', async () => {
+  test('Sparkplug births: node and its device: sensors and values are read, and no session ends', async () => {
     const node = await edge.send('NBIRTH', vector('nbirth'));
     expect(node.birth?.sensors.map(({ name }) => name)).toEqual(['Supply Voltage']);
     expect([values(node), node.ended]).toEqual([[['Supply Voltage', 12.5]], []]);
@@ -132,12 +132,12 @@ describe('Sparkplug births', () => {
   });
 
   test.each([
-    ['what it defines', 'sparkplug_birth', 'NBIRTH', 'nbirth'],
-    ['its number', 'sparkplug_node', 'NBIRTH', 'nbirth'],
-    ['what it defines', 'sparkplug_birth', 'DBIRTH', 'dbirth'],
-    ['whose device it is', 'sparkplug_node', 'DBIRTH', 'dbirth'],
+    ['the definitions', 'sparkplug_birth', 'NBIRTH', 'nbirth'],
+    ['the birth number', 'sparkplug_node', 'NBIRTH', 'nbirth'],
+    ['the definitions', 'sparkplug_birth', 'DBIRTH', 'dbirth'],
+    ['the list of devices', 'sparkplug_node', 'DBIRTH', 'dbirth'],
   ])(
-    'the write of %s is under way: the birth is not read before the commit (%s, %s)',
+    'Sparkplug births: the write of %s is pending: the birth is settled only after the commit (%s, %s)',
     async (_, table, type, name) => {
       const open = edge.hold(table);
       let settled = false;
@@ -152,25 +152,25 @@ describe('Sparkplug births', () => {
     },
   );
 
-  test('Sparkplug births: a device is born and its node was not: the birth of the node is requested', async () => {
+  test('Sparkplug births: DBIRTH without an NBIRTH before it: a rebirth of the node is requested', async () => {
     await edge.send('DBIRTH', vector('dbirth'));
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('Sparkplug births: a node is born on a new connection: its earlier devices have ended', async () => {
+  test('Sparkplug births: NBIRTH on a new connection: the sessions of earlier devices end', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
     edge.restart();
     expect((await edge.send('NDEATH', vector('ndeathNext'))).ended.sort()).toEqual([NODE, PRESS]);
   });
 
-  test('Sparkplug births: a node is born again on the same connection: its devices stay, and their births have to follow', async () => {
+  test('Sparkplug births: NBIRTH again on the same connection: devices stay, but their old aliases are not valid', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthAgain'))).ended).toEqual([]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('Sparkplug births: a device whose birth has a later time than that of its node: the birth that arrived last counts', async () => {
+  test('Sparkplug births: a DBIRTH has a later time than the NBIRTH after it: the order of arrival counts', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
@@ -180,7 +180,7 @@ describe('Sparkplug births', () => {
     ['NBIRTH', 'nbirth'],
     ['DBIRTH', 'dbirth'],
   ])(
-    '%s of an earlier session comes again: no alias is believed, and a rebirth is requested',
+    'Sparkplug births: %s of an earlier session is redelivered: aliases are refused, and a rebirth is requested',
     async (type, name) => {
       await beBorn();
       await edge.send('NBIRTH', vector('nbirthNext'));
@@ -191,7 +191,7 @@ describe('Sparkplug births', () => {
     },
   );
 
-  test('Sparkplug births: the newest births come again: their aliases are valid', async () => {
+  test('Sparkplug births: the newest births are redelivered: their aliases stay valid', async () => {
     await beBorn();
     await edge.send('NBIRTH', vector('nbirth'), { dup: true });
     await edge.send('DBIRTH', vector('dbirth'), { dup: true });
@@ -201,7 +201,7 @@ describe('Sparkplug births', () => {
 });
 
 describe('Sparkplug deaths', () => {
-  test('Sparkplug deaths: node: it and its devices have ended, and its next message causes a rebirth request', async () => {
+  test('Sparkplug deaths: NDEATH: node and devices end, and the next message causes a rebirth request', async () => {
     await beBorn();
     const said = await edge.send('NDEATH', vector('ndeath'));
     expect([said.ended, said.birth, said.batch]).toEqual([[NODE, PRESS], null, null]);
@@ -212,34 +212,34 @@ describe('Sparkplug deaths', () => {
 
   test.each([
     ['of an older birth', 'ndeathBefore'],
-    ['of a birth to come', 'ndeathNext'],
+    ['of a future birth', 'ndeathNext'],
     ['without a number', 'ddeath'],
-  ])('Sparkplug deaths: node, %s: no session has ended', async (_, name) => {
+  ])('Sparkplug deaths: NDEATH %s: no session ends', async (_, name) => {
     await beBorn();
     expect((await edge.send('NDEATH', vector(name))).ended).toEqual([]);
     await edge.send('DDATA', vector('ddata'));
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug deaths: unborn node: no session has ended', async () => {
+  test('Sparkplug deaths: NDEATH of a node without a birth: no session ends', async () => {
     await edge.register(NODE);
     expect((await edge.send('NDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 
-  test('Sparkplug deaths: device: only its session has ended', async () => {
+  test('Sparkplug deaths: DDEATH: only the session of the device ends', async () => {
     await beBorn();
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug deaths: device, with a time before its birth: its session has ended, and its aliases are not valid', async () => {
+  test('Sparkplug deaths: DDEATH with a time before its birth: the session ends, and the aliases are not valid', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('Sparkplug deaths: unknown device: no session has ended', async () => {
+  test('Sparkplug deaths: DDEATH of an unknown device: no session ends', async () => {
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([]);
   });
 });
@@ -253,7 +253,7 @@ describe('Sparkplug messages that are replayed', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('Replayed Sparkplug message: data, and no birth arrived since a restart: its aliases are not certain', async () => {
+  test('Replayed Sparkplug message: data, and no birth since a restart: its aliases are not certain', async () => {
     await beBorn();
     now++;
     edge.restart();
@@ -266,7 +266,7 @@ describe('Sparkplug messages that are replayed', () => {
     expect(batch && valuesOf(batch)).toHaveLength(3);
   });
 
-  test.each([['NDEATH'], ['DDEATH']])('Replayed Sparkplug message: %s: it has no result', async (type) => {
+  test.each([['NDEATH'], ['DDEATH']])('Replayed Sparkplug message: %s: no birth, no values', async (type) => {
     await beBorn();
     const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
     expect(said).toMatchObject({ birth: null, batch: null });

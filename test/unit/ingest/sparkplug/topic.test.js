@@ -14,7 +14,7 @@ test.each([
   // A node has no device, and a device has a node (tck-id-topic-structure-namespace-device-id-associated-message-types).
   ['spBv1.0/plant/NDATA/edge-1/press', null],
   ['spBv1.0/plant/DDATA/edge-1', null],
-  // What hosts publish is none of an edge node's business.
+  // The parser reads no messages of hosts, only those of edge nodes.
   ['spBv1.0/plant/NCMD/edge-1', null],
   ['spBv1.0/plant/DCMD/edge-1/press', null],
   ['spBv1.0/STATE/millrace-1', null],
@@ -25,16 +25,16 @@ test.each([
   ['spBv1.0/plant/toString/edge-1', null],
   ['spBv1.0', null],
   ['spAv1.0/plant/NDATA/edge-1', null],
-])('Sparkplug topic %s', (topic, expected) => {
+])('Sparkplug topic: %s: parsed, or null', (topic, expected) => {
   expect(parseSparkplugTopic(topic)).toEqual(expected);
 });
 
-test('Sparkplug topic: name of a device: its group, its node and its own name', () => {
+test('Sparkplug topic: the name of a device: group, node and device are joined', () => {
   expect(parseTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
   expect(parseTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
 });
 
-test('Sparkplug topics: subscribed ones: all are understood', () => {
+test('Sparkplug topics: all subscription filters: their topics are parsed', () => {
   const topics = EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'x'));
   expect(topics.map((topic) => parseSparkplugTopic(topic)?.type)).toEqual([
     'NBIRTH',

@@ -2,10 +2,11 @@ import { expect, test } from '@jest/globals';
 import { changeSchema, createFirst } from '../../../../schema/migrate/cluster.js';
 
 /**
- * Stands in for a client of three nodes, one of which does not know the first tables for some checks.
+ * Simulates a client of three nodes. The third node learns of the first tables only after some checks.
  *
- * @param {(string | null)[]} notified by the third node, look by look: null does not answer
- * @param {string[]} [addresses] of the nodes that there is a connection to
+ * @param {(string | null)[]} notified schema versions that the third node reports, check by check; null: no
+ * answer
+ * @param {string[]} [addresses] connected nodes
  */
 function clientOf(notified, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
   /** @type {string[]} */
@@ -19,7 +20,7 @@ function clientOf(notified, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
       if (version === null) throw new Error('no answer');
       return { first: () => ({ schema_version: version }) };
     },
-    // As the driver reports while a node is away.
+    // The driver reports false while a node is down.
     metadata: { checkSchemaAgreement: async () => false },
   };
   return { client: /** @type {any} */ (client), asked };
@@ -27,25 +28,25 @@ function clientOf(notified, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
 
 const CREATE = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';
 
-test('Schema: first tables: one node makes them, and all nodes that are up agree', async () => {
+test('Schema agreement: first tables: one node creates them, and all running nodes must agree', async () => {
   const { client, asked } = clientOf(['old', null, 'new']);
   await createFirst(client, 'k', [CREATE]);
   expect(asked[0]).toBe('10.0.0.1 CREATE TABLE IF NOT EXISTS k.first (id int PRIMARY KEY)');
   expect(asked.filter((one) => one.startsWith('10.0.0.3'))).toHaveLength(3);
 });
 
-test('Schema: a node is down: the others do not wait for it', async () => {
+test('Schema agreement: a node is down: creation does not wait for it', async () => {
   const { client } = clientOf([], ['10.0.0.1', '10.0.0.2']);
   await expect(createFirst(client, 'k', [CREATE])).resolves.toBeUndefined();
 });
 
-test('Schema: the only node: it must answer', async () => {
+test('Schema agreement: a single node: creation waits until it answers', async () => {
   const { client, asked } = clientOf([null, 'new'], ['10.0.0.3']);
   await createFirst(client, 'k', [CREATE]);
   expect(asked).toHaveLength(3);
 });
 
-test('Schema: a change: settles when all nodes that are up agree on it', async () => {
+test('Schema agreement: a schema change: resolves once all running nodes agree on it', async () => {
   const { client, asked } = clientOf(['old', null, 'new']);
   await changeSchema(client, 'ALTER TABLE first ADD more int');
   expect(asked[0]).toBe('any ALTER TABLE first ADD more int');

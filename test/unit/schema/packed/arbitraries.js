@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 
-/** What property tests of the packed form are fed with. */
+/** Generators for property tests of the packed form. */
 
 const SPECIAL = [0, -0, 1, -1, Number.MAX_VALUE, -Number.MAX_VALUE, Number.MIN_VALUE, -Number.MIN_VALUE, 0.1];
 
-/** Every finite double; the ones that code gets wrong come often. */
+/** Every finite double. Values that code often gets wrong are frequent. */
 export const anyValue = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.constantFrom(...SPECIAL),
 );
 
 /**
- * Samples of one sensor as they may arrive: in any order, instants repeated.
+ * Samples of one sensor as they may arrive: in any order, with repeated times.
  *
  * @param {{ min: number, max: number, maxLength?: number }} range of the times, in epoch ms
  */

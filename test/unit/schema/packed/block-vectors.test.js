@@ -34,7 +34,7 @@ function readVector(body) {
 
 const vectors = fences('block').map(readVector);
 
-/** @param {number} value @returns {string} its bytes, big-endian: -0 is not 0 */
+/** @param {number} value @returns {string} its bytes in big-endian hex, so that -0 differs from 0 */
 function hexOf(value) {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
@@ -45,12 +45,12 @@ function hexOf(value) {
 const inHex = (sensors) =>
   sensors.map(({ sensor, samples }) => [sensor, samples.map(([time, value]) => [time, hexOf(value)])]);
 
-test('Vectors of blocks: all: some with shared times, some with own times', () => {
+test('Block vectors: all of them: at least three, two of them with several sensors', () => {
   expect(vectors.length).toBeGreaterThanOrEqual(3);
   expect(vectors.filter(({ sensors }) => sensors.length > 1).length).toBeGreaterThanOrEqual(2);
 });
 
-test.each(vectors)('Block $digest: packed: the bytes of the vector', ({ bucket, sensors, blob, digest }) => {
+test.each(vectors)('Block vector $digest: packing: gives its bytes', ({ bucket, sensors, blob, digest }) => {
   const packed = packBlock(
     bucket,
     sensors.map(({ sensor, samples }) => ({
@@ -65,7 +65,7 @@ test.each(vectors)('Block $digest: packed: the bytes of the vector', ({ bucket, 
   expect(digestOf(packed).toString('hex')).toBe(digest);
 });
 
-test.each(vectors)('Block $digest: unpacked: the samples of the vector', ({ bucket, sensors, blob }) => {
+test.each(vectors)('Block vector $digest: unpacking: gives its samples', ({ bucket, sensors, blob }) => {
   /** @type {SensorLines[]} */
   const read = [];
   visitBlock(bucket, Buffer.from(blob, 'hex'), (sensor, series) => {
@@ -78,7 +78,7 @@ test.each(vectors)('Block $digest: unpacked: the samples of the vector', ({ buck
   expect(inHex(read)).toEqual(inHex(sensors));
 });
 
-test('Blocks: the reader in Python: reads them, and refuses broken ones', () => {
+test('Python block reader: vectors and broken blocks: it reads the vectors and refuses the broken ones', () => {
   const id = '00'.repeat(16);
   const whole = String(vectors[1]?.blob);
   const broken = [

@@ -65,8 +65,8 @@ const pieces = fc
     }),
   );
 
-describe('Block', () => {
-  test('Block: any series of many sensors: every sample comes back bit by bit', () => {
+describe('Packed block', () => {
+  test('Packed block: any series of many sensors: every sample comes back bit by bit', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const read = readBlock(packBlock(BUCKET, list));
@@ -77,7 +77,7 @@ describe('Block', () => {
     );
   });
 
-  test('Block: sensors read at the same instants: the times are stored once', () => {
+  test('Packed block: sensors read at the same instants: the times are stored once', () => {
     const times = seconds(10);
     const list = [1, 2, 3, 4].map((number) => pieceOf(number, times));
     const blob = packBlock(BUCKET, list);
@@ -85,12 +85,12 @@ describe('Block', () => {
     expect(blob).toHaveLength(blockBytes({ sensors: 4, samples: 10 }));
   });
 
-  test('Block: a range of a series: only its samples are packed', () => {
+  test('Packed block: a range of a series: only its samples are packed', () => {
     const piece = { ...pieceOf(1, seconds(10)), from: 3, to: 5 };
     expect(readBlock(packBlock(BUCKET, [piece]))[0]?.[1]).toEqual(seconds(2, 3));
   });
 
-  test('Block: two ranges of series that continue at other instants: the times are still stored once', () => {
+  test('Packed block: two series agree only within the packed range: their times are stored once', () => {
     const list = [
       { ...pieceOf(1, [...seconds(3), BUCKET + 7000]), to: 3 },
       { ...pieceOf(2, [...seconds(3), BUCKET + 9000]), to: 3 },
@@ -98,7 +98,7 @@ describe('Block', () => {
     expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
   });
 
-  test('Block: newest sample: found across sensors, within the packed range', () => {
+  test('Packed block: newest sample: found across sensors, only within the packed range', () => {
     const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
     expect(newestOf(list)).toBe(BUCKET + 5000);
   });
@@ -108,7 +108,7 @@ describe('Block', () => {
     ['a piece without samples', [{ ...pieceOf(1, seconds(2)), to: 0 }]],
     ['a sample of the next hour', [pieceOf(1, [BUCKET, BUCKET + HOUR_MS])]],
     ['a sample of the hour before', [pieceOf(1, [BUCKET - 1, BUCKET])]],
-  ])('Block: packing %s: refused', (_, list) => {
+  ])('Packed block: packing %s: refused', (_, list) => {
     expect(() => packBlock(BUCKET, list)).toThrow(RangeError);
   });
 });
@@ -120,7 +120,7 @@ describe('Block of several messages', () => {
     .map((list) => list.sort((a, b) => a - b));
   const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
 
-  test('Block of several messages: any messages of the same sensors: the block of their merged pieces, or none', () => {
+  test('Block of several messages: messages have the same sensors: packing gives the block of their merged pieces, or null', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 4 }),
@@ -141,7 +141,7 @@ describe('Block of several messages', () => {
               );
             }),
           );
-          // One Buffer a sensor, as ingest has it.
+          // Ingest has one Buffer object for each sensor.
           for (const [at, piece] of list.entries())
             piece.sensor = /** @type {Piece} */ (list[at % width]).sensor;
           const packed = packMessages(BUCKET, list, width);
@@ -155,8 +155,8 @@ describe('Block of several messages', () => {
 
   test.each([
     ['the second message is older', [[1000], [0]]],
-    ['both have one instant', [[1000], [1000]]],
-  ])('Block of several messages: %s: the pieces have to be merged first', (_, messages) => {
+    ['both have the same time', [[1000], [1000]]],
+  ])('Block of several messages: %s: null, because the pieces must be merged first', (_, messages) => {
     const list = messages.map((times) =>
       pieceOf(
         1,
@@ -189,7 +189,7 @@ describe('Block reader', () => {
     expect(() => readBlock(Buffer.from(hex, 'hex'))).toThrow(RangeError);
   });
 
-  test('Block reader: any block that is cut short: refused, or read up to a whole sensor', () => {
+  test('Block reader: a block is cut short anywhere: refused, or read up to a complete sensor', () => {
     const full = readBlock(whole);
     for (let length = 0; length < whole.length; length++) {
       let read;
@@ -203,7 +203,7 @@ describe('Block reader', () => {
     }
   });
 
-  test('Block reader: any bytes: a RangeError or samples, never more than the bytes can hold', () => {
+  test('Block reader: any bytes: a RangeError, or no more samples than the bytes can hold', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const blob = Uint8Array.from([3, ...bytes]);
@@ -224,7 +224,7 @@ describe('Split into blocks', () => {
   const bytesOf = (blocks) =>
     blocks.map((block) => 1 + block.reduce((sum, piece) => sum + pieceBytes(piece), 0));
 
-  test('Split into blocks: any pieces: no block exceeds its limit, and every sample is in one of them, in order', () => {
+  test('Split into blocks: any pieces: no block exceeds its limit, and the blocks hold all samples in order', () => {
     const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3600 })), {
       minLength: 1,
       maxLength: 60,
@@ -241,22 +241,22 @@ describe('Split into blocks', () => {
             [...times.slice(from, to)].map((time) => [sensor.readUInt32BE(), time]),
           );
         const expected = list.flatMap(({ times }, at) => [...times].map((time) => [at, time]));
-        // As text: jest takes a second to compare a hundred thousand pairs.
+        // The samples are compared as text, because jest takes a second to compare a hundred thousand pairs.
         expect(samples.join()).toBe(expected.join());
       }),
       { numRuns: 50 },
     );
   });
 
-  test('Split into blocks: a message of usual size: one block with the same pieces', () => {
+  test('Split into blocks: a message of usual size: one block with unchanged pieces', () => {
     const list = Array.from({ length: 50 }, (_, at) => pieceOf(at, seconds(10)));
     expect(splitBlocks(list)).toEqual([list]);
   });
 
-  /** How the pieces of each block are cut: from, and up to. @param {Piece[]} list */
+  /** Returns the ranges (from, to) of the pieces of each block. @param {Piece[]} list */
   const cuts = (list) => splitBlocks(list).map((block) => block.map(({ from, to }) => [from, to]));
 
-  /** A block holds 2,729 samples of one sensor, and 18 bytes of each more sensor take the room of one and a half. */
+  /** A block holds 2,729 samples of one sensor. Each further sensor takes 18 bytes, the room of 1.5 samples. */
   const FULL = 2729;
 
   test('Split into blocks: no pieces: no blocks', () => {
@@ -265,7 +265,7 @@ describe('Split into blocks', () => {
 
   test.each([
     ['just fills a block', [FULL], [[[0, FULL]]]],
-    ['one sample more', [FULL + 1], [[[0, FULL]], [[FULL, FULL + 1]]]],
+    ['one sample more than a block holds', [FULL + 1], [[[0, FULL]], [[FULL, FULL + 1]]]],
     [
       'room for 64 samples is left: cut there',
       [2663, 100],
@@ -290,7 +290,7 @@ describe('Split into blocks', () => {
     ],
     ['room for 63 samples is left, and 64 come: not cut', [2664, 64], [[[0, 2664]], [[0, 64]]]],
     [
-      'what is left of a cut piece shares its block',
+      'the rest of a cut piece shares its block',
       [FULL + 10, 5],
       [
         [[0, FULL]],
@@ -304,14 +304,14 @@ describe('Split into blocks', () => {
     expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toEqual(expected);
   });
 
-  test('Split into blocks: pieces that fit, also ranges of series: the same objects, without copies', () => {
+  test('Split into blocks: all pieces fit: returned as they are, without copies', () => {
     const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
     const [block, ...others] = splitBlocks(list);
     expect(others).toEqual([]);
     expect(block?.every((piece, index) => piece === list[index])).toBe(true);
   });
 
-  test('Split into blocks: the largest message of one sensor: as few blocks as it needs', () => {
+  test('Split into blocks: 10,000 samples of one sensor: as few blocks as possible', () => {
     const times = Array.from({ length: 10_000 }, (_, at) => BUCKET + at);
     expect(splitBlocks([pieceOf(1, times)])).toHaveLength(Math.ceil((10_000 * 12) / MAX_BLOCK_BYTES));
   });
@@ -324,6 +324,6 @@ test.each([
   [128, 2],
   [129, 4],
   [10_000, 256],
-])('parts of an hour: %i sensors: %i', (sensors, parts) => {
+])('Parts of an hour: a device has %i sensors: %i parts', (sensors, parts) => {
   expect(partsFor(sensors)).toBe(parts);
 });

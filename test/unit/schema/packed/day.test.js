@@ -25,7 +25,7 @@ const days = fc
       .map(([index, one, readFrom]) => ({ hour: DAY + index * HOUR_MS, statistics: one, readFrom })),
   );
 
-test('Packed day: any hours: read as they were written', () => {
+test('Packed day: any hours: unpacking returns them unchanged', () => {
   fc.assert(
     fc.property(days, (hours) =>
       expect(unpackDay(DAY, packDay(DAY, hours))).toEqual(hours.map((hour) => ({ ...hour, lateAt: null }))),
@@ -33,7 +33,7 @@ test('Packed day: any hours: read as they were written', () => {
   );
 });
 
-test('Packed day: example of docs/reference/packed-form.md: the same bytes', () => {
+test('Packed day: example of docs/reference/packed-form.md: packed to the documented bytes', () => {
   const one = { count: 3, min: -1, max: 2, sum: 1.5, first: 0, last: 2 };
   const blob = packDay(DAY, [{ hour: DAY + 17 * HOUR_MS, statistics: one, readFrom: 1 }]);
   expect(blob.toString('hex')).toBe(
@@ -51,7 +51,7 @@ test('Packed day: example of docs/reference/packed-form.md: the same bytes', () 
   );
 });
 
-test('Packed day: cut off, or of another version: refused', () => {
+test('Packed day: cut off, too long, or of another version: refused', () => {
   const blob = packDay(DAY, []);
   expect(unpackDay(DAY, blob)).toEqual([]);
   for (const broken of [

@@ -11,7 +11,7 @@ const BUCKET = Date.UTC(2026, 10, 21, 9);
 /** One hour's series: times within the hour of BUCKET. */
 const hourSeries = sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, minLength: 1 });
 
-test('Packed: any samples: unpacked bit by bit', () => {
+test('Packed samples: any samples: unpacked bit by bit', () => {
   fc.assert(
     fc.property(hourSeries, ({ times, values }) => {
       const out = unpackSamples(BUCKET, packSamples(BUCKET, times, values, 0, times.length));
@@ -21,7 +21,7 @@ test('Packed: any samples: unpacked bit by bit', () => {
   );
 });
 
-test('Packed: a range of a series: packed like a whole series', () => {
+test('Packed samples: a range of a series: packed like a series of its own', () => {
   fc.assert(
     fc.property(hourSeries, fc.nat(), fc.nat(), ({ times, values }, a, b) => {
       const from = a % times.length;
@@ -39,13 +39,13 @@ test('Packed: a range of a series: packed like a whole series', () => {
   );
 });
 
-test('Packed: a blob at any offset of its buffer: read, as the driver delivers it', () => {
+test('Packed samples: a blob starts at an offset of its buffer, as the driver delivers it: read', () => {
   const blob = packSamples(BUCKET, [BUCKET + 7], [0.1], 0, 1);
   const shifted = Buffer.concat([Buffer.from('abc'), blob]).subarray(3);
   expect(unpackSamples(BUCKET, shifted)).toEqual(unpackSamples(BUCKET, blob));
 });
 
-test('Packed: digest: equal for equal samples only', () => {
+test('Packed samples: digest: equal for equal samples only', () => {
   fc.assert(
     fc.property(hourSeries, anyValue, ({ times, values }, other) => {
       const blob = packSamples(BUCKET, times, values, 0, times.length);
@@ -66,7 +66,7 @@ describe('Packed: invalid input is refused', () => {
   };
 
   test.each([
-    ['nothing at all', Buffer.alloc(0), /not even a version byte/],
+    ['an empty blob', Buffer.alloc(0), /not even a version byte/],
     [
       'an unknown version',
       changed((bytes) => bytes.writeUInt8(3, 0)),
@@ -74,14 +74,14 @@ describe('Packed: invalid input is refused', () => {
     ],
     ['a version without samples', blob.subarray(0, 1), /of 1 bytes/],
     ['a missing byte', blob.subarray(0, -1), /of 24 bytes/],
-    ['an instant twice', changed((bytes) => bytes.writeUInt32LE(0, 5)), /sample 1 is not after/],
+    ['a repeated time', changed((bytes) => bytes.writeUInt32LE(0, 5)), /sample 1 is not after/],
     ['times that descend', changed((bytes) => bytes.writeUInt32LE(9, 1)), /sample 1 is not after/],
     [
       'a time beyond the hour',
       changed((bytes) => bytes.writeUInt32LE(HOUR_MS, 5)),
       /3600000 ms after its hour/,
     ],
-  ])('Packed: reading of %s: refused', (_, bytes, message) => {
+  ])('Packed samples: reading of %s: refused', (_, bytes, message) => {
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(message);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(RangeError);
   });
@@ -92,26 +92,26 @@ describe('Packed: invalid input is refused', () => {
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],
-  ])('Packed: packing of %s: refused', (_, times, from, to) => {
+  ])('Packed samples: packing of %s: refused', (_, times, from, to) => {
     expect(() => packSamples(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
   });
 });
 
-test('Packed: statistics: those of the values between the indexes', () => {
+test('Packed samples: statistics of a range of indexes: equal those of the values in that range', () => {
   fc.assert(
     fc.property(fc.array(anyValue, { minLength: 1 }), fc.nat(), (values, a) => {
       const from = a % values.length;
       const part = values.slice(from);
       const { count, min, max, sum, last } = statisticsOf(values, from, values.length);
       expect({ count, last }).toEqual({ count: part.length, last: part.at(-1) });
-      // == and not Object.is: of 0 and -0 either is the least.
+      // The comparison uses === and not Object.is, because the minimum of 0 and -0 may be either.
       expect(min === Math.min(...part) && max === Math.max(...part)).toBe(true);
       expect(sum).toBe(part.reduce((total, value) => total + value, 0));
     }),
   );
 });
 
-test('Packed: bytes of any length are written: they are there, and nothing else has changed', () => {
+test('writeBytes: any bytes at any offset: written there, and nothing else changes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(9), (bytes, at) => {
       const target = Buffer.alloc(60, 7);

@@ -5,7 +5,11 @@ import { anyValue, arrivals, sortedSeries } from './arbitraries.js';
 
 /** @import { Series } from '../../../../schema/packed/series.js' */
 
-/** @param {number} value @returns {string} its 8 big-endian bytes in hex: compared as texts, they compare unsigned */
+/**
+ * @param {number} value
+ *
+ * @returns {string} its 8 big-endian bytes in hex, so that strings compare like unsigned bytes
+ */
 function bytesOf(value) {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
@@ -13,7 +17,7 @@ function bytesOf(value) {
 }
 
 /**
- * The union as the design words it, with nothing clever in it.
+ * Merges by brute force, as the design defines the union.
  *
  * @param {Series[]} list
  * @returns {{ samples: [number, string][], conflicts: number }} samples as times and bytes
@@ -36,12 +40,12 @@ function bruteForce(list) {
 /** @param {Series} series @returns {[number, string][]} */
 const samplesOf = ({ times, values }) => Array.from(times, (time, i) => [time, bytesOf(Number(values[i]))]);
 
-// So few instants that most of them are met more than once.
+// With so few times, most of them occur more than once.
 const FEW = { min: 1_795_251_600_000, max: 1_795_251_600_030 };
 const anySeries = sortedSeries({ ...FEW, maxLength: 20 });
 const manySeries = fc.array(anySeries, { maxLength: 12 });
 
-test('Merge: two values for one instant: the one with the greater bytes', () => {
+test('Merge: two values for one time: the value with the greater bytes wins', () => {
   fc.assert(
     fc.property(anyValue, anyValue, (a, b) => {
       const greater = bytesOf(a) > bytesOf(b) ? a : b;
@@ -60,12 +64,12 @@ test.each([
   [Number.NaN, Number.POSITIVE_INFINITY, Number.NaN],
   [Number.NaN, -Number.MIN_VALUE, -Number.MIN_VALUE],
   [Number.NaN, Number.NaN, Number.NaN],
-])('Merge: %p against %p: %p, in both orders', (a, b, winner) => {
+])('Merge: %p against %p: %p wins, in both orders', (a, b, winner) => {
   expect(Object.is(greaterValue(a, b), winner)).toBe(true);
   expect(Object.is(greaterValue(b, a), winner)).toBe(true);
 });
 
-test('Merge: samples in any order: the same as brute force', () => {
+test('Merge: samples in any order: sorted and merged as by brute force', () => {
   fc.assert(
     fc.property(arrivals(FEW), ({ times, values }) => {
       const merged = sortMerge(times, values);
@@ -76,7 +80,7 @@ test('Merge: samples in any order: the same as brute force', () => {
   );
 });
 
-test('Merge: values of one message: the last value of each instant is kept', () => {
+test('Merge: values of one message: the last value of each time is kept', () => {
   fc.assert(
     fc.property(arrivals(FEW), ({ times, values }) => {
       const last = new Map(Array.from(times, (time, index) => [time, bytesOf(Number(values[index]))]));
@@ -96,7 +100,7 @@ test('Merge: a sorted series: returned without a copy', () => {
   );
 });
 
-test('Merge: its input: never changed', () => {
+test('Merge: any input: the input is never changed', () => {
   fc.assert(
     fc.property(arrivals(FEW), manySeries, (given, list) => {
       const before = structuredClone({ given, list });
@@ -107,7 +111,7 @@ test('Merge: its input: never changed', () => {
   );
 });
 
-test('Merge: batches with any overlap: the same as brute force', () => {
+test('Merge: batches with any overlap: merged as by brute force', () => {
   fc.assert(
     fc.property(manySeries, (list) => {
       const merged = mergeSeries(list);
@@ -118,7 +122,7 @@ test('Merge: batches with any overlap: the same as brute force', () => {
   );
 });
 
-test('Merge: any batches in any order: the same union', () => {
+test('Merge: batches of one series in any order: merged back to that series', () => {
   fc.assert(
     fc.property(
       anySeries,
@@ -161,7 +165,7 @@ test('Merge: any series: commutative, associative and idempotent', () => {
   );
 });
 
-test('Merge: thousands of rows with one sample: like any others', () => {
+test('Merge: 5,000 rows of one sample each: merged in order of time', () => {
   const list = Array.from({ length: 5000 }, (_, i) => ({ times: [(i * 7919) % 5000], values: [i] }));
   expect([...mergeSeries(list).times]).toEqual(list.map((_, i) => i));
 });

@@ -1,20 +1,20 @@
 import { expect, test } from '@jest/globals';
 import { hourStatisticsOf, sumOf } from '../../../../schema/packed/statistics.js';
 
-test('Sum: many values: the digits that a plain sum loses', () => {
+test('Sum: values of very different size: the sum keeps digits that a plain sum loses', () => {
   const values = [1, 1e100, 1, -1e100];
   expect(values.reduce((sum, value) => sum + value)).toBe(0);
   expect(sumOf(values)).toBe(2);
   expect(sumOf(Array(1_000_000).fill(0.1))).toBe(100_000);
 });
 
-test('Sum: an intermediate result above the range of a double: finite', () => {
+test('Sum: an intermediate result exceeds the range of a double: the final sum is still right', () => {
   expect(sumOf([1e308, 1e308, -1e308, -5e307])).toBe(5e307);
   expect(sumOf([1e308, 1e308])).toBe(Number.POSITIVE_INFINITY);
   expect(sumOf([-1e308, 1, -1e308])).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test('Sum: statistics of an hour: equal to the sum of the values', () => {
+test('Hour statistics: any values: count, extremes, sum, first and last are those of the values', () => {
   expect(hourStatisticsOf([3, -1, 2])).toEqual({ count: 3, min: -1, max: 3, sum: 4, first: 3, last: 2 });
   expect(hourStatisticsOf(new Float64Array([7]))).toEqual({
     count: 1,
@@ -26,7 +26,7 @@ test('Sum: statistics of an hour: equal to the sum of the values', () => {
   });
 });
 
-test('Sum: a thousand of the greatest double and one fewer of its negative: the greatest double, to the last bit', () => {
+test('Sum: 1,000 times the greatest double minus 999 times: exactly the greatest double', () => {
   const most = Number.MAX_VALUE;
   expect(sumOf([...Array(1000).fill(most), ...Array(999).fill(-most)])).toBe(most);
 });
@@ -36,7 +36,7 @@ test('Sum: values below the smallest normal double: no digit is lost', () => {
   expect(sumOf([5e-324, 5e-324, 1e-310])).toBe(1e-310 + 1e-323);
 });
 
-test('Sum: a large value is added twice and taken away once: the same value, to the last bit', () => {
+test('Sum: a large value is added twice and subtracted once: exactly that value', () => {
   const values = Array.from({ length: 30 }, (_, i) => 1.2e308 + i * 1.7e306);
   expect(values.map((value) => sumOf([value, value, -value]))).toEqual(values);
 });

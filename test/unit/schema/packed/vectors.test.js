@@ -47,29 +47,29 @@ function bigEndianHex(value) {
 
 const inVersion = (/** @type {number} */ version) => vectors.filter(({ blob }) => blob[0] === version);
 
-test('Vectors: all: both versions, and each form of values', () => {
+test('Vectors of packed samples: all of them: cover both versions and each form of values', () => {
   expect(inVersion(1).length).toBeGreaterThanOrEqual(4);
   expect(new Set(inVersion(2).map(({ blob }) => blob[1]))).toEqual(new Set(Object.values(FORMS)));
 });
 
-test.each(vectors)('Vector $digest: its bytes: this digest', ({ blob, digest }) => {
+test.each(vectors)('Vector $digest: bytes of the blob: have this digest', ({ blob, digest }) => {
   expect(digestOf(blob).toString('hex')).toBe(digest);
 });
 
-test.each(inVersion(1))('Vector $digest: packed: its bytes', (vector) => {
+test.each(inVersion(1))('Vector $digest: packing its samples: gives its bytes', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const blob = packSamples(vector.bucket, times, values, 0, times.length);
   expect(blob.toString('hex')).toBe(vector.blob.toString('hex'));
 });
 
-test.each(vectors)('Vector $digest: unpacked: its samples', (vector) => {
+test.each(vectors)('Vector $digest: unpacking its bytes: gives its samples', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const samples = unpackSamples(vector.bucket, vector.blob);
   expect([...samples.times]).toEqual([...times]);
   expect([...samples.values].map(bigEndianHex)).toEqual([...values].map(bigEndianHex));
 });
 
-test('Vectors: the reader in Python: reads them, and refuses broken bytes', () => {
+test('Python sample reader: vectors and broken bytes: it reads the vectors and refuses the broken bytes', () => {
   const deflated = String(inVersion(2).at(-1)?.blob.toString('hex'));
   const broken = [
     '',

@@ -34,7 +34,7 @@ const alarmOf = (rule, start) => ({
   shelvedUntil: null,
 });
 
-test('Alarms of a sensor: more than wanted, of two rules: the newest that start in time, the newest first', async () => {
+test('Alarms of a sensor: more than the limit, of two rules: the newest that started in time, newest first', async () => {
   const { store } = await createMemoryStore({ clock: () => NOW });
   const { episodes } = store.alarms;
   const alarms = [alarmOf(1, 10), alarmOf(1, 30), alarmOf(2, 20), alarmOf(2, 40), alarmOf(2, 25)];
@@ -100,7 +100,7 @@ test('Alarm: its history cannot be written: its row is not written, so the next 
   expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0)]);
 });
 
-test('Alarm: the write of its day fails: its row is not written, so the next evaluation writes both', async () => {
+test('Alarm episode: the write to alarm_by_day fails: nothing is stored, and the next attempt writes both rows', async () => {
   let isAway = true;
   const { store } = await createMemoryStore({
     clock: () => NOW,

@@ -14,7 +14,7 @@ const hourOfSamples = sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, min
 /** Some messages have more samples than a block holds. */
 const length = fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 4000 }));
 
-test('Rows of an hour: any message: the blocks are those of merging and cutting its pieces', () => {
+test('Rows of an hour: any message: the blocks equal those of merging and splitting its pieces', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(hourOfSamples, length), { minLength: 1, maxLength: 8 }), (list) => {
       const message = list.map(([{ times, values }, more], index) => {
@@ -34,7 +34,7 @@ test('Rows of an hour: any message: the blocks are those of merging and cutting 
   );
 });
 
-test('Hours of a message: series with bounds: a series of one hour is its piece, and one of two hours is cut', () => {
+test('Hours of a message: series with bounds: used as it is within one hour, and cut across two hours', () => {
   const sensor = Buffer.alloc(16, 1);
   const times = [BUCKET, BUCKET + 1];
   const whole = { sensor, times, values: times, from: 0, to: 2 };
@@ -57,7 +57,7 @@ const waiting = fc.record({
   samples: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.nat(900)),
 });
 
-test('Rows of an hour: any messages wait together: their row is one block of merged pieces, as long as it may be', () => {
+test('Rows of an hour: any messages wait: their row is one block of merged pieces within MAX_BLOCK_BYTES', () => {
   fc.assert(
     fc.property(fc.array(waiting, { minLength: 2, maxLength: 12 }), (messages) => {
       const hours = messages.flatMap(({ sensors, offset, samples }, number) => {
@@ -76,7 +76,7 @@ test('Rows of an hour: any messages wait together: their row is one block of mer
       const expectedBytes = row.bytes;
       expect(row.toQueries().map(({ params }) => params.at(-1))).toEqual(expected);
       if (joined.length > 1) {
-        // The merger fills a request by these bytes. Cassandra 5.0 counts 114 for a row, and its block.
+        // The write merger limits a request by these bytes. Cassandra 5.0 counts 114 bytes for a row plus its block.
         expect(row.bytes).toBeLessThanOrEqual(expectedBytes);
         expect(row.bytes).toBeGreaterThanOrEqual(114 + Number(expected[0]?.length));
         expect(expected).toHaveLength(1);

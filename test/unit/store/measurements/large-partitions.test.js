@@ -5,10 +5,10 @@ import { PartitionWatch } from '../../../../api/store/measurements/writes.js';
 
 const HOUR = 3_600_000;
 
-/** @param {number} number @returns a new object of this device, such as each read of the cache makes */
+/** @param {number} number @returns a new object for this device: the registry cache creates one at each read */
 const deviceOf = (number) => ({ bytes: Buffer.alloc(16, number) });
 
-/** The rule of the pipeline, with its metric by the name that Prometheus reads. */
+/** Partition watch as ingest uses it. The count is read from the metric by its Prometheus name. */
 function createWatch() {
   const metrics = createMetrics({ version: 'test', role: 'all' });
   const watch = new PartitionWatch({
@@ -42,7 +42,7 @@ test.each([
   expect(await count()).toBe(1);
 });
 
-test('Ingest: an hour of a wide device: each part counts for itself', async () => {
+test('Ingest: an hour of a wide device has several parts: each part counts as a separate partition', async () => {
   const { note, count } = createWatch();
   const device = deviceOf(1);
   for (let part = 1; part <= 4; part++) note(device, { part, rows: 90_000 });
@@ -60,7 +60,7 @@ test('Ingest: the cache reads a device again within the hour: its rows still cou
   expect(await count()).toBe(1);
 });
 
-test('Ingest: another hour of a device begins: it counts from nothing, and late samples of the hour before count nowhere', async () => {
+test('Ingest: a device begins a new hour: its rows count from 0, and late samples of the last hour do not count', async () => {
   const { note, count } = createWatch();
   const device = deviceOf(1);
   note(device, { rows: 60_000 });

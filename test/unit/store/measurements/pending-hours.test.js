@@ -22,7 +22,7 @@ function valuesOf({ params }) {
   return values;
 }
 
-/** The store's own code, and requests that the test releases. */
+/** Sample writes of the store, with a session whose requests the test sends and ends. */
 function open() {
   /** @type {Array<{ send: () => void, end: (error?: Error) => void }>} */
   const waiting = [];
@@ -48,13 +48,19 @@ function open() {
       noticed.push(rows),
   });
   const writes = new SampleWrites({ session, retry, watch });
-  /** A message of one sample. @param {typeof A} device @param {number} hour @param {number} value it is its time, too, in ms */
+  /**
+   * Writes a message of one sample.
+   *
+   * @param {typeof A} device
+   * @param {number} hour
+   * @param {number} value also its time in ms
+   */
   const add = (device, hour, value) =>
     writes.write(device, [{ sensor: SENSOR, times: [hour * HOUR_MS + value], values: [value] }]);
   return { writes, add, waiting, sent, noticed };
 }
 
-test('Pending hour: messages of one device and hour wait: they leave as one row, until it is sent', async () => {
+test('Pending hour: messages of one device and hour wait: they share one row until its request is sent', async () => {
   const { add, waiting, sent, noticed } = open();
   const done = [3, 1, 2].map((value) => add(A, 0, value));
   waiting[0]?.send();
@@ -67,7 +73,7 @@ test('Pending hour: messages of one device and hour wait: they leave as one row,
   await Promise.all(done);
 });
 
-test('Pending hour: hours that alternate, and devices: a request each', async () => {
+test('Pending hour: messages of alternating hours and of two devices: one request for each hour of a device', async () => {
   const { add, waiting, sent } = open();
   const done = [0, 1, 0, 1, 0].map((hour, i) => add(A, hour, i));
   done.push(add(B, 0, 9));
@@ -80,7 +86,7 @@ test('Pending hour: hours that alternate, and devices: a request each', async ()
   await Promise.all(done);
 });
 
-test('Pending hour: a request is repeated: it sends the very same row', () => {
+test('Pending hour: a request is retried: it sends an identical row, without later messages', () => {
   const { add, waiting, sent, noticed } = open();
   void add(A, 0, 1);
   void add(A, 0, 2);
@@ -91,7 +97,7 @@ test('Pending hour: a request is repeated: it sends the very same row', () => {
   expect(noticed).toEqual([1]);
 });
 
-test('Pending hour: a shared row is refused: each message is tried alone, and the bad one fails alone', async () => {
+test('Pending hour: a shared row is refused: each message is retried alone, and only the bad one fails', async () => {
   const { add, waiting, sent } = open();
   const done = [1, 2].map((value) => add(A, 0, value));
   const outcomes = Promise.allSettled(done);
@@ -105,7 +111,7 @@ test('Pending hour: a shared row is refused: each message is tried alone, and th
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
 });
 
-test('Pending hour: a message of several rows is refused: each row is tried alone', async () => {
+test('Pending hour: a message of two rows is refused: each row is retried alone', async () => {
   const { writes, waiting, sent } = open();
   const times = Array.from({ length: 5000 }, (_, at) => at);
   const done = writes.write(A, [{ sensor: SENSOR, times, values: times }]);
@@ -121,7 +127,7 @@ test('Pending hour: a message of several rows is refused: each row is tried alon
   expect(sent.slice(1)).toEqual(sent[0]?.map((row) => [row]));
 });
 
-test('Pending hour: a row of one message is refused: it fails at once', async () => {
+test('Pending hour: a row of one message is refused: the write fails at once', async () => {
   const { add, waiting } = open();
   const alone = add(A, 0, 1);
   waiting[0]?.send();
@@ -130,7 +136,7 @@ test('Pending hour: a row of one message is refused: it fails at once', async ()
   expect(waiting).toHaveLength(1);
 });
 
-test('Pending hour: a request is never sent: it holds up no later one', async () => {
+test('Pending hour: a request fails before it is sent: the next message gets a new request', async () => {
   const { add, waiting } = open();
   const lost = add(A, 0, 1);
   waiting[0]?.end(new Error('this process ends'));
@@ -139,7 +145,7 @@ test('Pending hour: a request is never sent: it holds up no later one', async ()
   expect(waiting).toHaveLength(2);
 });
 
-test('Pending hour: a block is full: another one follows', () => {
+test('Pending hour: a block is full: the next message begins a new request', () => {
   const { writes, add, waiting, sent } = open();
   const times = Array.from({ length: 2000 }, (_, at) => at);
   const large = () => writes.write(A, [{ sensor: SENSOR, times, values: times }]);
@@ -150,7 +156,7 @@ test('Pending hour: a block is full: another one follows', () => {
   expect(sent.map((rows) => rows.map(({ length }) => length))).toEqual([[2000], [2001]]);
 });
 
-test('Pending hour: the next hour begins: partitions of earlier hours are kept only while their row may grow', async () => {
+test('Pending hour: later hours begin: messages of an earlier hour join its row only while that row waits', async () => {
   const { add, waiting, sent } = open();
   const done = [add(A, 0, 1), add(A, 1, 2), add(A, 2, 3), add(A, 0, 4), add(A, 1, 5)];
   expect(waiting).toHaveLength(3);
@@ -164,7 +170,7 @@ test('Pending hour: the next hour begins: partitions of earlier hours are kept o
   expect(sent).toEqual([[[1, 4]], [[2, 5]], [[3]], [[6]]]);
 });
 
-test('Pending hour: an observer of blocks: it has a place in order of arrival, and learns which rows are committed', async () => {
+test('Pending hour: a block observer: it gets places in order of arrival, and learns which rows are committed', async () => {
   const { writes, add, waiting } = open();
   /** @type {string[]} */
   const seen = [];
@@ -184,7 +190,7 @@ test('Pending hour: an observer of blocks: it has a place in order of arrival, a
   expect(seen.sort()).toEqual(['1 0 1,2', '2 1 ']);
 });
 
-test('Wide device: samples of an hour come days later: its number of parts, which expires, is stored again', async () => {
+test('Wide device: samples of an hour arrive days later: the number of parts, which expires, is stored again', async () => {
   let now = 0;
   let written = 0;
   const session = {

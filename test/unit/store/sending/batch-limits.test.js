@@ -17,21 +17,21 @@ const clientOf = (settings) => ({
 
 test.each(
   /** @type {Array<[string, Record<string, string>, BatchLimits]>} */ ([
-    ['the default ones', { [SIZE]: '5KiB', [PARTITIONS]: '10' }, DEFAULT_LIMITS],
-    ['larger ones', { [SIZE]: '16KiB', [PARTITIONS]: '20' }, { bytes: 16 * 1024, partitions: 20 }],
-    ['very large ones', { [SIZE]: '1MiB', [PARTITIONS]: '1000' }, { bytes: 32 * 1024, partitions: 64 }],
-    ['smaller ones', { [SIZE]: '1024B', [PARTITIONS]: '2' }, { bytes: 1024, partitions: 2 }],
-    ['not there', {}, DEFAULT_LIMITS],
-    ['in another form', { [SIZE]: '5 kilobytes', [PARTITIONS]: '-1' }, DEFAULT_LIMITS],
+    ['at their defaults', { [SIZE]: '5KiB', [PARTITIONS]: '10' }, DEFAULT_LIMITS],
+    ['larger', { [SIZE]: '16KiB', [PARTITIONS]: '20' }, { bytes: 16 * 1024, partitions: 20 }],
+    ['very large', { [SIZE]: '1MiB', [PARTITIONS]: '1000' }, { bytes: 32 * 1024, partitions: 64 }],
+    ['smaller', { [SIZE]: '1024B', [PARTITIONS]: '2' }, { bytes: 1024, partitions: 2 }],
+    ['missing', {}, DEFAULT_LIMITS],
+    ['in an unknown format', { [SIZE]: '5 kilobytes', [PARTITIONS]: '-1' }, DEFAULT_LIMITS],
   ]),
-)('Batch limits: the settings of the server are %s: ingest keeps to them', async (_, settings, expected) => {
+)('Batch limits: server thresholds are %s: ingest uses fitting limits', async (_, settings, expected) => {
   const limits = await readBatchLimits(clientOf(settings));
   expect(limits).toEqual(expected);
   // Cassandra refuses a larger batch.
   expect(limits.bytes).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
 });
 
-test('Batch limits: the role may not read the settings: the default limits', async () => {
+test('Batch limits: the role may not read the settings: the default limits apply', async () => {
   const client = /** @type {any} */ ({ execute: () => Promise.reject(new Error('no SELECT permission')) });
   expect(await readBatchLimits(client)).toEqual(DEFAULT_LIMITS);
 });

@@ -20,28 +20,28 @@ function createSteps() {
   return { window, answer, answers };
 }
 
-/** A window that knows its unloaded latency, and at 1,000 ms begins with the next tick. @param {number} unloadedMs */
+/** A window that knows its unloaded latency. Its next tick begins at 1,000 ms. @param {number} unloadedMs */
 function createQuiet(unloadedMs) {
   const steps = createSteps();
   for (let at = 100; at <= 1000; at += 100) steps.answers(8, at, unloadedMs);
   return steps;
 }
 
-/** A window of 37 places that probes, from 1,000 ms on. */
+/** A window of 37 places whose probe starts at 1,000 ms. */
 function createProbing() {
   const steps = createSteps();
   steps.window.noteWaiting();
   steps.answers(8, 100, 10);
   for (let at = 200; at < 1000; at += 100) steps.answers(8, at, 10);
   steps.window.noteWaiting();
-  // Exactly at the limit, so that the window grows by one alone.
+  // The latency of 80 ms is exactly the limit (8 times 10 ms), so the window grows by only one place.
   steps.answers(8, 1000, 80);
   expect(steps.window.size).toBe(4);
   return steps;
 }
 
 describe('Window: tick', () => {
-  test('Congestion window: 8 answers within 100 ms, a request waits: the window grows by a tenth and one', () => {
+  test('Congestion window: 8 answers within 100 ms, a request waits: the window grows by a tenth plus one place', () => {
     const { window, answer, answers } = createSteps();
     window.noteWaiting();
     answers(8, 99, 10);
@@ -67,7 +67,7 @@ describe('Window: tick', () => {
     expect(window.size).toBe(36);
   });
 
-  test('Congestion window: a request takes longer than 100 ms: the next tick comes after that time', () => {
+  test('Congestion window: requests take 250 ms: the next tick comes 250 ms after the last one', () => {
     const { window, answers } = createSteps();
     answers(8, 300, 250);
     window.noteWaiting();
@@ -85,7 +85,7 @@ describe('Window: decline', () => {
     ['far over the limit', 8, 1000, 22],
     ['8 ms over an unloaded one of 1 ms', 1, 9, 32],
     ['9 ms over an unloaded one of 1 ms', 1, 10, 28],
-  ])('Congestion window: median request %s: %i ms unloaded, %i ms now: size %i', (_, unloaded, now, size) => {
+  ])('Congestion window: median latency %s: %i ms unloaded, %i ms now: size %i', (_, unloaded, now, size) => {
     const { window, answers } = createQuiet(unloaded);
     answers(8, 1100, now);
     expect(window.size).toBe(size);
@@ -94,7 +94,7 @@ describe('Window: decline', () => {
   test.each([
     [1, 32],
     [2, 16],
-  ])('Congestion window: %i of 10 requests failed: %i places', (failed, size) => {
+  ])('Congestion window: %i of 10 requests fail: the window has %i places', (failed, size) => {
     const { window, answer, answers } = createSteps();
     for (let left = failed; left > 0; left--) answer(10, 10, true);
     answers(10 - failed, 100, 10);
@@ -103,7 +103,7 @@ describe('Window: decline', () => {
 });
 
 describe('Window: unloaded latency', () => {
-  test('Congestion window: no request waits: the calmest tick of the last second counts', () => {
+  test('Congestion window: no request waits: the shortest latency of the last second counts as unloaded', () => {
     const { window, answers } = createSteps();
     for (let at = 100; at <= 1000; at += 100) answers(8, at, at === 500 ? 1 : 5);
     expect(window.size).toBe(32);
@@ -111,7 +111,7 @@ describe('Window: unloaded latency', () => {
     expect(window.size).toBe(28);
   });
 
-  test('Congestion window: latency falls, and rises again: the window follows after four of seven probes', () => {
+  test('Congestion window: latency falls, then rises: the unloaded latency follows once four of seven probes agree', () => {
     const { window, answers } = createSteps();
     let now = 0;
     const look = (/** @type {number} */ ms, times = 1) => {
@@ -120,7 +120,7 @@ describe('Window: unloaded latency', () => {
         answers(8, now, ms);
       }
     };
-    /** Whether 50 ms is too long: beyond eight times the unloaded latency. */
+    /** Returns true if the window shrinks at 50 ms, because 50 ms exceed eight times the unloaded latency. */
     const shrinks = () => {
       const before = window.size;
       now += 1000;
@@ -141,9 +141,9 @@ describe('Window: unloaded latency', () => {
 });
 
 describe('Window: probe', () => {
-  test('Congestion window: 32 answers to requests sent since its begin: the probe ends, and their median counts', () => {
+  test('Congestion window: 32 requests sent since the probe began are answered: the probe ends, and their median counts', () => {
     const { window, answer, answers } = createProbing();
-    // Requests sent before the probe: the database was still loaded with them.
+    // These requests were sent before the probe, so their latency still shows the loaded database.
     for (let at = 1001; at <= 1040; at++) answer(at, 80);
     for (let at = 1050; at < 1081; at++) answer(at, 50);
     expect(window.size).toBe(4);
@@ -157,7 +157,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(29);
   });
 
-  test('Congestion window: 300 ms after its first request was sent, 8 answers: the probe ends', () => {
+  test('Congestion window: 8 answers, and 300 ms since the first request of the probe: the probe ends', () => {
     const { window, answer } = createProbing();
     answer(1200, 50);
     answer(1210, 110);
@@ -168,7 +168,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(37);
   });
 
-  test('Congestion window: 7 answers: the probe goes on however long it takes', () => {
+  test('Congestion window: a probe has only 7 answers: it goes on however long it takes', () => {
     const { window, answers, answer } = createProbing();
     answer(1010, 10);
     answers(6, 5000, 10);
@@ -177,7 +177,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(37);
   });
 
-  test('Congestion window: a request fails: the probe ends without a result, and the next one begins a second later', () => {
+  test('Congestion window: a request fails during a probe: no result counts, and the next probe starts a second later', () => {
     const { window, answer, answers } = createProbing();
     answer(1050, 50, true);
     expect(window.size).toBe(37);
@@ -193,7 +193,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(4);
   });
 
-  test('Congestion window: requests always wait: three probes a second apart, then one every ten seconds', () => {
+  test('Congestion window: requests always wait: three probes one second apart, then one every ten seconds', () => {
     const { window, answer } = createSteps();
     /** @type {number[]} */
     const begun = [];

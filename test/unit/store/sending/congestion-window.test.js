@@ -9,7 +9,11 @@ const unavailable = () => new MillraceError('unavailable', 'no answer');
 const refusal = () => new MillraceError('rejected', 'the row is too large');
 const noFailure = () => undefined;
 
-/** Where the window stands in the end: the median request takes eight times as long as an unloaded one. @param {number} servers */
+/**
+ * Final size of the window: the median request takes eight times as long as an unloaded one.
+ *
+ * @param {number} servers
+ */
 const settledFor = (servers) => ({ min: 7.5 * servers, max: 8.5 * servers });
 
 /** @param {number[]} sizes @param {{ min: number, max: number }} range */
@@ -29,7 +33,7 @@ describe('Window and permits', () => {
     [5, 'takes 300 ms to answer the requests in flight before a probe'],
     [160, 'answers 8 requests in more than 300 ms'],
   ])(
-    'process starts under load, a request takes %i ms: the window settles although the database %s',
+    'Congestion window: process starts under load, a request takes %i ms: the window settles although the database %s',
     async (serviceMs) => {
       const database = createVirtualDatabase({ servers: 4, serviceMs });
       await database.run(60);
@@ -37,7 +41,7 @@ describe('Window and permits', () => {
     },
   );
 
-  test('Congestion window: process starts under load: the first probe counts at once', async () => {
+  test('Congestion window: process starts under load: the first probe shrinks the window at once', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 5 });
     const unprobed = await database.run(1);
     const probed = await database.run(1);
@@ -45,7 +49,7 @@ describe('Window and permits', () => {
     expect(median(probed.slice(50))).toBeLessThan(40);
   });
 
-  test('Congestion window: latency rises and falls: the window falls and rises with it', async () => {
+  test('Congestion window: service time doubles, then halves: the window shrinks, then grows', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(30);
     database.slow(8);
@@ -56,7 +60,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), settledFor(4));
   });
 
-  test('Congestion window: latency rises for two minutes: the window takes the new latency for normal', async () => {
+  test('Congestion window: latency stays high for 100 s: the window accepts the new latency as unloaded', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(60);
     database.slow(8);
@@ -67,7 +71,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(20), settledFor(4));
   });
 
-  test('Congestion window: a third of the requests is fifty times as slow: the window stays; two thirds: it falls to 4', async () => {
+  test('Congestion window: 30 % of requests are 50 times slower: the window stays; 70 %: it shrinks to 4 places', async () => {
     let count = 0;
     /** @param {number} share of ten requests */
     const slowShare = (share) => () => ((count++ * 7) % 10 < share ? 100 : 2);
@@ -80,7 +84,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), { min: 4, max: 4 });
   });
 
-  test('Congestion window: requests fail: the window is small, and opens again soon after', async () => {
+  test('Congestion window: requests fail, then succeed: the window shrinks to 4 places and recovers within 5 s', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     database.fail(unavailable);
@@ -116,7 +120,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), settledFor(4));
   });
 
-  test('Congestion window: a request takes longer than a probe: the window holds still', async () => {
+  test('Congestion window: a request takes longer than a probe: the window varies less than fourfold', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 60 });
     await database.run(60);
     const sizes = (await database.run(30)).filter((size) => size > 4);
@@ -129,7 +133,7 @@ describe('Window and permits', () => {
     expect(Math.max(...(await database.run(20, 0.5)))).toBe(first);
   });
 
-  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: never exceeded', async (max) => {
+  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: the limit holds', async (max) => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4, max });
     const sizes = await database.run(40);
     expect(Math.max(...sizes)).toBe(max);

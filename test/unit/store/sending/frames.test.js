@@ -11,7 +11,7 @@ const driver = {
 };
 const Encoder = load('cassandra-driver/lib/encoder');
 
-/** A client of ours that never connects. */
+/** A client with the options of Millrace that never connects. */
 function idleClient() {
   const client = createClient(
     /** @type {any} */ ({
@@ -63,7 +63,7 @@ function expectSameFrame(own, theirs, id) {
 }
 
 describe('Prepared writes', () => {
-  test('Prepared writes: any batch: the frame is the very one that the driver writes', () => {
+  test('Prepared writes: any batch: the frame equals that of the driver', () => {
     fc.assert(
       fc.property(fc.array(item, { minLength: 1, maxLength: 5 }), options, streamId, (items, some, id) => {
         const queries = items.map((one) => ({ ...one, meta: blobs(one.params) }));
@@ -73,7 +73,7 @@ describe('Prepared writes', () => {
     );
   });
 
-  test('Prepared writes: any single statement: the frame is the very one that the driver writes', () => {
+  test('Prepared writes: any single statement: the frame equals that of the driver', () => {
     fc.assert(
       fc.property(item, options, streamId, ({ query, queryId, params }, some, id) => {
         const execution = driver.DefaultExecutionOptions.create(some, client);

@@ -7,7 +7,7 @@ import { Retry } from '../../../../api/store/sending/retry.js';
 /** @import { Query } from '../../../../api/store/sending/session.js' */
 
 /** @typedef {{ key: number, value: number }} Update merged by the greater value */
-/** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit one that is under way */
+/** @typedef {{ group: number, updates: Update[], send: () => void, end: (error?: Error) => void }} Commit a write in flight */
 
 /** A row of updates, merged by key. @extends {PendingRow<Update>} */
 class TestRow extends PendingRow {
@@ -33,7 +33,7 @@ class TestRow extends PendingRow {
   }
 }
 
-/** Rows of groups that leave one after the other. A test resolves when they are sent, and when they end. */
+/** Pending rows of three groups, one write per group at a time. The test decides when a write is sent and ends. */
 function createBench() {
   /** @type {Commit[]} */
   const inFlight = [];
@@ -80,7 +80,7 @@ function createBench() {
   return { add, inFlight, seen };
 }
 
-/** Lets everything go on that waits for what has happened. */
+/** Runs all callbacks that are due. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 const step = fc.oneof(
@@ -92,7 +92,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ end: fc.nat(2), fails: fc.boolean() }) },
 );
 
-test('Group commit: updates arrive in any order: each is committed once, one write per group is in flight, and failures reject the waiting callers', async () => {
+test('Group commit: updates in any order: each is committed once, one write per group is in flight, failures reject their callers', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const { add, inFlight, seen } = createBench();
@@ -118,7 +118,7 @@ test('Group commit: updates arrive in any order: each is committed once, one wri
             () => (entry.outcome = 'ok'),
             (error) => (entry.outcome = error),
           );
-          // Those after it are added in a later turn.
+          // The following updates are added in a later turn.
           if (one.endsTurn) await settle();
         } else if ('send' in one) {
           inFlight.find(({ group }) => group === one.send)?.send();
@@ -136,7 +136,7 @@ test('Group commit: updates arrive in any order: each is committed once, one wri
         expect(new Set(updates.map(({ key }) => key)).size).toBe(updates.length);
       }
       for (const { group, key, value, outcome } of added) {
-        // It went out in one that held it, or something greater of its key, and ended as that one did.
+        // Some commit held this update, or a greater one of its key. The update must share the outcome of that commit.
         const outcomes = seen
           .filter(
             (commit) =>
@@ -145,7 +145,7 @@ test('Group commit: updates arrive in any order: each is committed once, one wri
           .map((commit) => ended.get(commit));
         expect(outcomes).toContain(outcome);
       }
-      // Nothing was written that nobody added.
+      // Each written update must have been added.
       for (const { group, updates } of seen) {
         for (const update of updates) {
           expect(added).toContainEqual(expect.objectContaining({ group, ...update }));
@@ -156,7 +156,7 @@ test('Group commit: updates arrive in any order: each is committed once, one wri
   );
 });
 
-test('Group commit: a row is sent: it is closed, and the rest leaves after it', async () => {
+test('Group commit: a row is sent: it accepts no more updates, and later updates leave in the next row', async () => {
   const { add, inFlight, seen } = createBench();
   const first = [add(0, { key: -2, value: 1 }), add(0, { key: -1, value: 1 })];
   await settle();
@@ -170,7 +170,7 @@ test('Group commit: a row is sent: it is closed, and the rest leaves after it', 
   expect(seen.map(({ updates }) => updates.length)).toEqual([2, 3]);
 });
 
-test('Group commit: several updates of one turn: one row, and each resolves after its commit', async () => {
+test('Group commit: several updates in one turn: they share one row, and resolve after its commit', async () => {
   const { add, inFlight, seen } = createBench();
   const settled = jest.fn();
   const all = Promise.all([1, 2, 3].map((key) => add(0, { key, value: key }))).then(settled);
@@ -184,7 +184,7 @@ test('Group commit: several updates of one turn: one row, and each resolves afte
   expect(settled).toHaveBeenCalled();
 });
 
-test('Group commit: a failure: reported to its callers, and only to them', async () => {
+test('Group commit: a commit fails: its callers get the error, and no others', async () => {
   const { add, inFlight } = createBench();
   const first = add(0, { key: 1, value: 1 });
   await settle();
@@ -201,7 +201,7 @@ test('Group commit: a failure: reported to its callers, and only to them', async
   expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   inFlight[0]?.end();
   await elsewhere;
-  // The group is free again.
+  // The group accepts updates again.
   const after = add(0, { key: 3, value: 1 });
   await settle();
   inFlight[0]?.end();

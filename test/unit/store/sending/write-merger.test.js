@@ -10,10 +10,10 @@ import { until } from '../../../support/until.js';
 
 /** @typedef {{ names: string[], end: (error?: Error) => void }} Request */
 
-/** No test takes as long, in ms. */
+/** Longer than any test, in ms. */
 const LONG_MS = 600_000;
 
-/** Lets everything go on that waits for what has happened. */
+/** Runs all callbacks that are due. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A row with an encoder of the test. @extends {PendingRow<never>} */
@@ -96,8 +96,8 @@ function open(places, limits, holdMs = 0) {
   return { merger, write, sent, inFlight, enter, leave, places: () => inUse };
 }
 
-describe('WriteMerger', () => {
-  test('WriteMerger: two writes of one turn, same replicas: one request', async () => {
+describe('Write merger', () => {
+  test('Write merger: two writes of one turn have the same replicas: sent in one request', async () => {
     const { write, sent, inFlight } = open(10);
     const done = Promise.all([write('row', '123'), write('latest', '123')]);
     await settle();
@@ -106,21 +106,21 @@ describe('WriteMerger', () => {
     await done;
   });
 
-  test('WriteMerger: two writes of one turn, other or unknown replicas: a request each', async () => {
+  test('Write merger: two writes of one turn have other or unknown replicas: each is sent in its own request', async () => {
     const { write, sent } = open(10);
     for (const nodes of ['123', '234', '', '']) void write(`of ${nodes}`, nodes);
     await settle();
     expect(sent).toEqual([['of 123'], ['of 234'], ['of '], ['of ']]);
   });
 
-  test('WriteMerger: a write in an idle system: sent in the same turn, alone', async () => {
+  test('Write merger: a write arrives in an idle system: sent alone in the same turn', async () => {
     const { write, sent } = open(1);
     void write('a', '1');
     await new Promise((resolve) => process.nextTick(resolve));
     expect(sent).toEqual([['a']]);
   });
 
-  test('WriteMerger: a request is in flight: writes of its replicas wait for the answer and leave together, others do not wait', async () => {
+  test('Write merger: a request is in flight: writes to its replicas wait for the answer and leave together; others do not wait', async () => {
     const { merger, write, sent, inFlight } = open(10, undefined, LONG_MS);
     void write('first', '1');
     await settle();
@@ -138,7 +138,7 @@ describe('WriteMerger', () => {
     expect(sent.at(-1)).toEqual(['a', 'b', 'c']);
   });
 
-  test('WriteMerger: a request fails while writes of its replicas wait: they leave', async () => {
+  test('Write merger: a request fails while writes to its replicas wait: the waiting writes are sent', async () => {
     const { write, sent, inFlight } = open(10, undefined, LONG_MS);
     void write('first', '1');
     await settle();
@@ -149,7 +149,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['a']]);
   });
 
-  test('WriteMerger: writes that follow an answer: they leave with those that waited for it', async () => {
+  test('Write merger: new writes follow an answer: sent together with those that waited for the answer', async () => {
     const { write, sent, inFlight } = open(10, undefined, LONG_MS);
     void write('first', '1').then(() => void write('next', '1'));
     await settle();
@@ -160,7 +160,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['a', 'next']]);
   });
 
-  test('WriteMerger: waiting writes fill a request: they leave before the answer, and the next ones wait again', async () => {
+  test('Write merger: waiting writes fill a request: sent before the answer, and later writes wait again', async () => {
     const { write, sent } = open(10, { partitions: 3, bytes: 1000 }, LONG_MS);
     void write('first', '1');
     await settle();
@@ -173,7 +173,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['a', 'b', 'c'], ['d', 'large']]);
   });
 
-  test('WriteMerger: messages join a held row until it fills a request: it leaves before the answer', async () => {
+  test('Write merger: messages join a held row until it fills a request: it leaves before the answer', async () => {
     const { merger, write, sent } = open(10, { partitions: 3, bytes: 1000 }, LONG_MS);
     void write('first', '1');
     await settle();
@@ -190,7 +190,7 @@ describe('WriteMerger', () => {
     expect(sent).toHaveLength(3);
   });
 
-  test('WriteMerger: rows of other replicas arrive while many rows are held: the held rows are not looked at', async () => {
+  test('Write merger: rows of other replicas arrive while many rows are held: the held rows are not looked at', async () => {
     const { merger, write, sent } = open(100, undefined, LONG_MS);
     void write('first', '1');
     await settle();
@@ -215,7 +215,7 @@ describe('WriteMerger', () => {
     expect(sent).toHaveLength(5);
   });
 
-  test('WriteMerger: no answer in time: waiting writes leave without it', async () => {
+  test('Write merger: no answer within the hold time: waiting writes are sent without it', async () => {
     const { write, sent, inFlight } = open(10, undefined, 1);
     void write('first', '1');
     await settle();
@@ -227,7 +227,7 @@ describe('WriteMerger', () => {
     expect(inFlight).toHaveLength(3);
   });
 
-  test('WriteMerger: writes wait for a slot: those of the same replicas leave together, in order, ten at most', async () => {
+  test('Write merger: writes wait for a permit: those with the same replicas leave together, in order, at most ten', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -248,7 +248,7 @@ describe('WriteMerger', () => {
     expect(merger.waiting).toBe(0);
   });
 
-  test('WriteMerger: writes that are too large together: the first leaves with smaller ones after it', async () => {
+  test('Write merger: two writes are too large together: the first leaves with smaller ones behind it', async () => {
     const { write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -263,7 +263,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['large', 'small'], ['too much'], ['huge']]);
   });
 
-  test('WriteMerger: a database that allows larger batches: as many partitions and bytes as it allows', async () => {
+  test('Write merger: the database allows larger batches: a request has as many partitions and bytes as allowed', async () => {
     const { write, sent, inFlight } = open(1, { partitions: 40, bytes: 32 * 1024 });
     void write('first', '1');
     await settle();
@@ -276,7 +276,7 @@ describe('WriteMerger', () => {
     expect(sent.map(({ length }) => length)).toEqual([1, 40, 10, 10, 2]);
   });
 
-  test('WriteMerger: a row that is smaller than expected: what it leaves of the request is filled', async () => {
+  test('Write merger: a row is smaller than estimated: the free room of its request is filled', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -294,7 +294,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['small', 'fits'], ['does not']]);
   });
 
-  test('WriteMerger: rows: requested when they are sent, not before', async () => {
+  test('Write merger: a row waits: it is encoded only when its request is sent', async () => {
     const { write, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -310,7 +310,7 @@ describe('WriteMerger', () => {
     expect(asked).toBe(1);
   });
 
-  test('WriteMerger: a batch that times out: each writer gets the error, and a repeated write is sent alone', async () => {
+  test('Write merger: a batch times out: each writer gets the error, and a retried write is sent alone', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -327,7 +327,7 @@ describe('WriteMerger', () => {
     expect(sent).toEqual([['first'], ['a', 'b'], ['a'], ['b']]);
   });
 
-  test('WriteMerger: a batch that is refused: each write is tried alone, and only the bad one fails', async () => {
+  test('Write merger: a batch is refused: each write is retried alone, and only the bad one fails', async () => {
     const { write, inFlight, places } = open(2);
     const done = [write('bad', '1'), write('good', '1')];
     await settle();
@@ -339,7 +339,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('WriteMerger: rows that cannot be made: their writer gets the error, the others leave, and no slot is lost', async () => {
+  test('Write merger: the encoding of rows fails: their writers get the error, others are sent, and no permit is lost', async () => {
     const { write, sent, inFlight, places } = open(1);
     const broken = () => {
       throw new RangeError('no samples');
@@ -365,7 +365,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('WriteMerger: any writes, answers and failures: each is committed or fails once, within the limits, and no slot is lost', async () => {
+  test('Write merger: any writes, answers and failures: each write ends once, within the limits, and no permit is lost', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ nodes: fc.constantFrom('', '1', '2'), bytes: fc.nat(6000) }) },
       {
@@ -421,7 +421,7 @@ describe('WriteMerger', () => {
     );
   });
 
-  test('WriteMerger: many other requests wait for permits: each write has its turn among them', async () => {
+  test('Write merger: writes wait for permits before other requests: each write keeps its place in the queue', async () => {
     const { write, sent, inFlight, enter, leave, places } = open(1);
     void write('first', '1');
     await settle();
@@ -444,7 +444,7 @@ describe('WriteMerger', () => {
     expect(places()).toBe(0);
   });
 
-  test('WriteMerger: permits are granted after the writes have left in one batch: all are returned', async () => {
+  test('Write merger: permits are granted after their writes left in a batch: all permits are returned', async () => {
     const { write, sent, inFlight, places } = open(1);
     void write('first', '1');
     await settle();
@@ -461,7 +461,7 @@ describe('WriteMerger', () => {
     expect(sent.at(-1)).toEqual(['last']);
   });
 
-  test('WriteMerger: thousands of large writes wait: few of them are examined for one request', async () => {
+  test('Write merger: thousands of large writes wait: few of them are examined for one request', async () => {
     const { merger, write, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -489,7 +489,7 @@ describe('WriteMerger', () => {
     await Promise.all(large);
   });
 
-  test('WriteMerger: the size of a write cannot be found: it is rejected, the others are sent', async () => {
+  test('Write merger: the size of a write throws: that write is rejected, and the others are sent', async () => {
     const { merger, write, sent } = open(10);
     const broken = createRow('defect', '1');
     Object.defineProperty(broken, 'bytes', {

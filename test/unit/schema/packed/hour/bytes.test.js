@@ -22,7 +22,7 @@ describe('Varint', () => {
     expect([...bytes].map((byte) => byte > 0x7f)).toEqual([...bytes].map((_, i) => i < length - 1));
   });
 
-  test('Varint: any 64 bits with a sign: the same bits are read again', () => {
+  test('Varint: any signed number of 64 bits: the reader returns the same bits', () => {
     const words = [0, 1, 2, 63, 64, 127, 128, 0x7fffffff, -0x80000000, -64, -65, -1];
     for (const high of words) {
       for (const low of words) {
@@ -44,14 +44,14 @@ describe('Reader', () => {
     expect(read).toThrow(message);
   });
 
-  test('Byte reader: more bytes are asked for than are left: a RangeError; as many: these', () => {
+  test('Byte reader: a read exceeds the bytes left: a RangeError; an exact read: the bytes', () => {
     const reader = new Reader(Uint8Array.of(1, 2, 3));
     expect(() => reader.bytes(4)).toThrow(/of 3 bytes: 4 are needed/);
     expect([...reader.bytes(3)]).toEqual([1, 2, 3]);
   });
 
   test.each([0, 127, 128, 2 ** 31, 2 ** 32 - 1, 2 ** 32 + 5, 2 ** 53])(
-    'the count %i: it is read again, and refused where it is too large',
+    'Byte reader: count %i: read if the maximum allows it, otherwise refused',
     (count) => {
       expect(new Reader(varint(count)).count(count)).toBe(count);
       expect(() => new Reader(varint(count)).count(count - 1)).toThrow(
@@ -60,14 +60,14 @@ describe('Reader', () => {
     },
   );
 
-  test('Byte reader: a count of 64 bits, all of them set: a RangeError, not a negative count', () => {
+  test('Byte reader: a count with all 64 bits set: a RangeError, not a negative count', () => {
     const reader = new Reader(Uint8Array.from([...Array(9).fill(0xff), 1]));
     expect(() => reader.count(2 ** 53)).toThrow(
       /^packed samples claim 1844\d+; 9007199254740992 is the most$/,
     );
   });
 
-  test('Byte reader: bytes are left at the end: a RangeError; none: it is the end', () => {
+  test('Byte reader: end() while bytes are left: a RangeError; end() without bytes left: accepted', () => {
     const reader = new Reader(Uint8Array.of(1, 2, 3));
     reader.bytes(2);
     expect(() => reader.end()).toThrow(

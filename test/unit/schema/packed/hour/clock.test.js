@@ -5,7 +5,7 @@ import { fitClock, MOST, missedIn, tickAt, ticksOf } from '../../../../../schema
 /** A clock counts in units of 2^-24 ms. */
 const UNITS = 2 ** 24;
 
-/** @param {number[]} steps @param {number} [first] @returns {Float64Array} offsets that are so far from each other */
+/** @param {number[]} steps @param {number} [first] @returns {Float64Array} offsets with these differences */
 function offsetsOf(steps, first = 0) {
   let offset = first;
   return Float64Array.from([first, ...steps.map((step) => (offset += step))]);
@@ -29,14 +29,14 @@ describe('clock: fit', () => {
     ['an origin with a fraction', [0, 1, 1], [0, 1, 2], { origin: 2 / 3, interval: 1 / 2 }],
     ['a first sample off the line', [6, 10, 20, 30], [0, 1, 2, 3], { origin: 4.7, interval: 8.2 }],
     ['a line that falls', [10, 0], [0, 1], { origin: 5.5, interval: 0 }],
-  ])('Clock fit: %s: least squares, half a ms later', (_, offsets, ticks, { origin, interval }) => {
+  ])('Clock fit: %s: least-squares line plus 0.5 ms', (_, offsets, ticks, { origin, interval }) => {
     expect(lineOf(offsets, ticks)).toEqual({
       origin: Math.round(origin * UNITS),
       interval: Math.round(interval * UNITS),
     });
   });
 
-  test('Clock fit: any steps: as the normal equations have it', () => {
+  test('Clock fit: any steps: the line solves the normal equations', () => {
     const steps = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(steps, fc.nat({ max: 60_000 }), (list, first) => {
@@ -65,7 +65,7 @@ describe('clock: tick', () => {
     [{ origin: 0, interval: 1 }, -1, -1],
     [{ origin: MOST, interval: 0 }, 0, 2 ** 29],
     [{ origin: 0, interval: MOST }, -1, -(2 ** 29)],
-  ])('Clock tick: %p, tick %i: %i ms, cut to a whole one', (clock, tick, ms) => {
+  ])('Clock tick: clock %p, tick %i: %i ms, rounded down', (clock, tick, ms) => {
     expect(tickAt(clock, tick)).toBe(ms);
   });
 
@@ -73,7 +73,7 @@ describe('clock: tick', () => {
     [{ origin: MOST, interval: 2 }, 1],
     [{ origin: 0, interval: MOST }, 2],
     [{ origin: 0, interval: MOST }, -2],
-  ])('Clock tick: %p, tick %i: refused', (clock, tick) => {
+  ])('Clock tick: clock %p, tick %i: out of range, refused', (clock, tick) => {
     expect(() => tickAt(clock, tick)).toThrow(RangeError);
   });
 
@@ -95,7 +95,7 @@ describe('clock: tick', () => {
       [0, -1, 0],
       [0, 0, 1],
     ],
-  ])('Clock tick: missed %p: ticks %p', (missed, ticks) => {
+  ])('Clock ticks: missed before each sample %p: tick numbers %p', (missed, ticks) => {
     expect([...ticksOf(Int32Array.from(missed))]).toEqual(ticks);
   });
 });
@@ -114,11 +114,11 @@ describe('clock: missed ticks', () => {
     expect([...missedIn(offsetsOf(steps, 500))]).toEqual([0, ...missed]);
   });
 
-  test('Clock, missed ticks: one sample: none', () => {
+  test('Clock, missed ticks: a single sample: no tick is missed', () => {
     expect([...missedIn(Float64Array.of(5))]).toEqual([0]);
   });
 
-  /** The mean of the steps from half to one and a half of the median of 63 steps, taken evenly. @param {number[]} steps */
+  /** Usual step: the mean of all steps within 0.5 to 1.5 medians of 63 evenly chosen steps. @param {number[]} steps */
   function missedByDefinition(steps) {
     const some =
       steps.length <= 63
@@ -131,14 +131,14 @@ describe('clock: missed ticks', () => {
     return steps.map((step) => Math.round(step / usual) - 1);
   }
 
-  // Steps of few lengths, which are halves and multiples of each other: then the median decides what is near it.
+  // Few step lengths, halves and multiples of each other: the median then decides which steps are near it.
   const step = fc.constantFrom(4, 5, 7, 10, 15, 20, 23, 30);
 
   test.each([
     [1, 12],
     [60, 68],
     [120, 260],
-  ])('Clock, missed ticks: %i to %i steps: as defined', (minLength, maxLength) => {
+  ])('Clock, missed ticks: %i to %i steps: equal to the reference', (minLength, maxLength) => {
     fc.assert(
       fc.property(fc.array(step, { minLength, maxLength, size: 'max' }), (steps) => {
         expect([...missedIn(offsetsOf(steps))]).toEqual([0, ...missedByDefinition(steps)]);

@@ -4,7 +4,7 @@ import { Reader } from '../../../../../schema/packed/hour/bytes.js';
 import { columnOf, packColumn, unpackColumn } from '../../../../../schema/packed/hour/column.js';
 import { fromNumbers, toNumbers } from '../../../../../schema/packed/hour/integers.js';
 
-/** The seeds of a column, as plain numbers. @param {number[]} numbers */
+/** The packed column, with its seeds as plain numbers. @param {number[]} numbers */
 function chosenFor(numbers) {
   const { order, seeds, planes, estimate } = columnOf(fromNumbers(numbers));
   return {
@@ -18,7 +18,7 @@ function chosenFor(numbers) {
 /** @param {number} distance 0 -1 1 -2 2 become 0 1 2 3 4 */
 const zigzag = (distance) => (distance < 0 ? -2 * distance - 1 : 2 * distance);
 
-/** Shannon's entropy in bytes, and half a byte for each value that occurs. @param {number[]} bytes */
+/** Shannon's entropy in bytes, plus half a byte for each distinct value. @param {number[]} bytes */
 function estimateOf(bytes) {
   const counts = [...new Set(bytes)].map((byte) => bytes.filter((other) => other === byte).length);
   if (counts.length === 1) return 2;
@@ -59,7 +59,7 @@ const small = fc.integer({ min: -3, max: 3 });
 const large = fc.integer({ min: -(2 ** 40), max: 2 ** 40 });
 const lengths = { minLength: 1, maxLength: 40 };
 
-/** Noise, a walk, and a walk of the steps. */
+/** Noise, running sums of noise, and running sums of those sums. */
 const kinds = [
   fc.array(fc.oneof(small, large), lengths),
   fc.array(small, lengths),
@@ -73,7 +73,7 @@ function runningSum(numbers) {
 }
 
 describe('Column', () => {
-  test('Column: any numbers: the form with the fewest bytes; for equal ones the lowest order', () => {
+  test('Packed column: any numbers: the order with the smallest estimate is chosen, for equal estimates the lowest order', () => {
     fc.assert(
       fc.property(fc.oneof(...kinds), (numbers) => {
         const ways = waysFor(numbers);
@@ -95,11 +95,11 @@ describe('Column', () => {
     ['two numbers: no slope is tried', [1, 300], { order: 0, seeds: [300] }],
     ['three numbers on a line', [10, 13, 16], { order: 2, seeds: [7, 3], planes: 0 }],
     ['orders 0 and 1 take the same: order 0', [4, 4, 9], { order: 0, seeds: [4] }],
-  ])('Column: %s: %p: %p', (_, numbers, expected) => {
+  ])('Packed column: %s: numbers %p: packed as %p', (_, numbers, expected) => {
     expect(chosenFor(numbers)).toMatchObject(expected);
   });
 
-  test('Column: order 0: the median of nine numbers at equal distances', () => {
+  test('Packed column: order 0: the seed is the median of nine evenly spaced numbers', () => {
     const noise = [
       900, 17, 350, 620, 81, 444, 203, 777, 555, 130, 960, 298, 709, 36, 512, 868, 401, 250, 650, 99, 333,
     ];
@@ -108,7 +108,7 @@ describe('Column', () => {
     expect(chosenFor(numbers)).toMatchObject({ order: 0, seeds: [nine[4]] });
   });
 
-  test('Column: any numbers: read back unchanged, without other bytes of the blob', () => {
+  test('Packed column: any numbers: read back unchanged, and the bytes behind the column are left', () => {
     fc.assert(
       fc.property(fc.oneof(...kinds), (numbers) => {
         const blob = Buffer.concat([...packColumn(columnOf(fromNumbers(numbers))), Buffer.from([77])]);

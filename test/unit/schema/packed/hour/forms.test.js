@@ -6,7 +6,7 @@ import { singleBitsOf, tableOf } from '../../../../../schema/packed/hour/forms.j
 /** @import { Integers } from '../../../../../schema/packed/hour/integers.js' */
 /** @import { Table } from '../../../../../schema/packed/hour/forms.js' */
 
-test('Table: a quarter of the values are different: it lists them in order', () => {
+test('Value table: a quarter of the values are distinct: the table lists them in order', () => {
   const { table, indexes } = /** @type {Table} */ (tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7)));
   expect([...table]).toEqual([3, 7]);
   expect([...indexes]).toEqual([1, 0, 1, 0, 1, 1, 1, 1]);
@@ -17,32 +17,32 @@ test.each([
   ['all values are different', [1, 2, 3, 4, 5, 6, 7, 8]],
   ['0 and -0, which are equal in a set', [0, -0, 0, 0, 0, 0, 0, 0]],
   ['NaN', [Number.NaN, 1, 1, 1, 1, 1, 1, 1]],
-])('Table: %s: none', (_, values) => {
+])('Value table: %s: no table is built', (_, values) => {
   expect(tableOf(Float64Array.from(values))).toBeUndefined();
 });
 
 test.each([
   ['twelve digits', 1e-12, 12],
-  ['none', 7, 0],
-])('Decimals: %s behind the point: found', (_, value, digits) => {
+  ['no digits', 7, 0],
+])('Decimals: %s after the decimal point: found', (_, value, digits) => {
   expect(asDecimals(Float64Array.of(value), false)?.digits).toBe(digits);
 });
 
-test('Decimals: thirteen digits behind the point: no decimals', () => {
+test('Decimals: thirteen digits after the decimal point: no decimal form', () => {
   expect(asDecimals(Float64Array.of(1e-13), false)).toBeUndefined();
 });
 
-test('Decimals: several -0: their indexes ascend', () => {
+test('Decimals: several -0: the indexes of these zeros ascend', () => {
   expect(asDecimals(Float64Array.of(-0, 1, -0, -0), false)?.minusZeros).toEqual([0, 2, 3]);
 });
 
-test('Single bits: negative values: integers of 64 bits that are negative', () => {
+test('Single-precision bits: negative values: stored as negative integers of 64 bits', () => {
   const bits = /** @type {Integers} */ (singleBitsOf(Float64Array.of(-1.5, 1.5)));
   expect([...bits.hi]).toEqual([-1, 0]);
   expect([...bits.lo]).toEqual([-1_077_936_128, 1_069_547_520]);
 });
 
-test('Block: blob of another version: the error names both versions', () => {
+test('Packed block: blob of another version: the error names both versions', () => {
   expect(() => visitBlock(0, Uint8Array.of(9, 1, 1), () => {})).toThrow(
     'packed samples are of version 9; a row of message is of version 3',
   );

@@ -14,7 +14,7 @@ import {
 
 /** @import { Integers, Wide } from '../../../../../schema/packed/hour/integers.js' */
 
-/** The reference: the same arithmetic with BigInt. No BigInt.asIntN, which V8 11.3 was seen to compile wrongly. */
+/** The reference does the same arithmetic with BigInt. It avoids BigInt.asIntN, because V8 11.3 compiled it wrongly. */
 const SIZE = 2n ** 64n;
 const unsigned = (/** @type {bigint} */ number) => ((number % SIZE) + SIZE) % SIZE;
 const signed = (/** @type {bigint} */ number) =>
@@ -35,13 +35,13 @@ function integersOf(list) {
 /** @param {Integers} integers */
 const listOf = (integers) => Array.from(integers.hi, (_, index) => toBigInt(at(integers, index)));
 
-// Halves at which a carry begins or a sign turns come often.
+// Halves near a carry or a change of sign come often.
 const half = fc.oneof(fc.constantFrom(0, 1, -1, 2 ** 31 - 1, -(2 ** 31), 2 ** 30), fc.integer());
 const wide = fc.tuple(half, half).map((halves) => /** @type {Wide} */ (halves));
 const wides = fc.array(wide, { minLength: 1, maxLength: 12 });
 
 describe('Integers of 64 bits', () => {
-  test('Integers of 64 bits: difference: any two: as with BigInt, modulo 2^64', () => {
+  test('Integers of 64 bits: difference of any two: equals that of BigInt, modulo 2^64', () => {
     fc.assert(
       fc.property(wide, wide, (a, b) => {
         expect(minus(a, b)).toEqual(toWide(toBigInt(a) - toBigInt(b)));
@@ -49,7 +49,7 @@ describe('Integers of 64 bits', () => {
     );
   });
 
-  test('Integers of 64 bits: difference: lower halves that differ by one, and by their sign: the borrow is one or none', () => {
+  test('Integers of 64 bits: difference: the lower halves borrow one or none, also across signs', () => {
     expect(minus([5, 0], [2, 1])).toEqual([2, -1]);
     expect(minus([5, 1], [2, 0])).toEqual([3, 1]);
     expect(minus([5, 1], [2, 1])).toEqual([3, 0]);
@@ -57,7 +57,7 @@ describe('Integers of 64 bits', () => {
     expect(minus([5, 1], [2, -1])).toEqual([2, 2]);
   });
 
-  test('Integers of 64 bits: order: any two: as with BigInt', () => {
+  test('Integers of 64 bits: order of any two: equals that of BigInt', () => {
     fc.assert(
       fc.property(wide, wide, (a, b) => {
         const [first, second] = [toBigInt(a), toBigInt(b)];
@@ -66,7 +66,7 @@ describe('Integers of 64 bits', () => {
     );
   });
 
-  test('Integers of 64 bits: order: equal upper halves: the lower ones decide, without a sign, to the last bit', () => {
+  test('Integers of 64 bits: upper halves are equal: the unsigned lower halves decide the order', () => {
     fc.assert(
       fc.property(half, half, half, (hi, a, b) => {
         expect(Math.sign(byWidth([hi, a], [hi, b]))).toBe(Math.sign((a >>> 0) - (b >>> 0)));
@@ -77,13 +77,13 @@ describe('Integers of 64 bits', () => {
     expect(byWidth([7, 3], [7, 3])).toBe(0);
   });
 
-  test('Integers of 64 bits: numbers: any whole number up to 2^53 either way: comes back, and is the same number for BigInt', () => {
+  test('Integers of 64 bits: any whole number up to 2^53 either way: converted back unchanged', () => {
     const whole = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(2 ** 53, -(2 ** 53), 2 ** 32, -(2 ** 32)));
     fc.assert(
       fc.property(fc.array(whole), (numbers) => {
         const integers = fromNumbers(numbers);
         expect(listOf(integers)).toEqual(numbers.map(BigInt));
-        // No -0: a whole number has no sign of zero.
+        // Whole numbers have no -0.
         expect([...toNumbers(integers)]).toEqual(numbers.map((number) => number + 0));
       }),
     );
@@ -106,7 +106,7 @@ describe('Codes', () => {
 
   const bitsOf = (/** @type {bigint} */ code) => (code === 0n ? 0 : code.toString(2).length);
 
-  test.each([0, 1, 2])('Integer codes: order %i: as with BigInt, and the bits of the greatest', (order) => {
+  test.each([0, 1, 2])('Integer codes: order %i: codes and bit length equal those of BigInt', (order) => {
     fc.assert(
       fc.property(wides, wide, wide, (list, start, slope) => {
         const { codes, bits } = codesOf(integersOf(list), order, start, slope);
@@ -118,7 +118,7 @@ describe('Codes', () => {
     );
   });
 
-  test('Integer codes: order 2: no slope: as with a slope of zero', () => {
+  test('Integer codes: order 2 without a slope: equal to a slope of zero', () => {
     const list = integersOf([
       [0, 5],
       [0, 9],
@@ -126,7 +126,7 @@ describe('Codes', () => {
     expect(codesOf(list, 2, [0, 5])).toEqual(codesOf(list, 2, [0, 5], [0, 0]));
   });
 
-  test.each([0, 1, 2])('Integer codes: order %i: numbers as predicted: no bits', (order) => {
+  test.each([0, 1, 2])('Integer codes: order %i: all numbers are predicted exactly: no bits', (order) => {
     const step = order === 2 ? 7 : 0;
     const list = fromNumbers(Array.from({ length: 5 }, (_, index) => 100 + step * index));
     expect(codesOf(list, order, [0, 100 - step], [0, step]).bits).toBe(0);
@@ -144,7 +144,7 @@ describe('Codes', () => {
     expect(codesOf(fromNumbers([distance]), 0, [0, 0]).bits).toBe(bits);
   });
 
-  test('Integer codes: back from codes: any: the original numbers', () => {
+  test('Integer codes: any codes: unzigzag returns the original numbers', () => {
     fc.assert(
       fc.property(wides, (list) => {
         const numbers = integersOf(list);
@@ -157,7 +157,7 @@ describe('Codes', () => {
 });
 
 describe('Sums', () => {
-  test.each([false, true])('Integer sums: running %p: as with BigInt, modulo 2^64', (running) => {
+  test.each([false, true])('Integer sums: running %p: equal to those of BigInt, modulo 2^64', (running) => {
     fc.assert(
       fc.property(wides, wide, (list, start) => {
         const integers = integersOf(list);

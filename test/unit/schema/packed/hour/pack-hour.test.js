@@ -14,7 +14,7 @@ const anyTimes = sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, minLengt
   ({ times }) => times,
 );
 
-/** Clocks as devices have them: an interval, jitter less than half of it, and ticks that are missed. */
+/** Typical device clocks: an interval, jitter of less than half the interval, and missed ticks. */
 const clockTimes = fc
   .record({
     start: fc.nat({ max: 60_000 }),
@@ -29,7 +29,7 @@ const clockTimes = fc
     return (within.length > 0 ? within : [start]).map((offset) => BUCKET + offset);
   });
 
-/** Values of one kind, as many as are asked for. @type {Array<fc.Arbitrary<(count: number) => number[]>>} */
+/** Series of values of one kind, for any requested length. @type {Array<fc.Arbitrary<(count: number) => number[]>>} */
 const KINDS = [
   fc
     .tuple(fc.integer({ min: 0, max: 15 }), fc.array(fc.maxSafeInteger(), { minLength: 1, maxLength: 60 }))
@@ -66,7 +66,7 @@ const pack = (times, values) => packHour(BUCKET, times, values, 0, times.length)
 /** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
 const same = (a, b) => a.length === b.length && Array.from(a).every((item, i) => Object.is(item, b[i]));
 
-/** An hour at 1 Hz; the clock is late by up to 20 ms, evenly. */
+/** An hour at 1 Hz, with evenly distributed clock delays of up to 20 ms. */
 const random = createRandom(7, 'packed hour');
 const EXACT = Array.from({ length: 3600 }, (_, i) => BUCKET + i * 1000);
 const JITTERING = EXACT.map((time) => time + Math.floor(random.between(0, 21)));
@@ -90,7 +90,7 @@ test('Packed hour: any samples: unpacked bit by bit', () => {
   );
 });
 
-test('Packed hour: a range of a series: packed like a whole series, from both kinds of arrays', () => {
+test('Packed hour: a range of a series: packed like a series of its own, from plain and typed arrays', () => {
   fc.assert(
     fc.property(anyHour, fc.nat(), fc.nat(), ({ times, values }, a, b) => {
       const from = a % times.length;
@@ -102,7 +102,7 @@ test('Packed hour: a range of a series: packed like a whole series, from both ki
   );
 });
 
-test('Packed hour: any hour: not larger than in version 1', () => {
+test('Packed hour: any hour: never larger than in version 1', () => {
   fc.assert(
     fc.property(anyHour, ({ times, values }) => {
       expect(pack(times, values).length).toBeLessThanOrEqual(1 + 12 * times.length);
@@ -152,7 +152,7 @@ describe('Packed hour: an hour at 1 Hz', () => {
   });
 });
 
-test('Packed hour: the longest hour: unpacked; one sample more: refused', () => {
+test('Packed hour: the largest allowed number of samples: unpacked; one sample more: refused', () => {
   const times = Array.from({ length: MAX_SAMPLES_PER_HISTORY_ROW + 1 }, (_, i) => BUCKET + i * 54);
   const values = times.map(() => random.normal());
   const out = unpackSamples(BUCKET, packHour(BUCKET, times, values, 0, MAX_SAMPLES_PER_HISTORY_ROW));
@@ -163,7 +163,7 @@ test('Packed hour: the longest hour: unpacked; one sample more: refused', () => 
 describe('Packed hour: broken bytes', () => {
   const blob = pack(JITTERING, walk(0.1, Number));
 
-  /** @param {Uint8Array} bytes @returns {boolean} it was taken for the samples of an hour */
+  /** @param {Uint8Array} bytes @returns {boolean} true if the bytes were read as an hour */
   function isRead(bytes) {
     try {
       const { times, values } = unpackSamples(BUCKET, bytes);
@@ -178,7 +178,7 @@ describe('Packed hour: broken bytes', () => {
     }
   }
 
-  test('Packed hour: broken bytes: end is missing, or bytes follow: refused', () => {
+  test('Packed hour: the end is missing, or bytes follow: refused', () => {
     fc.assert(
       fc.property(anyHour, fc.nat(), ({ times, values }, cut) => {
         const whole = pack(times, values);
@@ -189,7 +189,7 @@ describe('Packed hour: broken bytes', () => {
     );
   });
 
-  test('Packed hour: broken bytes: any bytes: refused, or the samples of an hour', () => {
+  test('Packed hour: any bytes: refused, or read as samples within one hour', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         isRead(Buffer.concat([Buffer.from([2]), bytes]));
@@ -212,7 +212,7 @@ describe('Packed hour: broken bytes', () => {
   test.each([
     ['no samples', [2, 2, 0, ...clock, 0, 0, 0, 0], /no packed samples/],
     [
-      'more samples than there can be',
+      'more samples than an hour may have',
       [2, 2, 0x81, 0x80, 0x04, ...clock, 0, 0, 0],
       /65537; 65536 is the most/,
     ],
@@ -222,7 +222,7 @@ describe('Packed hour: broken bytes', () => {
     ['thirteen digits', [2, 2, 1, ...clock, 13, 0, 0], /13; 12 is the most/],
     ['a number without an end', [2, 2, ...new Array(11).fill(0xff)], /more than 64 bits/],
     ['an index beyond the table', [2, 4, 1, ...clock, 1, 0, 0, 0, 2], /item 1 of 1/],
-    ['times that stand still', [2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], /sample 1 is not after/],
+    ['two equal times', [2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], /sample 1 is not after/],
     ['a time before the hour', [2, 2, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], /sample 0 is not after/],
     [
       'a time after the hour',
@@ -230,21 +230,21 @@ describe('Packed hour: broken bytes', () => {
       /3600000 ms after/,
     ],
     [
-      'a clock out of this world',
+      'a clock far out of range',
       [2, 2, 2, 0, ...new Array(7).fill(0x80), 0x10, 0, 2, 0, 0, 0, 0, 0],
       /far beyond/,
     ],
     [
-      'noise where something deflated should be',
+      'noise instead of deflated bytes of a plane',
       [2, 2, 9, ...clock, 0, 0, 4, 0, 3, 7, 7, 7],
       /cannot be inflated/,
     ],
-  ])('Packed hour: broken bytes: %s: refused', (_, bytes, message) => {
+  ])('Packed hour: %s: refused with a RangeError', (_, bytes, message) => {
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(message);
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(RangeError);
   });
 
-  test('Packed hour: broken bytes: a plane that would inflate to far more than its samples: inflation stops', () => {
+  test('Packed hour: a plane would inflate to 50 MB: inflation stops at the size of its samples', () => {
     const bomb = deflateRawSync(Buffer.alloc(50_000_000));
     const length = [(bomb.length & 0x7f) | 0x80, ((bomb.length >> 7) & 0x7f) | 0x80, bomb.length >> 14];
     const bytes = Buffer.concat([Buffer.from([2, 2, ...longest, ...clock, 0, 0, 4, 0, ...length]), bomb]);
@@ -253,13 +253,13 @@ describe('Packed hour: broken bytes', () => {
     );
   });
 
-  test('Packed hour: broken bytes: a plane that inflates to less than its samples: refused', () => {
+  test('Packed hour: a plane inflates to fewer bytes than samples: refused', () => {
     const little = deflateRawSync(Buffer.alloc(8));
     const bytes = Buffer.from([2, 2, 9, ...clock, 0, 0, 4, 0, little.length, ...little]);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(/8 bytes were deflated; 9 are needed/);
   });
 
-  test('Packed hour: broken bytes: one byte changed anywhere: no crash', () => {
+  test('Packed hour: one byte is changed anywhere: a RangeError or samples, no crash', () => {
     for (let at = 0; at < blob.length; at += 499) {
       const bytes = Buffer.from(blob);
       bytes[at] = ~Number(bytes[at]) & 0xff;
@@ -274,7 +274,7 @@ describe('Packed hour: invalid samples', () => {
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],
-  ])('Packed hour: invalid samples: %s', (_, times, from, to) => {
+  ])('Packed hour: packing of %s: refused', (_, times, from, to) => {
     expect(() => packHour(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
   });
 });

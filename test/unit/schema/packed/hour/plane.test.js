@@ -10,7 +10,7 @@ const bytesOf = (/** @type {number[]} */ words, shift = 0) => [
 const estimateOf = (/** @type {number[]} */ words, shift = 0) =>
   planeOf(Int32Array.from(words), shift).estimate;
 
-/** @param {number} length @param {number} [seed] @returns {Uint8Array} bytes without any order */
+/** @param {number} length @param {number} [seed] @returns {Uint8Array} noise, equal for an equal seed */
 function noise(length, seed = 1) {
   let state = seed;
   return Uint8Array.from({ length }, () => {
@@ -25,7 +25,7 @@ describe('plane: bytes', () => {
     [8, 0x33],
     [16, 0xa2],
     [24, 0xf1],
-  ])('Byte plane: shift %i: the byte %i of each word', (shift, byte) => {
+  ])('Byte plane: shift %i: holds the byte %i of each word', (shift, byte) => {
     expect(bytesOf([0xf1a23344 | 0, 0], shift)).toEqual([byte, 0]);
   });
 });
@@ -33,7 +33,7 @@ describe('plane: bytes', () => {
 describe('plane: estimate', () => {
   test.each([
     ['one value: the 2 bytes that it takes', [7, 7, 7, 7], 2],
-    ['one sample: the same', [7], 2],
+    ['one sample: 2 bytes', [7], 2],
     [
       'two values, evenly: a bit each, and half a byte for each value',
       [...Array(16).fill(1), ...Array(16).fill(2)],
@@ -59,12 +59,12 @@ describe('plane: packed', () => {
   const deflated = (/** @type {Uint8Array} */ bytes) =>
     [constants.Z_RLE, constants.Z_FILTERED].map((strategy) => deflateRawSync(bytes, { strategy }));
 
-  test('Byte plane: one value: a zero and the byte', () => {
+  test('Byte plane: all bytes are equal: packed as a zero and that byte', () => {
     expect(pack(new Uint8Array(5).fill(200))).toEqual([Buffer.from([0, 200])]);
     expect([...unpackPlane(new Reader(Buffer.from([0, 200])), 5)]).toEqual(Array(5).fill(200));
   });
 
-  test('Byte plane: any bytes: read back as they were', () => {
+  test('Byte plane: any bytes: read back unchanged', () => {
     const bytes = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 300, size: 'max' });
     fc.assert(
       fc.property(bytes, fc.nat({ max: 300 }), (list, estimate) => {
@@ -77,7 +77,7 @@ describe('plane: packed', () => {
     );
   });
 
-  test('Byte plane: any bytes that shrink: the shorter of the two ways to deflate, of equal ones the first', () => {
+  test('Byte plane: any compressible bytes: the shorter of two deflate strategies is used, the first one for equal lengths', () => {
     const few = fc.array(fc.nat({ max: 6 }), { minLength: 60, maxLength: 200, size: 'max' });
     fc.assert(
       fc.property(few, fc.nat({ max: 3 }), (list, repeats) => {
@@ -94,7 +94,7 @@ describe('plane: packed', () => {
     );
   });
 
-  test('Byte plane: what repeats, and noise of few values: each is packed in the way that suits it', () => {
+  test('Byte plane: repeating bytes, and noise of few values: each is deflated with the better strategy', () => {
     const repeating = Uint8Array.from(
       Array(20)
         .fill([...noise(40)])
@@ -116,15 +116,15 @@ describe('plane: packed', () => {
     [79, false],
     [79.1, false],
     [72, true],
-  ])('Byte plane: 80 bytes, estimated at %d: deflated %p', (estimate, isDeflated) => {
+  ])('Byte plane: 80 bytes with an estimate of %d bytes: deflated: %p', (estimate, isDeflated) => {
     const bytes = Uint8Array.from({ length: 80 }, (_, i) => (i < 40 ? 1 : 2));
     const packed = pack(bytes, estimate);
     expect(packed[0]).toEqual(varint(isDeflated ? Number(packed[1]?.length) : 80));
     expect(packed[1]?.equals(bytes)).toBe(!isDeflated);
   });
 
-  test('Byte plane: deflated to as many bytes: as they are, because a reader recognizes it by the length', () => {
-    // Zeros cost nothing when deflated: as they are added, the two lengths meet.
+  test('Byte plane: deflating saves no byte: stored plainly, because readers recognize plain bytes by the length', () => {
+    // Added zeros do not lengthen the deflated bytes, so at some count both lengths are equal.
     const candidates = Array.from({ length: 60 }, (_, zeros) =>
       Uint8Array.from([...noise(30), ...new Uint8Array(zeros)]),
     );

@@ -77,7 +77,7 @@ async function readHours() {
 function withJitter({ hour, times, values }, jitterMs) {
   if (jitterMs === 0) return { hour, times, values };
   const random = createRandom(SEED, 'jitter');
-  // Half an interval later, so that no sample leaves its hour.
+  // Samples are half an interval late, so that none leaves its hour.
   const late = Float64Array.from(
     times,
     (time) => time + 500 + Math.floor(random.between(-jitterMs, jitterMs)),
@@ -92,7 +92,7 @@ function bytesOf(hours) {
   return packed.reduce((sum, { length }) => sum + length, 0) / samples;
 }
 
-/** The most bytes of a sample that a signal may take, and the hours of the signal by the jitter of its clock in ms. */
+/** For each signal: its name, the limit in bytes a sample, and its hours by the jitter of its clock in ms. */
 const SIGNALS = /** @type {Array<[string, number, (jitterMs: number) => Promise<SensorHour[]>]>} */ ([
   ['decimals, two digits', 1.5, async (jitterMs) => [generated('decimals', jitterMs)]],
   ['whole numbers', 1.5, async (jitterMs) => [wholeNumbers(jitterMs)]],
@@ -105,7 +105,7 @@ const SIGNALS = /** @type {Array<[string, number, (jitterMs: number) => Promise<
 ]);
 
 test.each(SIGNALS)(
-  'Packed hour: %s at 1 Hz: the bytes a sample that the page states',
+  'Packed hour: %s at 1 Hz: bytes per sample equal those in docs/reference/packed-form.md',
   async (signal, limit, hoursOf) => {
     const exact = bytesOf(await hoursOf(0));
     const jittered = bytesOf(await hoursOf(20));
