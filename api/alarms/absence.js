@@ -18,13 +18,19 @@ import { WatchedSensor } from './watched-sensor.js';
 /** A lease is renewed this often, in ms: three times before it expires. */
 const RENEW_EVERY_MS = 5000;
 
-/** Leases that are renewed at once. One by one, 1,000 groups take longer than a lease lasts. */
+/** Concurrent renewals of leases. One by one, 1,000 renewals take longer than a lease lasts. */
 const LEASES_AT_ONCE = 16;
 
-/** The sensors of a group are read again after this time, in ms: sensors come, intervals change. */
+/**
+ * Period in ms after which the sensors of a group are read again, because sensors are added and intervals
+ * change.
+ */
 const REREAD_EVERY_MS = 60_000;
 
-/** Time in which no process watched counts so far back, in ms. No rule waits longer, unless it counts intervals. */
+/**
+ * Age in ms up to which periods without a watching process count. Only a rule that counts intervals can wait
+ * longer.
+ */
 const UNWATCHED_MS = 31 * DAY_MS;
 
 /**
@@ -43,18 +49,18 @@ const UNWATCHED_MS = 31 * DAY_MS;
  * @typedef {object} HeldGroup
  * @property {Map<string, WatchedDevice>} devices
  * @property {number} readAt when its sensors were read, by `performance.now()`
- * @property {number} generation of the rules by which they were read
- * @property {boolean} isTakenOver its open episodes were taken over since
+ * @property {number} generation of the rules with which the sensors were read
+ * @property {boolean} isTakenOver whether open episodes were taken over after the last read of the sensors
  * @property {Watch} watch since this process took the lease
  */
 
 /**
- * Notices silence. Processes share the groups of devices by leases. The holder of a lease knows for each
- * sensor when it will have been silent for too long, and then reads its newest value again. So an absence is
- * found in time whichever process receives the sensor. Whenever the holder reads the sensors of a group, it
- * also takes over the open episodes of the group, so that those of a process that ended go on.
+ * Detects silent sensors. Processes share the groups of devices by leases. The holder of a lease knows for
+ * each sensor when its silence becomes too long, and then reads its newest value again. So an absence is
+ * found in time, whichever process receives the sensor. After each read of the sensors of a group, the holder
+ * also takes over the open episodes of the group. So the episodes of a process that ended continue.
  *
- * A process that cannot receive or commit notices no silence, so it has no lease.
+ * A process that cannot receive or commit samples must not judge silence, so it holds no lease.
  */
 export class AbsenceWatch {
   #deps;
@@ -67,7 +73,11 @@ export class AbsenceWatch {
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   #renewedAt = Number.NEGATIVE_INFINITY;
-  /** Read once for all leases that are taken in one turn. @type {Promise<Omit<Watch, 'since'>> | null} */
+  /**
+   * Periods without a watching process, read once for all leases of one round.
+   *
+   * @type {Promise<Omit<Watch, 'since'>> | null}
+   */
   #unwatched = null;
   /** @type {Promise<void>} */
   #round = Promise.resolve();
@@ -85,7 +95,7 @@ export class AbsenceWatch {
    * @param {Pick<UnwatchedTime, 'read'>} deps.unwatchedTime
    * @param {() => number} deps.clock epoch ms
    * @param {Logger} deps.logger
-   * @param {string} deps.owner no other process has it
+   * @param {string} deps.owner identifier that no other process has
    * @param {number} deps.groups `LATEST_GROUPS`
    * @param {number} deps.everyMs
    * @param {number} [deps.rereadMs] pause until the sensors of a group are read again
@@ -98,12 +108,12 @@ export class AbsenceWatch {
     deps.rules.onChange(() => this.#generation++);
   }
 
-  /** Looks for silence from now on. */
+  /** Starts to check for silent sensors. */
   start() {
     this.#later();
   }
 
-  /** Ends, and gives the leases back. */
+  /** Stops, and releases the leases. */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -111,7 +121,7 @@ export class AbsenceWatch {
     await this.#release();
   }
 
-  /** The groups that this process looks at. */
+  /** The groups whose leases this process holds. */
   get held() {
     return this.#held.size;
   }
@@ -135,7 +145,7 @@ export class AbsenceWatch {
     }
   }
 
-  /** Gives the leases back. One that cannot be given back expires. */
+  /** Releases the leases. A lease that cannot be released expires. */
   async #release() {
     const groups = [...this.#held.keys()];
     this.#held.clear();
@@ -177,7 +187,13 @@ export class AbsenceWatch {
     this.#held.set(group, { devices: new Map(), watch, ...never });
   }
 
-  /** From now on this process watches, so what it reads stays complete. @param {number} now epoch ms @returns {Promise<Omit<Watch, 'since'>>} */
+  /**
+   * Reads the periods without a watching process. This process watches from now on, so the result stays
+   * complete.
+   *
+   * @param {number} now epoch ms
+   * @returns {Promise<Omit<Watch, 'since'>>}
+   */
   async #readUnwatched(now) {
     const from = now - UNWATCHED_MS;
     const { since, spans } = await this.#deps.unwatchedTime.read({ from, to: now });
@@ -201,7 +217,7 @@ export class AbsenceWatch {
     const held = this.#held.get(group);
     if (!held || held.isTakenOver || this.#stopped) return;
     await this.#deps.takeOverOpenEpisodes(group);
-    // After a failure the next round does it again.
+    // After a failure the next round takes over again.
     held.isTakenOver = true;
   }
 
@@ -259,7 +275,7 @@ export class AbsenceWatch {
       if (this.#judge(device, { ...asked, newest: inMemory, isCertain: false })) continue;
       const rows = await this.#deps.store.devices.sensors({ group, bytes: device.bytes });
       const newest = new Map(rows.map((row) => [row.id, row]));
-      // A read may have waited for a database that was away, and so may the samples.
+      // A read may have waited for an unavailable database. Then samples may still wait for it too.
       if (this.#deps.watches()) this.#judge(device, { ...asked, newest, isCertain: true });
     }
   }

@@ -21,7 +21,7 @@ import { LineRefusal, Refusal } from './schemas/index.js';
  * @property {string} [description] details, in Markdown
  * @property {ZodRawShape} [query] the shape that the handler passes to `readQuery`
  * @property {Content} [body] of a request
- * @property {boolean} [emptyBody] whether a request without its body is good as well
+ * @property {boolean} [emptyBody] whether a request without a body is valid as well
  * @property {Record<number, Content>} answers by status, without problems
  * @property {Record<string, Link>} [links] links of a successful answer, besides its next page
  * @property {Code[]} problems of this route, besides those of every route
