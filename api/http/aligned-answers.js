@@ -11,7 +11,11 @@ import { createWrite } from './write.js';
 /** @import { Cell, TableRow } from './tables.js' */
 
 /** How bins without samples are filled. @typedef {'none' | 'previous' | 'null'} Fill */
-/** The key by which the sensors of an answer are added up; `sensor`: no addition. @typedef {'sensor' | 'device' | 'site' | 'type'} Grouping */
+/**
+ * The key by which the sensors of an answer are added up; `sensor`: no addition.
+ *
+ * @typedef {'sensor' | 'device' | 'site' | 'type'} Grouping
+ */
 
 /**
  * The shape of an answer.

@@ -140,8 +140,8 @@ const MQTT_TLS_PORT = 8883;
  *
  * @param {Pick<Config, 'mqtt' | 'role'>} config
  * @param {number} port of the embedded broker
- * @returns {{ embedded: boolean, host: string | null, port: number, tls: boolean, credentials: boolean } |
- *   null} null: this process knows no broker
+ * @returns {{ embedded: boolean, host: string | null, port: number, tls: boolean, credentials: boolean } | null}
+ *   null: this process knows no broker
  */
 export function mqttItem({ mqtt, role }, port) {
   if (mqtt.url === undefined && role === 'http') return null;

@@ -48,7 +48,7 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-// The usual cause is an unencoded plus sign in an offset, which means a space in a query string.
+// The usual cause is a plus sign in an offset that is not encoded. In a query string it means a space.
 const BAD_TIME = 'ISO 8601, integer milliseconds, now or -1h; write the plus of an offset as %2B';
 
 /** @param {string} text @returns {TimeParameter | null} null: not a time */

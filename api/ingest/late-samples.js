@@ -118,7 +118,7 @@ class HourNotes {
   }
 
   /**
-   * Tells whether a note is written. Notes of another hour are dropped first.
+   * Whether a note is written. Notes of another hour are dropped first.
    *
    * @param {number} noticed epoch ms
    * @param {string} key of a note

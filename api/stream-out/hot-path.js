@@ -28,8 +28,8 @@ const ANNOUNCED_PART = 1 / 16;
  * @typedef {object} WaitingBlock
  * @property {Device} device
  * @property {number} bucket epoch ms
+ * @property {Buffer} digest 8 bytes
  * @property {Buffer} samples as in the row of `message`
- * @property {Buffer} samples as the row of `message` has them
  * @property {number} size of its samples, in bytes
  * @property {number} committedAt epoch ms
  * @property {boolean} late

@@ -111,7 +111,10 @@ export class RuleRegistry {
     return rules;
   }
 
-  /** @param {(changed: Rule[]) => void} listener called with the rules that are new to this process, or have a new version */
+  /**
+   * @param {(changed: Rule[]) => void} listener called with the rules that are new to this process, or have a
+   *   new version
+   */
   onChange(listener) {
     this.#listeners.add(listener);
   }

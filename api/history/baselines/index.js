@@ -42,7 +42,12 @@ const GROUPS_AT_ONCE = 8;
 
 /** What is usual for a sensor, in its unit. @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline */
 
-/** Called when values may be judged differently than before. @callback OnChange @param {readonly string[]} [keys] of these sensors; default: all */
+/**
+ * Called when values may be judged differently than before.
+ *
+ * @callback OnChange
+ * @param {readonly string[]} [keys] of these sensors; default: all
+ */
 
 /** The baselines of the present days, read from the database as they are learned. */
 export class Baselines {

@@ -34,7 +34,12 @@ const STOP_WITHIN_MS = 3000;
 
 /** @typedef {{ device: Device, baseline: RecentBaseline | null }} Sensor `baseline`: null: too few samples, or none was read yet */
 
-/** Called when values of some sensors are judged differently than before. @callback OnJudged @param {readonly string[]} keys */
+/**
+ * Called when values of some sensors are judged differently than before.
+ *
+ * @callback OnJudged
+ * @param {readonly string[]} keys
+ */
 
 /**
  * Baselines of sensors that have no learned one, by their last hours. They are read from the database, device

@@ -110,7 +110,11 @@ export class Bins {
     }
   }
 
-  /** Adds the bins of another sensor. @param {Bins} other of the same range and grid; `first` and `last` are undefined afterwards */
+  /**
+   * Adds the bins of another sensor.
+   *
+   * @param {Bins} other of the same range and grid; `first` and `last` are undefined afterwards
+   */
   addBins(other) {
     for (const [bin, count] of other.#counts.entries()) {
       if (count === 0) continue;

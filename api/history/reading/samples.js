@@ -91,7 +91,10 @@ export async function* readAhead(source, sensor, chunks, signal, since) {
   }
 }
 
-/** @param {Hour[]} hours in either order @returns {Generator<Hour[], void>} hours of one UTC day, as many as one read should bring */
+/**
+ * @param {Hour[]} hours in either order
+ * @returns {Generator<Hour[], void>} hours of one UTC day, as many as one read should bring
+ */
 function* groupsOf(hours) {
   /** @type {Hour[]} */
   let group = [];

@@ -50,7 +50,6 @@ export const pathOf = (tokens) =>
 /**
  * Visits the values below a part of a payload: the members of objects, at any depth. An array is visited as
  * one value, because its elements have no names.
- * elements have no names.
  *
  * @param {unknown} content
  * @param {(tokens: string[], value: unknown) => void} visit gets each value that is no object; an object

@@ -185,8 +185,8 @@ export class SessionlessBroker extends Aedes {
  * persistence, as for retained messages and for QoS 1 and 2. So a message was lost if a later one overtook it
  * during the wait.
  *
- * @param {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown }
- *   }} aedes private members of aedes
+ * @param {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} aedes
+ *   private members of aedes
  */
 function numberAtForwarding(aedes) {
   const emit = aedes.mq.emit.bind(aedes.mq);
@@ -202,9 +202,8 @@ function numberAtForwarding(aedes) {
  * it. So two connections that signed in meanwhile both stayed open under one id (MQTT-3.1.4-2), and
  * `OwnConnections` counted them as one. Without sessions the newer connection need not wait.
  *
- * @param
- *   {{ clients: Record<string, Client | undefined>, registerClient: (client: Client) => void, unregisterClient: (client: Client) => void }}
- *   aedes private members of aedes
+ * @param {{ clients: Record<string, Client | undefined>, registerClient: (client: Client) => void, unregisterClient: (client: Client) => void }} aedes
+ *   private members of aedes
  */
 function replaceAtOnce(aedes) {
   const register = aedes.registerClient.bind(aedes);

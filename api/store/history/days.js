@@ -113,8 +113,7 @@ const lateCell = (indexes, lateAt) =>
   ]);
 
 /**
- * Finds the parts of a range that no day covers. Adjacent parts are joined if they are not worth a request
- * each.
+ * Finds the parts of a range that no day covers. Above `MAX_GAPS` parts, one part spans all of them.
  *
  * @param {number} from epoch ms, the start of an hour
  * @param {number} to epoch ms, the end of an hour

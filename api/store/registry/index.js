@@ -99,8 +99,8 @@ export function createRegistryStore(session) {
 
     /**
      * @param {DeviceKey} key
-     * @param {{ name?: string, site?: string, label?: string, describedAt?: number, registeredAt?: number } &
-     *   SessionChange} change undefined members do not change
+     * @param {{ name?: string, site?: string, label?: string, describedAt?: number, registeredAt?: number } & SessionChange} change
+     *   undefined members do not change
      * @param {number} writeTimestamp epoch µs
      */
     writeDevice: ({ group, bytes }, change, writeTimestamp) =>

@@ -25,9 +25,9 @@ export class Partition {
 const NOTHING = Promise.resolve();
 
 /**
- * A row that waits to be sent, or several rows of one partition that leave as one write. Messages join it until `encode` closes it.
  * A row that waits to be sent, or several rows of one partition that are sent as one write. Messages join it
  * until `encode` closes it.
+ *
  * The merger keeps its own state of a waiting row in `replicas`, `resolve` and `reject`. So a write needs no second object.
  *
  * @template Message what a message adds to the row

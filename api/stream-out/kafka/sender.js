@@ -84,7 +84,7 @@ export class KafkaSender {
   /** @type {Pick<Producer, 'send' | 'close'> | null} */
   #producer = null;
   #stopping = new AbortController();
-  /** Settles when all earlier requests have ended. */
+  /** Settles when all earlier requests have ended. @type {Promise<unknown>} */
   #turn = Promise.resolve();
   /** Start of the failures by `performance.now()`, in ms; 0: Kafka accepted all records of the last call. */
   #failingSince = 0;
