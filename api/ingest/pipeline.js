@@ -301,7 +301,7 @@ export class IngestPipeline {
 
   /**
    * Makes a refusal of an unexpected error, which is a defect in Millrace. Without an acknowledgement the
-   * broker would redeliver the message, and the same error would repeat without end. A dead letter keeps the
+   * broker would deliver the message again, and the same error would repeat without end. A dead letter keeps the
    * message until the defect is fixed.
    *
    * @param {unknown} error

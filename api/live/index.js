@@ -20,8 +20,8 @@ export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reache
  *
  * @typedef {object} BrokerClients
  * @property {{ any: boolean, anyAsking: boolean, ask: (topic: string) => boolean }} followers `any`: whether
- *   a client subscribes to `iot/live/...`; `anyAsking`: whether a client subscribes to topics of
- *   `named-topics.js`; `ask`: whether a client subscribes to this one
+ *   a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of a client asks for topics of
+ *   `named-topics.js`; `ask`: whether a filter asks for this one
  * @property {Send} send
  */
 

@@ -43,7 +43,7 @@ export class Publisher {
    * @type {[Set<Device>, Set<Device>]}
    */
   #unfollowed = [new Set(), new Set()];
-  /** Begin of the present period of `#unfollowed`, in ms of `performance.now()`. */
+  /** Start of the present period of `#unfollowed`, in ms of `performance.now()`. */
   #keptSince = 0;
 
   /**

@@ -116,8 +116,8 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
       if (req.method === 'HEAD') res.end();
       else await abortOnClose(res, send);
     } finally {
-      // The client may have disconnected earlier. The place is free only when the read for this request has
-      // ended.
+      // The client may have disconnected earlier. The place is released only after the last read for this
+      // request.
       release();
     }
   };

@@ -211,7 +211,7 @@ An item that goes on ends now.`,
  */
 export const getUnwatchedTime = (deps) => async (req, res) => {
   const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
-  // Several years of a large installation are many rows, so the request takes a place of the pages.
+  // Several years of a large installation are many rows, so the request counts toward the limit of pages.
   await deps.limits.pages(res, async () => {
     const { since, spans, leftOutMs } = await deps.unwatchedTime.read(range);
     res.json({

@@ -389,7 +389,7 @@ export class LineParser {
   }
 
   /**
-   * Finds the end of a measurement. A backslash also takes the next character, whatever it is.
+   * Finds the end of a measurement. A backslash also takes the next character.
    *
    * @param {number} from
    */
@@ -405,7 +405,7 @@ export class LineParser {
   }
 
   /**
-   * Finds the end of a field key. A backslash also takes the next character, whatever it is.
+   * Finds the end of a field key. A backslash also takes the next character.
    *
    * @param {number} from
    */

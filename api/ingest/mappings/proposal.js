@@ -37,8 +37,7 @@ let presets = null;
  * The probable meaning of the parts of a topic. `device`: the number of its level. `quantity`: the text of
  * the last level.
  *
- * @typedef {{ levels: string[], content: unknown, pattern: string, device: number, quantity: string | null }}
- *   Guess
+ * @typedef {{ levels: string[], content: unknown, pattern: string, device: number, quantity: string | null }} Guess
  */
 
 /**

@@ -9,7 +9,7 @@ import { LogThrottle } from '../../../common/log-throttle.js';
  */
 const KEY = 'clocks';
 
-/** Logs devices whose clocks are off, at the begin of a session. */
+/** Logs devices whose clocks are off when a session begins. */
 export class ClockNotices {
   #logger;
   #throttle = new LogThrottle();

@@ -91,8 +91,8 @@ export const endSession = ({ endedSessions }, id) =>
 
 /**
  * Finds the clock offset of a device. Its clock is off if the start of its session is impossible, or earlier
- * than that of a session that arrived before. The clock counts as off until a later session has a possible
- * start.
+ * than that of a session that arrived before. The clock counts as off until a session starts within
+ * `CLOCK_TOLERANCE_MS` of its receipt.
  *
  * @param {Device} device
  * @param {DeviceSession} session

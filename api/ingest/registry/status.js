@@ -146,7 +146,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
         const { receivedAt } = arrival;
         if (device.state !== 'offline' || isBeforeState(device, arrival)) return;
         const row = await retry.run(() => store.device(device));
-        // Another process already received a message that proves it.
+        // Another process already received a message that proves the device to be online.
         if (row?.state === 'online') {
           Object.assign(device, { state: 'online', stateStamp: row.stateStamp });
           device.stamp = Math.max(device.stamp, row.stamp);

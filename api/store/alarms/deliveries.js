@@ -60,7 +60,7 @@ export function changeId(event, alarm) {
  */
 export const deliveryId = (target, event, alarm) => `${target}.${changeId(event, alarm)}`;
 
-/** The TTL of the table, in seconds. It counts from the begin of a delivery, which may be in the future. */
+/** The TTL of the table, in seconds. It counts from the start of a delivery, which may be in the future. */
 const TTL_SECONDS = windowFor(DEAD_LETTER_DAYS).ttlSeconds;
 
 /**
