@@ -161,7 +161,7 @@ export async function startSystem(parts) {
   /** @type {typeof revokeAndRetire} */
   async function retire(device) {
     const isRetired = await revokeAndRetire(device);
-    // This runs even if the device is already retired, because a second call repairs a failure here.
+    // The alarms of the device end even if the device is already retired, because a second call repairs a failure here.
     await alarms.endOfDevice(device.bytes);
     return isRetired;
   }

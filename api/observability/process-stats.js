@@ -47,7 +47,7 @@ export class ProcessStats {
   /** @type {() => number} */
   #readers = () => 0;
   #total = { ...NO_MEASUREMENTS };
-  /** One for each second, in a ring. @type {Slot[]} */
+  /** One slot for each second, in a ring. @type {Slot[]} */
   #slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,

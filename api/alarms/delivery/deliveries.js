@@ -251,7 +251,7 @@ export class Deliveries {
     this.#chains.sendDue(open, busy);
   }
 
-  /** Sends the open alarms to Alertmanager again, while deliveries go on. */
+  /** Sends the open alarms to Alertmanager again, without delaying deliveries. */
   #repeatOpen() {
     const { repeat } = this.#receivers;
     const now = this.#deps.clock();

@@ -42,7 +42,7 @@ const band = /** @type {z.ZodType<[number, number]>} */ (
 
 const THRESHOLD = { clear: limit.optional(), ...held };
 
-/** What rules look for. */
+/** The kinds of conditions that rules check. */
 export const CONDITION_KINDS = /** @type {const} */ (['above', 'below', 'outside', 'rate', 'absent']);
 
 const Condition = z.discriminatedUnion('kind', [

@@ -138,7 +138,8 @@ export const isFit = (account) => !INVALID_NAME.test(account);
 export const passwordLine = (account, hash) => `${account}:${hash}`;
 
 /**
- * The same permissions as in the embedded broker, topic by topic. Mosquitto's patterns would take a name such as `+` as a wildcard.
+ * Lists the permissions of an account as in the embedded broker, topic by topic. In Mosquitto's patterns a name
+ * such as `+` would be a wildcard.
  *
  * @param {Credential} credential
  * @param {Mappings} mappings

@@ -11,10 +11,10 @@ export { createLearning } from './learner.js';
 /** @import { Rest } from '../packing/steps.js' */
 
 /**
- * What is usual for each sensor. `learner.js` learns it from history, day by day, and stores it. `Baselines`
- * has the stored days in memory and judges values by them. So all processes give the same answer, independent
- * of the values that each process receives. Until a sensor has a learned baseline, `provisional.js` judges it
- * by its last hours.
+ * Baselines: the usual values of each sensor. `learner.js` learns them from history, day by day, and stores
+ * them. `Baselines` has the stored days in memory and judges values by them. So all processes give the same
+ * answer, independent of the values that each process receives. Until a sensor has a learned baseline,
+ * `provisional.js` judges it by its last hours.
  */
 
 /**
@@ -40,7 +40,7 @@ const GROUPS_AT_ONCE = 8;
  *   the mean; undefined: there is no value, it is too old, or no baseline is known. `provisional`: a provisional baseline judged it
  */
 
-/** What is usual for a sensor, in its unit. @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline */
+/** The usual value of a sensor and its deviation, in its unit. @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline */
 
 /**
  * Called when values may be judged differently than before.

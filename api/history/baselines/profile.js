@@ -4,8 +4,8 @@ import { PROFILE_FLOATS } from '../../store/index.js';
 /** @import { HourRow } from '../../store/history/reads.js' */
 
 /**
- * What is usual for a sensor, from the statistics of its hours. Pure arithmetic. `docs/explanation/baselines.md` has the formula and its
- * reasons. All figures are medians, so a fault in the history does not become usual.
+ * Computes the baseline of a sensor from the statistics of its hours. `docs/explanation/baselines.md` has the
+ * formula and its reasons. All figures are medians, so a fault in the history does not become usual.
  */
 
 /** Days of history that a baseline is learned from: four of each hour of the week. */

@@ -17,8 +17,8 @@ import {
 /** @import { Steps } from '../packing/steps.js' */
 
 /**
- * What is usual for a sensor by its newest samples, as long as it has too little history. `docs/explanation/baselines.md` has the formula and
- * its reasons.
+ * Computes the baseline of a sensor from its newest samples, as long as it has too little history.
+ * `docs/explanation/baselines.md` has the formula and its reasons.
  */
 
 /** Time whose samples make a baseline, in ms. */

@@ -70,7 +70,7 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
     while (isDayDue({ packedUntil, settledUntil }, await clock.now())) {
       settledUntil = await settleDay(group, dayOf(settledUntil));
     }
-    // This hour has closed. So all statistics are younger than the late samples that were noticed in it, by
+    // The hour has closed. So all statistics are younger than the late samples that were noticed in it, by
     // more than the margin.
     while (isHourDue(noticedUntil, await clock.now()))
       noticedUntil = await settleNoticed(group, noticedUntil);

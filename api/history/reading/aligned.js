@@ -11,7 +11,7 @@ import { readBins } from './series.js';
  *
  * @typedef {object} AlignedSensor
  * @property {Sensor} key
- * @property {number | null} newest epoch ms, after which there is nothing; null: there is nothing at all
+ * @property {number | null} newest epoch ms of the newest sample; null: there are no samples
  */
 
 /**

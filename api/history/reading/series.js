@@ -33,8 +33,9 @@ const NO_WIDTH = 1000;
  * @param {SampleSource & { scans: SampleSource }} deps.source
  * @param {Sensor} sensor
  * @param {Range} range within retention; a shorter range has narrower bins
- * @param {{ points: number, newest: number | null, shift?: number, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
- *   after which there is nothing; null: there is nothing at all; `shift`: ms that the clock is ahead of UTC by which bins begin
+ * @param {{ points: number, newest: number | null, shift?: number, signal?: AbortSignal }} options
+ *   `points`: limit; `newest`: epoch ms of the newest sample; null: there are no samples; `shift`: ms by which the
+ *   clock of the bins is ahead of UTC
  * @returns {Promise<Shape>}
  * @throws the reason with which `signal` was aborted
  */

@@ -108,7 +108,10 @@ const MEMBERS = {
   },
 };
 
-/** The same members, optional: a problem that refuses a whole message has them if its measurements were counted. */
+/**
+ * Members of `IngestResult`, optional. A problem that refuses a whole message has them if its measurements were
+ * counted.
+ */
 const OPTIONAL_RESULT = z.strictObject(INGEST_RESULT).partial().shape;
 
 /** @param {Code} code */

@@ -213,7 +213,7 @@ export function createReader(res, events = res) {
     async send({ position, count, frame }) {
       this.busy = true;
       for (let index = 0; index < count; index++) {
-        // It fails only if the reader disconnects.
+        // The wait fails only if the reader disconnects.
         if (isOpen() && isBehind()) await once(events, 'drain', { signal: closed.signal }).catch(() => {});
         if (!isOpen()) return;
         events.write(frame(index));

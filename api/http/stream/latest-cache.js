@@ -194,8 +194,8 @@ export class LatestCache {
 export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
 /**
- * Of two values for one instant, the database keeps one, which the next resync reads. So only later values
- * are newer.
+ * The database keeps one of two values for one instant, and the next resync reads it. So only later values are
+ * newer.
  *
  * @param {LiveItem} item
  * @param {LiveItem} cached

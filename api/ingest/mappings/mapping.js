@@ -22,7 +22,7 @@ import { readTime } from './times.js';
  */
 
 /**
- * What a mapping knows about a sensor. `isCurrent`: the message itself contains it, so it is newer than the
+ * The description of a sensor that a mapping provides. `isCurrent`: the message itself contains it, so it is newer than the
  * stored description.
  *
  * @typedef {{ unit?: string, type?: string, isCurrent: boolean }} Description

@@ -66,9 +66,9 @@ export const createSenderThrottle = () =>
 /**
  * Sends records with an idempotent producer (`acks=all`), one request at a time, and repeats each until Kafka
  * has it. So the order of records with the same key is the order of sending. The producer counts the records
- * of a request only when it is answered. Of two concurrent requests, Kafka would treat the second as a
- * repetition of the first, and drop it with success. After a failure a new client begins, because the
- * sequence numbers of the old one are uncertain. Kafka may then have the records of that request twice.
+ * of a request only when it is answered. Kafka would treat the second of two concurrent requests as a
+ * repetition of the first, and drop it with success. After a failure a new client begins, because the sequence
+ * numbers of the old one are uncertain. Kafka may then have the records of that request twice.
  *
  * A request may have records of all partitions, and one partition may refuse it. So after a failure each key
  * is sent separately, in its order. Then the keys of other partitions are not sent again and again. Keys
