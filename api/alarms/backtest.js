@@ -167,7 +167,11 @@ export function createBacktest({ reading, subjects, clock }) {
   };
 }
 
-/** The range of history that a backtest reads, and the reads that its signal ends. @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'> }} Task */
+/**
+ * The range of history that a backtest reads, and the reads that its signal ends.
+ *
+ * @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'> }} Task
+ */
 
 /**
  * @param {Reading} reading

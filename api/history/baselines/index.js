@@ -37,10 +37,15 @@ const GROUPS_AT_ONCE = 8;
  * they arrive.
  *
  * @typedef {Measured & { sigmas: number | undefined, provisional: true | undefined }} JudgedValue `sigmas`: deviations above (negative: below)
- *   the mean; undefined: there is no value, it is too old, or no baseline is known. `provisional`: a provisional baseline judged it
+ *   the mean; undefined: there is no value, it is too old, or no baseline is known. `provisional`: a
+ *   provisional baseline judged it
  */
 
-/** The usual value of a sensor and its deviation, in its unit. @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline */
+/**
+ * The usual value of a sensor and its deviation, in its unit.
+ *
+ * @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline
+ */
 
 /**
  * Called when values may be judged differently than before.

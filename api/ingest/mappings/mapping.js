@@ -22,8 +22,8 @@ import { readTime } from './times.js';
  */
 
 /**
- * The description of a sensor that a mapping provides. `isCurrent`: the message itself contains it, so it is newer than the
- * stored description.
+ * The description of a sensor that a mapping provides. `isCurrent`: the message itself contains it, so it is
+ * newer than the stored description.
  *
  * @typedef {{ unit?: string, type?: string, isCurrent: boolean }} Description
  */
