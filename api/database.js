@@ -11,7 +11,8 @@ import { ClockGuard, connectStore, logSecurityProblems } from './store/index.js'
  * @param {Context} context
  * @param {object} [deps]
  * @param {typeof connectStore} [deps.openStore] tests and benchmarks open another one
- * @param {() => Promise<number>} [deps.clockDifference] of `clock` to the database's, in ms; for tests with a clock of their own
+ * @param {() => Promise<number>} [deps.clockDifference] difference of `clock` from the clock of the database,
+ *   in ms; for tests with a clock of their own
  * @param {ConstructorParameters<typeof ClockGuard>[0]['periods']} [deps.comparing] how often the two clocks are compared; tests shorten it
  * @returns {Promise<{ store: Store, clockGuard: ClockGuard }>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`

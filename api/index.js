@@ -104,7 +104,7 @@ function createEnd() {
     // The parent may have ended while the modules loaded, before the listener was added. Undefined: there is no parent.
     if (process.connected === false) resolve('disconnect');
   });
-  // It may reject before anybody awaits it. A later await still gets the rejection.
+  // `reached` may reject before it is awaited. A later await still gets the rejection.
   reached.catch(() => {});
   process.channel?.unref();
   return { reached, fail };

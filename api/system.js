@@ -39,13 +39,13 @@ import {
 /** @import { Send } from './ingest/pipeline.js' */
 /** @import { connectStore } from './store/index.js' */
 
-/** Wrong tokens per address. */
+/** Limit of wrong tokens per address. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
- * Starts the whole system. It creates the database first, then ingest, the message source, packing, live values, alarms and HTTP. A
- * process with the ROLE `http` has no broker and ingests what clients post to it. A process with the ROLE `ingest` answers only health checks and
- * metrics.
+ * Starts the whole system. The database is created first, then ingest, the message source, packing, live
+ * values, alarms and HTTP. A process with the ROLE `http` has no broker and ingests the measurements that
+ * clients post to it. A process with the ROLE `ingest` answers only health checks and metrics.
  *
  * @param {object} parts
  * @param {Config} parts.config
@@ -57,7 +57,8 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * @param {Rate} [parts.wrongTokens] limit of wrong tokens per address
  * @param {typeof connectStore} [parts.openStore] benchmarks replace the store
  * @param {typeof createMessageSource} [parts.openSource] benchmarks replace the broker
- * @param {() => Promise<number>} [parts.clockDifference] of `clock` to the database's, in ms, for tests with a clock of their own
+ * @param {() => Promise<number>} [parts.clockDifference] difference of `clock` from the clock of the
+ *   database, in ms, for tests with a clock of their own
  * @throws {MillraceError} the reason why it cannot start
  */
 export async function startSystem(parts) {
@@ -66,7 +67,8 @@ export async function startSystem(parts) {
   const context = createContext(parts);
   const { clock, logger, metrics } = context;
   const tls = createTls(context, { everyMs: periods.certificates });
-  // Ingest publishes live changes and sends commands to devices. Both need the message source, which needs ingest. Events break this circle.
+  // Ingest publishes live changes and sends commands to devices. Both need the message source, which needs
+  // ingest. Events break this dependency cycle.
   /** @type {EventEmitter<{ committed: Parameters<Publish>, command: Parameters<Send> }>} */
   const events = new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
@@ -75,7 +77,7 @@ export async function startSystem(parts) {
     store,
     clockGuard,
     send: (...command) => void events.emit('command', ...command),
-    // Bound, so that no function of this file runs for each message.
+    // The function is bound, so that no function of this file runs for each message.
     publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
   });
   const { outbox, processStats } = ingest;
@@ -159,7 +161,7 @@ export async function startSystem(parts) {
   /** @type {typeof revokeAndRetire} */
   async function retire(device) {
     const isRetired = await revokeAndRetire(device);
-    // Also when it is retired already: a failure here is repaired by a second call.
+    // The alarms of the device end even if the device is already retired, because a second call repairs a failure here.
     await alarms.endOfDevice(device.bytes);
     return isRetired;
   }
@@ -238,7 +240,10 @@ export async function startSystem(parts) {
     everyMs: periods.heartbeat,
   });
 
-  /** The way back: nothing new, what is under way is settled, and readers get their answers; then the rest. */
+  /**
+   * Stops in reverse order: no new messages are accepted, messages under way are settled, and readers get
+   * their answers; then the rest stops.
+   */
   async function stop() {
     await Promise.all([
       messageSource?.stop(),

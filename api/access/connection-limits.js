@@ -53,8 +53,10 @@ export class PendingConnections {
   /**
    * @param {object} options
    * @param {number} options.limit pending connections
-   * @param {number} [options.withinMs] closes a connection that is pending for longer; none: the server does so itself
-   * @param {(reason: 'crowded' | 'silent') => void} options.onClose called for each connection that it closes
+   * @param {number} [options.withinMs] time after which a pending connection is closed; undefined: the server
+   *   closes it itself
+   * @param {(reason: 'crowded' | 'silent') => void} options.onClose called for each connection that is closed
+   *   by these limits
    */
   constructor({ limit, withinMs, onClose }) {
     this.#limit = limit;

@@ -1,6 +1,6 @@
 /**
- * Limits of connections, and options of a connection to a broker. Who may do what is decided in `credentials/` for devices and in `http/`
- * for people and programs. `tls/` has the certificates.
+ * Limits of connections, and options of a connection to a broker. `credentials/` decides what devices may do,
+ * `http/` what people and programs may do. `tls/` has the certificates.
  */
 export { brokerOptions } from './broker-options.js';
 export { boundConnections } from './connection-limits.js';

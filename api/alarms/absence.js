@@ -19,22 +19,28 @@ import { WatchedSensor } from './watched-sensor.js';
 /** A lease is renewed this often, in ms: three times before it expires. */
 const RENEW_EVERY_MS = 5000;
 
-/** Leases that are renewed at once. One by one, 1,000 groups take longer than a lease lasts. */
+/** Concurrent renewals of leases. One by one, 1,000 renewals take longer than a lease lasts. */
 const LEASES_AT_ONCE = 16;
 
-/** The sensors of a group are read again after this time, in ms: sensors come, intervals change. */
+/**
+ * Period in ms after which the sensors of a group are read again, because sensors are added and intervals
+ * change.
+ */
 const REREAD_EVERY_MS = 60_000;
 
-/** At its start a process reads the newest samples for no longer than this, in ms. Devices wait for the end of the start. */
+/** Longest time in ms that a process reads the newest samples at its start. Devices wait for the end of the start. */
 const READ_WITHIN_MS = 3000;
 
 /**
- * If another process has the lease of a group, the samples that were kept are dropped after this time, in ms. The lease of a process that
- * died expires before.
+ * Time in ms after which kept samples of a group are dropped if another process holds its lease. The lease of a process that died expires
+ * before.
  */
 const KEEP_MS = 30_000;
 
-/** Time in which no process watched counts so far back, in ms. No rule waits longer, unless it counts intervals. */
+/**
+ * Age in ms up to which periods without a watching process count. Only a rule that counts intervals can wait
+ * longer.
+ */
 const UNWATCHED_MS = 31 * DAY_MS;
 
 /**
@@ -53,20 +59,21 @@ const UNWATCHED_MS = 31 * DAY_MS;
  * @typedef {object} HeldGroup
  * @property {Map<string, WatchedDevice>} devices
  * @property {number} readAt when its sensors were read, by `performance.now()`
- * @property {number} generation of the rules by which they were read
- * @property {boolean} isTakenOver its open episodes were taken over since
- * @property {boolean} isResumed `devices` are those of before the lease, and were not read since
+ * @property {number} generation of the rules with which the sensors were read
+ * @property {boolean} isTakenOver whether open episodes were taken over after the last read of the sensors
+ * @property {boolean} isResumed whether `devices` were read before this process took the lease
  * @property {Watch} watch since this process took the lease
  */
 
 /**
- * Notices silence. Processes share the groups of devices by leases. The holder of a lease knows for each
- * sensor when it will have been silent for too long, and then reads its newest value again. So an absence is
- * found in time whichever process receives the sensor. Whenever the holder reads the sensors of a group, it
- * also takes over the open episodes of the group, so that those of a process that ended go on.
+ * Detects silent sensors. Processes share the groups of devices by leases. The holder of a lease knows for
+ * each sensor when its silence becomes too long, and then reads its newest value again. So an absence is
+ * found in time, whichever process receives the sensor. After each read of the sensors of a group, the holder
+ * also takes over the open episodes of the group. So the episodes of a process that ended continue.
  *
- * A process that cannot receive or commit notices no silence, so it has no lease. It keeps the newest samples that it knew, and reads
- * them at its start. A silence that ends before the process has a lease again lies between those and the newest ones then.
+ * A process that cannot receive or commit samples must not judge silence, so it holds no lease. It keeps the newest samples that it knew,
+ * and reads the newest samples at its start. A silence that ends before the process holds a lease again lies between the kept samples and
+ * the newest ones then.
  */
 export class AbsenceWatch {
   #deps;
@@ -81,7 +88,11 @@ export class AbsenceWatch {
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   #renewedAt = Number.NEGATIVE_INFINITY;
-  /** Read once for all leases that are taken in one turn. @type {Promise<Omit<Watch, 'since'>> | null} */
+  /**
+   * Periods without a watching process, read once for all leases of one round.
+   *
+   * @type {Promise<Omit<Watch, 'since'>> | null}
+   */
   #unwatched = null;
   /** Whether the last read of watched time failed. */
   #isUnwatchedUnknown = false;
@@ -102,7 +113,7 @@ export class AbsenceWatch {
    * @param {Pick<UnwatchedTime, 'read'>} deps.unwatchedTime
    * @param {() => number} deps.clock epoch ms
    * @param {Logger} deps.logger
-   * @param {string} deps.owner no other process has it
+   * @param {string} deps.owner identifier that no other process has
    * @param {number} deps.groups `LATEST_GROUPS`
    * @param {number} deps.everyMs
    * @param {number} [deps.rereadMs] pause until the sensors of a group are read again
@@ -116,7 +127,7 @@ export class AbsenceWatch {
   }
 
   /**
-   * Looks for silence from now on. Call it before devices can send.
+   * Starts to check for silent sensors. Must be called before devices can send.
    *
    * @returns {Promise<void>} resolves after the newest samples were read
    */
@@ -125,7 +136,7 @@ export class AbsenceWatch {
     this.#later();
   }
 
-  /** Ends, and gives the leases back. */
+  /** Stops, and releases the leases. */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -133,7 +144,7 @@ export class AbsenceWatch {
     await this.#release();
   }
 
-  /** The groups that this process looks at. */
+  /** The groups whose leases this process holds. */
   get held() {
     return this.#held.size;
   }
@@ -168,12 +179,12 @@ export class AbsenceWatch {
     });
   }
 
-  /** @param {number} group whose lease this process has not, or gives back @param {HeldGroup['devices']} devices */
+  /** Keeps the newest samples of a group without a lease. @param {number} group @param {HeldGroup['devices']} devices */
   #keep(group, devices) {
     this.#kept.set(group, { devices, until: performance.now() + KEEP_MS });
   }
 
-  /** Gives the leases back. One that cannot be given back expires. */
+  /** Releases the leases. A lease that cannot be released expires. */
   async #release() {
     const groups = [...this.#held.keys()];
     for (const [group, { devices }] of this.#held) this.#keep(group, devices);
@@ -222,7 +233,13 @@ export class AbsenceWatch {
     this.#kept.delete(group);
   }
 
-  /** From now on this process watches, so what it reads stays complete. @param {number} now epoch ms @returns {Promise<Omit<Watch, 'since'>>} */
+  /**
+   * Reads the periods without a watching process. This process watches from now on, so the result stays
+   * complete.
+   *
+   * @param {number} now epoch ms
+   * @returns {Promise<Omit<Watch, 'since'>>}
+   */
   async #readUnwatched(now) {
     const from = now - UNWATCHED_MS;
     try {
@@ -262,7 +279,7 @@ export class AbsenceWatch {
     const held = this.#held.get(group);
     if (!held || held.isTakenOver || this.#stopped) return;
     await this.#deps.takeOverOpenEpisodes(group);
-    // After a failure the next round does it again.
+    // After a failure the next round takes over again.
     held.isTakenOver = true;
   }
 
@@ -329,7 +346,7 @@ export class AbsenceWatch {
       if (this.#judge(device, { ...asked, newest: inMemory, isCertain: false })) continue;
       const rows = await this.#deps.store.devices.sensors({ group, bytes: device.bytes });
       const newest = new Map(rows.map((row) => [row.id, row]));
-      // A read may have waited for a database that was away, and so may the samples.
+      // A read may have waited for an unavailable database. Then samples may still wait for it too.
       if (this.#deps.watches()) this.#judge(device, { ...asked, newest, isCertain: true });
     }
   }

@@ -11,7 +11,7 @@ const timeOrNull = (ms) => (ms === null ? null : formatTime(ms));
  * An alarm as clients and receivers get it.
  *
  * @param {Alarm} alarm
- * @param {string | null} text of its rule
+ * @param {string | null} text of the rule that opened the alarm
  */
 export const alarmItem = (alarm, text) => ({
   alarm_id: alarmId(alarm),

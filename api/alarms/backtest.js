@@ -7,17 +7,20 @@ import { readWindow } from './evaluation/windows.js';
 /** @import { Definition, RuleCondition, RuleVersion } from './rules/rule.js' */
 /** @import { FoundSubject, Subjects } from './subjects.js' */
 
-/** Sensors of one backtest, and those that are read at once. */
+/** Limits of sensors: in one backtest, and those that are read at once. */
 export const MAX_SENSORS = 50;
 const SENSORS_AT_ONCE = 4;
 
 /** Episodes that an answer names, and those of each sensor that are kept in memory. The others are only counted. */
 export const MAX_EPISODES = 1000;
 
-/** The limit with fewer alarms lets through about this share of the episodes. */
+/** Approximate share of the episodes that remain with the suggested limit for fewer alarms. */
 const FEWER_SHARE = 1 / 2;
 
-/** The limit with more alarms is reached in about this share of the hours that stay within the limit now. */
+/**
+ * Approximate share of the quiet hours, which stay within the present limit, that reach the suggested limit
+ * for more alarms.
+ */
 const MORE_SHARE = 0.02;
 
 /** An episode of the past. @typedef {{ subject: MonitoredSensor, episode: Episode }} PastEpisode */
@@ -25,9 +28,9 @@ const MORE_SHARE = 0.02;
 /**
  * @typedef {object} Backtest
  * @property {PastEpisode[]} episodes by sensor, at most 1,000
- * @property {number} count of all
+ * @property {number} count of all episodes
  * @property {{ from: number, to: number } | null} stored epoch ms of the oldest and the newest sample; null: there are none
- * @property {number} sensors that were looked at
+ * @property {number} sensors that were tested
  * @property {boolean} isPartial the scope has more sensors
  * @property {number} withoutInterval tested sensors for which an absence by intervals never opens
  * @property {{ limit: number, count: number } | null} fewerAlarms
@@ -135,7 +138,7 @@ export function createBacktest({ reading, subjects, clock }) {
    * @param {{ from: number, to: number }} range epoch ms
    * @param {AbortSignal} signal ends the reading
    * @returns {Promise<Backtest>}
-   * @throws what `signal` was aborted with
+   * @throws the reason with which `signal` was aborted
    */
   return async function backtest(version, range, signal) {
     /** @type {FoundSubject[]} */
@@ -164,7 +167,11 @@ export function createBacktest({ reading, subjects, clock }) {
   };
 }
 
-/** What is read of history, and until when. @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'> }} Task */
+/**
+ * The range of history that a backtest reads, and the reads that its signal ends.
+ *
+ * @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'> }} Task
+ */
 
 /**
  * @param {Reading} reading
@@ -175,7 +182,7 @@ const endedBy = (reading, signal) => ({
   async *hours(...given) {
     signal.throwIfAborted();
     for await (const hours of reading.hours(...given)) {
-      // A stretch without samples reads nothing else.
+      // A range without samples causes no other read, so this loop checks the signal itself.
       signal.throwIfAborted();
       yield hours;
     }

@@ -12,8 +12,8 @@ import { groupOf, uuidText } from '../../schema/ids.js';
 const AT_ONCE = 8;
 
 /**
- * Sees to open episodes that no sample of this process ends: those of a process that ended, of a rule that
- * changed, and of a device that was retired.
+ * Evaluates or ends open episodes that no sample of this process ends: those of a process that ended, of a
+ * rule that changed, and of a device that was retired.
  */
 export class OpenEpisodes {
   #deps;
@@ -86,8 +86,9 @@ export class OpenEpisodes {
   }
 
   /**
-   * Whether an alarm began after its version of the rule had ended. Then no evaluation looks at it any more.
-   * The process that wrote it did not know of the change yet, or the clock of its device is ahead.
+   * Whether an alarm began after its version of the rule had ended. No evaluation covers such an alarm any
+   * more. The process that wrote the alarm did not know of the change yet, or the clock of its device is
+   * ahead.
    *
    * @param {Alarm | null} alarm
    */

@@ -12,7 +12,7 @@ import { SETTLE_MS } from './evaluation/evaluation-scheduler.js';
 /** @import { Rule } from './rules/rule.js' */
 /** @import { Subjects } from './subjects.js' */
 
-/** A run of a process that has written no progress for this long has died, in ms. */
+/** Time in ms without written progress after which a run of a process counts as dead. */
 const DEAD_AFTER_MS = 45_000;
 
 /** `last_seen` of a device is written once a minute; a clock may differ by two. */
@@ -21,7 +21,7 @@ const SEEN_MARGIN_MS = 3 * 60_000;
 /** Devices that are looked up at once. */
 const DEVICES_AT_ONCE = 8;
 
-/** Evaluations that a recovery lets wait, and how often it looks whether there is room, in ms. */
+/** Limit of waiting evaluations that a recovery causes, and the pause between two checks for room, in ms. */
 const MAX_WAITING = 5000;
 const DRAIN_MS = 20;
 
@@ -29,8 +29,9 @@ const DRAIN_MS = 20;
 const MAX_REMEMBERED = 100_000;
 
 /**
- * Sees to it that no committed sample stays without evaluation when a process dies. Each process stores until when it has evaluated what it
- * committed. If one dies, another evaluates again what any device sent since then, and the days of the samples that came late.
+ * Ensures that every committed sample is evaluated, even if a process dies. Each process stores the time up
+ * to which its committed samples are evaluated. If a process dies, another one evaluates again the samples of
+ * all devices since that time, and the days of late samples.
  */
 export class Recovery {
   #deps;
@@ -62,12 +63,12 @@ export class Recovery {
     this.#deps = deps;
   }
 
-  /** Evaluates what the run before left, and then looks for runs that died. */
+  /** Evaluates the samples that the previous run left, and then checks for dead runs. */
   start() {
     this.#later(0);
   }
 
-  /** Ends. When everything is evaluated and no run is under way, nothing is left to a successor. */
+  /** Stops. If everything is evaluated and no run is under way, a successor has nothing left to evaluate. */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -76,7 +77,8 @@ export class Recovery {
     const { evaluatedUntil, unopenedRuns } = scheduler;
     const noticed = bucketOf(clock());
     try {
-      // A value between the limit and `clear` goes on with a run, but shows a successor none.
+      // A value between the limit and `clear` continues a run, but a successor cannot see from it that there
+      // was a run.
       await forEachConcurrently(DEVICES_AT_ONCE, unopenedRuns, ({ device, start }) =>
         store.noteDue(device, noticed, [dayOf(start)]),
       );
@@ -84,7 +86,7 @@ export class Recovery {
       else if (scheduler.waiting === 0 && !scheduler.isOverflowed)
         await store.remove({ process, run: this.#run });
     } catch {
-      // The row of the last round stays, so a successor evaluates more than it has to.
+      // The row of the last round stays, so a successor evaluates more samples than necessary.
     }
   }
 
@@ -113,7 +115,7 @@ export class Recovery {
   }
 
   /**
-   * Evaluates what all devices sent since then.
+   * Evaluates the samples that all devices sent since a commit time.
    *
    * @param {number} since epoch ms of the commit
    * @param {Rule[] | null} [only] default: all rules
@@ -136,14 +138,15 @@ export class Recovery {
     }
   }
 
-  /** Waits until few evaluations wait. @returns {Promise<boolean>} false: this process ends */
+  /** Waits until few evaluations wait. @returns {Promise<boolean>} false: this process is stopping */
   async waitForRoom() {
     await this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
     return !this.#stopped;
   }
 
   /**
-   * A device may have more sensors than evaluations may wait. The range of one that found no room would be lost.
+   * Queues evaluations for all sensors of a device, and waits for room before each. A device may have more
+   * sensors than there is room for, and a range without room would be lost.
    *
    * @param {Buffer} device
    * @param {{ from: number, to: number }} range
@@ -192,7 +195,7 @@ export class Recovery {
     }
   }
 
-  /** Evaluates what could not wait. Until all of it waits, this process has not evaluated it. */
+  /** Evaluates the samples that found no room. They count as not evaluated until all of them wait. */
   async #evaluateOverflow() {
     const { scheduler } = this.#deps;
     const since = scheduler.takeOverflow();
@@ -209,7 +212,7 @@ export class Recovery {
   /** @param {EvaluationProgress} progress @param {number} now */
   #isLeft({ process, run, evaluatedUntil }, now) {
     if (run === this.#run) return false;
-    // A process has one run at a time, so the one before has ended.
+    // A process has one run at a time, so its previous run has ended.
     const isBefore = this.#isFirst && process === this.#deps.process;
     return isBefore || now - evaluatedUntil > DEAD_AFTER_MS;
   }

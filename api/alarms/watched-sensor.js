@@ -4,16 +4,19 @@ import { newestOf } from './rules/rule.js';
 /** @import { MonitoredSensor } from './evaluation/evaluator.js' */
 /** @import { Rule } from './rules/rule.js' */
 
-/** After a watch began, or while queued samples arrive, a silence has to last again, but no longer than this, in ms. */
+/**
+ * After a watch begins, or while queued samples arrive, a silence has to last for its full time again, but
+ * for no longer than this, in ms.
+ */
 export const GRACE_MS = 5 * 60_000;
 
 /**
- * Watches that begin again and again delay an absence by no more than this, in ms. Else a process that restarts every four minutes would
- * find no absence of more than four minutes.
+ * Limit of the delay of an absence by repeated new watches, in ms. Otherwise a process that restarts every
+ * four minutes would find no absence of more than four minutes.
  */
 const MAX_DELAY_MS = 3 * GRACE_MS;
 
-/** A silent sensor is looked at again after this time, in ms, or after its silence if that is longer. */
+/** Pause in ms before a silent sensor is judged again. A silence that is longer replaces it. */
 const SILENT_MS = 5000;
 
 /**
@@ -38,9 +41,9 @@ const SILENT_MS = 5000;
  *     watched ███████████          ██████████████████
  *                     silence ends ┘ counts on   └ an absence is due
  *
- * An absence is due when the whole silence was watched, and the watch has lasted for the silence or five minutes. If
- * samples come meanwhile that are old already, the device sends what it queued, and the five minutes begin again. A new watch, such as
- * after a restart, delays an absence by 15 minutes of watched time at most.
+ * An absence is due when the whole silence was watched, and the watch has lasted for the silence or five
+ * minutes. If old samples arrive meanwhile, the device is sending its queue, and the five minutes begin
+ * again. A new watch, such as after a restart, delays an absence by 15 minutes of watched time at most.
  */
 export class WatchedSensor {
   /** Epoch ms of the newest sample known. */
@@ -51,9 +54,13 @@ export class WatchedSensor {
   #seen;
   /** When old samples last came, in epoch ms. */
   #queuedAt = Number.NEGATIVE_INFINITY;
-  /** The sample whose silence all rules were evaluated for, in epoch ms; NaN: none. */
+  /** The sample after which all rules were evaluated for silence, in epoch ms; NaN: none. */
   #found = Number.NaN;
-  /** A silence that was not due in time, in epoch ms. It may have ended since. @type {{ from: number, dueAt: number } | null} */
+  /**
+   * A silence that lasted long enough for a rule, but is not due yet, in epoch ms. It may have ended since.
+   *
+   * @type {{ from: number, dueAt: number } | null}
+   */
   #missed = null;
   /** The newest sample before nobody watched, in epoch ms, until the time since then is judged; null: it is. @type {number | null} */
   #lastBefore = null;
@@ -159,7 +166,8 @@ export class WatchedSensor {
   }
 
   /**
-   * A silence that ended before it was due lies between two samples. No sample of after it starts an evaluation, because none is open.
+   * Judges a silence that ended before it was due. Such a silence lies between two samples. No later sample
+   * starts an evaluation of it, because no absence is open.
    *
    * @param {number} now epoch ms
    * @param {Evaluate} evaluate

@@ -131,7 +131,7 @@ async function init(config, { partitions, replicas = -1 }, print) {
 }
 
 /**
- * Prints how to send again what went to other topics: the progress of streaming out is not by topic name.
+ * Prints how to replay records that went to other topics. Streaming out keeps no progress by topic name.
  *
  * @param {Config} config
  * @param {(text: string) => void} print

@@ -101,7 +101,12 @@ function labelData(group, { name, type }) {
   return makeData({ type, length, nullCount, nullBitmap: present, data: indexes, dictionary });
 }
 
-/** Writes 64-bit integers as two words, since a BigInt for each of them would cost more than all the rest. @param {Float64Array} numbers @param {number} count */
+/**
+ * Writes 64-bit integers as two words, since a BigInt for each of them would cost more than all other work.
+ *
+ * @param {Float64Array} numbers
+ * @param {number} count
+ */
 function wholeNumbers(numbers, count) {
   const whole = new BigInt64Array(count);
   const words = new Int32Array(whole.buffer);

@@ -17,9 +17,10 @@ import { listSensors, readSensors } from './sensors.js';
 /**
  * Writes a data set of Parquet files, one for each site and UTC day that has samples:
  * `site=NAME/day=2026-11-21/part-0.parquet`. The sensors are in memory, their samples are not. A file has the
- * whole day. It gets its name when it is complete, and replaces an earlier one.
+ * whole day. A file gets its final name when it is complete, and replaces an earlier one.
  *
- * No other file is touched. The files of an earlier site of a device stay, and may be another installation's.
+ * No other file is changed. Files of a device's former site stay, because they may belong to another
+ * installation.
  *
  * @param {object} deps
  * @param {Pick<Store, 'fleet' | 'devices'>} deps.store
@@ -33,7 +34,7 @@ import { listSensors, readSensors } from './sensors.js';
  * @param {AbortSignal} options.signal
  * @param {(progress: DatasetProgress) => void} options.onFile
  * @returns {Promise<DatasetProgress>}
- * @throws what `signal` was aborted with
+ * @throws the reason with which `signal` was aborted
  */
 export async function writeDataset({ store, reading, groups }, options) {
   const { directory, selection, range, oldest, signal, onFile } = options;
@@ -77,13 +78,14 @@ async function sensorsBySite(sensors) {
   return sites;
 }
 
-/** A file system takes no longer name of a directory, in bytes. */
+/** Limit of a directory name in common file systems, in bytes. */
 const MAX_DIRECTORY_BYTES = 255;
 
 /**
- * Every character but a-z, A-Z, digits and a few marks is percent-encoded, since readers decode it. If the name
- * is too long for a directory, other alphabets are not encoded. If it is still too long, a digest replaces it.
- * A device chooses its site, and must not stop the export of all others.
+ * Makes the name of a site's directory. Every character but a-z, A-Z, digits and a few marks is
+ * percent-encoded, since readers decode it. If the name is too long for a directory, other alphabets are not
+ * encoded. If it is still too long, a digest replaces it. A device chooses its site, and must not stop the
+ * export of all others.
  *
  * @param {string} site
  * @returns {string}

@@ -5,13 +5,13 @@ const BLOCK = 128;
 const PARTS = 4;
 const PART = BLOCK / PARTS;
 
-/** Bits that fit next to a started byte into 32 bits. */
+/** Bits of a value that fit into 32 bits together with a started byte. */
 const FAST_WIDTH = 25;
 const LOW_WIDTH = 24;
 const LOW = 2 ** LOW_WIDTH;
 
 const deltas = new Float64Array(BLOCK);
-/** A part has at most 53 bits for each value. */
+/** The deltas of a part take 53 bits each at most. */
 const packed = new Uint8Array((PART * 64) / 8);
 
 /**

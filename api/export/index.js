@@ -6,8 +6,9 @@ import { encodeArrowTable, encodeParquetTable } from './table.js';
 /** @import { Row, TableColumn } from './table.js' */
 
 /**
- * Export: samples of many sensors, and rows of any columns, as files for programs that analyze them. Callers choose sensors and a format,
- * and get bytes. Memory does not grow with the range, because one group of rows is encoded at a time. HTTP is not known here.
+ * Export: samples of many sensors, and rows of any columns, as files for programs that analyze them. Callers
+ * choose sensors and a format, and get bytes. Memory does not grow with the range, because one group of rows
+ * is encoded at a time. This folder does not depend on HTTP.
  */
 export { writeDataset } from './dataset.js';
 export { encodeParquet } from './parquet.js';
@@ -42,7 +43,7 @@ export const COLUMN_FORMATS = {
 /** @typedef {keyof typeof COLUMN_FORMATS} ColumnType */
 
 /**
- * Calls a function with the number of samples that pass.
+ * Passes samples on, and calls a function with the number of samples each time.
  *
  * @param {AsyncIterable<Samples>} source
  * @param {(samples: number) => void} onSamples

@@ -1,7 +1,7 @@
 /** @import { Numbers } from '../../schema/packed/series.js' */
 
 /**
- * What each row of a file shows of its sensor.
+ * Labels that each row of a file repeats for its sensor.
  *
  * @typedef {object} Labels
  * @property {string} device its name, or its id if it has none
@@ -21,7 +21,7 @@
  * @property {number} to
  */
 
-/** Names of the columns that repeat what `Labels` has. */
+/** Names of the label columns, which are the members of `Labels`. */
 export const LABELS = /** @type {const} */ (['device', 'sensor', 'type', 'unit']);
 
 /** The columns of a file, in their order. */
@@ -50,7 +50,7 @@ export class RowGroup {
   }
 
   /**
-   * Adds as many samples as fit.
+   * Adds as many samples as fit into the group.
    *
    * @param {Samples} samples
    * @returns {number} the index after the last sample that was added

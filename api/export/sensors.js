@@ -11,7 +11,10 @@ import { groupOf, uuidBytes } from '../../schema/ids.js';
 /** Sensors of one page of the registry. */
 const PAGE = 100;
 
-/** Sensors whose first samples are read while the samples of another are encoded. It hides the round trips of short sensors. */
+/**
+ * Sensors whose first samples are read while the samples of another sensor are encoded. Reading ahead hides
+ * the round trips of sensors with few samples.
+ */
 const SENSORS_AHEAD = 4;
 
 /**
@@ -61,7 +64,7 @@ export async function* listSensors(store, groups, { site, type, device }) {
 }
 
 /**
- * Remembers the answer for one device, since the sensors of a device follow each other.
+ * Remembers whether the last device was retired, since the sensors of a device follow each other.
  *
  * @param {Pick<Store, 'devices'>} store
  * @param {number} groups
@@ -135,7 +138,7 @@ async function* readSensor(reading, { key, labels, newest }, { from, to }, signa
 }
 
 /**
- * Starts a generator before its turn.
+ * Starts a generator before its items are needed.
  *
  * @template T
  * @param {AsyncGenerator<T, void>} generator
@@ -143,7 +146,7 @@ async function* readSensor(reading, { key, labels, newest }, { from, to }, signa
  */
 function begun(generator) {
   const first = generator.next();
-  // Should it fail, that is found out when its turn comes, if ever.
+  // A failure is reported when the generator is read, if ever.
   first.catch(() => {});
   async function* rest() {
     const { done, value } = await first;

@@ -18,7 +18,7 @@ import { ChunkWriter, OPTIONAL_TEXT, openParquet, TIME } from './parquet.js';
 /** @import { SchemaElement } from 'hyparquet' */
 
 /**
- * What the cells of a column are. A `time` is a text of RFC 3339. Only a `text` and a `number` may be null.
+ * Kinds of cells in a column. A `time` is a text of RFC 3339. Only a `text` and a `number` may be null.
  *
  * @typedef {'time' | 'text' | 'number' | 'count'} Kind
  */
@@ -68,12 +68,12 @@ export async function* encodeParquetTable(columns, source) {
 
 /** @param {TableColumn} column @param {unknown[]} data */
 function parquetColumn({ name, kind }, data) {
-  // Names repeat, so Snappy makes them short. A page without values stays as it is.
+  // Names repeat, so Snappy shortens them. A page without values is not compressed.
   const isCompressed = kind === 'text' && data.some((cell) => cell !== null);
   return {
     name,
     data,
-    // The dictionaries of hyparquet-writer take -0 for 0.
+    // The dictionaries of hyparquet-writer replace -0 by 0.
     encoding: /** @type {const} */ ('PLAIN'),
     codec: isCompressed ? /** @type {const} */ ('SNAPPY') : /** @type {const} */ ('UNCOMPRESSED'),
   };

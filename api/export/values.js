@@ -1,4 +1,4 @@
-/** Distinct values of a group that a dictionary may have. Beyond that it saves little. */
+/** Distinct values of a group that a dictionary may have. A larger dictionary saves little. */
 const MAX_DISTINCT = 2 ** 15;
 const SLOTS = 2 * MAX_DISTINCT;
 
@@ -7,8 +7,8 @@ const WORTHWHILE = 0.8;
 const DOUBLE_BYTES = 8;
 
 /**
- * Finds the distinct doubles of a group by their bits, so that -0 and 0 stay apart. The dictionaries of hyparquet-writer are Maps, which
- * take -0 for 0.
+ * Finds the distinct doubles of a group by their bits, so that -0 and 0 stay apart. The dictionaries of
+ * hyparquet-writer are Maps, which replace -0 by 0.
  */
 export class ValueDictionary {
   #slots = new Int32Array(SLOTS);

@@ -11,7 +11,11 @@ import { createWrite } from './write.js';
 /** @import { Cell, TableRow } from './tables.js' */
 
 /** How bins without samples are filled. @typedef {'none' | 'previous' | 'null'} Fill */
-/** What the sensors of an answer are added up by; `sensor`: not at all. @typedef {'sensor' | 'device' | 'site' | 'type'} Grouping */
+/**
+ * The key by which the sensors of an answer are added up; `sensor`: no addition.
+ *
+ * @typedef {'sensor' | 'device' | 'site' | 'type'} Grouping
+ */
 
 /**
  * The shape of an answer.
@@ -99,7 +103,7 @@ function columnsIn(bins, { aggregates, fill }) {
   if (fill !== 'previous') return columns;
   const counts = bins.column('count');
   for (const [index, column] of columns.entries()) {
-    // No sample is counted twice.
+    // A copied count would count samples twice.
     if (aggregates[index] === 'count') continue;
     for (let bin = 1; bin < column.length; bin++)
       if (counts[bin] === 0) column[bin] = /** @type {number | null} */ (column[bin - 1]);

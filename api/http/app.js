@@ -21,11 +21,13 @@ import { serve, timed, unknown } from './serve.js';
 /** @import { Readiness } from '../observability/readiness.js' */
 /** @import { Api } from './api.js' */
 
-// The room of HTTP: `server.js` listens, this file builds the app, `api.js` has everything below `/api/v1`. `contract/` describes the routes,
-// and `stream/` is the live stream. The room knows no CQL and no MQTT.
+// The folder of HTTP: `server.js` listens, this file builds the app, `api.js` has everything below `/api/v1`.
+// `contract/` describes the routes, and `stream/` is the live stream. The folder does not depend on CQL or
+// MQTT.
 
 /**
- * The Express app: health and metrics in every role; the API, its documents and the dashboard where the process serves readers.
+ * The Express app: health and metrics in every role; the API, its documents and the dashboard only in a
+ * process that serves readers.
  *
  * @param {object} deps
  * @param {Api | null} deps.api null: this process serves no API

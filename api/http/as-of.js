@@ -16,13 +16,17 @@ const AT_ONCE = 16;
  * @param {number} instant epoch ms
  * @param {AbortSignal} [signal] aborts when the client disconnects
  * @returns {Promise<LatestRow[]>} in the same order; a sensor without a value then has neither `ts` nor `value`
- * @throws what `signal` was aborted with
+ * @throws the reason with which `signal` was aborted
  */
 export async function rowsAsOf(deps, rows, instant, signal) {
   const { store, reading, groups } = deps;
   const retained = cutRange({ to: instant + 1 }, deps);
   const devices = new Map(rows.map((row) => [row.deviceId, uuidBytes(row.deviceId)]));
-  /** The devices that were retired, and came back: older samples may have later times than `latest`. @type {Set<string>} */
+  /**
+   * Devices that were retired and registered again. Samples from before may have later times than `latest`.
+   *
+   * @type {Set<string>}
+   */
   const retired = new Set();
   await forEachConcurrently(AT_ONCE, devices, async ([id, bytes]) => {
     signal?.throwIfAborted();
@@ -41,7 +45,7 @@ export async function rowsAsOf(deps, rows, instant, signal) {
       const { times, values, reached } = await reading.page(key, range, { order: 'desc', limit: 1 });
       const [ts, value] = [times[0], values[0]];
       if (ts !== undefined && value !== undefined) return { ts, value };
-      // A page of hours that turn out empty ends before the range does.
+      // A page of mostly empty hours may end before the range does.
       if (reached === null) break;
       range.to = reached;
     }

@@ -25,7 +25,8 @@ const ACCEPTED = 'gzip, deflate, br';
  * @param {Request} req
  * @param {Response} res
  * @param {number} limit bytes
- * @param {{ compressed?: boolean }} [options] `compressed`: it may be compressed; the limit is for both forms of it
+ * @param {{ compressed?: boolean }} [options] `compressed`: the body may be compressed; the limit applies to
+ *   both forms of it
  * @returns {{ bytes: number, read: () => Promise<Buffer>, signal: AbortSignal }} `bytes`: its size, or the limit
  *   if the size is unknown; `signal` aborts when the client disconnects
  * @throws {MillraceError} `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and `malformed` if

@@ -4,7 +4,7 @@ import compression from 'compression';
 /** @import { Request, RequestHandler, Response } from 'express' */
 /** @import { Writable } from 'node:stream' */
 
-/** A smaller answer fits in one packet anyway, in bytes. */
+/** Size in bytes below which an answer is not compressed, because it fits in one packet anyway. */
 const THRESHOLD = 1024;
 
 /**
@@ -68,7 +68,8 @@ export function compressEvents(req, res) {
 }
 
 /**
- * Sends what the compression of an answer still holds back. Otherwise a client of an export would wait for a full block.
+ * Sends the bytes that the compression of an answer still buffers. Otherwise a client of an export would wait
+ * for a full block.
  *
  * @param {Response & { flush?: () => void }} res compressed or not
  */

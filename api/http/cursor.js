@@ -9,15 +9,15 @@ const VALID_MS = 24 * 3_600_000;
 
 const MAC_BYTES = 16;
 
-/** Real cursors have a tenth of this length. Longer ones are refused. */
+/** Limit of the length of a cursor. Real cursors have a tenth of it. */
 const MAX_CHARACTERS = 2048;
 
 const ADVICE =
   'start again without a cursor, and keep all parameters except limit the same from page to page.';
 
 /**
- * Cursors: the end of a page, opaque for the client. A cursor is signed, because it comes back as part of a query. It is bound to its
- * listing, because a position means nothing in another one. It expires.
+ * Cursors: the end of a page, opaque for the client. A cursor is signed, because clients send it back in a
+ * query. A cursor is bound to its listing, because a position means nothing in another one. A cursor expires.
  *
  *     base64url( mac (16 bytes) | JSON [expires, position] )     mac = HMAC-SHA256(key, scope | 0 | JSON)
  *
@@ -72,7 +72,7 @@ export function createCursors({ secret, clock }) {
 /** @typedef {ReturnType<typeof createCursors>} Cursors */
 
 /**
- * The key that signs cursors if no setting has one: random, and stored for the next start.
+ * The key that signs cursors if no setting provides one: random, and stored for the next start.
  *
  * @param {string} dataDir
  * @returns {Promise<string>}
@@ -103,10 +103,11 @@ const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 async function createSecret(path) {
   const draft = `${path}.${randomUUID()}`;
   try {
-    // A full disk leaves an incomplete file. So the name exists only for a complete one.
+    // A full disk would leave an incomplete file. So the secret is written under another name and linked when
+    // it is complete.
     const secret = randomBytes(32).toString('base64url');
     await writeFile(draft, secret, { flag: 'wx', mode: 0o600 });
-    // If two processes start at once, one makes the file and both read it.
+    // If two processes start at once, one of them creates the file and both read it.
     await link(draft, path).catch((error) => {
       if (!NO_LINKS.includes(error.code)) throw error;
       return writeFile(path, secret, { flag: 'wx', mode: 0o600 });

@@ -59,7 +59,8 @@ export function createDashboard({ dir = DASHBOARD_DIR } = {}) {
   router.use(
     '/assets',
     sirv(join(dir, 'assets'), {
-      // A later build has other names. With `dev` the folder is read for each request, not once.
+      // A later build has files with other names. With `dev` the folder is read for each request, not only
+      // once.
       dev: true,
       brotli: true,
       gzip: true,
@@ -98,8 +99,8 @@ function createPage(dir) {
 }
 
 /**
- * Sends a file that a browser revalidates each time (304). Its time alone would not do: after a step back to an older build, a browser
- * would keep the newer page, whose assets are gone.
+ * Sends a file that a browser revalidates each time (304). Its modification time is not enough: after a
+ * return to an older build, a browser would keep the newer page, whose assets are gone.
  *
  * @param {express.Response} response
  * @param {string} path

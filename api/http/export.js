@@ -14,7 +14,7 @@ import { createWrite } from './write.js';
 
 const HOUR_MS = 3_600_000;
 
-/** The ends of a time: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
+/** The ends of a formatted time: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
 const SECONDS = Array.from(
   { length: 3600 },
   (_, second) => `${pad(Math.floor(second / 60), 2)}:${pad(second % 60, 2)}.`,
@@ -27,7 +27,8 @@ function pad(number, digits) {
 }
 
 /**
- * Formats times as `formatTime` does, from three cached texts. For many times of one hour that is three times as fast.
+ * Formats times as `formatTime` does, from three cached texts. For many times in one hour, the cache makes
+ * formatting three times as fast.
  *
  * @returns {(ts: number) => string} `ts` in whole epoch ms
  */
@@ -101,7 +102,8 @@ export const tableType = (req, format) =>
   format === undefined ? preferred(req, TEXT_TYPES) : TYPE_OF[format];
 
 /**
- * Pages come first. Each type is also asked for with its charset, because an `Accept` with a charset matches only that.
+ * Lists pages first, so that they win a tie. Each type is also offered with its charset, because an `Accept`
+ * with a charset matches only that.
  *
  * @template {ExportType} T
  * @param {Request} req
@@ -240,7 +242,7 @@ async function sendFile(req, res, { limit, type, name, send }) {
  *
  * @param {Request} req
  * @param {string} type media type
- * @param {string[]} [others] further parameters that this type does not take
+ * @param {string[]} [others] further parameters that this type does not support
  * @throws {MillraceError} `bad_parameter`
  */
 export function refusePaging(req, type, others = []) {

@@ -28,7 +28,7 @@ export const safeHeaders = ({ encrypted }) =>
   });
 
 /**
- * The same headers for answers that are written without the app.
+ * Makes the same security headers for answers that are written without the app.
  *
  * @param {{ encrypted: boolean }} options
  * @returns {string[]} lines of a header
@@ -36,7 +36,7 @@ export const safeHeaders = ({ encrypted }) =>
 export function safeHeaderLines(options) {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
-  // helmet uses nothing of Express in the two objects.
+  // helmet uses no property of Express in the two objects.
   const handler = /** @type {(req: IncomingMessage, res: ServerResponse, next: () => void) => void} */ (
     /** @type {unknown} */ (safeHeaders(options))
   );

@@ -1,4 +1,7 @@
-/** HTTP: routes, streams and exports, a client's way to every other room. No room imports this one. */
+/**
+ * HTTP: routes, streams and exports, through which clients reach all other folders. No other folder imports
+ * this one.
+ */
 export { createApi } from './api.js';
 export { createApp } from './app.js';
 export { createCursors, cursorSecret } from './cursor.js';

@@ -26,7 +26,8 @@ export const latestItem = (row) => ({
   type: row.type,
   unit: row.unit,
   site: row.site,
-  // JSON leaves out an interval that nobody announced: a snapshot has an item for each sensor.
+  // JSON leaves out `undefined`. A snapshot has an item for each sensor, so it omits intervals that are
+  // unknown.
   interval_ms: row.intervalMs ?? undefined,
   ts: optionalTime(row.ts),
   value: row.value,
@@ -128,19 +129,19 @@ export function streamItem(rows, streamed) {
   };
 }
 
-/** Addresses that mean all of a machine. */
+/** Listen addresses that include all network interfaces of a machine. */
 const ALL_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 
 const MQTT_PORT = 1883;
 const MQTT_TLS_PORT = 8883;
 
 /**
- * The broker that devices connect to, for people who connect one.
+ * Describes the broker that devices connect to.
  *
  * @param {Pick<Config, 'mqtt' | 'role'>} config
  * @param {number} port of the embedded broker
- * @returns {{ embedded: boolean, host: string | null, port: number, tls: boolean, credentials: boolean } | null} null: there is none that
- *   this process knows
+ * @returns {{ embedded: boolean, host: string | null, port: number, tls: boolean, credentials: boolean } | null}
+ *   null: this process knows no broker
  */
 export function mqttItem({ mqtt, role }, port) {
   if (mqtt.url === undefined && role === 'http') return null;

@@ -5,7 +5,7 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { Response } from 'express' */
 
 /**
- * Requests that take long: how many of them run at once, and their end when the client disconnects.
+ * Long requests: limits of concurrent requests, and their end when the client disconnects.
  *
  * The limits count the requests of all clients. Above its limit a request is refused, but a page (`pages`) or a series as JSON (`points`)
  * waits for its turn. An export reads ahead for its client, an import holds up to 32 MB of samples, a series
@@ -53,9 +53,10 @@ export const createConcurrencyLimits = (limits) => ({
 });
 
 /**
- * Runs at most `concurrency` answers at once. Others wait, and a client that has left gets none. Without this limit, 500 requests at once for `latest` held
- * up acknowledgements and health checks for 0.9 s, and 100 for a device of 10,000 sensors for 4.9 s. An answer ends when it is handed over, however slowly
- * the client reads.
+ * Runs at most `concurrency` answers at once. Others wait, and a client that has disconnected gets no answer.
+ * Without this limit, 500 requests at once for `latest` delayed acknowledgements and health checks by 0.9 s,
+ * and 100 for a device of 10,000 sensors by 4.9 s. An answer ends when it is handed over to the socket,
+ * however slowly the client reads.
  *
  * @param {number} concurrency
  */

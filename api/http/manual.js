@@ -7,7 +7,10 @@ import { PagePolicy } from './page-policy.js';
 
 const MANUAL_DIR = fileURLToPath(new URL('../../dist/docs/', import.meta.url));
 
-/** Pages, programs, styles, drawings and the index of the search. Pictures are compressed already. */
+/**
+ * Types that are compressed: pages, programs, styles, drawings and the search index. Pictures are compressed
+ * already.
+ */
 const COMPRESSED = /^(?:text\/(?:html|css|javascript)|application\/(?:javascript|json)|image\/svg\+xml)\b/i;
 
 const NOT_BUILT = `<!doctype html><html lang="en"><title>Manual · Millrace</title>
@@ -24,7 +27,7 @@ export function createManual({ dir = MANUAL_DIR } = {}) {
   const router = express.Router();
   const policy = new PagePolicy(join(dir, 'index.html'), () => pagesIn(dir));
   router.use('/docs', (req, res, next) => {
-    // The program that draws the MQTT interface compiles schemas. It draws one document, which is our own.
+    // The page of the MQTT interface compiles JSON schemas. It reads only Millrace's own document.
     const exceptions = { inlineStyles: true, evaluation: req.path.startsWith('/mqtt/') };
     res.set({
       'Content-Security-Policy': policy.header(exceptions),

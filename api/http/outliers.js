@@ -6,14 +6,14 @@ import { keyOf } from './stream/latest-cache.js';
 /** @import { JudgedItem } from './stream/latest-cache.js' */
 
 /**
- * Ranks the newest values of the fleet by how unusual they are. The whole fleet counts, because the judgment is where the data is: a client
- * gets the worst of 100,000 sensors without receiving them.
+ * Ranks the newest values of the fleet by how unusual they are. The server ranks the whole fleet, because it
+ * has the baselines. A client gets the most unusual of 100,000 sensors without receiving all of them.
  */
 
 /** A value this many deviations from its mean is an outlier. */
 export const OUTLIER_SIGMAS = 4.5;
 
-/** An answer is used again for this long, in ms: many screens ask the same. */
+/** Time in ms for which an answer is reused, because many dashboards send the same request. */
 const MAX_AGE_MS = 2000;
 
 /** @typedef {{ type: string | undefined, site: string | undefined }} OutlierFilter */
@@ -21,16 +21,16 @@ const MAX_AGE_MS = 2000;
 /** @typedef {JudgedItem & { sigmas: number, ts: string, value: number }} Judged */
 
 /**
- * Sensors that are shown as one: those of a site, or of a device.
+ * Sensors that are shown as one entry: those of a site, or of a device.
  *
  * @typedef {object} Group
  * @property {string | null} site
- * @property {string | null} deviceId null: it is a site
- * @property {string | null} device its name
+ * @property {string | null} deviceId null: the group is a site
+ * @property {string | null} device name of the device
  * @property {number} sensors
  * @property {number} judged
  * @property {number} outliers
- * @property {Judged | null} worst the most unusual one; null: none was judged
+ * @property {Judged | null} worst the most unusual one; null: no sensor was judged
  */
 
 /**
@@ -55,7 +55,7 @@ export function createRanking({ latest, clock }) {
     if (known) return known.answer;
     const answer = compute();
     recent.set(question, { at: now, answer });
-    // The next request tries again.
+    // A failed answer is not cached, so the next request tries again.
     answer.catch(() => recent.delete(question));
     return answer;
   }
@@ -112,7 +112,12 @@ const isJudged = (item) => item.sigmas !== undefined && item.ts !== null && item
 /** @param {Judged} item */
 const isOutlier = ({ sigmas }) => Math.abs(sigmas) >= OUTLIER_SIGMAS;
 
-/** Equally unusual ones have an order of their own, so that every process gives the same. @param {Judged} a @param {Judged} b */
+/**
+ * Orders equally unusual values by key, so that every process gives the same order.
+ *
+ * @param {Judged} a
+ * @param {Judged} b
+ */
 const byUnusual = (a, b) =>
   Math.abs(b.sigmas) - Math.abs(a.sigmas) || (keyOf(a) < keyOf(b) ? -1 : Number(keyOf(a) > keyOf(b)));
 

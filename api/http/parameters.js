@@ -21,7 +21,7 @@ export const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
 
 const BAD_OFFSET = 'a whole number of minutes from -1439 to 1439';
 
-/** Minutes between a clock and UTC; no clock is a day away. */
+/** Limits of a UTC offset in minutes: less than a day. */
 const utcOffset = z
   .string()
   .regex(/^-?\d{1,4}$/, BAD_OFFSET)
@@ -38,7 +38,7 @@ const utcOffset = z
 /** How requests write a time before now. */
 const AGO = /^-(\d{1,9}(?:ms|[smhdy]))$/;
 
-/** Times have at most this distance from 1970, in ms. */
+/** Greatest distance of a time from 1970, in ms. */
 const MAX_TIME_MS = 8.64e15;
 
 const time = z.string().transform((text, context) => {
@@ -48,7 +48,7 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-// The usual cause is the plus sign of an offset, which means a space in an address.
+// The usual cause is a plus sign in an offset that is not encoded. In a query string it means a space.
 const BAD_TIME = 'ISO 8601, integer milliseconds, now or -1h; write the plus of an offset as %2B';
 
 /** @param {string} text @returns {TimeParameter | null} null: not a time */
@@ -68,7 +68,7 @@ export function parseTimeParameter(text) {
 const atTime = (given, now) => (typeof given === 'object' ? Math.max(now - given.ago, -MAX_TIME_MS) : given);
 
 /**
- * The range of a request, with relative times counted from now.
+ * The range of a request in absolute times. Relative times count from now.
  *
  * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
  * @param {number} now epoch ms
@@ -140,7 +140,9 @@ export const fields = {
   }),
   name: name.optional(),
   text: name,
-  /** `parseDevice` checks it, because a text that is neither an id nor a name has its own code. */
+  /**
+   * `parseDevice` checks the text, because a text that is neither an id nor a name has its own error code.
+   */
   id: z.string().optional(),
 };
 
@@ -198,8 +200,8 @@ const BAD_ID =
   'Devices and sensors are lower-case UUIDs, or names of 1 to 128 bytes of UTF-8 without control characters.';
 
 /**
- * Cuts the range of a request. It starts no earlier than retention, to the millisecond. It ends no later than now plus the allowed clock
- * skew.
+ * Cuts the range of a request. The range starts no earlier than retention, to the millisecond, and ends no
+ * later than now plus the allowed clock skew.
  *
  * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
  * @param {Pick<RouteDeps, 'clock' | 'historyDays' | 'maxClockSkewMs'>} deps

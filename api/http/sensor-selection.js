@@ -97,7 +97,7 @@ function sensorTest(sensors) {
   for (const text of sensors)
     if (!identifySensor(NOBODY, text)) throw new MillraceError('bad_id', `${text} is not a sensor.`);
   const names = new Set(sensors);
-  // An id is a digest of its device. The rows of a device follow each other.
+  // A sensor id is a digest that depends on its device. The rows of a device follow each other.
   let device = '';
   /** @type {Set<string | undefined>} */
   let ids = new Set();
@@ -112,8 +112,9 @@ function sensorTest(sensors) {
 }
 
 /**
- * A device that was retired and came back may have later samples than `latest` has. Sensors that are silent until the end of the
- * range are looked at; for the others it does not matter.
+ * Corrects the newest times of retired devices. A device that was retired and registered again may have later
+ * samples than `latest` shows. Only sensors whose newest sample is before the end of the range are checked;
+ * for the others it does not matter.
  *
  * @param {RouteDeps['store']} store
  * @param {SelectedSensor[]} sensors changed in place

@@ -67,7 +67,7 @@ const LIST = new Intl.ListFormat('en', { type: 'conjunction' });
 
 /**
  * @param {string} route
- * @param {string} [method] default: that of the request
+ * @param {string} [method] default: the method of the request
  * @returns {RequestHandler}
  */
 const named = (route, method) => (req, res, next) => {

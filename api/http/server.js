@@ -15,7 +15,10 @@ import { problemDocument } from './problems.js';
 /** @import { OwnCertificate } from '../access/tls/certificate-reload.js' */
 /** @import { Metrics } from '../observability/metrics.js' */
 
-/** Enough for an address of `/stream` with the most ids. That is ten times Node's default of 16 KiB. In bytes. */
+/**
+ * Limit of headers in bytes: enough for an address of `/stream` with the most ids. It is ten times Node's
+ * default of 16 KiB.
+ */
 const MAX_HEADER_BYTES = 200 * 1024;
 
 /** Interval of the checks for slow requests and stalled responses, in ms. */
@@ -55,7 +58,8 @@ export function createHttpServer(deps) {
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, requestMs),
-    // Node's own refusal bypasses `request`, and so the limit of running requests. `app.js` checks the host.
+    // Node's own refusal bypasses `request`, and with it the limit of running requests. `app.js` checks the
+    // host.
     requireHostHeader: false,
   };
   const server = tls ? createTlsServer({ ...options, ...tls.options }) : createServer(options);
@@ -194,7 +198,8 @@ function clientErrorHandler(options) {
 }
 
 /**
- * The socket reports only when a whole piece was written. So a response gets `stallMs` once more for each of these bytes that wait.
+ * Size of a piece in bytes. The socket reports progress only when a whole piece was written. So a response
+ * gets `stallMs` again for each waiting piece of this size.
  */
 export const PIECE_BYTES = 2 * 1024 * 1024;
 
@@ -206,7 +211,7 @@ export const PIECE_BYTES = 2 * 1024 * 1024;
  * @param {object} deps
  * @param {PendingConnections} deps.pending
  * @param {number} deps.stallMs time without progress after which a response is dropped
- * @param {() => number} [deps.elapsed] ms of a clock that never goes back
+ * @param {() => number} [deps.elapsed] ms of a monotonic clock
  */
 export function createStalledResponses({ pending, stallMs, elapsed = () => performance.now() }) {
   /** @type {Map<ServerResponse, { socket: Socket, written: number, since: number }>} */

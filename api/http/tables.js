@@ -83,7 +83,7 @@ const describe = (res, type, name) =>
  * @param {AbortSignal} signal
  * @param {(after: P | null) => Promise<{ rows: T[], next: P | null }>} read
  * @returns {AsyncGenerator<T[], void>} a page at a time
- * @throws what `signal` was aborted with
+ * @throws the reason with which `signal` was aborted
  */
 export async function* allPages(signal, read) {
   /** @type {P | null} */

@@ -6,13 +6,17 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { Request } from 'express' */
 
-/** Uploads: bodies that are read in any order, so they lie in a file of `DATA_DIR` while a request runs. */
+/**
+ * Uploads: bodies whose bytes are not read in order. So they are stored in a file of `DATA_DIR` while a
+ * request runs.
+ */
 
 /** @param {string} dataDir */
 const directoryOf = (dataDir) => join(dataDir, 'imports');
 
 /**
- * Removes what a killed process has left. Uploads of another process with the same directory go on, because they keep their files open.
+ * Removes the files that a killed process has left. Uploads of another process with the same directory
+ * continue, because they keep their files open.
  *
  * @param {string} dataDir
  * @returns {Promise<void>}
@@ -30,7 +34,7 @@ export async function clearUploads(dataDir) {
  * @template T
  * @param {Request} req
  * @param {{ dataDir: string, limit: number }} options `limit`: bytes
- * @param {(file: FileHandle) => Promise<T>} work the file is removed after it
+ * @param {(file: FileHandle) => Promise<T>} work the file is removed afterwards
  * @returns {Promise<T>}
  * @throws {MillraceError} `too_large`
  */

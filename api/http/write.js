@@ -8,11 +8,12 @@ import { flushCompressed } from './compression.js';
  * @param {Response} res
  * @param {AbortSignal} signal aborts when the client disconnects
  * @param {'latin1' | 'utf8'} encoding of text; latin1 is quicker, for ASCII
- * @returns {(part: string | Uint8Array) => Promise<void>} settles when the response takes more
+ * @returns {(part: string | Uint8Array) => Promise<void>} settles when the response accepts more
  */
 export function createWrite(res, signal, encoding) {
   let wake = () => {};
-  // One listener for all writes. `compression` 1.8 moves it to a stream of its own, from which `once` cannot remove it.
+  // One listener serves all writes. `compression` 1.8 moves a listener to a stream of its own, from which
+  // `once` cannot remove it.
   res.on('drain', () => wake());
   signal.addEventListener('abort', () => wake(), { once: true });
   return async (part) => {

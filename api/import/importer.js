@@ -11,10 +11,16 @@ import { readTime, readValue } from './rows.js';
 /** @import { ImportOptions } from './index.js' */
 /** @import { Rows } from './rows.js' */
 
-/** Samples in memory before they are written, 16 bytes each. While they are written, as many may gather again. */
+/**
+ * Samples in memory before they are written, 16 bytes each. During a write, the same number may be gathered
+ * again.
+ */
 const MAX_BUFFERED = 1_000_000;
 
-/** Names of sensors in memory, at about 300 bytes each. If there are more, all of them are forgotten and looked up again. */
+/**
+ * Names of sensors in memory, at about 300 bytes each. Above this limit, all of them are dropped and looked
+ * up again.
+ */
 const MAX_ENTRIES = 500_000;
 
 /** Samples that a dry run shows. */
@@ -22,7 +28,11 @@ const SHOWN = 20;
 
 /** A line without all of its samples. @typedef {{ line: number, code: ErrorCode, rule: string }} RefusedLine */
 
-/** How far an import is. @typedef {{ rows: number, samples: number, refused: number }} Progress `rows` of the file, all committed */
+/**
+ * How far an import has come.
+ *
+ * @typedef {{ rows: number, samples: number, refused: number }} Progress `rows` of the file, all committed
+ */
 
 /** A sample as it is stored. @typedef {{ line: number, device: string, sensor: string, ts: string, value: number, type: string | null, unit: string | null, site: string | null }} StoredRow */
 
@@ -73,7 +83,7 @@ export class Importer {
     if (this.#buffered >= MAX_BUFFERED) await this.#flush();
   }
 
-  /** Writes the gathered samples, and forgets all names. */
+  /** Writes the gathered samples, and drops all names. */
   async #forgetNames() {
     await this.#flush();
     this.#entries.clear();
@@ -81,7 +91,7 @@ export class Importer {
     this.#resolved = 0;
   }
 
-  /** @returns {Promise<{ progress: Progress, first: StoredRow[] }>} settles when all is committed */
+  /** @returns {Promise<{ progress: Progress, first: StoredRow[] }>} settles when all samples are committed */
   async end() {
     await this.#flush();
     await this.#writing;
@@ -95,7 +105,7 @@ export class Importer {
     let lastDevice;
     let lastSensor;
     for (let index = 0; index < device.length; index++) {
-      // In the first row both may be undefined, as in a row of CSV that ends early.
+      // In the first row both may be undefined, for example in a row of CSV that ends early.
       if (index > 0 && device[index] === lastDevice && sensor[index] === lastSensor) continue;
       lastDevice = device[index];
       lastSensor = sensor[index];
@@ -208,7 +218,11 @@ export class Importer {
     return null;
   }
 
-  /** Writes what has gathered while the next rows gather. @returns {Promise<void>} settles when the write before is committed */
+  /**
+   * Writes the gathered samples while the next rows are gathered.
+   *
+   * @returns {Promise<void>} settles when the previous write is committed
+   */
   async #flush() {
     await this.#writing;
     /** @type {Map<Device, Array<{ known: Sensor, sensor: Buffer, times: Float64Array | number[], values: Float64Array | number[] }>>} */
@@ -227,7 +241,7 @@ export class Importer {
     this.#buffered = 0;
     const reached = { ...this.#gathered };
     this.#writing = this.#write(devices, reached);
-    // Its failure is reported when it is awaited.
+    // A failure is reported when `#writing` is awaited.
     this.#writing.catch(() => {});
   }
 

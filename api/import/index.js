@@ -12,8 +12,8 @@ import { readCsv, readNdjson } from './text.js';
 /** @import { Rows } from './rows.js' */
 
 /**
- * Import: files of old measurements become samples at their original times. Callers give a file, or a stream of CSV or NDJSON. What is
- * committed, and how, is up to `api/ingest`.
+ * Import: files of old measurements become samples at their original times. Callers give a file, or a stream
+ * of CSV or NDJSON. `api/ingest` commits the samples.
  */
 
 /** @typedef {'csv' | 'ndjson' | 'parquet'} FileFormat */
@@ -103,7 +103,7 @@ async function importRows(ingest, rows, options) {
   for await (const some of rows) {
     if (some.end > options.skip) await importer.add(some);
     if (options.signal.aborted) break;
-    // Other requests are served between the parts of a file.
+    // Other requests run between the parts of a file.
     await setImmediate();
   }
   return importer.end();

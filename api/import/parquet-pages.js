@@ -5,14 +5,14 @@ import { checkRuns, storageOf } from './parquet-runs.js';
 /** @import { AsyncBuffer, ColumnMetaData, PageHeader, SchemaElement } from 'hyparquet' */
 
 /**
- * The library takes the counts of a page header as they are, and allocates arrays of that length. So the headers of a row group are read
- * and compared first: with its rows, with the bytes that are there, and with the limits.
+ * The library trusts the counts of a page header, and allocates arrays of that length. So the headers of a
+ * row group are read first, and compared with its rows, with the bytes that are there, and with the limits.
  */
 
-/** Limits of a row group, which is in memory as a whole. Values take 8 bytes each, or more. */
+/** Limits of a row group, which is in memory as a whole. Each value takes 8 bytes or more. */
 export const GROUP_LIMITS = { rows: 10_000_000, values: 2 ** 26, bytes: 2 ** 29 };
 
-/** The time for the header of a page, as that for so many values. */
+/** The time to read a page header, expressed as a number of values. */
 const VALUES_OF_HEADER = 64;
 
 /** @returns {MillraceError} `bad_file` */
@@ -37,7 +37,7 @@ export async function checkPages(file, schema, chunks) {
     const view = new DataView(await file.slice(begin, begin + Number(size)));
     const reader = { view, offset: 0 };
     const storage = storageOf(schema, chunk);
-    // The library stops one byte before the end as well.
+    // Like this loop, the library stops one byte before the end.
     while (reader.offset < view.byteLength - 1) {
       const header = parquetHeader(reader);
       const claimed = claimsOf(header, view.byteLength - reader.offset);
@@ -57,7 +57,11 @@ function checkLimits({ values, bytes }) {
   if (values > GROUP_LIMITS.values || bytes > GROUP_LIMITS.bytes) throw groupTooLarge();
 }
 
-/** @param {PageHeader} header @param {number} rest bytes after it @returns {{ values: number, bytes: number }} what it makes the library allocate */
+/**
+ * @param {PageHeader} header
+ * @param {number} rest bytes after it
+ * @returns {{ values: number, bytes: number }} the allocations that the header causes in the library
+ */
 function claimsOf(header, rest) {
   const { compressed_page_size: compressed, uncompressed_page_size: bytes } = header;
   const { data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header;

@@ -8,15 +8,16 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { ColumnMetaData, DataReader, PageHeader, SchemaElement } from 'hyparquet' */
 
 /**
- * Levels, indexes of a dictionary and truth values are stored as runs: a length and a value, or a length and packed bits. The library
- * writes each run whole into an array that grows with it, so a few bytes may take gigabytes. The lengths are compared with the values of
- * the page first. That costs little: the values of a run are passed over.
+ * Levels, dictionary indexes and booleans are stored as runs: a length and a value, or a length and packed
+ * bits. The library writes each run in full into an array that grows with it. So a few bytes may allocate
+ * gigabytes. The lengths are compared with the values of the page first. This check costs little, because it
+ * skips the values of a run.
  *
- * A text may be stored as a prefix of the text before and a rest. The prefixes of a small page may add up to gigabytes, so they count as
- * bytes of the row group.
+ * A text may be stored as a prefix of the previous text and a rest. The prefixes of a small page may add up
+ * to gigabytes, so they count as bytes of the row group.
  */
 
-/** Packed bits come in groups of eight values, so the last run may be longer than what is left. */
+/** Packed bits come in groups of eight values, so the last run may be longer than the remaining values. */
 const GROUP = 8;
 
 const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
@@ -26,8 +27,9 @@ const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
  *
  * @typedef {object} Storage
  * @property {ColumnMetaData} meta
- * @property {{ repetition: number, definition: number }} widths bits of its levels; 0: it has none
- * @property {number} present the definition level of a value that is there
+ * @property {{ repetition: number, definition: number }} widths bits of its levels; 0: the column has no such
+ *   level
+ * @property {number} present the definition level of a value that is not null
  */
 
 /** @param {SchemaElement[]} schema @param {ColumnMetaData} meta @returns {Storage} */
@@ -71,24 +73,37 @@ function checkPage(stored, { data_page_header: counts, uncompressed_page_size: s
   if (meta.type === 'BOOLEAN') checkSized(reader, 1, values);
   else {
     const width = reader.view.getUint8(reader.offset++);
-    // The library takes indexes without bits as zeros.
+    // The library reads indexes with a width of 0 bits as zeros.
     if (width > 0) checkPart(reader, width, values, reader.view.byteLength);
   }
   return 0;
 }
 
-/** @param {string} encoding of the values @returns {boolean} whether they may take more memory than bytes of the page */
+/**
+ * @param {string} encoding of the values
+ * @returns {boolean} whether they may take more memory than the bytes of the page
+ */
 const isChecked = (encoding) =>
   encoding === 'RLE' || encoding === 'DELTA_BYTE_ARRAY' || DICTIONARY.has(encoding);
 
-/** @param {DataReader} reader of levels that are checked @param {number} width @param {number} values @param {number} present @returns {number} */
+/**
+ * @param {DataReader} reader of checked levels
+ * @param {number} width
+ * @param {number} values
+ * @param {number} present
+ * @returns {number}
+ */
 function countPresent(reader, width, values, present) {
   const levels = new Array(values);
   readRleBitPackedHybrid(reader, width, levels);
   return levels.filter((level) => level === present).length;
 }
 
-/** @param {DataReader} reader @param {number} values @returns {number} bytes that each value repeats of the one before */
+/**
+ * @param {DataReader} reader
+ * @param {number} values
+ * @returns {number} total bytes that values repeat of the value before them
+ */
 function prefixesOf(reader, values) {
   const prefixes = new Int32Array(values);
   if (values > 0) deltaBinaryUnpack(reader, values, prefixes);
@@ -109,7 +124,7 @@ function checkPageV2(
   levels.offset = repetition;
   if (widths.definition > 0) checkPart(levels, widths.definition, rows, repetition + definition);
   if (!isChecked(encoding)) return 0;
-  // As the library does: without levels the values begin where those would be.
+  // Like in the library, the values of a column without levels begin at the place of the levels.
   const body = stored.subarray(repetition + (widths.definition > 0 ? definition : 0));
   const rest = size - repetition - definition;
   const reader = readerOf(isCompressed === false ? body : decompressPage(body, rest, meta.codec, undefined));
@@ -136,11 +151,11 @@ function checkSized(reader, width, values) {
 /**
  * @param {DataReader} reader left at the end
  * @param {number} width bits of a value
- * @param {number} values that the runs stand for, at most
+ * @param {number} values greatest number of values in the runs
  * @param {number} end offset after the last run
  */
 function checkPart(reader, width, values, end) {
-  // The library reads runs until it has the values, whatever their size was said to be.
+  // The library reads runs until it has all values, whatever size the page declares.
   for (let seen = 0; seen < values && reader.offset < reader.view.byteLength; ) {
     const header = readVarInt(reader);
     const isPacked = (header & 1) === 1;

@@ -7,7 +7,7 @@ import { isEmpty, layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 /** @import { AsyncBuffer, ColumnMetaData, DecodedArray, FileMetaData, RowGroup } from 'hyparquet' */
 /** @import { Layout, Rows } from './rows.js' */
 
-/** Times become epoch ms at once. An object for each of them would cost more than all the rest. */
+/** Times become epoch ms at once. A Date object for each time would cost more than all other work. */
 const PARSERS = {
   timestampFromMilliseconds: (/** @type {bigint} */ ms) => Number(ms),
   timestampFromMicroseconds: (/** @type {bigint} */ micros) => Math.floor(Number(micros) / 1000),
@@ -16,8 +16,8 @@ const PARSERS = {
 };
 
 /**
- * Reads a Parquet file, row group by row group: a sample a row, or a column for each sensor. A row group is handed on in slices, so that
- * other requests are served in between.
+ * Reads a Parquet file, row group by row group. A row has one sample, or a column for each sensor. A row
+ * group is returned in slices, so that other requests run in between.
  *
  * @param {FileHandle} handle
  * @param {{ device: string | undefined, skip: number }} options `skip`: rows that need not be read
@@ -65,7 +65,7 @@ async function readMetadata(file) {
   const metadata = await parquetMetadataAsync(file);
   for (const element of metadata.schema) {
     const { logical_type: logical } = element;
-    // The library reads decimals by their older annotation alone. Without it, 2.5 would become 25.
+    // The library recognizes decimals only by their older annotation. Without it, 2.5 would become 25.
     if (logical?.type === 'DECIMAL')
       Object.assign(element, { converted_type: 'DECIMAL', scale: logical.scale });
   }
@@ -151,15 +151,18 @@ function decimalPlacesOf(metadata) {
   return places;
 }
 
-/** Below it, the library and `withDecimals` together move a whole number by less than a half. */
+/**
+ * Limit of exact decimals. For smaller whole numbers, the library and `withDecimals` together cause an error
+ * below one half.
+ */
 const MAX_EXACT = 2 ** 50;
 
 /**
- * Corrects decimals. The library multiplies a whole number by a power of ten such as 0.1, which no double has
- * exactly: 3 * 0.1 is 0.30000000000000004. A division has the nearest double.
+ * Corrects decimals. The library multiplies a whole number by a power of ten such as 0.1, which is not exact
+ * as a double: 3 * 0.1 is 0.30000000000000004. A division gives the nearest double.
  *
  * @param {DecodedArray} column
- * @param {number} [places] decimal places of its values; 0: they need no correction
+ * @param {number} [places] decimal places of its values; 0: the values need no correction
  * @returns {DecodedArray}
  */
 function withDecimals(column, places = 0) {

@@ -6,7 +6,7 @@ import { parseTime } from '../../common/times.js';
  *
  * @typedef {object} Rows
  * @property {number} end rows of the file up to here, counted from 0
- * @property {ArrayLike<number>} lines where each sample stands in the file, as a person counts
+ * @property {ArrayLike<number>} lines line number of each sample in the file, counted from 1
  * @property {ArrayLike<unknown>} device
  * @property {ArrayLike<unknown>} sensor
  * @property {ArrayLike<unknown>} ts
@@ -17,7 +17,7 @@ import { parseTime } from '../../common/times.js';
  * @property {Array<{ line: number, rule: string }>} malformed lines that have no sample
  */
 
-/** Names of columns, as files have them in the field. In lower case. */
+/** Common names of columns, in lower case. */
 const NAMES = {
   ts: ['ts', 'time', 'timestamp', 'datetime', 'date'],
   device: ['device', 'device_id'],
@@ -28,25 +28,26 @@ const NAMES = {
   site: ['site'],
 };
 
-/** Samples of a file that are handed on at once. */
+/** Samples of a file that are passed on at once. */
 export const SAMPLES_AT_ONCE = 20_000;
 
 /** Columns of a file, and members of an object. */
 const MAX_COLUMNS = 2000;
 
-/** The index of a pandas frame, as CSV and Parquet name it. It is no sensor. */
+/** The index column of a pandas frame, as CSV and Parquet name it. This column is no sensor. */
 const INDEX = /^(?:__index_level_\d+__)?$/;
 
 /** @typedef {keyof typeof NAMES} Role */
 
 /**
- * How the columns of a file are read. `wide`: columns that are a sensor each; null: the file has a sample a row.
+ * How the columns of a file are read. `wide`: columns that are one sensor each; null: each row of the file
+ * has one sample.
  *
  * @typedef {{ roles: Partial<Record<Role, string>>, wide: string[] | null }} Layout by the names of columns
  */
 
 /**
- * Finds out which column is what.
+ * Finds the role of each column.
  *
  * @param {string[]} names of the columns of a file
  * @param {string | undefined} device the device of all rows, if the file does not name it
@@ -98,8 +99,8 @@ function rolesOf(names) {
 }
 
 /**
- * Refuses a sample a row that lacks the column of its sensor or of its value. Read as a sensor a column, the
- * values of all its sensors would be stored as those of one.
+ * Refuses a file with one sample per row that lacks the column of its sensor or of its value. Otherwise each
+ * column would count as a sensor, and the values of all sensors would be stored under one name.
  *
  * @param {Layout['roles']} roles
  * @param {string[]} wide
@@ -159,7 +160,7 @@ export class RowList {
       return this.#push(line, [device, cell('sensor'), ts, cell('value'), site, cell('type'), cell('unit')]);
     for (const name of wide) {
       const value = read(name);
-      // A device need not measure everything at once.
+      // An empty cell is skipped, because a device need not measure all sensors at once.
       if (!isEmpty(value)) this.#push(line, [device, name, ts, value, site, null, null]);
     }
   }
@@ -180,7 +181,7 @@ export class RowList {
 /** @param {unknown} cell @returns {boolean} whether it has no value */
 export const isEmpty = (cell) => cell === undefined || cell === null || cell === '';
 
-/** A number as programs write it. `Number` would also take an empty text and 0x10. */
+/** A decimal number as programs write it. `Number` would also accept an empty text and 0x10. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
 

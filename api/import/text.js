@@ -6,20 +6,21 @@ import { layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 
 /** @import { Layout, Rows } from './rows.js' */
 
-/** Lines that are read before their samples are taken over. */
+/** Lines that are read before their samples are passed on. */
 const LINES_AT_ONCE = 5000;
 
 /** Longest line of NDJSON, in characters. */
 const MAX_LINE = 1024 * 1024;
 
-/** Programs of Windows write it before the first line. */
+/** Programs on Windows write a byte order mark before the first line. */
 const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Separators of CSV files. */
 const DELIMITERS = [',', ';', '\t'];
 
 /**
- * Reads CSV: a sample a row, or a column for each sensor. The first line names the columns. A quoted cell ends in its line.
+ * Reads CSV: one sample per row, or a column for each sensor. The first line names the columns. A quoted cell
+ * must not contain a newline.
  *
  * @param {AsyncIterable<Buffer>} source
  * @param {{ device: string | undefined }} options
@@ -73,7 +74,7 @@ function addRecord(list, line, cells, { layout, columns, width }) {
 }
 
 /**
- * Splits a line. Few files quote anything, and the parser of quotes needs 5 µs a row more.
+ * Splits a line. Few files quote anything, and the parser of quotes takes 5 µs more per row.
  *
  * @param {string} text
  * @param {string} delimiter

@@ -42,7 +42,7 @@ export function createDeadLetterBox(deps) {
 
   /** @param {DeadLetter} deadLetter @returns {Promise<void>} */
   function commit(deadLetter) {
-    // Made once: each repetition writes the same row.
+    // Created once, so that each repetition writes the same row.
     const stored = storedForm(deadLetter);
     if (!outbox) return retry.run(() => store.write(deadLetter, stored));
     const group = Number(stored.id.at(-1)) % groups;
@@ -58,7 +58,8 @@ export function createDeadLetterBox(deps) {
       await commit(deadLetter);
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'rejected' || !deadLetter.content) throw error;
-      // The database refuses the content, so only the counts are stored. An unacknowledged message would come again forever.
+      // The database refuses the content, so only the counts are stored. An unacknowledged message would be
+      // redelivered forever.
       await commit({ ...deadLetter, content: null });
     }
   }
@@ -78,13 +79,14 @@ export function createDeadLetterBox(deps) {
       const counts = countCodes(refused);
       notices.refused(topic, counts, first);
       const account = registeredId(device);
-      // By the clock: a redelivered message is of an earlier hour, and would begin the hour of the quota again.
+      // The quota uses the present time. A redelivered message belongs to an earlier hour, and would restart
+      // the hour of the quota.
       const { verdict, codes } = quota.take(account, clock(), counts);
       if (verdict === 'none') return;
       const isWhole = verdict === 'whole';
       await write({
         receivedAt,
-        // Counts of all unregistered devices together belong to none of them.
+        // Counts of unregistered devices are kept together, so they belong to no single device.
         device: isWhole || account ? device : undefined,
         topic,
         codes,

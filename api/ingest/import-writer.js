@@ -33,16 +33,16 @@ import { sensorOf } from './registry/cache.js';
 const SENSORS_AT_ONCE = 8;
 const DAYS_AT_ONCE = 4;
 
-/** A reading of a packer that began longer ago has ended, in ms. */
+/** Longest duration of a packer's read of an hour, in ms. */
 const READING_MS = HOUR_MS;
 
 /** Samples of one sensor in one hour: those of the indexes [from, to). @typedef {{ hour: number, from: number, to: number }} Piece */
 
 /**
- * Commits samples of files. Hours that are closed go straight into history, as late rows do: rows, then the mark, then the note for the
- * packer. They need no row of `message`, because a reader that sees the mark reads history, and a packer merges it. The mark
- * has the time after the commit of the rows, so statistics of a reading that missed them are not trusted. Hours that are open go the way
- * of messages.
+ * Commits samples of files. Hours that are closed are written directly to history, like late rows: first the
+ * rows, then the mark, then the note for the packer. They need no row of `message`, because a reader that
+ * sees the mark reads history, and a packer merges it. The mark has the time after the commit of the rows. So
+ * statistics from a read that missed the rows are not trusted. Hours that are open are written like messages.
  */
 export class ImportWriter {
   #deps;
@@ -112,7 +112,7 @@ export class ImportWriter {
   /**
    * @param {Device} device
    * @param {Series[]} series of its sensors, one of each
-   * @returns {Promise<void>} settles when all of it is committed
+   * @returns {Promise<void>} settles when all samples are committed
    */
   async write(device, series) {
     const { clock, samples, store, publish } = this.#deps;
@@ -131,7 +131,7 @@ export class ImportWriter {
     if (late.size > 0) await this.#deps.days.note(device, [...late]);
     if (open.length > 0) await samples.write(device, open);
     const changed = await store.write.latest(device, series.map(newestOf));
-    // A file may have years of samples. Live topics get the newest only.
+    // A file may have years of samples. Live topics only get the newest sample.
     if (changed.length > 0) publish(device, changed, []);
   }
 
@@ -177,7 +177,7 @@ export class ImportWriter {
   }
 
   /**
-   * Leaves out hours of which all samples are in history, so that a file that is imported again changes nothing.
+   * Leaves out hours whose samples are all in history, so that a repeated import of a file changes nothing.
    *
    * @param {SensorBytes} key
    * @param {Samples} samples
@@ -204,8 +204,9 @@ export class ImportWriter {
 const refuseAll = (refs, code) => new Map(refs.map((ref) => [ref, code]));
 
 /**
- * Whether statistics have counted all that history has. Otherwise the hour gets its rows and its mark again: an earlier import may have
- * ended between the two, and a packer that is reading now may have missed the rows.
+ * Whether the statistics count all samples of history. Otherwise the hour gets its rows and its mark again:
+ * an earlier import may have ended between the two writes, or a packer that is reading now may have missed
+ * the rows.
  *
  * @param {HourRow} row
  * @param {Samples} there

@@ -34,7 +34,10 @@ import { UnmatchedTopics } from './unmatched-topics.js';
 /** @import { Device, Sensor } from './registry/cache.js' */
 /** @import { Series } from './sample-writer.js' */
 
-/** A database that accepted no request for this long counts as unavailable, in ms. Less may be one request that timed out. */
+/**
+ * Time in ms after which a database that accepted no request counts as unavailable. A shorter time may be one
+ * request that timed out.
+ */
 const STUCK_AFTER_MS = 1000;
 
 /**
@@ -47,8 +50,9 @@ const STUCK_AFTER_MS = 1000;
  */
 
 /**
- * Ingest: it decodes and validates messages, registers devices and sensors, and commits samples before the acknowledgement. This module
- * creates its parts. `pipeline.js` is the path of a message. MQTT, HTTP and CQL are not known here.
+ * Ingest: it decodes and validates messages, registers devices and sensors, and commits samples before the
+ * acknowledgement. This module creates its parts. `pipeline.js` is the path of a message. This folder does
+ * not depend on MQTT, HTTP or CQL.
  *
  * @param {Context} context
  * @param {object} deps
@@ -70,7 +74,7 @@ export function createIngest(context, deps) {
   const clocks = new ClockNotices({ logger });
   const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
   const notices = new RefusalNotices({ logger });
-  // Commands have it, too: what they commit must reach Kafka.
+  // Commands have an outbox, too, because their commits must also reach Kafka.
   const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
   const deadLetters = createDeadLetterBox({
     store: store.deadLetters,
@@ -181,9 +185,9 @@ export function createIngest(context, deps) {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
-    /** The connection to the broker broke: births of Sparkplug may have been missed. */
+    /** Called when the connection to the broker broke: births of Sparkplug may have been missed. */
     forgetBirths: sparkplug.forgetBirths,
-    /** Lets alarms look at committed samples. */
+    /** Sets the function through which alarms receive committed samples. */
     setSampleObserver: (/** @type {SampleObserver | null} */ observer) =>
       measurements.setSampleObserver(observer),
     /** The devices in memory, with the newest values that this process committed. */

@@ -19,7 +19,11 @@ const NOT_REFUSALS = new Set(['unavailable', 'not_replayable']);
 /** @param {MessageBatch} batch whose good measurements are committed @returns {IngestResult} */
 export const resultOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
 
-/** The counts of a message that is refused as a whole: how many measurements it has is not known. @type {MeasurementCounts} */
+/**
+ * The counts of a message that is refused as a whole. The number of its measurements is unknown.
+ *
+ * @type {MeasurementCounts}
+ */
 export const ONE_REFUSED = { received: 1, stored: 0, merged: 0, refused: 1, skipped: 0 };
 
 /**

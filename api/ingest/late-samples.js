@@ -14,10 +14,11 @@ import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../
 const SENSORS_AT_ONCE = 16;
 
 /**
- * Writes late samples to history too. A sample is late if it was committed while its hour was closing, or after: the packer may have
- * read the hour before. The samples become rows of their own in history, and a mark makes the statistics of the hour inexact until the
- * packer reads it again. Both are committed before the acknowledgement, in any order. The batches contain the samples already, and a
- * packer that finds the mark reads them.
+ * Writes late samples to history too. A sample is late if it was committed while its hour was closing, or
+ * later. The packer may already have read the hour. The samples become separate rows in history, and a mark
+ * makes the statistics of the hour inexact until the packer reads the hour again. Both are committed before
+ * the acknowledgement, in any order. The batches contain the samples already, and a packer that finds the
+ * mark reads them.
  *
  * @param {object} deps
  * @param {HistoryWrites} deps.store
@@ -100,8 +101,8 @@ class HourNotes {
   }
 
   /**
-   * Writes notes for the hour in which they are committed. The readers of an hour may have gone on while the
-   * database was away. Then the next hour gets the notes as well.
+   * Writes notes for the hour in which they are committed. While the database was unavailable, the readers of
+   * an hour may have moved on to the next hour. Then the next hour gets the notes as well.
    *
    * @param {number} at epoch ms
    * @param {(noticed: number, now: number) => Promise<void>} write `noticed`: the hour; both in epoch ms
@@ -117,11 +118,11 @@ class HourNotes {
   }
 
   /**
-   * Forgets the notes of another hour first.
+   * Whether a note is written. Notes of another hour are dropped first.
    *
    * @param {number} noticed epoch ms
    * @param {string} key of a note
-   * @returns {boolean} whether it is known to be committed
+   * @returns {boolean} whether the note is known to be committed
    */
   has(noticed, key) {
     if (noticed !== this.#hour || this.#written.size > MAX_REMEMBERED) {
@@ -138,8 +139,8 @@ class HourNotes {
 }
 
 /**
- * Notes days that get samples after their second packing pass, or during it. Without the note no packer would read the day again, and
- * each query of it would stay slow. It writes one note per hour, device and day.
+ * Notes days that get samples during or after their second packing pass. Without the note no packer would
+ * read the day again, and each query of it would stay slow. One note is written per hour, device and day.
  */
 export class LateDayNotes {
   #store;
@@ -165,11 +166,11 @@ export class LateDayNotes {
    *
    * @param {{ bytes: Buffer, group: number }} device
    * @param {number[]} hours with late samples in history, epoch ms
-   * @returns {Promise<void>} settles when they are committed
+   * @returns {Promise<void>} settles when the notes are committed
    */
   async note({ bytes, group }, hours) {
     const id = bytes.toString('latin1');
-    // The clock is read after the commit to history, which may have taken hours.
+    // The clock is read after the commit to history, because the commit may have taken hours.
     await this.#notes.writeAt(await this.#clock.now(), async (noticed, now) => {
       const isNew = (/** @type {number} */ day) => !this.#notes.has(noticed, `${id} ${day}`);
       const days = settledDays(hours, now).filter(isNew);
@@ -186,9 +187,9 @@ const settledDays = (hours, now) =>
   [...new Set(hours.map(dayOf))].filter((day) => now >= settlingOf(day) - LATE_MARGIN_MS);
 
 /**
- * Notes the hours of devices that got late messages, by the hour in which they were committed. Readers of changes and the completion of
- * Kafka read such an hour again. Without the note they would miss the messages. It writes one note per hour, device and hour of the
- * samples.
+ * Notes the hours of devices that got late messages, by the hour in which they were committed. Readers of
+ * changes and the completion of Kafka read such an hour again. Without the note they would miss the messages.
+ * One note is written per hour, device and hour of the samples.
  */
 export class LateArrivalNotes {
   #store;
@@ -213,7 +214,7 @@ export class LateArrivalNotes {
    * @param {{ bytes: Buffer, group: number }} device
    * @param {Set<number>} buckets its late hours, epoch ms
    * @param {{ began: number, at: number }} time epoch ms, before and after the commit
-   * @returns {Promise<void>} settles when they are committed
+   * @returns {Promise<void>} settles when the notes are committed
    */
   async note({ bytes, group }, buckets, { began, at }) {
     const since = bucketOf(began);

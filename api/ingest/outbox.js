@@ -6,7 +6,7 @@ import { bucketOf } from '../../schema/rules.js';
 /** @import { OutboxStore } from '../store/outbox.js' */
 
 /**
- * What is committed besides samples.
+ * A committed item other than samples.
  *
  * @typedef {{ kind: 'event', id: string, group: number, device: { id: string, name: string | null }, event: DeviceEvent }
  *   | { kind: 'dead_letter', id: string, group: number, deadLetter: StoredDeadLetter }
@@ -16,8 +16,9 @@ import { bucketOf } from '../../schema/rules.js';
 /** An announcement that has its row in the outbox. @typedef {{ announcement: Announcement, noticed: number }} Noted `noticed`: epoch ms of the hour */
 
 /**
- * Brings events, dead letters and alarms to Kafka. Its row is written before the row that it names, so a killed process loses neither. The
- * completion of the hour sends what nobody sent, if the named row is there.
+ * Sends events, dead letters and alarms to Kafka. The row of the outbox is written before the row that it
+ * names, so neither is lost if the process is killed. The completion of the hour sends the announcements that
+ * no process sent, if the named row exists.
  */
 export class Outbox {
   #store;
@@ -30,13 +31,18 @@ export class Outbox {
     this.#clock = clock;
   }
 
-  /** Sets what receives announcements after their commit. @param {(noted: Noted) => void} onCommitted must return at once */
+  /**
+   * Sets the receiver of announcements after their commit.
+   *
+   * @param {(noted: Noted) => void} onCommitted must return at once
+   */
   subscribe(onCommitted) {
     this.#onCommitted = onCommitted;
   }
 
   /**
-   * Writes the row of the outbox. The commit follows without a pause. If it is tried again, so is this: the completion reads an hour once.
+   * Writes the row of the outbox. The commit of the named row follows at once. A repeated commit also repeats
+   * this write, because the completion reads an hour only once.
    *
    * @param {Announcement} announcement
    * @returns {Promise<Noted>}
@@ -47,7 +53,7 @@ export class Outbox {
     return { announcement, noticed };
   }
 
-  /** Hands over what is committed now. @param {Noted} noted */
+  /** Passes on an announcement whose row is committed. @param {Noted} noted */
   send(noted) {
     this.#onCommitted(noted);
   }

@@ -41,17 +41,18 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @typedef {object} Message
  * @property {string} topic
  * @property {Route | null} route the topic, as `parseTopic` reads it; null: it is not a topic of the contract
- * @property {Buffer} payload out of `PayloadMemory`, because the byte budget counts all memory that it keeps alive
+ * @property {Buffer} payload from `PayloadMemory`, because the byte budget counts all memory that it keeps
+ *   alive
  * @property {string} [contentType] MQTT 5
  * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
  * @property {number} receivedAt epoch ms
  * @property {boolean} [dup] whether the DUP flag is set: an earlier delivery may have been handled
- * @property {Receipt} receipt of this message. A redelivery of it has the same one
+ * @property {Receipt} receipt of this message. A redelivery of the message has the same receipt
  * @property {(refused: Refusals) => void} [onRefused] receives the refused elements before the message is settled. A
  *   source passes it if its protocol can report a reason
  * @property {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
- * @property {(device: string, topic: string) => boolean} [permits] whether the sender may send for a device that a mapping names; missing: it may.
- *   Topics of the contract are checked before
+ * @property {(device: string, topic: string) => boolean} [permits] whether the sender may send for a device
+ *   that a mapping names; missing: it may. Topics of the contract are checked earlier
  */
 
 /**
@@ -73,7 +74,8 @@ export const arrivalOf = ({ receivedAt, retained, dup }) => ({
 });
 
 /**
- * A message as it is kept, to be stored later. Its values then get the instants that this receipt gave them.
+ * Converts a message to the form in which it is kept for later storage. Its values will get the instants that
+ * this receipt gave them.
  *
  * @template {Pick<Message, 'receivedAt' | 'receipt'>} M
  * @param {M} message
@@ -95,9 +97,10 @@ export function refuseForbidden({ permits, topic, onRefused }, device) {
 }
 
 /**
- * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead letter. `refused`: all of it
- * is in a dead letter. Messages of the other two outcomes are dropped. `forbidden`: its sender may not send for the device that a mapping
- * finds. `unknown_topic`: its topic is not a topic of Millrace, and no mapping reads it.
+ * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead
+ * letter. `refused`: the whole message is in a dead letter. Messages of the other two outcomes are dropped.
+ * `forbidden`: its sender may not send for the device that a mapping finds. `unknown_topic`: neither the
+ * contract nor a mapping has its topic.
  *
  * @typedef {'accepted' | 'refused' | 'forbidden' | 'unknown_topic'} Outcome
  */
@@ -134,10 +137,11 @@ const REPLAY = (handler, kept, route, identity) => handler.replay(kept, route, i
  * The source receives and acknowledges, `admission/` limits, and the handler of measurements does the others. Replays take the same path,
  * and HTTP enters it with `submission.js`.
  *
- * Every message passes here, so each layer costs CPU. Three measures saved an eighth of ingest's CPU at one sample a message:
- * functions are async only where they await, known sensors are found synchronously, and one promise needs no Promise.all.
- * An async function costs each message half a kilobyte: a promise, its own state, and two functions for each `await`. So nothing
- * between `admit` and the rows of the store is async. A message that waits for more than its writes takes another path.
+ * Every message passes here, so each layer costs CPU. Three measures saved an eighth of ingest's CPU at one
+ * sample a message. Functions are async only if they await. Known sensors are found synchronously. One
+ * promise needs no Promise.all. An async function costs each message half a kilobyte: a promise, its own
+ * state, and two functions for each `await`. So no function between `admit` and the rows of the store is
+ * async. A message that waits for more than its writes takes another path.
  */
 export class IngestPipeline {
   #deps;
@@ -219,7 +223,8 @@ export class IngestPipeline {
   identify = (name) => {
     const known = this.#identities.get(name);
     if (known) return known;
-    // A copy: a name of line protocol is a part of its post, and a part of a string keeps the whole string in memory.
+    // A copy, because a name of line protocol is a slice of its request, and a slice keeps the whole string
+    // in memory.
     const own = Buffer.from(name).toString();
     const identity = identifyDevice(own);
     if (identity) this.#identities.set(own, identity);
@@ -295,8 +300,9 @@ export class IngestPipeline {
   }
 
   /**
-   * An unexpected error is a defect in Millrace. Without an acknowledgement the broker would deliver the message again, and the same
-   * error would follow without end. A dead letter keeps the message until the defect is fixed.
+   * Makes a refusal of an unexpected error, which is a defect in Millrace. Without an acknowledgement the
+   * broker would deliver the message again, and the same error would repeat without end. A dead letter keeps the
+   * message until the defect is fixed.
    *
    * @param {unknown} error
    * @param {Message} message

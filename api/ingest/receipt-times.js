@@ -7,28 +7,35 @@ import { sensorOf } from './registry/cache.js';
 /** @import { MessageBatch } from './decode/message-batch.js' */
 /** @import { Device, Sensor } from './registry/cache.js' */
 
-/** Ms that a message may be ahead of its receipt with any MAX_CLOCK_SKEW, since two messages may arrive in one ms. */
+/**
+ * Least limit in ms by which a message may be ahead of its receipt with any MAX_CLOCK_SKEW, since two
+ * messages may arrive in one ms.
+ */
 const MIN_AHEAD_MS = 1000;
 
-/** Sensors that are remembered, at about 150 bytes each. */
+/** Limit of sensors in memory, at about 150 bytes each. */
 const MAX_SENSORS = 100_000;
 
 /**
- * The receipt of one message. Its source keeps it until the message is acknowledged, and passes it again with a redelivery. So the values
- * of a redelivery have the instants of the first delivery, and are stored once.
+ * The receipt of one message. The source of the message keeps it until the acknowledgement, and passes it
+ * again with a redelivery. So the values of a redelivery have the instants of the first delivery, and are
+ * stored once.
  *
  * @typedef {object} Receipt
  * @property {number | null} from epoch ms from which the times of the message count; null: not decided yet
  */
 
 /**
- * The instants of values without a time. Each value of a sensor has an instant of its own: the next free ms of that sensor, in order of
- * arrival. With the same instant, the second value would overwrite the first, which is acknowledged.
+ * Chooses instants for values without a time. Each value of a sensor gets its own instant: the next free ms
+ * of that sensor, in order of arrival. With an equal instant, the second value would overwrite the first,
+ * which is acknowledged.
  *
- * A message has one time from which its values count. So its dead letter needs this time only, and a replay computes the same instants.
- * A sensor that sends more than a value in each ms runs ahead of the clock, up to MAX_CLOCK_SKEW. Then its messages wait.
+ * A message has one time from which its values count. So its dead letter needs this time only, and a replay
+ * computes the same instants. A sensor that sends more than one value per ms runs ahead of the clock, up to
+ * MAX_CLOCK_SKEW. Then its messages wait.
  *
- * Other ingest processes do not know these instants. After a restart the newest committed sample of a sensor takes their place.
+ * Other ingest processes do not know these instants. After a restart the newest committed sample of a sensor
+ * replaces them.
  */
 export class ReceiptTimes {
   #maxAheadMs;
@@ -64,7 +71,7 @@ export class ReceiptTimes {
 
   /** @param {Map<string, UntimedSensor>} sensors @param {number} receivedAt epoch ms @returns {number} epoch ms from which the instants are free for all of them */
   #take(sensors, receivedAt) {
-    // The clock was set back, so the known instants would be ahead for long.
+    // The clock was set back. Without this reset the known instants would be ahead for a long time.
     if (receivedAt < this.#receivedAt - this.#maxAheadMs) {
       this.#newest.clear();
       this.#receivedAt = receivedAt;
@@ -74,11 +81,12 @@ export class ReceiptTimes {
     let from = receivedAt;
     for (const [id, { known }] of sensors) {
       const committed = known?.ts ?? Number.NEGATIVE_INFINITY;
-      // A committed sample that is farther ahead is of a clock that was set back.
+      // A committed sample that is farther ahead comes from a clock that was set back.
       const newest = this.#newest.get(id) ?? (committed <= farthest ? committed : 0);
       from = Math.max(from, newest + 1);
     }
-    // A value with a time may be ahead of the others. To pass that of one sensor may meet that of another.
+    // A committed value with a time may lie in the range. Moving past the value of one sensor may hit the
+    // value of another.
     for (let passed = Number.NaN; passed !== from; ) {
       passed = from;
       for (const { known, count } of sensors.values()) {
@@ -95,11 +103,12 @@ export class ReceiptTimes {
  * @typedef {object} UntimedSensor
  * @property {Sensor | undefined} known
  * @property {number} count of its values without a time
- * @property {Array<{ ref: string, after: number }>} refs its id and name, as the message has them, with the values that come before
+ * @property {Array<{ ref: string, after: number }>} refs its id and name as in the message, with the number
+ *   of values before them
  */
 
 /**
- * A message may have one sensor by its id and by its name.
+ * Groups the values without a time by sensor. A message may name one sensor by its id and by its name.
  *
  * @param {NonNullable<MessageBatch['untimed']>} untimed
  * @param {Pick<Identity, 'id'>} identity

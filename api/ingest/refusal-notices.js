@@ -7,12 +7,12 @@ import { printable } from '../../common/printable.js';
 /** Minimum time between two log lines about refusals, in ms. One broken device must not fill the log. */
 const EVERY_MS = 10_000;
 
-/** As the dashboard and `GET /unmatched-topics` call it. */
+/** The reason as the dashboard and `GET /unmatched-topics` name it. */
 const UNMATCHED_TOPIC = 'unmatched topic';
 
 /**
- * Logs refused and dropped messages with their reason. It logs the first case at once. A second line sums up the cases of the next
- * seconds. A device with MQTT 3.1.1 gets no error, because that version has none.
+ * Logs refused and dropped messages with their reason. The first case is logged at once. A second line sums
+ * up the cases of the next seconds. A device with MQTT 3.1.1 gets no error, because that version has none.
  */
 export class RefusalNotices {
   #logger;
@@ -42,12 +42,12 @@ export class RefusalNotices {
     this.#note(topic, counts, `refused: ${listed(counts)}`, first);
   }
 
-  /** Logs a message on a topic that is not a topic of Millrace. @param {string} topic */
+  /** Logs a message on a topic that neither the contract nor a mapping has. @param {string} topic */
   unknownTopic(topic) {
     this.#note(topic, [[UNMATCHED_TOPIC, 1]], `dropped: an ${UNMATCHED_TOPIC}`);
   }
 
-  /** Holds back further lines for a while. */
+  /** Delays further lines for a while. */
   #rest() {
     this.#isResting = true;
     // The end of the process does not wait for this line.
@@ -85,10 +85,10 @@ export class RefusalNotices {
   }
 }
 
-/** @param {Refusal} [refusal] @returns {Partial<Refusal>} members of the log line */
+/** @param {Refusal} [refusal] @returns {Partial<Refusal>} reason as members of the log line */
 const reasonOf = (refusal) => (refusal ? { path: refusal.path, rule: refusal.rule } : {});
 
-/** @param {Refusal} [refusal] @returns {string} end of the log line */
+/** @param {Refusal} [refusal] @returns {string} reason as the end of the log line */
 const reasonText = (refusal) => (refusal ? `: ${printable(refusalText(refusal))}` : '');
 
 /** @param {[reason: string, count: number][]} counts */

@@ -5,10 +5,11 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
 /** @import { IngestPipeline } from './pipeline.js' */
 
 /**
- * Replays a dead letter after an operator has fixed the reason of its refusal. Only refused measurements are stored. The others were
- * stored when the message arrived, and a second time they would become another row with the same samples. Relative times count from
- * the first receipt. The limits of age and clock skew count from now. Measurements that are refused again are returned, without a new
- * dead letter. Replaying twice writes the same rows.
+ * Replays a dead letter after an operator has fixed the reason of its refusal. Only refused measurements are
+ * stored. The others were stored when the message arrived, and a second write would add another row with the
+ * same samples. Relative times count from the first receipt. The limits of age and clock skew count from now.
+ * Measurements that are refused again are returned, without a new dead letter. Replaying twice writes the
+ * same rows.
  *
  * @param {object} deps
  * @param {IngestPipeline} deps.pipeline

@@ -46,8 +46,8 @@ export class SampleWriter {
   }
 
   /**
-   * The first part of `write`. A caller that waits for other writes as well saves a promise for each message, and calls `finish` after all
-   * of them.
+   * Commits the hours of a message, which is the first part of `write`. A caller with other writes calls
+   * `finish` after all of them, and so saves a promise for each message.
    *
    * @param {Device} device
    * @param {Series[]} series
@@ -64,7 +64,8 @@ export class SampleWriter {
    * @param {Device} device
    * @param {Hour[]} hours of a message, committed
    * @param {number} began epoch ms, before the commit
-   * @returns {Promise<void> | undefined} settles when they are committed; undefined: no hour is late
+   * @returns {Promise<void> | undefined} settles when the late samples are committed; undefined: no hour is
+   *   late
    */
   finish(device, hours, began) {
     // The clock is read after the commit, because a packer that read the hour before may have missed the samples.

@@ -16,7 +16,7 @@ import { arrivalOf } from './pipeline.js';
 /** @import { MeasurementHandler, Submitted } from './handlers/measurements.js' */
 /** @import { IngestResult } from './ingest-result.js' */
 
-/** Bytes of submissions under way. A slow client only occupies its part of them. */
+/** Limit of the bytes of submissions under way. A slow client only occupies the part of its submission. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -46,8 +46,9 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const DEVICES_AT_ONCE = 64;
 
 /**
- * Accepts measurements from clients that wait for the answer, such as HTTP clients. When ingest is overloaded it refuses them at once.
- * Ingest cannot delay an acknowledgement here as it does behind a broker, and a waiting client would send the request again.
+ * Accepts measurements from clients that wait for the answer, such as HTTP clients. When ingest is overloaded
+ * it refuses them at once. Behind a broker, ingest delays the acknowledgement instead. A waiting HTTP client
+ * would send the request again.
  */
 export class Submissions {
   #admission;
@@ -165,7 +166,7 @@ export class Submissions {
         this.#measurements.store(device, batch, arrivalOf(message), { from: null }),
       );
     } catch (error) {
-      // It concerns this device alone, so the lines of others are good.
+      // The error concerns this device alone, so the lines of other devices are stored.
       if (!(error instanceof MillraceError) || error.code === 'unavailable') throw error;
       refuseAll(batch, error.code, ruleOf(error.code));
     }

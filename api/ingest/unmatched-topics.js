@@ -3,29 +3,33 @@ import { copyBytes } from './admission/byte-budget.js';
 
 /** @import { Message } from './pipeline.js' */
 
-/** Topics that are kept. Another one replaces the one that was least recently seen. */
+/** Limit of topics in the list. A further topic replaces the one that was least recently seen. */
 const MAX_TOPICS = 200;
 
-/** Characters of a topic that are kept. A topic may have 64 KiB. */
+/** Limit of a topic's characters in the list. A topic may have 64 KiB. */
 const MAX_TOPIC = 512;
 
-/** Bytes of a payload that are kept. A mapping is written from it, and an uplink of a LoRaWAN server has 1 to 2 KB. */
+/**
+ * Limit of a payload's bytes in the list. An operator writes a mapping from them, and an uplink of a LoRaWAN
+ * server has 1 to 2 KB.
+ */
 const MAX_PAYLOAD = 2048;
 
 /**
- * Messages on one topic that neither the contract nor a mapping has, and the newest of them.
+ * Messages on one topic that neither the contract nor a mapping has, with the newest of them.
  *
  * @typedef {object} UnmatchedTopic
  * @property {string} topic its first 512 characters
  * @property {number} count of messages
  * @property {number} seenAt epoch ms, of the newest
  * @property {number} size bytes of the whole payload of the newest
- * @property {Buffer} payload the first 2 KiB of that
+ * @property {Buffer} payload the first 2 KiB of the newest payload
  */
 
 /**
- * The topics outside the contract on which clients publish. Such messages are acknowledged and dropped, so nobody notices a misspelled
- * topic otherwise. The list is in memory, and belongs to this process.
+ * The topics outside the contract on which clients publish. Messages on them are acknowledged and dropped, so
+ * without this list nobody would notice a misspelled topic. The list is in memory, and belongs to this
+ * process.
  */
 export class UnmatchedTopics {
   /** @type {LRUCache<string, UnmatchedTopic>} */
@@ -55,5 +59,10 @@ export class UnmatchedTopics {
   }
 }
 
-/** A part of a string keeps the whole string in memory. @param {string} topic @returns {string} */
+/**
+ * Copies a topic, because a slice of a string keeps the whole string in memory.
+ *
+ * @param {string} topic
+ * @returns {string}
+ */
 const shortCopy = (topic) => Buffer.from(`${topic.slice(0, MAX_TOPIC - 1)}…`).toString();

@@ -31,10 +31,11 @@ import {
 const CONNECT_TIMEOUT_MS = 1000;
 
 /**
- * A connection to the broker for live changes only. Backpressure on the connection of ingest never stops readers, and a slow
- * reader never delays an acknowledgement. The connection has no session, so readers read the database after a reconnect. When
- * one reader follows the whole fleet and another follows one device, the broker may send the changes of that device twice.
- * Readers ignore the second copy, because its values are not newer.
+ * A separate connection to the broker, only for live changes. So backpressure on the connection of ingest
+ * never stops readers, and a slow reader never delays an acknowledgement. The connection has no session, so
+ * readers read the database after a reconnect. When one reader follows the whole fleet and another follows
+ * one device, the broker may send the changes of that device twice. Readers ignore the second copy, because
+ * its values are not newer.
  *
  * @implements {Transport}
  */
@@ -188,7 +189,7 @@ export class BrokerTransport {
   }
 
   /**
-   * Adds a listener for a reconnect, after which changes may be missing.
+   * Adds a listener for reconnects, after which changes may be missing.
    *
    * @param {() => void} listener
    * @returns {() => void} removes the listener
@@ -211,7 +212,7 @@ export class BrokerTransport {
     };
   }
 
-  /** Waits for the connection, but does not need it. Without it readers get changes later. */
+  /** Waits for the connection for a limited time. If it is missing, readers get changes later. */
   async start() {
     const answered = new Promise((resolve) => {
       this.#client.once('connect', () => resolve(undefined));
@@ -221,7 +222,7 @@ export class BrokerTransport {
     await Promise.race([answered, sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
-  /** Sends what waits, and disconnects. */
+  /** Sends the waiting messages, and disconnects. */
   async stop() {
     this.#announcer.stop();
     // Another part failed to start, so this client never connected. MQTT.js (5.16) cannot end such a client.
@@ -244,7 +245,7 @@ export class BrokerTransport {
       const granted = await this.#client.subscribeAsync(filters, { qos: 0, rh: 2 });
       this.#refused = granted.some(({ qos }) => qos > 2);
     } catch {
-      // After a broken connection the next one subscribes to everything.
+      // After a broken connection the client subscribes to all topics again.
       this.#refused = this.#client.connected;
     }
     if (this.#refused)
@@ -267,7 +268,10 @@ export class BrokerTransport {
   }
 }
 
-/** On this topic Mosquitto reports how many messages it dropped since its start because the queue of a client was full. */
+/**
+ * The topic on which Mosquitto reports how many messages it has dropped since its start because the queue of
+ * a client was full.
+ */
 const DROPPED = '$SYS/broker/publish/messages/dropped';
 
 /**
@@ -307,7 +311,10 @@ class BrokerDrops {
     return true;
   }
 
-  /** The connection closed. The broker may have restarted since, and then its count starts at 0. */
+  /**
+   * Resets the count when the connection closes. The broker may have restarted since, and then its count
+   * starts at 0.
+   */
   forget() {
     this.#dropped = Number.NaN;
   }
@@ -316,7 +323,10 @@ class BrokerDrops {
 /** Bytes that may wait for a slow broker. Above this limit changes are dropped, and readers read the database. */
 const MOST_WAITING = 1024 * 1024;
 
-/** Collects what is published in one turn of the event loop. Writes it at once, directly to the stream of the connection. */
+/**
+ * Collects the messages of one turn of the event loop. At its end they are written at once, directly to the
+ * stream of the connection.
+ */
 export class Outbox {
   #client;
   #live;
@@ -346,7 +356,7 @@ export class Outbox {
    *
    * @param {string} topic
    * @param {string} payload
-   * @param {number} [waited] ms since the oldest commit in it
+   * @param {number} [waited] ms since the oldest commit in the message
    * @param {boolean} [retain] default: false
    * @returns {boolean} false: the message was dropped
    */
@@ -378,12 +388,12 @@ const USER_PROPERTY = 0x26;
  */
 export const WAITED = 'waited_ms';
 
-/** A longer wait is not plausible, in ms. */
+/** Longest plausible wait, in ms. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * Encodes a PUBLISH of MQTT 5. Through MQTT.js each costs the ingest process 11 µs or more. This takes 3 µs, 2 of them for the
- * JSON.
+ * Encodes a PUBLISH of MQTT 5. A publish through MQTT.js costs the ingest process 11 µs or more. This
+ * function takes 3 µs, 2 of them for the JSON.
  *
  * @param {string} topic
  * @param {string} payload
@@ -426,7 +436,7 @@ function lengthOfLength(value) {
   return bytes;
 }
 
-/** @param {Buffer} packet @param {number} from @param {number} value @returns {number} where it ends */
+/** @param {Buffer} packet @param {number} from @param {number} value @returns {number} index after it */
 function writeLength(packet, from, value) {
   let at = from;
   let rest = value;
@@ -435,7 +445,12 @@ function writeLength(packet, from, value) {
   return at;
 }
 
-/** @param {Buffer} packet @param {number} from @param {string} text of ASCII @returns {number} where it ends */
+/**
+ * @param {Buffer} packet
+ * @param {number} from
+ * @param {string} text of ASCII
+ * @returns {number} index after it
+ */
 function writeText(packet, from, text) {
   const at = packet.writeUInt16BE(text.length, from);
   return at + packet.write(text, at, 'latin1');

@@ -3,10 +3,13 @@ import { LRUCache } from 'lru-cache';
 /** @import { LiveItem } from './messages.js' */
 /** @import { SendLive } from './named-topics.js' */
 
-/** Sensors whose announcement is remembered. One that was forgotten is announced again, which changes nothing. */
+/**
+ * Limit of sensors whose announcement is remembered. A sensor that was dropped from this cache is announced
+ * again, which changes nothing.
+ */
 const MAX_SENSORS = 100_000;
 
-/** Home Assistant's names of units. The others are the same in SenML and UCUM. */
+/** Home Assistant's names of units, if they differ from SenML and UCUM. */
 const UNITS = new Map([
   ['Cel', '°C'],
   ['degC', '°C'],
@@ -28,8 +31,8 @@ const UNITS = new Map([
 ]);
 
 /**
- * The device classes of Home Assistant by unit, for units that mean one quantity. Home Assistant rejects a class with a unit that it does
- * not know for it.
+ * The device classes of Home Assistant by unit, for units that belong to one quantity. Home Assistant rejects
+ * a device class together with a unit that it does not know for this class.
  */
 const CLASS_OF_UNIT = new Map([
   ['°C', 'temperature'],
@@ -64,7 +67,11 @@ const CLASS_OF_UNIT = new Map([
   ['L/min', 'volume_flow_rate'],
 ]);
 
-/** The device classes of units that several quantities have, by a word in the type or name of the sensor. @type {Array<[unit: string, word: RegExp, deviceClass: string]>} */
+/**
+ * The device classes of units that belong to several quantities, by a word in the type or name of the sensor.
+ *
+ * @type {Array<[unit: string, word: RegExp, deviceClass: string]>}
+ */
 const CLASS_OF_WORD = [
   ['%', /batter/i, 'battery'],
   ['%', /moist/i, 'moisture'],
@@ -78,9 +85,10 @@ const CLASS_OF_WORD = [
 ];
 
 /**
- * Announces sensors to Home Assistant by MQTT discovery: a retained message with the topic, the unit and the class of a sensor. It
- * leaves with the first value of a sensor after its registration, after a change of its attributes, and after a
- * start of the process or of the broker. A message that was dropped leaves with the next value.
+ * Announces sensors to Home Assistant by MQTT discovery: a retained message with the topic, the unit and the
+ * class of a sensor. The message is sent with the first value of a sensor after its registration, after a
+ * change of its attributes, and after a start of the process or of the broker. A dropped message is sent with
+ * the next value.
  *
  * https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery
  */
@@ -118,13 +126,14 @@ export function discoveryOf({ device_id, sensor_id, device, name, type, unit, si
   const device_class = deviceClass(shownUnit, `${type ?? ''} ${name ?? ''}`);
   return {
     name: name ?? sensor_id,
-    // Home Assistant identifies an entity by this id. With another form of it, installations would get each entity twice.
+    // Home Assistant identifies an entity by this id. If its form changed, existing installations would get
+    // each entity twice.
     unique_id: sensor_id,
     state_topic: stateTopic,
     value_template: '{{ value_json.value }}',
     unit_of_measurement: shownUnit,
     device_class,
-    // Home Assistant takes energy only as a total.
+    // Home Assistant accepts energy only as a total.
     state_class: device_class === 'energy' ? 'total_increasing' : 'measurement',
     device: {
       identifiers: [device_id],
@@ -135,7 +144,11 @@ export function discoveryOf({ device_id, sensor_id, device, name, type, unit, si
   };
 }
 
-/** @param {string | undefined} unit @param {string} words type and name of the sensor @returns {string | undefined} undefined: none fits for sure */
+/**
+ * @param {string | undefined} unit
+ * @param {string} words type and name of the sensor
+ * @returns {string | undefined} undefined: no class certainly fits
+ */
 function deviceClass(unit, words) {
   if (unit === undefined) return undefined;
   return CLASS_OF_UNIT.get(unit) ?? CLASS_OF_WORD.find(([of, word]) => of === unit && word.test(words))?.[2];

@@ -18,7 +18,7 @@ export function createLocalTransport(brokerClients) {
   return {
     isWanted: (device) => hub.hasSubscribers(device) || brokerClients.followers.any,
 
-    // A reader of this process misses no change.
+    // Within one process, every reader receives every change.
     onWanted() {},
 
     publish(device, items, committedAt) {
@@ -46,7 +46,7 @@ export function createLocalTransport(brokerClients) {
       wants: (kind, topic) => kinds.has(kind) && brokerClients.followers.ask(topic),
     }),
 
-    // There is no other process.
+    // There are no other processes.
     onStats() {},
 
     publishAlarm(message) {

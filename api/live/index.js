@@ -19,12 +19,13 @@ export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reache
  * The clients of the embedded broker.
  *
  * @typedef {object} BrokerClients
- * @property {{ any: boolean, anyAsking: boolean, ask: (topic: string) => boolean }} followers `any`: whether a client subscribes to
- *   `iot/live/...`; `anyAsking`: whether one asks for topics of `named-topics.js`; `ask`: for this one of them
+ * @property {{ any: boolean, anyAsking: boolean, ask: (topic: string) => boolean }} followers `any`: whether
+ *   a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of a client asks for topics of
+ *   `named-topics.js`; `ask`: whether a filter asks for this one
  * @property {Send} send
  */
 
-/** The followers behind an external broker, which are not known. */
+/** The followers behind an external broker, which does not report them. */
 export const NOBODY = { any: false, anyAsking: false, ask: () => false };
 
 /** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener false: the snapshot is not valid */
@@ -36,17 +37,19 @@ export const NOBODY = { any: false, anyAsking: false, ask: () => false };
  *
  * @typedef {object} Transport
  * @property {(device: string) => boolean} isWanted whether a device may have subscribers
- * @property {(listener: () => void) => void} onWanted called when devices have subscribers that had none before, in other processes
+ * @property {(listener: () => void) => void} onWanted called when devices get their first subscribers in
+ *   other processes
  * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish `committedAt`: the commit of the
  *   oldest item, in ms of `performance.now()`
  * @property {SendLive} send publishes on a topic of `named-topics.js`, or of Home Assistant
- * @property {(kinds: Set<NamedTopic>) => Demand} demandOf who wants the topics of these kinds
+ * @property {(kinds: Set<NamedTopic>) => Demand} demandOf the subscribers of topics of these kinds
  * @property {(devices: string[], listener: Listener) => Promise<() => void>} listen subscribes to device ids, or to
  *   `EVERY_DEVICE`. Resolves to a function that unsubscribes. When it resolves, no later change is missed, or the broker
  *   is not connected
  * @property {(process: string, snapshot: string) => void} publishStats to the other processes
  * @property {(listener: StatsListener) => void} onStats receives the snapshots of all processes, possibly of this one too
- * @property {(message: object) => void} publishAlarm to the other processes, and to the readers of this one
+ * @property {(message: object) => void} publishAlarm to the other processes, and to the readers of this
+ *   process
  * @property {(listener: AlarmListener) => void} onAlarm receives the changes of alarms of all processes
  * @property {(listener: () => void) => () => void} onMissed called when changes may have been missed and now arrive again.
  *   Returns a function that removes the listener
@@ -57,8 +60,9 @@ export const NOBODY = { any: false, anyAsking: false, ask: () => false };
  */
 
 /**
- * Publishes committed changes to readers. With MQTT_URL they go through that broker, on a connection of their own. With the
- * embedded broker they stay in this process. Changes have QoS 0: a reader that misses one reads the database again.
+ * Publishes committed changes to readers. With MQTT_URL they go through that broker, on a separate
+ * connection. With the embedded broker they stay in this process. Changes have QoS 0: a reader that misses
+ * one reads the database again.
  *
  * @param {Context} context
  * @param {object} deps
@@ -86,7 +90,7 @@ export function createLive({ config, logger, metrics }, { brokerClients, keepAli
     isRetained,
     homeAssistant: prefix === undefined ? null : new HomeAssistant({ prefix, send }),
   });
-  // A broker that restarted without persistence has lost what it retained.
+  // A broker that restarted without persistence has lost its retained messages.
   transport.onMissed(() => named.forget());
   const publisher = new Publisher(transport, named);
 

@@ -5,11 +5,14 @@ import { isWell, parseSnapshot, statsOf } from '../observability/index.js';
 /** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */
 /** @import { Live } from './index.js' */
 
-/** A process publishes its statistics this often, in ms. A process that missed two snapshots no longer counts. */
+/**
+ * Period in ms in which a process publishes its statistics. A process that missed two snapshots no longer
+ * counts.
+ */
 const PUBLISH_EVERY_MS = 1000;
 const COUNTS_FOR_MS = 3 * PUBLISH_EVERY_MS;
 
-/** Five minutes of statistics are kept. */
+/** Number of seconds whose statistics are kept: five minutes. */
 const MAX_RECENT = 300;
 
 /** On a broker without access control any client may pose as a process. These limits bound the processes and their names. */
@@ -78,7 +81,8 @@ export class InstallationStats {
   }
 
   /**
-   * The health of all processes that publish one. It needs no database, so it is known while the database is away.
+   * The health of all processes that publish it. The report needs no database, so it also works while the
+   * database is unavailable.
    *
    * @returns {Array<{ client_id: string } & HealthReport>}
    */

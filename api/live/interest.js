@@ -1,15 +1,19 @@
 import { EVERY_DEVICE } from './messages.js';
 
 /**
- * Which devices the readers of an installation follow, behind an external broker. A broker does not report its subscribers. So each process
- * with readers announces what they follow, and a process that commits publishes nothing else. While nobody looks, live values are neither
- * encoded nor sent. At 50 sensors a message, encoding and sending take a quarter of the CPU of ingest.
+ * Which devices the readers of an installation follow, behind an external broker. A broker does not report
+ * its subscribers. So each process with readers announces the devices that they follow, and a process that
+ * commits publishes only changes of these devices. Without any reader, live values are neither encoded nor
+ * sent. At 50 sensors a message, encoding and sending take a quarter of the CPU of ingest.
  */
 
-/** A process announces what its readers follow this often, in ms, and after each change. */
+/**
+ * Period in ms in which a process announces the devices that its readers follow. It also announces each
+ * change.
+ */
 const ANNOUNCE_EVERY_MS = 5000;
 
-/** An announcement counts for this long, in ms: two of them may be lost. */
+/** Validity of an announcement, in ms: two announcements may be lost. */
 const LEASE_MS = 16_000;
 
 /** More devices than this are announced as all devices, which keeps an announcement below 40 KB. */
@@ -38,7 +42,10 @@ export class Interest {
   #onNew;
   /** By name of the process. @type {Map<string, { devices: Set<string>, until: number }>} */
   #readers = new Map();
-  /** Until then every change counts as wanted: some readers may not have announced themselves yet. */
+  /**
+   * Until this time every change counts as wanted, because some readers may not have announced themselves
+   * yet.
+   */
   #everythingUntil = Number.NEGATIVE_INFINITY;
   /** When the first lease ends. */
   #checkAt = Number.POSITIVE_INFINITY;
@@ -46,20 +53,20 @@ export class Interest {
 
   /**
    * @param {object} deps
-   * @param {() => void} deps.onNew called when devices are followed that nobody followed before
-   * @param {() => number} [deps.monotonic] ms of a clock that nobody sets
+   * @param {() => void} deps.onNew called when devices get their first follower
+   * @param {() => number} [deps.monotonic] ms of a monotonic clock
    */
   constructor({ onNew, monotonic = () => performance.now() }) {
     this.#onNew = onNew;
     this.#monotonic = monotonic;
   }
 
-  /** The connection is new, so announcements may have been missed. */
+  /** Starts over on a new connection, because announcements may have been missed. */
   begin() {
     this.#everythingUntil = this.#monotonic() + LEASE_MS;
   }
 
-  /** @param {string} device id @returns {boolean} whether somebody may follow it */
+  /** @param {string} device id @returns {boolean} whether a reader may follow it */
   has(device) {
     const now = this.#monotonic();
     if (now >= this.#checkAt) this.#forgetEnded(now);
@@ -82,10 +89,13 @@ export class Interest {
     return true;
   }
 
-  /** @param {string} device id, or `EVERY_DEVICE` @returns {boolean} whether the newest announcement of a reader has it */
+  /**
+   * @param {string} device id, or `EVERY_DEVICE`
+   * @returns {boolean} whether the newest announcement of a reader contains it
+   */
   #isFollowed(device) {
     if (this.#wantsAll) return true;
-    // Each message asks, so the readers are not copied into an array.
+    // Each message runs this loop, so the readers are not copied into an array.
     for (const { devices } of this.#readers.values()) if (devices.has(device)) return true;
     return false;
   }
@@ -96,7 +106,7 @@ export class Interest {
     this.#summarize();
   }
 
-  /** Derives what each message asks for. */
+  /** Computes the members that each message checks. */
   #summarize() {
     const all = [...this.#readers.values()];
     this.#checkAt = Math.min(...all.map(({ until }) => until));
@@ -104,7 +114,7 @@ export class Interest {
   }
 }
 
-/** Announces what the readers of this process follow. */
+/** Announces the devices that the readers of this process follow. */
 export class Announcer {
   #devices;
   #send;

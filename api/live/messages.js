@@ -13,7 +13,7 @@ import { formatTime } from '../../common/times.js';
  * @property {string | null} type
  * @property {string | null} unit
  * @property {string | null} site
- * @property {number} [interval_ms] as announced. Only an item that was read from the database has it
+ * @property {number} [interval_ms] as announced. Only an item from the database has it
  * @property {string | null} ts ISO 8601 in UTC, with milliseconds. Such texts sort by time
  * @property {number | null} value
  */
@@ -76,10 +76,10 @@ export const EVERY_DEVICE = '+';
 /** @param {string} device its id, or `EVERY_DEVICE` */
 export const liveTopic = (device) => PREFIX + device;
 
-/** Changes of alarms. No device has this topic: `named-topics.js` does not use it as a name. */
+/** The topic of alarm changes. No device has this topic: `named-topics.js` does not use it as a name. */
 export const ALARMS = `${PREFIX}alarms`;
 
-/** Bytes of a message about an alarm. Its texts are bounded. */
+/** Limit of a message about an alarm, in bytes. Its texts are bounded. */
 const MAX_ALARM_BYTES = 16 * 1024;
 
 /** @param {Buffer} payload from the broker @returns {string | null} JSON of a change of an alarm, in one line; null: it is not valid */
@@ -98,7 +98,7 @@ const STATS = `${PREFIX}stats/`;
 /** The filter for the statistics of all processes. */
 export const EVERY_PROCESS = `${STATS}+`;
 
-/** @param {string} process its name @returns {string} of ASCII, also when the name is not */
+/** @param {string} process its name @returns {string} in ASCII, even if the name is not */
 export const statsTopic = (process) => STATS + encodeURIComponent(process);
 
 /** @param {string} topic below `iot/live/` @returns {string | null} the process that published its statistics */
@@ -107,7 +107,7 @@ export function statsProcess(topic) {
   try {
     return decodeURIComponent(topic.slice(STATS.length));
   } catch {
-    // Not a topic of Millrace.
+    // Not a topic of Millrace's statistics.
     return '';
   }
 }
@@ -126,7 +126,7 @@ export const readerOf = (topic) => (topic.startsWith(READERS) ? topic.slice(READ
 /** @param {string} topic or filter */
 export const isStatsTopic = (topic) => topic.startsWith(STATS);
 
-/** Levels of `iot/live/{device}`. */
+/** Number of levels in `iot/live/{device}`. */
 export const FIRST_FURTHER_LEVEL = 3;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -9,7 +9,7 @@ import { liveItem, liveTopic } from './messages.js';
 /** Items of one message, as in `publisher.js`. */
 const MOST_ITEMS = 100;
 
-/** Topics of devices, and of sensors, that are remembered. */
+/** Limit of remembered topics of devices, and of sensors. */
 const MAX_TOPICS = 100_000;
 
 /** @typedef {'name' | 'samples' | 'sensors'} NamedTopic the kinds of further topics */
@@ -20,15 +20,16 @@ const MAX_TOPICS = 100_000;
  * @callback SendLive
  * @param {string} topic
  * @param {string} payload
- * @param {{ retain?: boolean, waited?: number }} [options] `waited`: ms since the oldest commit in it
+ * @param {{ retain?: boolean, waited?: number }} [options] `waited`: ms since the oldest commit in the
+ *   message
  * @returns {boolean} false: the message was dropped
  */
 
 /**
- * Who wants further topics.
+ * The subscribers of further topics.
  *
  * @typedef {object} Demand
- * @property {() => boolean} any whether anybody may want any of them
+ * @property {() => boolean} any whether there may be a subscriber of any of them
  * @property {(kind: NamedTopic, topic: string) => boolean} wants
  */
 
@@ -39,8 +40,8 @@ const MAX_TOPICS = 100_000;
  *     iot/live/{device}/samples              all samples of each message, not only the newest
  *     iot/live/{device}/sensors/{sensor}     the newest value of one sensor, retained by setting
  *
- * A name stands there only if the id is computed from it. Otherwise the id stands there, because births may
- * give several devices or sensors the same name.
+ * A topic contains a name only if the id is computed from that name. Otherwise the topic contains the id,
+ * because births may give several devices or sensors the same name.
  */
 export class NamedTopics {
   #demand;
@@ -66,7 +67,7 @@ export class NamedTopics {
     this.#homeAssistant = homeAssistant;
   }
 
-  /** Whether changes are published even if nobody subscribes. */
+  /** Whether changes are published even if there is no subscriber. */
   get isAlways() {
     return this.#isRetained || this.#homeAssistant !== null;
   }
@@ -100,7 +101,7 @@ export class NamedTopics {
       this.#send(topic, JSON.stringify(items.slice(from, from + MOST_ITEMS)));
   }
 
-  /** The broker may have lost what it retained. */
+  /** Resets the announced topics, because the broker may have lost its retained messages. */
   forget() {
     this.#homeAssistant?.forget();
   }
@@ -128,8 +129,8 @@ export class NamedTopics {
 }
 
 /**
- * Remembers a topic, because it takes a hash to find out whether an id is computed from a name. Empties a
- * full map first.
+ * Caches a topic, because finding out whether an id is computed from a name takes a hash. A full map is
+ * emptied first.
  *
  * @template T
  * @param {Map<string, T>} topics by id
@@ -141,7 +142,7 @@ function remember(topics, id, topic) {
   topics.set(id, topic);
 }
 
-/** The levels of the stats of processes, of their announcements and of alarms, which no device may have. */
+/** The levels for stats of processes, for their announcements and for alarms. No device may use them. */
 const RESERVED = new Set(['stats', 'readers', 'alarms']);
 
 /** @param {Pick<LiveItem, 'device' | 'device_id'>} item @returns {string} */

@@ -8,7 +8,10 @@ import { liveItem } from './messages.js';
 /** The first change of a device is published at once. The next ones wait for the end of this interval, in ms. */
 const INTERVAL_MS = 50;
 
-/** A change that nobody followed is published after all if somebody follows its device within one to two of these intervals, in ms. */
+/**
+ * Period in ms after which an unfollowed change may be dropped. If a reader follows its device within one to
+ * two of these periods, the change is published.
+ */
 const KEPT_MS = 2000;
 
 /** Items of one message. With names of 128 bytes this is about 100 KB. */
@@ -17,21 +20,30 @@ const MOST_ITEMS = 100;
 /** Committed changes of a device that are not published yet. @typedef {{ sensors: Set<Sensor>, since: number }} Changes `since`: the oldest commit, in ms of `performance.now()` */
 
 /**
- * Publishes what ingest has committed, only the newest value of each sensor. Most devices send less often than the interval, so
- * their changes are published without delay and wait only for the readers' own interval.
+ * Publishes the changes that ingest has committed, only the newest value of each sensor. Most devices send
+ * less often than the interval. So their changes are published without delay, and wait only for the interval
+ * of the readers.
  */
 export class Publisher {
   #transport;
   #named;
   /** Devices that were published in this interval, with their changes since then. @type {Map<Device, Changes>} */
   #recent = new Map();
-  /** Devices without a change in the interval before. @type {Device[]} */
+  /**
+   * Devices whose first change of the interval is published at the end of this turn of the event loop.
+   *
+   * @type {Device[]}
+   */
   #due = [];
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
-  /** Devices with changes that nobody followed, of this interval and the one before. @type {[Set<Device>, Set<Device>]} */
+  /**
+   * Devices with changes that no reader followed, of this period and of the previous one.
+   *
+   * @type {[Set<Device>, Set<Device>]}
+   */
   #unfollowed = [new Set(), new Set()];
-  /** When the present interval of `#unfollowed` began, in ms of `performance.now()`. */
+  /** Start of the present period of `#unfollowed`, in ms of `performance.now()`. */
   #keptSince = 0;
 
   /**
@@ -48,8 +60,8 @@ export class Publisher {
   }
 
   /**
-   * Publishes committed changes, or keeps them for the next interval. A bound function, because the pipeline calls it for every
-   * message, without a wrapper.
+   * Publishes committed changes, or keeps them for the next interval. The function is bound, because the
+   * pipeline calls it for every message, without a wrapper.
    *
    * @type {Publish}
    */
@@ -66,7 +78,7 @@ export class Publisher {
     if (!changes) {
       changes = { sensors: new Set(), since: 0 };
       this.#recent.set(device, changes);
-      // One turn of the event loop settles many messages. Their changes leave together.
+      // One turn of the event loop settles many messages. Their changes are published together.
       if (this.#due.push(device) === 1) setImmediate(() => this.#publishDue());
       this.#timer ??= setInterval(() => this.#publishRecent(), INTERVAL_MS).unref();
     }
@@ -74,7 +86,7 @@ export class Publisher {
     for (const sensor of sensors) changes.sensors.add(sensor);
   }
 
-  /** @param {Device} device with a change that nobody follows */
+  /** @param {Device} device with a change that no reader follows */
   #keep(device) {
     const now = performance.now();
     if (now - this.#keptSince >= KEPT_MS) {
@@ -87,8 +99,9 @@ export class Publisher {
   }
 
   /**
-   * A reader reads the database when it begins to follow devices. Changes that were committed after that, and before its announcement
-   * arrived here, are published now.
+   * Publishes kept changes of devices that a reader follows now. A reader reads the database when it begins
+   * to follow devices. It would miss changes that were committed after that read and before its announcement
+   * arrived.
    */
   #publishUnfollowed() {
     for (const devices of this.#unfollowed) {

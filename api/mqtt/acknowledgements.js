@@ -5,8 +5,9 @@ import { LRUCache } from 'lru-cache';
 /** @import { Receipt } from '../ingest/receipt-times.js' */
 
 /**
- * The pending acknowledgements of one connection. They leave in the order in which the messages arrived (MQTT 3.1.1, 4.6.0-2;
- * MQTT 5, 4.6.0-2), even if a later message is committed first. A message that is never settled holds back all later ones.
+ * The pending acknowledgements of one connection. They are sent in the order in which the messages arrived
+ * (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later message is committed first. A message that is never
+ * settled blocks the acknowledgements of all later ones.
  */
 export class Acknowledgements {
   /** The oldest first. @type {Array<{ isSettled: boolean, acknowledge: () => void }>} */
@@ -27,7 +28,9 @@ export class Acknowledgements {
     };
   }
 
-  /** Forgets all pending acknowledgements, because the connection closed. The sender sends these messages again. */
+  /**
+   * Drops all pending acknowledgements, because the connection closed. The sender sends these messages again.
+   */
   drop() {
     this.#pending.length = 0;
   }
@@ -38,13 +41,17 @@ export class Acknowledgements {
   }
 }
 
-/** PUBACK and the remaining length, two bytes: the message id only. A reason code of 0 may be left out (MQTT 5, 3.4.2.1). */
+/**
+ * PUBACK and its remaining length of two bytes, which are the message id. A reason code of 0 may be left out
+ * (MQTT 5, 3.4.2.1).
+ */
 const HEADER = 0x4002;
 const BYTES = 4;
 
 /**
- * Sends all PUBACKs of one turn of the event loop in one write, because one read of database answers settles tens of messages.
- * Through MQTT.js each PUBACK costs 5 µs. In one write it costs a tenth of that.
+ * Sends all PUBACKs of one turn of the event loop in one write, because one read of database answers settles
+ * tens of messages. Through MQTT.js each PUBACK costs 5 µs. As part of one write, a PUBACK costs a tenth of
+ * that.
  */
 export class Pubacks {
   #stream;
@@ -65,7 +72,8 @@ export class Pubacks {
   #send() {
     const ids = this.#due;
     this.#due = [];
-    // One side has ended the connection, so the broker sends the messages again. A write would fail, and destroy what is not sent yet.
+    // One side has ended the connection, so the broker sends the messages again. A write would fail, and
+    // destroy data that is not sent yet.
     if (!this.#stream.writable) return;
     const bytes = Buffer.allocUnsafe(BYTES * ids.length);
     let at = 0;
@@ -74,10 +82,13 @@ export class Pubacks {
   }
 }
 
-/** Messages of one client that are remembered. A client of QoS 2 that never sends PUBREL forgets its oldest ones. */
+/**
+ * Limit of remembered messages of one client. If a client with QoS 2 never sends PUBREL, its oldest messages
+ * are dropped.
+ */
 const MAX_OPEN = 1024;
 
-/** Messages of absent clients that are remembered, at about 250 bytes each. */
+/** Limit of remembered messages of absent clients, at about 250 bytes each. */
 const MAX_ABSENT = 100_000;
 
 /** A message with an acknowledgement. @typedef {{ qos: number, messageId?: number | undefined, dup: boolean, topic: string, payload: Buffer }} Delivered */
@@ -85,9 +96,10 @@ const MAX_ABSENT = 100_000;
 /** @typedef {{ topic: string, content: Buffer | string, receipt: Receipt }} Delivery `content`: the payload, or its digest */
 
 /**
- * The messages of one client that are not acknowledged yet, by their packet identifier, also after their connection closed. A message with
- * the DUP flag that repeats one of them is the same message, so it has the same receipt (MQTT 3.1.1, 4.3.2 and 4.3.3). After the PUBACK
- * of QoS 1 the identifier stands for a new message, with or without the DUP flag (MQTT-4.3.2-2). With QoS 2 it does so after the PUBREL.
+ * The unacknowledged messages of one client by packet identifier. They are kept even after their connection
+ * closed. A message with the DUP flag that repeats one of them is the same message, so it gets the same
+ * receipt (MQTT 3.1.1, 4.3.2 and 4.3.3). After the PUBACK of QoS 1 the identifier denotes a new message, with
+ * or without the DUP flag (MQTT-4.3.2-2). With QoS 2 this holds after the PUBREL.
  */
 export class Deliveries {
   /** The oldest first. @type {Map<number, Delivery>} */
@@ -99,11 +111,11 @@ export class Deliveries {
    */
   receive({ qos, messageId = 0, dup, topic, payload }) {
     const known = this.#open.get(messageId);
-    // A client that lost its state begins with the identifiers again, and sends other content.
+    // A client that lost its state starts again with the first identifiers, and sends other content.
     if (known && dup && known.topic === topic && isContent(known.content, payload)) return known.receipt;
     const receipt = { from: null };
     if (known) this.#open.delete(messageId);
-    // A message of QoS 2 may wait for its PUBREL for any time, so its payload is not kept.
+    // A message with QoS 2 may wait for its PUBREL for any time, so only a digest of its payload is kept.
     this.#open.set(messageId, { topic, content: qos === 2 ? digestOf(payload) : payload, receipt });
     if (this.#open.size > MAX_OPEN) this.#forgetOldest();
     return receipt;
@@ -119,7 +131,7 @@ export class Deliveries {
     this.#open.delete(messageId);
   }
 
-  /** Releases the payloads, since the client may stay away. */
+  /** Replaces payloads by digests, since the client may stay away. */
   condense() {
     for (const delivery of this.#open.values()) {
       if (typeof delivery.content !== 'string') delivery.content = digestOf(delivery.content);
@@ -140,8 +152,8 @@ const isContent = (content, payload) =>
   typeof content === 'string' ? content === digestOf(payload) : content.equals(payload);
 
 /**
- * The unacknowledged messages of all clients of the embedded broker, in memory. A client may connect again before its older connection
- * closes, so both share them.
+ * The unacknowledged messages of all clients of the embedded broker, in memory. A client may connect again
+ * before its older connection closes, so both connections share them.
  */
 export class ClientDeliveries {
   /** By client id. @type {Map<string, { deliveries: Deliveries, connections: number }>} */

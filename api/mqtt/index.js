@@ -9,15 +9,18 @@ import { createSubscriber } from './external/index.js';
 /** @import { HandleMessage, Send } from '../ingest/pipeline.js' */
 /** @import { Context } from '../observability/index.js' */
 
-/** At the end of the process, messages under way have this long to settle, in ms. The rest stays unacknowledged. */
+/**
+ * Time in ms in which messages under way may settle at the end of the process. The rest stays unacknowledged.
+ */
 const DRAIN_MS = 2000;
 
-/** The embedded broker closes its connections. Their last wills have this long to settle, in ms. */
+/** Time in ms in which last wills may settle after the embedded broker has closed its connections. */
 const WILLS_MS = 1000;
 
 /**
- * The source of messages: the embedded broker, or a subscription at the broker that MQTT_URL names. Both call `handleMessage`, and
- * acknowledge a message when its promise resolves. An orderly stop loses no acknowledgement that can still be given.
+ * The source of messages: the embedded broker, or a subscription at the broker that MQTT_URL names. Both call
+ * `handleMessage`, and acknowledge a message when its promise resolves. An orderly stop still sends every
+ * acknowledgement that is possible.
  *
  * @param {Context} context
  * @param {object} deps
@@ -83,7 +86,7 @@ export function createMessageSource(context, deps) {
       await progress.untilSettled({ withinMs: WILLS_MS });
     },
 
-    /** Who subscribes to live topics at the embedded broker. */
+    /** The subscribers of live topics at the embedded broker. */
     followers: source.followers,
 
     /** @returns {number} port of the embedded broker; 0 behind an external one */

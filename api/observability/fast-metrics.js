@@ -1,4 +1,7 @@
-/** Counts for a counter of Prometheus, which gets the count at each scrape. The counter itself makes a text of its labels each time. */
+/**
+ * Counts for a counter of Prometheus, which gets the count at each scrape. The counter itself would build a
+ * text of its labels at each increment.
+ */
 export class FastCounter {
   #count = 0;
 
@@ -16,14 +19,15 @@ export class FastCounter {
 }
 
 /**
- * A histogram of Prometheus without labels, for each message. The one of prom-client makes a function and three objects for each value, and
- * finds the bucket by its bound as a text. This one adds to two numbers.
+ * A histogram of Prometheus without labels, for values of each message. The histogram of prom-client creates
+ * a function and three objects for each value, and finds the bucket by its bound as a text. This histogram
+ * adds to two numbers.
  */
 export class FastHistogram {
   type = 'histogram';
   aggregator = 'sum';
   #bounds;
-  /** Values of each bucket; the last one has those above all bounds. */
+  /** Number of values in each bucket; the last bucket has those above all bounds. */
   #counts;
   #sum = 0;
 
@@ -43,7 +47,7 @@ export class FastHistogram {
     this.#sum += value;
   }
 
-  /** The values as a registry of prom-client asks for them. */
+  /** Returns the values in the form that a registry of prom-client expects. */
   async get() {
     const { name, help, type, aggregator } = this;
     let count = 0;

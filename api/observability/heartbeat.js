@@ -14,10 +14,15 @@ const REMOVE_MS = 1000;
 /** A process is silent after three missed heartbeats, in ms. */
 const SILENT_AFTER_MS = 30_000;
 
-/** Streaming out: bytes and age of what waits for Kafka. @typedef {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number }} StreamBeat */
+/**
+ * Streaming out: bytes and age of the records that wait for Kafka.
+ *
+ * @typedef {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number }} StreamBeat
+ */
 
 /**
- * The stats in a heartbeat, as `GET /pipeline` shows them. `shares`: the process shares the messages of an external broker.
+ * The stats in a heartbeat, as `GET /pipeline` shows them. `shares`: whether the process shares the messages
+ * of an external broker.
  *
  * @typedef {Stats & { measurements?: MeasurementCounts, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat `measurements`: missing
  *   in those of older versions; `stream`: null or missing: nothing is streamed out
@@ -127,8 +132,9 @@ export const processName = ({ role, mqtt }, httpPort) =>
 export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;
 
 /**
- * Counts the processes of the installation by their heartbeats, for the metrics. A process that died counts as silent until its row
- * expires. Meanwhile its session at the broker keeps a share of the messages, which nobody reads.
+ * Counts the processes of the installation by their heartbeats, for the metrics. A process that died counts
+ * as silent until its row expires. Meanwhile the broker assigns a share of the messages to its session, and
+ * no process reads them.
  */
 export class ProcessWatch {
   #clock;

@@ -1,4 +1,7 @@
-/** Metrics, logs, health, heartbeat and stats of a process: every other room reports here. Nothing here knows a message. */
+/**
+ * Metrics, logs, health, heartbeat and stats of a process. All other folders report to this one. It does not
+ * depend on messages.
+ */
 import { createMetrics } from './metrics.js';
 
 export { Heartbeat, isSilent, ProcessWatch, processName } from './heartbeat.js';
@@ -15,7 +18,8 @@ export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.
 /** @import { Metrics } from './metrics.js' */
 
 /**
- * Everything that all parts of a process share. It is the first parameter of each room's door.
+ * The services that all parts of a process share. The context is the first parameter of the main function of
+ * each folder.
  *
  * @typedef {object} Context
  * @property {Config} config

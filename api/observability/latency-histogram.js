@@ -1,7 +1,7 @@
 /** Buckets per doubling. Each is 4.4 % wide, so a percentile is accurate within 2.2 %. */
 const PER_DOUBLING = 16;
 
-/** Longer times count as this one, in µs. */
+/** Longest time that is distinguished, in µs. Longer times count as this one. */
 const LONGEST_US = 600_000_000;
 
 const bucketOf = (/** @type {number} */ us) =>
@@ -13,7 +13,11 @@ export const BUCKETS = bucketOf(LONGEST_US) + 1;
 /** The middle of a bucket. @param {number} bucket @returns {number} ms */
 const msOf = (bucket) => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
 
-/** Counts of the buckets without empty ones. The counts of several processes can be added. @typedef {Array<[bucket: number, count: number]>} BucketCounts */
+/**
+ * Counts of the buckets that are not empty. The counts of several processes can be added.
+ *
+ * @typedef {Array<[bucket: number, count: number]>} BucketCounts
+ */
 
 /** A latency histogram with exponential buckets. */
 export class LatencyHistogram {

@@ -6,8 +6,9 @@ import pino from 'pino';
 const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie', 'apiToken', 'cursorSecret'];
 
 /**
- * Makes a logger that writes JSON lines to standard output. Repeated lines are summed up. Secrets are removed by field name and from
- * any text, because the error of a library may quote its input. Control characters for terminals are escaped.
+ * Creates a logger that writes JSON lines to standard output. Repeated lines are summed up. Secrets are
+ * removed by field name and from any text, because the error of a library may quote its input. Control
+ * characters for terminals are escaped.
  *
  * @param {string} level
  * @param {object} [options]
@@ -47,7 +48,8 @@ const HEAD = /^\{"level":\d+,"time":"[^"]*","pid":\d+/;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * Hides secrets in the texts of a line, and numbers that are a secret. The line stays JSON, whatever the secrets are.
+ * Hides secrets in the texts of a line, and numbers that are equal to a secret. The line stays valid JSON,
+ * whatever the secrets are.
  *
  * @param {string[]} secrets
  * @returns {(line: string) => string}
@@ -73,21 +75,26 @@ function createRedaction(secrets) {
   };
 }
 
-/** A secret of digits may be short, such as a PIN. A longer number that contains it is another number. @param {string} secret */
+/**
+ * A secret of digits may be short, such as a PIN. A longer number that contains its digits is not the secret.
+ *
+ * @param {string} secret
+ */
 const patternOf = (secret) => (/^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret);
 
-/** Lines with the same text within a window, in ms. Further ones are counted. */
+/** Limit of lines with the same text, and the length of the window in ms. Further lines are counted. */
 const WINDOW_MS = 10_000;
 const MAX_LINES = 10;
 
-/** Texts that are counted separately. All further ones count as one text. */
+/** Limit of texts that are counted separately. All further texts are counted together. */
 const MAX_TEXTS = 500;
 const OTHERS = 'other lines';
 
 /**
- * Prevents that an error of each message, device or request fills the log. It writes the first lines of each text. At the end of the
- * window it writes the last of the others, with their number (`unsaid`). It does not limit `debug` and `trace`, which are for
- * developers, or audit lines (`audit`): nobody may hide one action behind many.
+ * Prevents that an error of each message, device or request fills the log. The first lines of each text are
+ * written. At the end of the window, the last of the suppressed lines is written with their number
+ * (`unsaid`). The limit does not apply to `debug` and `trace`, which are for developers, or to audit lines
+ * (`audit`), because nobody may hide one action behind many.
  *
  * LogThrottle is for a caller that knows the key of an event. This limit catches every other line.
  */

@@ -12,7 +12,7 @@ const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
  * @typedef {object} CertificateState
  * @property {string} purpose
  * @property {number} expires epoch seconds
- * @property {boolean} refused its files contain another certificate, which cannot be used
+ * @property {boolean} refused whether its files contain another certificate, which cannot be used
  */
 
 /**
@@ -32,7 +32,7 @@ export function createMetrics({ version, role }) {
   const histogram = (name, help, buckets, ...labelNames) =>
     new Histogram({ name, help, labelNames, buckets, registers });
 
-  /** A counter without labels, for each message. @param {string} name @param {string} help */
+  /** A counter without labels, for counts of each message. @param {string} name @param {string} help */
   function fastCounter(name, help) {
     const count = new FastCounter();
     new Counter({
@@ -49,7 +49,7 @@ export function createMetrics({ version, role }) {
   /** @param {string} name @param {string} help @param {number[]} buckets */
   function fastHistogram(name, help, buckets) {
     const fast = new FastHistogram({ name, help, buckets });
-    // A registry asks for `get` alone, but its type lists the classes of prom-client.
+    // A registry calls only `get`, but its type lists the classes of prom-client.
     registry.registerMetric(/** @type {any} */ (fast));
     return fast;
   }
@@ -85,7 +85,7 @@ export function createMetrics({ version, role }) {
     registry,
 
     messages: counted(messages, 'result', ['settled', 'forbidden', 'unknown_topic', 'unsettled']),
-    /** Counts in `messages`. */
+    /** Counts the settled messages of `messages`. */
     settledMessages,
     mapped: counter(
       'iot_ingest_mapped_messages_total',

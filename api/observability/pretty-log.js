@@ -21,7 +21,8 @@ export async function prettyDestination(format, output = process.stdout) {
 }
 
 /**
- * JSON escapes control characters, but a pretty line would send them to the terminal.
+ * JSON escapes control characters, but a pretty line would send them to the terminal. So they are escaped
+ * here.
  *
  * @param {string} key @param {unknown} value
  */

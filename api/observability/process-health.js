@@ -13,15 +13,15 @@ const CHECK_EVERY_MS = 1000;
  * @property {Config['role']} role
  * @property {Record<string, Check>} checks as `GET /readyz` has them; empty before the first check
  * @property {number} unanswered_ms time since the database last answered a check; 0: it answers
- * @property {{ messages: number, oldest_ms: number, standstill_ms: number }} unsettled messages that are received and not
- *   acknowledged, the age of the oldest, and how long none of them has made progress
+ * @property {{ messages: number, oldest_ms: number, standstill_ms: number }} unsettled number of received
+ *   messages that are not acknowledged, age of the oldest, and time without progress
  */
 
 /** Messages of a process that are not acknowledged. @typedef {{ unsettled: number, oldestMs: number, standstillMs: number }} Unsettled */
 
 /**
- * Checks this process once a second, so that its health is known without a request. The report needs no database, so it also reaches
- * readers while the database is away.
+ * Checks this process once a second, so that its health is known without a request. The report needs no
+ * database, so it reaches readers even while the database is unavailable.
  */
 export class ProcessHealth {
   #role;
@@ -64,7 +64,11 @@ export class ProcessHealth {
     clearInterval(this.#timer);
   }
 
-  /** The report of now. The messages are of this moment, the checks of the last second. @returns {HealthReport} */
+  /**
+   * The current report. Its messages are of this moment, its checks of the last second.
+   *
+   * @returns {HealthReport}
+   */
   read() {
     const { unsettled, oldestMs, standstillMs } = this.#progress;
     const isAway = this.#checks['database']?.ok === false;

@@ -7,8 +7,8 @@ import { parseHealth } from './process-health.js';
 /** The figures of one second. @typedef {{ second: number, samples: number, refused: number, commits: LatencyHistogram }} Slot `second`: epoch s */
 
 /**
- * Which way measurements have gone. For settled messages `received` is the sum of the others. A message that is refused as a whole counts as
- * one.
+ * Counts of measurements by outcome. For settled messages `received` is the sum of the others. A message that
+ * is refused as a whole counts as one measurement.
  *
  * @typedef {object} MeasurementCounts
  * @property {number} received
@@ -47,7 +47,7 @@ export class ProcessStats {
   /** @type {() => number} */
   #readers = () => 0;
   #total = { ...NO_MEASUREMENTS };
-  /** One for each second, in a ring. @type {Slot[]} */
+  /** One slot for each second, in a ring. @type {Slot[]} */
   #slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
@@ -75,7 +75,7 @@ export class ProcessStats {
     this.#add(counts).commits.record(commitMs);
   }
 
-  /** Counts a message whose time is not of interest. @param {MeasurementCounts} counts */
+  /** Counts a message whose commit time is not recorded. @param {MeasurementCounts} counts */
   count(counts) {
     this.#add(counts);
   }

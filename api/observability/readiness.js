@@ -46,7 +46,8 @@ export class Readiness {
 
   /** Runs all checks. @returns {Promise<State>} */
   async read() {
-    // Limits the requests to the database. A monotonic clock, because somebody may set the wall clock.
+    // The cache limits the requests to the database. The clock is monotonic, because an operator may set the
+    // wall clock.
     const now = performance.now();
     if (now - this.#askedAt > FRESH_MS) {
       this.#askedAt = now;

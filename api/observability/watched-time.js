@@ -5,20 +5,21 @@ import { DAY_MS, dayOf } from '../../schema/rules.js';
 /** @import { Context } from './index.js' */
 
 /**
- * A process did not watch during a break that is longer than this many heartbeats. One heartbeat may be missed, and the next one may be
- * late. A restart within this time is no break either.
+ * Number of heartbeats that a break may last. During a longer break the process did not watch. One heartbeat
+ * may be missed, and the next one may be late. A restart within this time is no break either.
  */
 const LONGEST_BREAK_BEATS = 2.5;
 
-/** The limit of spans of an answer. */
+/** Limit of spans in an answer. */
 export const MAX_UNWATCHED_SPANS = 1000;
 
 /** @param {number} heartbeatMs */
 const longestBreak = (heartbeatMs) => LONGEST_BREAK_BEATS * heartbeatMs;
 
 /**
- * Records when this process watches: it receives what devices and the broker send, and can store it. The stored span ends at the last
- * heartbeat that was written while the process watched. So it is right after a kill, and after an outage of the database.
+ * Records when this process watches: it receives messages of devices and the broker, and can store them. The
+ * stored span ends at the last heartbeat that was written while the process watched. So the span is right
+ * even after a kill, or after an outage of the database.
  */
 export class WatchedTime {
   #store;
@@ -40,8 +41,8 @@ export class WatchedTime {
   }
 
   /**
-   * Extends the span to now, or begins another one after a break. The wall clock measures the break, because a monotonic clock stands
-   * still while the machine sleeps. After a step of the clock, another span begins.
+   * Extends the span to now, or begins another one after a break. The wall clock measures the break, because
+   * a monotonic clock stops while the machine sleeps. After a step of the clock, another span begins.
    *
    * @param {string} clientId of this process
    * @param {number} now epoch ms of the heartbeat
@@ -66,7 +67,7 @@ export class WatchedTime {
 /** Time in which no process watched. @typedef {{ from: number, to: number }} UnwatchedSpan epoch ms */
 
 /**
- * The answer for a range of time.
+ * The unwatched time in a range.
  *
  * @typedef {object} UnwatchedAnswer
  * @property {number | null} since epoch ms from which the installation records its watched time; null: it has not begun
@@ -80,7 +81,7 @@ export class UnwatchedTime {
   #store;
   #historyMs;
   #breakMs;
-  /** Never changes once it is known. @type {number | null} */
+  /** The start of the record. It never changes once it is known. @type {number | null} */
   #since = null;
 
   /**
@@ -106,7 +107,7 @@ export class UnwatchedTime {
     this.#since ??= await this.#store.first({ from: now - this.#historyMs, to: now });
     /** @type {UnwatchedSpan[]} */
     const spans = [];
-    // Nobody knows what was watched before the record began.
+    // The watched time before the start of the record is unknown.
     const begin = Math.max(from - this.#breakMs, this.#since ?? now);
     const end = Math.min(to + this.#breakMs, now);
     let covered = begin;
@@ -129,10 +130,11 @@ export class UnwatchedTime {
 }
 
 /**
- * Bounds an answer. Each span that it leaves out is shorter than a thousandth of the range, which no chart can show.
+ * Limits the spans of an answer. Each span that is left out is shorter than a thousandth of the range, which
+ * no chart can show.
  *
  * @param {UnwatchedSpan[]} spans oldest first
- * @param {number} leftOutMs spans up to this length are not among them
+ * @param {number} leftOutMs spans up to this length were left out before
  */
 function longestOf(spans, leftOutMs) {
   if (spans.length <= MAX_UNWATCHED_SPANS) return { spans, leftOutMs };

@@ -31,14 +31,16 @@ const FETCH_SIZE = 100;
  * @property {string} [applicationName]
  * @property {OnBrokenRule} [onBrokenRule]
  * @property {boolean} [retryBusyServer] repeats requests that a busy server did not answer, for up to minutes
- * @property {boolean} [awaitsAgreement] default: true; false for one that checks after each change of the schema that the nodes agree on it
+ * @property {boolean} [awaitsAgreement] default: true; false: the caller itself checks after each change of
+ *   the schema that the nodes agree
  * @property {() => void} [onAuthenticate] called when a node asks for credentials; a node without authentication never does
  */
 
 /**
- * Makes a driver client. It replaces every default of the driver that loses data or hides errors: statements are prepared and
- * idempotent (so the driver may try the next node), the consistency level is the configured one, reconnection takes seconds,
- * certificates are verified, and the driver reports nothing to third parties.
+ * Creates a driver client. It replaces every default of the driver that loses data or hides errors.
+ * Statements are prepared and idempotent (so the driver may try the next node), and the consistency level is
+ * the configured one. Reconnection takes seconds, certificates are verified, and the driver reports nothing
+ * to third parties.
  *
  * @param {Config['cql']} cql `contactPoints` must be set
  * @param {ClientOptions} [options]
@@ -56,14 +58,15 @@ export function createClient(cql, options = {}) {
   const contactPoints = cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`];
   return new cassandra.Client({
     contactPoints,
-    // The driver compares what one node knows of the others by gossip. With three nodes that is about 2 s late.
+    // The driver compares the schema versions that one node learned from the others by gossip. With three
+    // nodes this information is about 2 s late.
     protocolOptions: {
       port: portOf(contactPoints),
       ...(!awaitsAgreement && { maxSchemaAgreementWaitSeconds: 0 }),
     },
     localDataCenter: cql.localDc,
-    // Cassandra warns of USE with prepared statements, because the next USE changes what names refer to. Each client here keeps
-    // one keyspace.
+    // Cassandra warns about USE together with prepared statements, because the next USE changes the meaning
+    // of unqualified names. Each client keeps one keyspace.
     keyspace,
     applicationName,
     authProvider: cql.username ? new PasswordAuth(cql.username, cql.password, onAuthenticate) : undefined,
@@ -78,7 +81,8 @@ export function createClient(cql, options = {}) {
         types.consistencies[
           /** @type {keyof typeof types.consistencies} */ (consistencyName(cql.consistency))
         ],
-      // Only lightweight transactions use it. LOCAL_SERIAL keeps leases, credentials and the schema lock in the data center.
+      // Only lightweight transactions use the serial consistency. LOCAL_SERIAL keeps leases, credentials and
+      // the schema lock in the data center.
       serialConsistency: types.consistencies.localSerial,
     },
     socketOptions: { readTimeout: READ_TIMEOUT_MS, connectTimeout: 5000, tcpNoDelay: true },
@@ -109,8 +113,8 @@ class PasswordAuth extends auth.PlainTextAuthProvider {
 }
 
 /**
- * The driver connects to addresses, even if the contact points are names. So a node may present a certificate for its address,
- * or for the name of a contact point.
+ * Verifies the certificates of nodes. The driver connects to addresses, even if the contact points are names.
+ * So a node may present a certificate for its address, or for the name of a contact point.
  *
  * @param {string} ca path
  * @param {string[]} contactPoints
@@ -133,7 +137,8 @@ const clientCertificate = (files) =>
   files && { cert: readFileSync(files.cert), key: readFileSync(files.key) };
 
 /**
- * Nodes report the addresses of other nodes without ports. The driver uses one port for all, that of the first contact point.
+ * Finds the CQL port. Nodes report the addresses of other nodes without ports, so the driver uses one port
+ * for all: that of the first contact point.
  *
  * @param {string[]} contactPoints
  */

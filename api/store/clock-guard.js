@@ -5,15 +5,15 @@ import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
 /** @import { Logger } from 'pino' */
 
-/** How often the local clock is compared with the database's, in ms. */
+/** Period in ms between two comparisons of the local clock with the clock of the database. */
 const PERIODS_MS = { trusted: 10_000, distrusted: 1000 };
 
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * Guards against clock skew. Other processes pack hours by their clocks, so each clock may differ from the database's by at most
- * MOST_CLOCK_DIFFERENCE_MS. While the local clock differs by more, `now()` waits: nothing is acknowledged or packed until somebody
- * sets the clock.
+ * Guards against clock skew. Other processes pack hours by their clocks, so each clock may differ from the
+ * database's by at most MOST_CLOCK_DIFFERENCE_MS. While the local clock differs by more, `now()` waits:
+ * nothing is acknowledged or packed until the clock is set.
  */
 export class ClockGuard {
   #clock;
@@ -27,7 +27,7 @@ export class ClockGuard {
   #stopped = false;
   #trusted = false;
   #differenceMs = Number.NaN;
-  /** How far the clock was ahead of the monotonic one at the last comparison, in ms. */
+  /** How far the clock was ahead of the monotonic clock at the last comparison, in ms. */
   #offset = 0;
   /** Callers that wait for the time. @type {Array<{ resolve: (now: number) => void, reject: (error: Error) => void }>} */
   #waiting = [];
@@ -39,7 +39,7 @@ export class ClockGuard {
    * @param {() => number} deps.clock epoch ms
    * @param {() => Promise<number>} deps.difference how far the clock is ahead of the database's, in ms
    * @param {Logger} deps.logger
-   * @param {() => number} [deps.monotonic] ms of a clock that nobody sets
+   * @param {() => number} [deps.monotonic] ms of a monotonic clock
    * @param {typeof PERIODS_MS} [deps.periods]
    */
   constructor(deps) {
@@ -94,7 +94,7 @@ export class ClockGuard {
     for (const { reject } of rejected) reject(ended());
   }
 
-  /** @param {number} ms that our clock is ahead of the database's */
+  /** @param {number} ms that the clock of Millrace is ahead of the database's */
   #judge(ms) {
     const was = this.#trusted;
     this.#differenceMs = ms;
@@ -122,7 +122,7 @@ export class ClockGuard {
       const ms = await this.#difference();
       if (!this.#stopped) this.#judge(ms);
     } catch (error) {
-      // No message can be acknowledged while the database is unavailable, so the last result may stand.
+      // No message can be acknowledged while the database is unavailable, so the last result stays in use.
       this.#logger.debug({ reason: String(error) }, "our clock could not be held against the database's");
     }
   }
@@ -142,7 +142,10 @@ export class ClockGuard {
     return this.#comparing;
   }
 
-  /** @param {number} [now] epoch ms by the clock @returns {boolean} true after somebody has set the clock since the last comparison */
+  /**
+   * @param {number} [now] epoch ms by the clock
+   * @returns {boolean} true: the clock was set since the last comparison
+   */
   #hasJumped(now = this.#clock()) {
     return Math.abs(now - this.#monotonic() - this.#offset) > MOST_CLOCK_DIFFERENCE_MS;
   }

@@ -18,7 +18,7 @@ const CERTIFICATE_ALERTS = new Set([
   'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
 ]);
 
-/** Messages of nodes that could not read their accounts. They have the code of a wrong password. */
+/** Messages of nodes that could not read their accounts. They have the same code as a wrong password. */
 const ACCOUNTS_AWAY = /unable to perform|could not verify|cannot achieve|timed? ?out|unavailable/i;
 
 /**
@@ -36,7 +36,7 @@ export async function connect(cql, options) {
     endReplacedHosts(client);
     return client;
   } catch (error) {
-    // A failed connect() leaves listeners behind, so the client cannot be used again.
+    // A failed `connect()` leaves listeners, so the client cannot be used again.
     await abandon(client);
     throw explain(error, cql);
   }
@@ -121,9 +121,9 @@ export function explain(error, cql) {
 /** @typedef {DriverHost & { shutdown: (drain: boolean) => Promise<void> }} Host */
 
 /**
- * Ends what the driver (4.10) leaves behind when it has lost every node: it finds its way back by making new hosts for
- * the same addresses, and forgets the old ones, whose pools go on trying to reconnect for ever. A process that lived
- * through ten such losses would have eleven pools to one node, and their timers keep it from ending.
+ * Shuts down hosts that the driver (4.10) has replaced. When the driver has lost every node, it creates new
+ * hosts for the same addresses and forgets the old ones, whose pools try to reconnect forever. After ten such
+ * losses a process would have eleven pools to one node, and their timers would keep the process from ending.
  *
  * @param {Client} client connected
  */
@@ -134,7 +134,7 @@ function endReplacedHosts(client) {
   client.on('hostAdd', (/** @type {Host} */ host) => {
     const replaced = current.get(host.address);
     current.set(host.address, host);
-    // Its requests in flight are answered first.
+    // The requests in flight of the replaced host are answered first.
     if (replaced && replaced !== host) void replaced.shutdown(true);
   });
 }

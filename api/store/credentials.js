@@ -8,7 +8,7 @@ import { iterateGroups } from './devices/group-iterator.js';
 
 const { types } = cassandra;
 
-/** ScyllaDB takes 100 clustering keys in one IN. */
+/** ScyllaDB accepts 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -33,12 +33,12 @@ const CHANGE = {
  * The credential of an account.
  *
  * @typedef {object} Credential
- * @property {string} deviceId the device whose account it is
+ * @property {string} deviceId the device that owns the account
  * @property {string} account the name or the id of the device, as it was issued
  * @property {string} hash of the secret; empty: revoked
  * @property {string[]} devices names or ids of the further devices that it may publish for
  * @property {number} issuedAt epoch ms
- * @property {number} changedAt epoch ms of the last change; greater after each change, also if clocks differ
+ * @property {number} changedAt epoch ms of the last change; greater after each change, even if clocks differ
  * @property {number} writtenAt epoch µs of the row's write timestamp; it differs for every change
  */
 
@@ -63,7 +63,10 @@ export function createCredentialStore(session, groups) {
   }
 
   return {
-    /** @param {Buffer} device the id's 16 bytes @returns {Promise<Credential | null>} also a revoked one; null: it never had one */
+    /**
+     * @param {Buffer} device the 16 bytes of the id
+     * @returns {Promise<Credential | null>} also a revoked one; null: it never had one
+     */
     async find(device) {
       const row = await session.one(ONE, [groupOf(device, groups), device]);
       return row && toCredential(row);
@@ -95,11 +98,13 @@ export function createCredentialStore(session, groups) {
     },
 
     /**
-     * Replaces the credential that was read, by a lightweight transaction within the data center.
+     * Replaces a credential, if it is still the one that was read, by a lightweight transaction within the
+     * data center.
      *
-     * @param {NewCredential} credential its `changedAt` is greater than that of `before`
-     * @param {Pick<Credential, 'changedAt'> | null} before null: there was none
-     * @returns {Promise<boolean>} false: it has changed since it was read, by another caller or by a repetition of the driver
+     * @param {NewCredential} credential with a `changedAt` that is greater than that of `before`
+     * @param {Pick<Credential, 'changedAt'> | null} before null: there was no credential
+     * @returns {Promise<boolean>} false: the credential has changed since it was read, by another caller or
+     *   by a repetition of the driver
      */
     async replace({ deviceId, account, hash, devices, issuedAt, changedAt }, before) {
       const device = uuidBytes(deviceId);

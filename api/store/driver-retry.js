@@ -4,15 +4,17 @@ import cassandra from 'cassandra-driver';
 
 const { errors, policies } = cassandra;
 
-/** Repetitions of a request. Each ends by a timeout of seconds. */
+/** Limit of repetitions of a request. Each attempt ends after a timeout of seconds. */
 const MAX_RETRIES = 10;
 
 /** @typedef {DriverPolicies.retry.OperationInfo} OperationInfo */
 
 /**
- * Retries requests that a busy server did not answer, even if it is the only one. It is for idempotent work without a deadline,
- * such as taking the schema lock. The driver by itself gives up then, and after a lightweight transaction that lost against others
- * (`cas_contention_timeout` of Cassandra, 1.8 s). The driver calls the policy for a write only if it is idempotent.
+ * Retries requests that a busy server did not answer, even if the installation has only this server. The
+ * policy is for idempotent work without a deadline, such as taking the schema lock. The driver's own policy
+ * gives up in that case. It also gives up after a lightweight transaction that lost against others
+ * (`cas_contention_timeout` of Cassandra, 1.8 s). The driver calls the policy for a write only if the write
+ * is idempotent.
  */
 export class BusyServerRetryPolicy extends policies.retry.RetryPolicy {
   /**
@@ -41,7 +43,8 @@ export class BusyServerRetryPolicy extends policies.retry.RetryPolicy {
 
   /** @param {OperationInfo} info */
   #retry({ nbRetry }) {
-    // Same consistency, same node. These are the defaults, but the driver's types require an argument.
+    // The request is repeated at the same node with the same consistency. These are the defaults, but the
+    // driver's types require an argument.
     return nbRetry < MAX_RETRIES ? this.retryResult(/** @type {any} */ (undefined)) : this.rethrowResult();
   }
 }

@@ -10,7 +10,8 @@ export const innerErrors = (error) =>
   error instanceof errors.NoHostAvailableError ? Object.values(error.innerErrors ?? {}) : [error];
 
 /**
- * Puts an error on one line. If no node answered, the driver's own message would hold the stack trace of the first error.
+ * Formats an error as one line. If no node answered, the driver's own message would contain the stack trace
+ * of the first error.
  *
  * @param {unknown} error of the driver
  * @returns {string} one line

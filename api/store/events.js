@@ -14,20 +14,21 @@ const ONE = {
 const FIRST = { name: 'events_page', cql: `${SELECT} AND session < ? LIMIT ?` };
 const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?) LIMIT ?` };
 
-/** In their order within a session. The database stores the index. */
+/** Kinds of events in their order within a session. The database stores the index. */
 const KINDS = /** @type {const} */ (['birth', 'online', 'offline']);
 
-/** No session is older (see `api/ingest/registry/births.js`). */
+/** Earliest year of a session (see `api/ingest/registry/births.js`). */
 const OLDEST_YEAR = 2020;
 
 /**
- * An event in the life of a device.
+ * An event of a device.
  *
  * @typedef {object} DeviceEvent
  * @property {number} session epoch ms of its start; of the receipt if the clock of the device was off
  * @property {typeof KINDS[number]} kind
  * @property {number} ts epoch ms
- * @property {number} [clockOffset] the clock of the device minus ours in ms; missing: no difference is known
+ * @property {number} [clockOffset] the clock of the device minus that of Millrace in ms; missing: no
+ *   difference is known
  */
 
 /** @typedef {{ session: number, kind: number }} EventPlace the last event that was read */
@@ -58,8 +59,9 @@ export function createEventStore(session) {
     },
 
     /**
-     * Reads the events in [from, to), newest session first, and newest event of a session first. A session ends before the next one
-     * begins. So of the sessions that began before `from`, only the newest can have ended in the range.
+     * Reads the events in [from, to): the newest session first, and in each session the newest event first. A
+     * session ends before the next one begins. So among the sessions that began before `from`, only the
+     * newest can have ended in the range.
      *
      * @param {Buffer} device 16 bytes
      * @param {{ from: number, to: number }} range epoch ms
@@ -95,7 +97,11 @@ export function createEventStore(session) {
 
 /** @typedef {ReturnType<typeof createEventStore>} EventStore */
 
-/** @param {string} device id @param {Pick<DeviceEvent, 'session' | 'kind'>} event @returns {string} the name of an event, the same in each process */
+/**
+ * @param {string} device id
+ * @param {Pick<DeviceEvent, 'session' | 'kind'>} event
+ * @returns {string} id of the event, equal in each process
+ */
 export const eventId = (device, { session, kind }) => `${device}.${session}.${kind}`;
 
 /** @param {string} id of `eventId` @returns {{ device: string, session: number, kind: DeviceEvent['kind'] }} */

@@ -56,17 +56,17 @@ export { parseTimeId } from './time-ids.js';
 /** @import { OnBrokenRule } from './query-rule-tracker.js' */
 
 /**
- * The door of the store, the only room that knows CQL. Other rooms get typed tables from here. Retry, routing, query rules and
- * write merging live here as well.
+ * The main module of the store, the only folder that knows CQL. Other folders get typed tables from it.
+ * Retry, routing, query rules and write merging are also here.
  *
- * Ingest writes through a congestion window, which bounds the requests in flight. Readers have a session of their own, so neither waits
- * for the other.
+ * Ingest writes through a congestion window, which bounds the requests in flight. Readers have a separate
+ * session, so neither waits for the other.
  *
  * @param {object} options
  * @param {Config['cql']} options.cql
  * @param {Config['retention']} options.retention
  * @param {number} [options.maxInFlight] largest congestion window; default: unbounded
- * @param {Gate} [options.gate] instead of the window; for tests and benchmarks
+ * @param {Gate} [options.gate] replaces the window, for tests and benchmarks
  * @param {Observe} options.observe
  * @param {(kind: string) => void} options.onStaleIndex
  * @param {OnBrokenRule} [options.onBrokenRule]
@@ -105,17 +105,18 @@ export async function connectStore(options) {
 }
 
 /**
- * Makes the tables of a connected client. Tests pass the client of a database in memory.
+ * Creates the tables of a connected client. Tests pass the client of a database in memory.
  *
  * @param {object} deps
  * @param {Client} deps.client
  * @param {Dialect} deps.dialect of the server
- * @param {BatchLimits} [deps.batchLimits] of batches over several partitions; default: those of Cassandra by default
+ * @param {BatchLimits} [deps.batchLimits] of batches over several partitions; default: the defaults of
+ *   Cassandra
  * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
  * @param {string} [deps.role] database role of the client
  * @param {() => boolean} deps.isAuthenticated whether a node has asked for credentials
  * @param {number} [deps.maxInFlight] largest congestion window; default: unbounded
- * @param {Gate} [deps.gate] instead of the window; for tests and benchmarks
+ * @param {Gate} [deps.gate] replaces the window, for tests and benchmarks
  * @param {Observe} deps.observe
  * @param {(kind: string) => void} deps.onStaleIndex
  * @param {SendingHooks} [deps.hooks]
@@ -139,7 +140,8 @@ export function createStore(deps) {
   const window = new CongestionWindow({ max: maxInFlight });
   const permits = new Permits(window);
   const gate = deps.gate ?? (deps.maxInFlight === undefined ? undefined : permits);
-  // The driver does not know which nodes hold a tablet of ScyllaDB. So there each batch holds the rows of one partition.
+  // The driver does not know the nodes of a tablet in ScyllaDB. So with ScyllaDB each batch has rows of one
+  // partition only.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const writing = createSession(client, observe, gate, replicasOf, batchLimits);
   const ingest = wrapSession?.(writing, client) ?? writing;
@@ -150,12 +152,13 @@ export function createStore(deps) {
   const samples = new SampleWrites({ session: ingest, retry, watch });
   const latest = new LatestWrites({ session: ingest, retry, logger });
   const lastSeen = new LastSeenWrites({ session: ingest, retry });
-  /** Requests that wait for the window, or rows that wait to be merged, whichever are more. */
+  /** Requests that wait for the window, or rows that wait to be merged, whichever number is greater. */
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
   return {
     /** Requests of ingest, through the window. */
     write: {
-      // Of messages: repeated until they are committed. Bound, so that no function of this file runs for each message.
+      // Samples of messages are repeated until they are committed. The function is bound, so that no function
+      // of this file runs for each message.
       samples: samples.write.bind(samples),
       latest: /** @type {LatestWrites['write']} */ (latest.write.bind(latest)),
       lastSeen: lastSeen.note.bind(lastSeen),
@@ -168,14 +171,14 @@ export function createStore(deps) {
       lateArrivals: createLateArrivals(ingest),
       outbox: createOutboxStore(ingest),
     },
-    /** Repeats writes of ingest until the database takes them. */
+    /** Repeats writes of ingest until the database accepts them. */
     retry,
-    /** Tables of all other requests, which need no window. */
+    /** Tables of all other requests, which do not use the window. */
     samples: createSampleReads(reading),
     packed,
     scans: createScans(reading, dialect),
     packProgress: createPackProgress(reading),
-    /** The packer yields to ingest by itself, so it needs no gate. */
+    /** The packer yields to ingest by itself, so it does not use the gate. */
     packing: {
       ...createUnpackedReads(reading),
       ...createHistoryWrites(reading),
@@ -203,7 +206,7 @@ export function createStore(deps) {
       ...createHealth(reading, clock),
       checkSecurity: createSecurityCheck({ session: reading, role, isAuthenticated }),
       nodes: () => nodesOf(client),
-      /** Requests of ingest, and the window that bounds them. */
+      /** Requests of ingest in flight and waiting, and the window that bounds them. */
       pressure: () => ({
         in_flight: permits.inUse,
         window: window.size,
@@ -222,7 +225,7 @@ export function createStore(deps) {
 /** @typedef {ReturnType<typeof createStore>} Store */
 
 /**
- * What happens around the requests of ingest.
+ * Callbacks for the requests of ingest.
  *
  * @typedef {object} SendingHooks
  * @property {Pick<Logger, 'info' | 'warn'>} [logger] default: nothing is logged
@@ -251,8 +254,8 @@ export const nodesOf = (client) =>
     .sort((a, b) => (a.address < b.address ? -1 : 1));
 
 /**
- * Reads for exports and long series, which read many samples once. They bypass the row cache of a server that has one, so that
- * they evict no other rows.
+ * Reads for exports and long series, which read many samples once. They bypass the row cache of a server that
+ * has one, so that no other rows are evicted.
  *
  * @param {Session} session
  * @param {Pick<Dialect, 'pastCache'>} dialect of the server

@@ -5,7 +5,7 @@ import { int32, int64 } from './cql-encoding.js';
 
 /** @typedef {'event' | 'dead_letter' | 'alarm'} OutboxKind */
 
-/** The name of something that was committed besides samples. @typedef {{ kind: OutboxKind, id: string }} OutboxEntry */
+/** The id of a committed item other than samples. @typedef {{ kind: OutboxKind, id: string }} OutboxEntry */
 
 const INSERT = {
   name: 'write_stream_outbox',

@@ -9,12 +9,13 @@ import cassandra from 'cassandra-driver';
 
 const FILTERING = /\bALLOW\s+FILTERING\b/i;
 
-/** Cached statements. The project has a few dozen; more than this are generated at run time. */
+/** Limit of cached statements. The project has a few dozen; more than this are generated at run time. */
 const MAX_CACHED = 1000;
 
 /**
- * Checks each request against the query rules: prepared, paged, without ALLOW FILTERING, at the consistency level of the settings.
- * All requests of this project keep the rules. Code that somebody adds may break them.
+ * Checks each request against the query rules: prepared, paged, without ALLOW FILTERING, at the consistency
+ * level of the settings. All requests of this project follow the rules. Code that a developer adds may break
+ * them.
  *
  * @param {string} intended consistency level: `CQL_CONSISTENCY`
  * @param {OnBrokenRule} onWrong
@@ -74,7 +75,7 @@ export const SENT_REQUESTS = 'millrace:cql:request';
 
 /** @typedef {tracker.RequestTracker} RequestTracker */
 
-// The driver's types declare an interface only, but the driver demands an instance of its class.
+// The driver's types declare only an interface, but the driver requires an instance of its class.
 const Tracker = /** @type {{ RequestTracker: new () => RequestTracker }} */ (
   /** @type {unknown} */ (cassandra.tracker)
 ).RequestTracker;

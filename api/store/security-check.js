@@ -7,8 +7,9 @@ import { MillraceError } from '../../common/errors.js';
 const NEEDED = new Set(['SELECT', 'MODIFY']);
 
 /**
- * A problem of the database's access control. `no_authentication`: the database asks for no password. `no_authorization`: every role
- * may do everything. `superuser`, `excess_permissions`: the role of this process may do more than serve.
+ * A problem of the database's access control. `no_authentication`: the database requires no password.
+ * `no_authorization`: every role may do everything. `superuser`, `excess_permissions`: the role of this
+ * process may do more than it needs.
  *
  * @typedef {'no_authentication' | 'no_authorization' | 'superuser' | 'excess_permissions'} SecurityProblem
  */
@@ -69,8 +70,8 @@ const MESSAGES = {
 };
 
 /**
- * Logs a problem of the access control, if CQL_USERNAME is set. The system works in spite of the problem, so nothing else would
- * report it.
+ * Logs a problem of the access control, if CQL_USERNAME is set. Millrace works in spite of such a problem, so
+ * only this log line reports it.
  *
  * @param {object} deps
  * @param {SecurityCheck} deps.check

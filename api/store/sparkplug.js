@@ -30,7 +30,10 @@ const SELECT_DEVICES = {
 /** The value of the column `device` in the row of the node itself. */
 const ITSELF = '';
 
-/** The value of `bd_seq` for a birth without a bdSeq. An unset cell would keep that of the birth before. */
+/**
+ * The value of `bd_seq` for a birth without a bdSeq. An unset cell would keep the value of the previous
+ * birth.
+ */
 const NONE = -1;
 
 /** The latest instant of both CQL's `timestamp` and `Date`, in epoch ms. */
@@ -74,7 +77,7 @@ export function createSparkplugStore(session) {
     /** @param {Buffer} node 16 bytes @param {number | null} bdSeq of its newest birth */
     writeNode: (node, bdSeq) => session.write(WRITE_NODE, [node, ITSELF, int64(bdSeq ?? NONE)]),
 
-    /** @param {Buffer} node 16 bytes @returns {Promise<{ bdSeq: number | null } | null>} null: it has no birth */
+    /** @param {Buffer} node 16 bytes @returns {Promise<{ bdSeq: number | null } | null>} null: the node has no birth */
     async node(node) {
       const row = await session.one(SELECT_NODE, [node, ITSELF]);
       const bdSeq = Number(row?.['bd_seq']);

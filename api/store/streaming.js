@@ -24,7 +24,8 @@ export const MAX_DIGESTS_PER_NOTE = 256;
 /**
  * A late arrival: messages of an hour of a device that were committed when the hour was closing, or after.
  *
- * @typedef {{ device: Buffer, bucket: number, since: number }} LateArrival `device`: 16 bytes; `since`: epoch ms, no such write began before
+ * @typedef {{ device: Buffer, bucket: number, since: number }} LateArrival `device`: 16 bytes; `since`: epoch
+ *   ms, before which no such write began
  */
 
 const SELECT_DIGESTS = {
@@ -78,7 +79,8 @@ const WRITE_TOPIC = {
 };
 
 /**
- * What streaming out reads and writes: the blocks of `message` with their digests, notes of what is in Kafka, and progress by group.
+ * Reads and writes of streaming out: the blocks of `message` with their digests, notes of the blocks that are
+ * in Kafka, and progress by group.
  *
  * @param {Session} session
  */
@@ -112,11 +114,11 @@ export function createStreamStore(session) {
     },
 
     /**
-     * The parts that an hour of a device is spread over.
+     * Finds the parts over which an hour of a device is spread.
      *
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms
-     * @returns {Promise<number[]>} 0, and those besides it, ascending
+     * @returns {Promise<number[]>} part 0 and all others, ascending
      */
     async parts(device, bucket) {
       const row = await session.one(SELECT_PARTS, [device, int64(bucket), int32(0)]);
@@ -129,7 +131,8 @@ export function createStreamStore(session) {
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms
      * @param {number} part
-     * @param {{ since?: number, after?: string }} [options] `since`: epoch ms, blocks whose newest sample is before it are left out
+     * @param {{ since?: number, after?: string }} [options] `since`: epoch ms, blocks whose newest sample is
+     *   earlier are left out
      * @returns {Promise<Page<StoredBlock>>}
      */
     async blockPage(device, bucket, part, { since, after } = {}) {
@@ -164,17 +167,33 @@ export function createStreamStore(session) {
       return row?.['streamed_until']?.getTime() ?? null;
     },
 
-    /** The write timestamp is the instant itself. If two processes complete a group, the greater instant wins. @param {number} group @param {number} until epoch ms */
+    /**
+     * Stores the progress of a group. The write timestamp is the instant itself, so if two processes complete
+     * a group, the greater instant wins.
+     *
+     * @param {number} group
+     * @param {number} until epoch ms
+     */
     writeStreamed: (group, until) =>
       session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),
 
-    /** @param {number} group @returns {Promise<Map<string, number>>} epoch ms by topic; for one without a row, `streamedUntil` counts */
+    /**
+     * @param {number} group
+     * @returns {Promise<Map<string, number>>} epoch ms by topic; for a topic without a row, `streamedUntil`
+     *   is valid
+     */
     async topicsUntil(group) {
       const rows = await session.all(SELECT_TOPICS, [int32(group)]);
       return new Map(rows.map((row) => [row['topic'], row['streamed_until'].getTime()]));
     },
 
-    /** The write timestamp is the instant itself, as in `writeStreamed`. @param {number} group @param {string} topic @param {number} until epoch ms */
+    /**
+     * Stores the progress of a topic. The write timestamp is the instant itself, as in `writeStreamed`.
+     *
+     * @param {number} group
+     * @param {string} topic
+     * @param {number} until epoch ms
+     */
     writeTopic: (group, topic, until) =>
       session.write(WRITE_TOPIC, [writeTimestamp(until), int64(until), int32(group), topic]),
   };
@@ -221,7 +240,8 @@ export function createLateArrivals(session) {
      * @param {number} group
      * @param {number} noticed epoch ms
      * @param {string} [after]
-     * @param {Pick<LateArrival, 'device' | 'bucket'> | null} [from] where to begin, included; default: at the first
+     * @param {Pick<LateArrival, 'device' | 'bucket'> | null} [from] first arrival of the page; default: the
+     *   first of the hour
      * @returns {Promise<Page<LateArrival>>} in order of device and hour; an hour may come more than once
      */
     async page(group, noticed, after, from = null) {

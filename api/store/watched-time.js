@@ -22,17 +22,22 @@ const SELECT_START = {
   cql: 'SELECT applied_at FROM schema_version WHERE part = ? AND version = 24',
 };
 
-/** A process watched without a break. @typedef {{ from: number, until: number }} WatchedSpan epoch ms, within one UTC day */
+/**
+ * A period in which a process watched without a break.
+ *
+ * @typedef {{ from: number, until: number }} WatchedSpan epoch ms, within one UTC day
+ */
 
 /**
- * When the processes watched. A span stays within a UTC day, so its partition and its compaction window follow from its start.
+ * The times in which processes watched. A span stays within a UTC day, so its partition and its compaction
+ * window follow from its start.
  *
  * @param {Session} session
  */
 export function createWatchedTimeStore(session) {
   return {
     /**
-     * Stores a span of a process, in place of a shorter one that begins at the same instant.
+     * Stores a span of a process. It replaces a shorter span that begins at the same instant.
      *
      * @param {string} clientId
      * @param {WatchedSpan} span
@@ -60,7 +65,7 @@ export function createWatchedTimeStore(session) {
     },
 
     /**
-     * Finds the first span of the installation. Before the migration that added the table there is none.
+     * Finds the first span of the installation. No span is older than the migration that added the table.
      *
      * @param {{ from: number, to: number }} range epoch ms, of whole months
      * @returns {Promise<number | null>} epoch ms of its start; null: there is no span

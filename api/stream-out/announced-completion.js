@@ -12,7 +12,7 @@ import { outboxDigest, outboxOwner } from './notes.js';
 const ENTRIES_AT_ONCE = 16;
 
 /**
- * Sends the events, dead letters and alarms of an hour that no note has.
+ * Sends the events, dead letters and alarms of an hour that are missing in the notes.
  *
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices' | 'events' | 'deadLetters' | 'alarms'>} deps.store
@@ -24,7 +24,7 @@ export function createAnnouncedCompletion({ store, steps, records, mustSend }) {
   const { streaming } = store;
 
   /**
-   * Sends what was announced in an hour.
+   * Sends the missing announcements of one kind in an hour.
    *
    * @param {number} group
    * @param {number} hour epoch ms

@@ -8,17 +8,22 @@ import { alarmId, changeId, eventId, parseAlarmId, parseEventId } from '../store
 /** @import { OutboxEntry } from '../store/outbox.js' */
 
 /**
- * Records of what is committed besides samples, and how the completion of an hour finds it again.
+ * Makes records of committed items other than samples, and finds these items again for the completion of an
+ * hour.
  */
 
-/** Bytes of a record without texts and payload: names, numbers, JSON. */
+/** Size of a record without texts and payload, in bytes: names, numbers, JSON. */
 const FIXED_BYTES = 1024;
 
-/** Longest payload text of a record, in characters. A topic of 64 KiB fits next to it, even if JSON escapes all of it. */
+/**
+ * Longest payload text of a record, in characters. A topic of 64 KiB also fits into the record, even if JSON
+ * escapes all of it.
+ */
 const MAX_DETAIL = 128 * 1024;
 
 /**
- * A record: its key, its content with all instants in epoch ms, and which of its members are instants.
+ * A record: its key, its content with all instants in epoch ms, and the names of the members that are
+ * instants.
  *
  * @typedef {{ kind: Announcement['kind'], key: string, content: Record<string, unknown>, times: string[] }} AnnouncedRecord
  */
@@ -51,7 +56,7 @@ function deadLetterRecord({ id, deadLetter: { receivedAt, device, topic, codes, 
   }));
   return {
     kind: 'dead_letter',
-    // A name that is none belongs to no device.
+    // A text that is no valid name belongs to no device.
     key: (device === null ? null : identifyDevice(device)?.id) ?? id,
     content: {
       id,
@@ -111,7 +116,7 @@ export function announcedText({ kind, content, times }) {
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
 
-/** @param {Announcement} announcement @returns {number} about as many bytes as it takes in memory */
+/** @param {Announcement} announcement @returns {number} its approximate size in memory, in bytes */
 export function sizeOf(announcement) {
   if (announcement.kind !== 'dead_letter') return FIXED_BYTES;
   const { topic, content } = announcement.deadLetter;
@@ -119,12 +124,13 @@ export function sizeOf(announcement) {
 }
 
 /**
- * Finds what an entry of the outbox names. An entry is only a claim: the process may have ended before the commit.
+ * Finds the item that an entry of the outbox names. An entry may name an item that does not exist, because
+ * the process may have ended before the commit.
  *
  * @param {Pick<Store, 'events' | 'deadLetters' | 'devices' | 'alarms'>} store
  * @param {number} group
  * @param {OutboxEntry} entry
- * @returns {Promise<Announcement | null>} null: it is not committed, has changed since, or has expired
+ * @returns {Promise<Announcement | null>} null: the item is not committed, has changed since, or has expired
  */
 export async function findAnnounced(store, group, { kind, id }) {
   if (kind === 'event') {
@@ -148,6 +154,6 @@ export async function findAnnounced(store, group, { kind, id }) {
   const [episode = '', event = ''] = id.split('.');
   const key = parseAlarmId(episode);
   const alarm = key && (await store.alarms.episodes.find(key));
-  // A transition that a later one has replaced is announced by that one.
+  // A later transition replaces an earlier one, and has its own announcement.
   return alarm && changeId(event, alarm) === id ? { kind, id, group, event, alarm } : null;
 }

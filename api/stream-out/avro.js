@@ -201,7 +201,7 @@ const COMPILED = /** @type {Record<AvroRecord, ReturnType<typeof compile>>} */ (
   )
 );
 
-/** @param {AvroRecord} record @returns {Buffer} how its single-object encoding begins */
+/** @param {AvroRecord} record @returns {Buffer} first bytes of its single-object encoding */
 export const singleObjectHead = (record) => COMPILED[record].head;
 
 /**
@@ -229,7 +229,7 @@ export function confluentHead(id) {
  * @param {Buffer} bytes in the single-object encoding, or with the framing of Confluent
  * @param {(id: number) => AvroRecord | null} [recordOfId] for that framing
  * @returns {{ record: AvroRecord, value: any }}
- * @throws {RangeError} when no schema of ours has its fingerprint or id
+ * @throws {RangeError} when no schema of Millrace has its fingerprint or id
  */
 export function decodeAvro(bytes, recordOfId = () => null) {
   if (bytes[0] === CONFLUENT_MAGIC) {

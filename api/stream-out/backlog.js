@@ -4,16 +4,17 @@ import { COMPLETED_TOPICS } from './kafka/topics.js';
 /** @import { CompletedTopic } from './kafka/topics.js' */
 
 /**
- * What a topic lacks.
+ * The hours that a topic lacks.
  *
  * @typedef {object} Backlog
  * @property {CompletedTopic} topic
  * @property {number} hours closed hours that are not complete, in the shard that is furthest behind
- * @property {number} shards with such an hour
+ * @property {number} shards number of shards with such an hour
  */
 
 /**
- * @param {Array<{ until: number, topics: Map<string, number> }>} shards their progress in epoch ms; `until` stands for a missing topic
+ * @param {Array<{ until: number, topics: Map<string, number> }>} shards their progress in epoch ms; `until`
+ *   is the progress of a missing topic
  * @param {number} now epoch ms
  * @returns {Backlog[]} of each topic
  */
@@ -25,5 +26,9 @@ export const backlogOf = (shards, now) =>
     return { topic, hours: Math.max(0, ...waiting), shards: waiting.length };
   });
 
-/** @param {number} until epoch ms of an hour @param {number} now epoch ms @returns {number} hours from this one that have closed */
+/**
+ * @param {number} until epoch ms of an hour
+ * @param {number} now epoch ms
+ * @returns {number} number of closed hours, beginning with this one
+ */
 const closedHours = (until, now) => Math.max(0, Math.floor((now - closingOf(until)) / HOUR_MS) + 1);

@@ -1,17 +1,25 @@
-/** Memory of a waiting item besides its bytes: the object, its keys, its place in the queue. Measured: 190 to 230 bytes. */
+/**
+ * Memory of a waiting item in addition to its bytes: the object, its keys, its place in the queue. Measured:
+ * 190 to 230 bytes.
+ */
 const ITEM_BYTES = 256;
 
-/** What waits for Kafka. @typedef {{ size: number, committedAt: number }} Waiting `size`: in bytes; `committedAt`: epoch ms */
+/**
+ * An item that waits for Kafka.
+ *
+ * @typedef {{ size: number, committedAt: number }} Waiting `size`: in bytes; `committedAt`: epoch ms
+ */
 
 /**
- * A queue that is bounded in bytes. What it cannot take is left out: it stays in the table, and is sent when its hour has closed.
+ * A queue that is bounded in bytes. An item without room is left out. It stays in the table, and is sent when
+ * its hour has closed.
  *
  * @template {Waiting} T
  */
 export class ByteQueue {
   #limit;
   #bytes = 0;
-  /** undefined: it was taken. @type {Array<T | undefined>} */
+  /** undefined: the item was taken. @type {Array<T | undefined>} */
   #items = [];
   /** Index of the first item that waits. Shifting a long array would copy it. */
   #first = 0;
@@ -25,9 +33,9 @@ export class ByteQueue {
   /**
    * Reserves room for items.
    *
-   * @param {number} bytes of all of them
+   * @param {number} bytes total of all items
    * @param {number} [items]
-   * @returns {boolean} false: there is none
+   * @returns {boolean} false: there is no room
    */
   reserve(bytes, items = 1) {
     const room = bytes + items * ITEM_BYTES;
@@ -42,7 +50,12 @@ export class ByteQueue {
     this.#wake();
   }
 
-  /** The items that wait longest. They keep their room. @param {number} limit bytes @returns {T[]} at least one, if any waits */
+  /**
+   * Takes the items that have waited longest. Their room stays reserved.
+   *
+   * @param {number} limit bytes
+   * @returns {T[]} at least one, if any waits
+   */
   take(limit) {
     const from = this.#first;
     let bytes = 0;
@@ -53,7 +66,7 @@ export class ByteQueue {
       this.#first++;
     }
     const taken = /** @type {T[]} */ (this.#items.slice(from, this.#first));
-    // An item that was sent must not stay in memory because others wait.
+    // The queue must not keep an item in memory after it was sent, only because other items wait.
     this.#items.fill(undefined, from, this.#first);
     if (this.length === 0 || (this.#first > 1024 && this.#first * 2 > this.#items.length)) {
       this.#items = this.#items.slice(this.#first);
@@ -67,7 +80,13 @@ export class ByteQueue {
     for (const { size } of items) this.#bytes -= size + ITEM_BYTES;
   }
 
-  /** Settles when an item waits, or at the end of the signal or the time. @param {number} withinMs @param {AbortSignal} signal @returns {Promise<void>} */
+  /**
+   * Settles when an item waits, when the signal aborts, or after the time.
+   *
+   * @param {number} withinMs
+   * @param {AbortSignal} signal
+   * @returns {Promise<void>}
+   */
   untilFilled(withinMs, signal) {
     if (this.length > 0 || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -83,7 +102,7 @@ export class ByteQueue {
     });
   }
 
-  /** Items that wait. */
+  /** Number of items that wait. */
   get length() {
     return this.#items.length - this.#first;
   }
@@ -93,7 +112,11 @@ export class ByteQueue {
     return this.#bytes;
   }
 
-  /** When the item that waits longest was committed. @returns {number | null} epoch ms; null: none waits */
+  /**
+   * Commit time of the item that has waited longest.
+   *
+   * @returns {number | null} epoch ms; null: no item waits
+   */
   get oldest() {
     return this.#items[this.#first]?.committedAt ?? null;
   }

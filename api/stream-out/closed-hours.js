@@ -6,7 +6,7 @@ import { closingOf } from '../../schema/rules.js';
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 
 /**
- * Completes closed hours group by group, each in order of time. Kafka and Parquet are completed in this way.
+ * Completes closed hours group by group, each in order of time. Kafka and Parquet both use this order.
  *
  * @param {object} deps
  * @param {number} deps.groups `LATEST_GROUPS`
@@ -14,9 +14,10 @@ import { closingOf } from '../../schema/rules.js';
  * @param {Steps} deps.steps
  * @param {Leases} deps.leases
  * @param {(group: number) => Promise<number>} deps.readUntil epoch ms: the hours before it are complete
- * @param {(group: number, hour: number) => Promise<number>} deps.completeHour idempotent; it stores and returns until when the group is
- *   complete, in epoch ms
- * @param {(group: number, until: number) => void} deps.onUntil called with what was read and completed
+ * @param {(group: number, hour: number) => Promise<number>} deps.completeHour idempotent; it stores and
+ *   returns the time until which the group is complete, in epoch ms
+ * @param {(group: number, until: number) => void} deps.onUntil called with the progress that was read or
+ *   reached
  */
 export function createClosedHours({ groups, clock, steps, leases, readUntil, completeHour, onUntil }) {
   /** @param {number} group */
@@ -39,7 +40,7 @@ export function createClosedHours({ groups, clock, steps, leases, readUntil, com
      * Completes all closed hours that no other process is completing.
      *
      * @returns {Promise<void>}
-     * @throws the error of the first group that failed; the others were completed nevertheless
+     * @throws the error of the first group that failed; the other groups were completed nevertheless
      */
     async completeDue() {
       /** @type {unknown[]} */
@@ -52,7 +53,7 @@ export function createClosedHours({ groups, clock, steps, leases, readUntil, com
   };
 }
 
-/** Checks for closed hours again and again. */
+/** Checks for closed hours periodically. */
 export class CompletionLoop {
   #completeDue;
   #steps;
@@ -68,10 +69,10 @@ export class CompletionLoop {
   /**
    * @param {object} deps
    * @param {() => Promise<void>} deps.completeDue
-   * @param {Steps} deps.steps its own: it ends with the loop
+   * @param {Steps} deps.steps only for this loop, and stopped with it
    * @param {number} deps.pauseMs between two checks
    * @param {Logger} deps.logger
-   * @param {string} deps.target what is completed, as the log names it
+   * @param {string} deps.target name of the completed target in the log
    * @param {() => void} [deps.onFailure]
    */
   constructor({ completeDue, steps, pauseMs, logger, target, onFailure = () => {} }) {
@@ -85,14 +86,14 @@ export class CompletionLoop {
 
   start() {
     if (this.#steps.stopped) return;
-    // A random pause keeps processes that started together from checking together.
+    // Random pauses keep processes that started together from checking at the same moments.
     const pause = this.#pauseMs * (0.5 + Math.random());
     this.#timer = setTimeout(() => {
       this.#round = this.#completeOnce().then(() => this.start());
     }, pause).unref();
   }
 
-  /** Begins no further step. @returns {Promise<void>} settles when the check under way has ended */
+  /** Stops: no further step begins. @returns {Promise<void>} settles when the check under way has ended */
   stop() {
     clearTimeout(this.#timer);
     this.#steps.stop();

@@ -21,15 +21,15 @@ import { ENCODED_AT_ONCE } from './topic-queue.js';
 /** @import { Names } from './records.js' */
 /** @import { Schemas } from './schemas.js' */
 
-/** Devices that are looked at at once. */
+/** Devices that are compared concurrently. */
 const DEVICES_AT_ONCE = 8;
 
-/** Newest values that leave together. */
+/** Limit of newest values in one request. */
 const LATEST_AT_ONCE = 2000;
 
-/** How far each topic is for a group, in epoch ms. @typedef {Map<string, number>} Progress */
+/** The progress of each topic in a group, in epoch ms. @typedef {Map<string, number>} Progress */
 
-/** What the outbox has for a topic. */
+/** The kind of outbox entries for each topic. */
 const KINDS = /** @type {Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>} */ (
   Object.fromEntries(Object.entries(ANNOUNCED_TOPICS).map(([kind, topic]) => [topic, kind]))
 );
@@ -37,20 +37,24 @@ const KINDS = /** @type {Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>}
 /** @param {Progress} progress @param {string} topic */
 const untilOf = (progress, topic) => /** @type {number} */ (progress.get(topic));
 
-/** @param {Progress} progress @returns {number} epoch ms: everything before is in all topics */
+/** @param {Progress} progress @returns {number} epoch ms: all earlier records are in all topics */
 const leastOf = (progress) => Math.min(...COMPLETED_TOPICS.map((topic) => untilOf(progress, topic)));
 
-/** Bytes of blocks that are held at once to sort them by time. A device stays below it in an hour, as a rule. */
+/**
+ * Limit in bytes of blocks that are in memory at once to sort them by time. The blocks of a device in an hour
+ * usually stay below it.
+ */
 const SORTED_BYTES = 8 * 1024 * 1024;
 
 /**
- * Completes Kafka. When an hour has closed, it compares the digests of each device's blocks with the notes of what was sent, and sends
- * what is missing: blocks that the queue could not take, and those of a process that was killed. Hours of devices that got late messages
- * are compared again. Then a watermark goes out: every block of the hours before it is in the topic.
- * Each topic has its own progress, so one that Kafka refuses stays behind alone, and is completed hour by hour once it takes records.
+ * Completes Kafka. When an hour has closed, the digests of each device's blocks are compared with the notes
+ * of sent blocks, and the missing blocks are sent: blocks that the queue could not hold, and those of a
+ * process that was killed. Hours of devices that got late messages are compared again. Then a watermark is
+ * sent: every block of the hours before it is in the topic. Each topic has its own progress. So a topic that
+ * Kafka refuses falls behind alone, and is completed hour by hour when it accepts records again.
  *
- * It is exact for the reason that packing is: a message that may be committed after the comparison is late, and is noted before its
- * acknowledgement.
+ * The watermark is exact for the same reason as packing: a message that may be committed after the comparison
+ * is late, and is noted before its acknowledgement.
  *
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>} deps.store
@@ -58,7 +62,8 @@ const SORTED_BYTES = 8 * 1024 * 1024;
  * @param {Pick<ClockGuard, 'now'>} deps.clock
  * @param {Steps} deps.steps
  * @param {Leases} deps.leases
- * @param {KafkaSender} deps.sender its own: it waits for Kafka, but not for a topic that Kafka refuses
+ * @param {KafkaSender} deps.sender only for the completion; it waits for Kafka, but not for a topic that
+ *   Kafka refuses
  * @param {Pick<Schemas, 'load'>} deps.schemas
  * @param {RecordMaker} deps.records
  * @param {SentNotes} deps.notes
@@ -69,7 +74,7 @@ export function createCompletion(deps) {
   const { store, groups, clock, steps, leases, sender, schemas, records, notes, sendsLatest, observer } =
     deps;
   const { streaming } = store;
-  /** Topics that took no record in this check. They are tried again in the next one. @type {Set<TopicKind>} */
+  /** Topics that accepted no record in this check. The next check tries them again. @type {Set<TopicKind>} */
   const refused = new Set();
   /** Groups whose last watermark was refused. @type {Set<number>} */
   const unmarked = new Set();
@@ -203,8 +208,8 @@ export function createCompletion(deps) {
   }
 
   /**
-   * Sends the newest values of devices, many in one request: 250,000 requests of one device would take longer than
-   * an hour.
+   * Sends the newest values of devices, many in one request. 250,000 requests of one device each would take
+   * longer than an hour.
    *
    * @param {number} group
    * @param {Iterable<Buffer> | AsyncIterable<Buffer>} devices
@@ -239,9 +244,9 @@ export function createCompletion(deps) {
   }
 
   /**
-   * Completes the newest values with the batches of an hour. It sends those of each device that measured in
-   * the hour. A process may have ended before it sent them, and two processes may have sent them in another
-   * order. If the topic was refused before, or is new, it gets the values of all devices.
+   * Completes the newest values with the batches of an hour. The values of each device that measured in the
+   * hour are sent. A process may have ended before it sent them, and two processes may have sent them in
+   * another order. If the topic was refused before, or is new, it gets the values of all devices.
    *
    * @param {number} group
    * @param {number} hour epoch ms
@@ -249,7 +254,7 @@ export function createCompletion(deps) {
    */
   async function completeWithLatest(group, hour, progress) {
     const isBehind = (progress.get('latest') ?? 0) < hour;
-    /** By their ids. A device may have late messages of many hours. @type {Map<string, Buffer>} */
+    /** By id. A device may have late messages of many hours. @type {Map<string, Buffer>} */
     const measured = new Map();
     await completeBatches(group, hour, (device) => {
       if (sendsLatest && !isBehind) measured.set(device.toString('latin1'), device);
@@ -293,7 +298,7 @@ export function createCompletion(deps) {
   }
 
   /**
-   * Completes the topics that are at an hour.
+   * Completes the topics whose progress is at an hour.
    *
    * @param {number} group
    * @param {number} hour epoch ms; it has closed
@@ -337,7 +342,10 @@ export function createCompletion(deps) {
       await leases.hold(group, async () => sendWatermark(group, await readProgress(group)));
   }
 
-  /** @param {number} group @returns {Promise<number>} epoch ms; streaming begins with the hour in which it was first turned on */
+  /**
+   * @param {number} group
+   * @returns {Promise<number>} epoch ms; streaming begins with the hour in which it was first turned on
+   */
   async function streamedUntil(group) {
     const found = await steps.run(() => streaming.streamedUntil(group));
     if (found !== null) return found;
@@ -361,12 +369,18 @@ export function createCompletion(deps) {
   });
 
   return {
-    /** Stores where streaming begins, before the first message is taken: what is committed from then on is completed, whatever ends first. */
+    /**
+     * Stores the start of streaming before the first message is accepted. So every later commit is completed,
+     * whichever process ends first.
+     */
     async begin() {
       for (let group = 0; group < groups; group++) await streamedUntil(group);
     },
 
-    /** Completes all closed hours that no other process is completing. A topic that Kafka refuses holds up only its own. */
+    /**
+     * Completes all closed hours that no other process is completing. A topic that Kafka refuses delays only
+     * itself.
+     */
     async completeDue() {
       refused.clear();
       await closedHours.completeDue();
@@ -374,9 +388,10 @@ export function createCompletion(deps) {
     },
 
     /**
-     * Sends all blocks of some hours again, and the events, dead letters and alarms that were committed in them. Blocks that have expired are in history alone, and are not sent.
+     * Sends all blocks of some hours again, with the events, dead letters and alarms that were committed in
+     * them. Expired blocks are only in history, and are not sent.
      *
-     * @param {{ from: number, to: number }} range epoch ms; each hour that it touches is sent whole
+     * @param {{ from: number, to: number }} range epoch ms; each hour that it touches is sent completely
      * @param {(blocks: number) => void} onProgress
      * @returns {Promise<{ blocks: number, others: number }>} records of each kind
      * @throws {TopicRefused}
@@ -405,7 +420,10 @@ export function createCompletion(deps) {
 
 /** @typedef {ReturnType<typeof createCompletion>} Completion */
 
-/** A reading of an hour gave fewer blocks than it has digests. The watermark must wait: the next check compares again. */
+/**
+ * A read of an hour gave fewer blocks than there are digests. The watermark must wait, and the next check
+ * compares again.
+ */
 class Incomplete extends Error {
   /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {{ unread: number, missing: number }} counts */
   constructor(device, bucket, { unread, missing }) {
@@ -417,7 +435,7 @@ class Incomplete extends Error {
   }
 }
 
-/** The process ends before Kafka has the records. */
+/** The process ends before Kafka has received the records. */
 class Stopped extends Error {
   constructor() {
     super('this process ends before Kafka took the records');

@@ -15,7 +15,7 @@ import { decodeAvro } from './avro.js';
  * @param {{ format: string, bucket: number }} headers `bucket`: epoch ms
  * @param {(id: number) => AvroRecord | null} [recordOfId] of a schema registry
  * @returns {SentSamples[]}
- * @throws {RangeError | SyntaxError} when it is no such record
+ * @throws {RangeError | SyntaxError} when `value` is no such record
  */
 export function decodeBatch(value, { format, bucket }, recordOfId) {
   if (format === 'packed') return samplesOfBlock(bucket, value);

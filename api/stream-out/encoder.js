@@ -16,7 +16,11 @@ const jsonSamples = (block, names) =>
     );
   });
 
-/** How a record begins: it names the schema. @typedef {(record: AvroRecord) => Buffer} HeadOf */
+/**
+ * Returns the first bytes of a record, which name its schema.
+ *
+ * @typedef {(record: AvroRecord) => Buffer} HeadOf
+ */
 
 /** @param {Block} block @param {Names} names @param {HeadOf} headOf @returns {Buffer} */
 const avroBatch = (block, names, headOf) =>
@@ -59,7 +63,7 @@ const avroSamples = (block, names, headOf) =>
   );
 
 /**
- * Turns a block into the values of its records: one, or one for each sample.
+ * Encodes a block as the values of its records: one for the block, or one for each sample.
  *
  * @callback EncodeBlock
  * @param {Block} block
@@ -77,7 +81,7 @@ export function createEncoder({ format, explode }, headOf = singleObjectHead) {
 }
 
 /**
- * The values of records that hold no blocks. The format `packed` has JSON for them.
+ * Encodes records other than blocks. The format `packed` uses JSON for them.
  *
  * @param {Config['stream']['format']} format
  * @param {HeadOf} [headOf] of Avro; default: the single-object encoding

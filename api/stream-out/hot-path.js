@@ -15,11 +15,11 @@ import { TopicQueue } from './topic-queue.js';
 /** @import { RecordMaker } from './record-maker.js' */
 /** @import { Schemas } from './schemas.js' */
 
-/** Parameters of a row of `message`. */
+/** Indexes of the parameters in a row of `message`. */
 const DIGEST = 4;
 const SAMPLES = 5;
 
-/** The part of STREAM_QUEUE_BYTES that each topic of announcements has to itself. Blocks have the rest. */
+/** Share of STREAM_QUEUE_BYTES that each topic of announcements has for itself. Blocks have the rest. */
 const ANNOUNCED_PART = 1 / 16;
 
 /**
@@ -29,14 +29,14 @@ const ANNOUNCED_PART = 1 / 16;
  * @property {Device} device
  * @property {number} bucket epoch ms
  * @property {Buffer} digest 8 bytes
- * @property {Buffer} samples as the row of `message` has them
+ * @property {Buffer} samples as in the row of `message`
  * @property {number} size of its samples, in bytes
  * @property {number} committedAt epoch ms
  * @property {boolean} late
  */
 
 /**
- * An announcement that waits for Kafka. Its note is one of its group, not of a device.
+ * An announcement that waits for Kafka. Its note belongs to its group and not to a device.
  *
  * @typedef {object} WaitingAnnouncement
  * @property {Announcement} announcement
@@ -46,8 +46,9 @@ const ANNOUNCED_PART = 1 / 16;
  */
 
 /**
- * From the commit to Kafka: a block is queued in the order of its device, encoded, and sent with others. It never holds up ingest. What
- * does not fit into the queue of its topic is left to the completion of its hour. Each topic has a queue and a sender of its own.
+ * Sends committed blocks to Kafka: a block is queued in the order of its device, encoded, and sent with
+ * others. Ingest never waits for Kafka. A block without room in the queue of its topic is left to the
+ * completion of its hour. Each topic has its own queue and sender.
  *
  *     commit -> order of the device -> queue (bytes) -> encode -> send (acks=all) -> note of the digest
  */
@@ -119,7 +120,7 @@ export class HotPath {
     return this.#latest?.note ?? (() => {});
   }
 
-  /** Receives what was committed besides samples. @param {Noted} noted */
+  /** Receives committed items other than samples. @param {Noted} noted */
   announce = ({ announcement, noticed }) => {
     const size = sizeOf(announcement);
     const queue = /** @type {TopicQueue<WaitingAnnouncement>} */ (this.#announced.get(announcement.kind));
@@ -132,12 +133,12 @@ export class HotPath {
     for (const part of this.#parts) part.start();
   }
 
-  /** Ends after the requests under way. @param {number} withinMs time to send what waits */
+  /** Stops after the requests under way. @param {number} withinMs time to send the waiting items */
   async stop(withinMs) {
     await Promise.all(this.#parts.map((part) => part.stop(withinMs)));
   }
 
-  /** Settles when nothing runs any more. */
+  /** Settles when all work has ended. */
   get ended() {
     return Promise.all(this.#parts.map(({ ended }) => ended));
   }
@@ -151,7 +152,7 @@ export class HotPath {
     return this.#queues.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Age of what waits longest, in ms. */
+  /** Age of the item that has waited longest, in ms. */
   get lagMs() {
     const now = this.#clock();
     return Math.max(0, ...this.#queues.map(({ oldest }) => (oldest === null ? 0 : now - oldest)));

@@ -29,26 +29,27 @@ export { Schemas } from './schemas.js';
 const NOTES_EVERY_MS = 60_000;
 
 /**
- * The state of streaming out, as heartbeats carry it.
+ * The state of streaming out, as in heartbeats.
  *
  * @typedef {object} StreamState
- * @property {boolean} ok whether Kafka took the last request
- * @property {number} lag_ms age of the block that waits longest
+ * @property {boolean} ok whether Kafka accepted the last request
+ * @property {number} lag_ms age of the block that has waited longest
  * @property {number} queue_bytes
  * @property {number} queue_limit
  */
 
 /**
- * Streaming out: every committed block goes to Kafka. Imported samples of closed hours have no block, so they are never streamed. The table
- * is the outbox: nothing is written twice, and nothing is lost if Kafka or this process is away. `hot-path.js` sends blocks after their
- * commit, and `completion.js` sends what is missing when an hour has closed. `changes.js` reads the same records from the
- * table alone. Nothing here holds up an acknowledgement.
+ * Streaming out: every committed block goes to Kafka. Imported samples of closed hours have no block, so they
+ * are never streamed. The table is the outbox: nothing is written twice, and nothing is lost if Kafka or this
+ * process is unavailable. `hot-path.js` sends blocks after their commit, and `completion.js` sends missing
+ * blocks when an hour has closed. `changes.js` reads the same records from the table alone. No
+ * acknowledgement waits for streaming out.
  *
  * @param {Context} context with `STREAM_KAFKA`
  * @param {object} deps
  * @param {Store} deps.store
  * @param {ClockGuard} deps.clockGuard
- * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
+ * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
  * @param {Outbox | null} deps.outbox of ingest and alarms; null: only for a replay
  * @param {number} deps.pauseMs between two checks for closed hours
  */
@@ -125,7 +126,11 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
     logger,
     target: 'Kafka',
   });
-  /** Without its note, a block is sent a second time when its hour has closed. @param {unknown} error */
+  /**
+   * If the note of a block is missing, the block is sent a second time when its hour has closed.
+   *
+   * @param {unknown} error
+   */
   const onNotesFailed = (error) => {
     if (!retry.isAborted)
       logger.warn({ err: error }, 'streaming out: the list of sent blocks was not written');
@@ -156,7 +161,10 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
       queue_limit: stream.queueBytes,
     }),
 
-    /** Sends what waits if Kafka takes it, and writes the notes. What is left is sent when its hour has closed. */
+    /**
+     * Sends the waiting items if Kafka accepts them, and writes the notes. The rest is sent when its hour has
+     * closed.
+     */
     async stop() {
       clearInterval(notesTimer);
       const ended = loop.stop();

@@ -6,15 +6,18 @@ import { withTimeLimit } from './time-limit.js';
 /** @import { KafkaSender } from './kafka/sender.js' */
 /** @import { RecordMaker } from './record-maker.js' */
 
-/** Newest values of a sensor are merged for this long, in ms. */
+/** Period in ms in which newer values of a sensor replace older ones before they are sent. */
 const EVERY_MS = 5000;
 
-/** Sends the newest values of sensors to their compacted topic. If Kafka refuses them, each sensor keeps only its newest one. */
+/**
+ * Sends the newest values of sensors to their compacted topic. While Kafka refuses them, only the newest
+ * value of each sensor is kept.
+ */
 export class LatestSender {
   #deps;
   /** Sensors with a newer value, by id. @type {Map<string, { device: Device, sensor: Sensor }>} */
   #changed = new Map();
-  /** Ends the pause: what has changed is sent a last time. */
+  /** Ends the pause, so that changed values are sent a last time. */
   #ending = new AbortController();
   /** Ends a request under way. */
   #stopping = new AbortController();
@@ -22,7 +25,7 @@ export class LatestSender {
 
   /**
    * @param {object} deps
-   * @param {KafkaSender} deps.sender its own
+   * @param {KafkaSender} deps.sender only for this topic
    * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be made; false: at the end of the signal
    * @param {RecordMaker} deps.records
    */
@@ -39,7 +42,7 @@ export class LatestSender {
     this.#running = this.#run();
   }
 
-  /** Ends when what has changed is sent. @param {number} withinMs time to send it */
+  /** Stops after the changed values are sent. @param {number} withinMs time to send them */
   async stop(withinMs) {
     this.#ending.abort();
     if (!this.isFailing) await withTimeLimit(this.#running, withinMs);
@@ -47,7 +50,7 @@ export class LatestSender {
     await this.#deps.sender.stop();
   }
 
-  /** Settles when nothing runs any more. */
+  /** Settles when all work has ended. */
   get ended() {
     return this.#running;
   }

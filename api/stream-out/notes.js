@@ -7,15 +7,21 @@ import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.js';
 /** @import { OutboxEntry } from '../store/outbox.js' */
 /** @import { StreamStore } from '../store/streaming.js' */
 
-/** A note is written this long after its first block was sent, in ms. A killed process has less unwritten, and sends it again. */
+/**
+ * Time in ms after its first block was sent at which a note is written. A killed process sends the blocks of
+ * its unwritten notes again.
+ */
 const WRITE_AFTER_MS = 10 * 60_000;
 
 const WRITES_AT_ONCE = 16;
 
-/** Digests that a new note has room for; a device of a message a minute fills 60 in an hour. */
+/** Initial room of a note, in digests. A device with one message a minute fills 60 in an hour. */
 const FIRST_DIGESTS = 16;
 
-/** @param {number} group @returns {Buffer} what the notes of its outbox have for a device: an id that no device has */
+/**
+ * @param {number} group
+ * @returns {Buffer} the device id in notes of its outbox entries, which no device has
+ */
 export function outboxOwner(group) {
   const owner = Buffer.alloc(16);
   owner.writeUInt32BE(group, 12);
@@ -28,8 +34,8 @@ export const outboxDigest = ({ kind, id }) => digestOf(Buffer.from(`${kind} ${id
 /** Digests of one device and hour. @typedef {{ device: Buffer, bucket: number, digests: Buffer, length: number, since: number }} OpenNote */
 
 /**
- * Collects which blocks are in Kafka, and writes them as compact rows: one for a device and hour, as a rule. The completion of the hour
- * sends only blocks that no note has.
+ * Collects the digests of blocks that are in Kafka, and writes them as compact rows: usually one for each
+ * device and hour. The completion of the hour sends only blocks that are missing in the notes.
  */
 export class SentNotes {
   #store;
@@ -37,7 +43,11 @@ export class SentNotes {
   #clock;
   /** By the Buffer of the device id and by hour. @type {Map<Buffer, Map<number, OpenNote>>} */
   #open = new Map();
-  /** Owners of the notes of the outbox, by group: `add` wants the same object each time. @type {Map<number, Buffer>} */
+  /**
+   * Owners of the notes of the outbox, by group, because `add` needs the same object each time.
+   *
+   * @type {Map<number, Buffer>}
+   */
   #owners = new Map();
   /** Full notes that wait to be written. @type {OpenNote[]} */
   #full = [];
@@ -49,7 +59,13 @@ export class SentNotes {
     this.#clock = clock;
   }
 
-  /** Notes a block that Kafka has. @param {Buffer} device 16 bytes, the same object each time @param {number} bucket epoch ms @param {Buffer} digest */
+  /**
+   * Adds the digest of a block that Kafka has.
+   *
+   * @param {Buffer} device 16 bytes, the same object each time
+   * @param {number} bucket epoch ms
+   * @param {Buffer} digest
+   */
   add(device, bucket, digest) {
     const hours = this.#open.get(device) ?? new Map();
     if (hours.size === 0) this.#open.set(device, hours);
@@ -75,20 +91,26 @@ export class SentNotes {
     this.#full.push(note);
   }
 
-  /** Notes an entry of the outbox that Kafka has. @param {number} group @param {number} noticed epoch ms @param {OutboxEntry} entry */
+  /**
+   * Adds the digest of an outbox entry that Kafka has.
+   *
+   * @param {number} group
+   * @param {number} noticed epoch ms
+   * @param {OutboxEntry} entry
+   */
   addAnnounced(group, noticed, entry) {
     const owner = this.#owners.get(group) ?? outboxOwner(group);
     this.#owners.set(group, owner);
     this.add(owner, noticed, outboxDigest(entry));
   }
 
-  /** Writes the notes that are due: full, old, or of an hour that is over. */
+  /** Writes the notes that are due: full, old, or of an hour that has ended. */
   async writeDue() {
     const now = this.#clock();
     await this.#write(({ since, bucket }) => now - since >= WRITE_AFTER_MS || bucket < bucketOf(now));
   }
 
-  /** Writes the notes of the hours before. @param {number} until epoch ms */
+  /** Writes the notes of earlier hours. @param {number} until epoch ms */
   async writeBefore(until) {
     await this.#write(({ bucket }) => bucket < until);
   }
@@ -114,7 +136,7 @@ export class SentNotes {
   /** @param {OpenNote} note */
   #close(note) {
     const hours = this.#open.get(note.device);
-    // Behind a full note, the device may have opened another one for the same hour.
+    // After a full note, the device may have opened another note for the same hour.
     if (hours?.get(note.bucket) !== note) return;
     hours.delete(note.bucket);
     if (hours.size === 0) this.#open.delete(note.device);

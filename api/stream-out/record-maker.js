@@ -9,7 +9,11 @@ import { ANNOUNCED_TOPICS, topicName } from './kafka/topics.js';
 /** @import { TopicKind } from './kafka/topics.js' */
 /** @import { Block, LatestValue, Names, Watermark } from './records.js' */
 
-/** Why a record is sent: at its commit, because its hour was completed, or because somebody asked again. @typedef {'hot' | 'completion' | 'replay'} Source */
+/**
+ * The reason why a record is sent: its commit, the completion of its hour, or a replay by an operator.
+ *
+ * @typedef {'hot' | 'completion' | 'replay'} Source
+ */
 
 /** Names of headers, encoded once. */
 const HEADER = Object.fromEntries(
@@ -20,7 +24,7 @@ const FALSE = Buffer.from('false');
 const NO_HEADERS = new Map();
 
 /**
- * Makes the records of all topics from what is committed: topic, key, value and headers.
+ * Makes the records of all topics from committed items: topic, key, value and headers.
  *
  * @param {Config['stream']} stream
  * @param {HeadOf} headOf of Avro

@@ -5,14 +5,14 @@ import { visitBlock } from '../../schema/packed/block.js';
 /** @import { Series } from '../../schema/packed/series.js' */
 
 /**
- * A committed block with what its record needs besides the samples.
+ * A committed block with the data that its record needs in addition to the samples.
  *
  * @typedef {object} Block
  * @property {number} bucket epoch ms
  * @property {Buffer} digest 8 bytes
  * @property {Buffer} samples as in `message`
  * @property {number} committedAt epoch ms
- * @property {boolean} late whether it was committed when its hour was closing, or after
+ * @property {boolean} late whether it was committed while its hour was closing, or later
  */
 
 /**
@@ -67,7 +67,7 @@ export function openBatchText(block, names) {
 }
 
 /**
- * How far a shard of devices is streamed out.
+ * The streaming progress of a shard of devices.
  *
  * @typedef {object} Watermark
  * @property {number} shard

@@ -3,15 +3,15 @@
 /** @import { Query } from '../store/sending/session.js' */
 
 /**
- * The place of a block among those of its device. `rows` is null until the block is settled.
+ * The place of a block in the order of its device. `rows` is null until the block is settled.
  *
  * @typedef {{ device: Device, bucket: number, rows: Query[] | null }} Place
  */
 
 /**
- * Releases the blocks of each device in the order in which its messages arrived. Commits overtake each other, because several blocks of a
- * device are in flight. Nothing is held back for the acknowledgement, only for Kafka. The name is that of the
- * pattern in Enterprise Integration Patterns (2003).
+ * Releases the blocks of each device in the order in which its messages arrived. Commits overtake each other,
+ * because several blocks of a device are in flight. No acknowledgement waits for this order, only Kafka does.
+ * The name is that of the pattern in Enterprise Integration Patterns (2003).
  *
  *     arrived    [10:00:01] [10:00:02] [10:00:03]
  *     committed              ✓          ✓            held
@@ -31,7 +31,8 @@ export class Resequencer {
 
   /**
    * @param {object} deps
-   * @param {(rows: Query[]) => boolean} deps.accepts reserves memory for the rows; false: there is none, so they are left out
+   * @param {(rows: Query[]) => boolean} deps.accepts reserves memory for the rows; false: there is no room,
+   *   so the rows are left out
    * @param {(device: Device, bucket: number, rows: Query[]) => void} deps.release
    */
   constructor({ accepts, release }) {
@@ -62,7 +63,7 @@ export class Resequencer {
     if (places.length === 0) this.#expected.delete(id);
   };
 
-  /** Devices with a block that is not released. */
+  /** Number of devices with a block that is not released. */
   get devices() {
     return this.#expected.size;
   }

@@ -14,8 +14,9 @@ import { topicName, usedTopics } from './kafka/topics.js';
 const PAUSE_MS = { first: 200, longest: 10_000 };
 
 /**
- * How records name their Avro schema: by a fingerprint, or by the id that a schema registry has for it. With a registry, each topic has
- * a subject of its own (`TopicNameStrategy`), and its records wait for the id. Ingest never waits for it.
+ * The names of Avro schemas in records: a fingerprint, or the id in a schema registry. With a registry, each
+ * topic has its own subject (`TopicNameStrategy`), and its records wait for the id. Ingest never waits for
+ * it.
  */
 export class Schemas {
   #stream;
@@ -32,7 +33,7 @@ export class Schemas {
     this.#registry = stream.registry && new SchemaRegistry(stream.registry);
   }
 
-  /** @param {AvroRecord} record whose topic was loaded @returns {Buffer} how its records begin */
+  /** @param {AvroRecord} record whose topic was loaded @returns {Buffer} first bytes of its records */
   headOf = (record) => this.#known.get(record)?.head ?? singleObjectHead(record);
 
   /** @param {number} id @returns {AvroRecord | null} of the topics that were loaded */
@@ -42,7 +43,7 @@ export class Schemas {
    * Finds the id of a topic's schema, and registers the schema if the registry does not have it.
    *
    * @param {TopicKind} topic
-   * @returns {Promise<{ subject: string, id: number, isNew: boolean } | null>} null: there is nothing to ask for
+   * @returns {Promise<{ subject: string, id: number, isNew: boolean } | null>} null: the topic needs no id
    * @throws {TopicRefused}
    */
   async load(topic) {
@@ -67,11 +68,11 @@ export class Schemas {
   }
 
   /**
-   * Repeats until the schema of a topic has its id.
+   * Repeats the request until the schema of a topic has its id.
    *
    * @param {TopicKind} topic
    * @param {AbortSignal} signal
-   * @returns {Promise<boolean>} false: the signal ended it
+   * @returns {Promise<boolean>} false: the signal ended the wait
    */
   async wait(topic, signal) {
     for (let attempt = 0; !signal.aborted; attempt++) {

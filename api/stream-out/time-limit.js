@@ -1,4 +1,7 @@
-/** What ends within the stop of a process: sending what waits, writing notes, and the step under way, in ms each. */
+/**
+ * Time limit in ms for each part of a process stop: sending the waiting items, writing notes, and the step
+ * under way.
+ */
 export const STOP_WITHIN_MS = 1500;
 
 /**

@@ -4,21 +4,25 @@ import { chunks } from './kafka/sender.js';
 /** @import { Waiting } from './byte-queue.js' */
 /** @import { KafkaSender, OutRecord } from './kafka/sender.js' */
 
-/** Bytes of samples that are encoded at once. As JSON they take some 6 ms, in which nothing else runs. */
+/**
+ * Limit of samples that are encoded at once, in bytes. As JSON they take some 6 ms, in which no other code
+ * runs.
+ */
 export const ENCODED_AT_ONCE = 128 * 1024;
 
-/** An empty queue is looked at again after this time, in ms. */
+/** Time in ms after which an empty queue is checked again. */
 const IDLE_MS = 5000;
 
 /**
- * What waits for one topic, in order. A topic that Kafka refuses fills its own queue and holds up no other.
+ * The items that wait for one topic, in order. A topic that Kafka refuses fills its own queue and delays no
+ * other topic.
  *
  * @template {Waiting} T
  */
 export class TopicQueue {
   #queue;
   #deps;
-  /** What is being sent, until Kafka has it. @type {T[]} */
+  /** Items that are being sent, until Kafka has them. @type {T[]} */
   #sending = [];
   #stopping = new AbortController();
   #running = Promise.resolve();
@@ -26,7 +30,7 @@ export class TopicQueue {
   /**
    * @param {object} deps
    * @param {number} deps.limit bytes
-   * @param {KafkaSender} deps.sender its own
+   * @param {KafkaSender} deps.sender only for this topic
    * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be made; false: at the end of the signal
    * @param {(item: T) => OutRecord[]} deps.toRecords
    * @param {(item: T) => void} deps.onSent
@@ -36,7 +40,13 @@ export class TopicQueue {
     this.#queue = /** @type {ByteQueue<T>} */ (new ByteQueue(deps.limit));
   }
 
-  /** Reserves room. @param {number} bytes @param {number} [items] @returns {boolean} false: there is none */
+  /**
+   * Reserves room.
+   *
+   * @param {number} bytes
+   * @param {number} [items]
+   * @returns {boolean} false: there is no room
+   */
   reserve(bytes, items) {
     return this.#queue.reserve(bytes, items);
   }
@@ -50,7 +60,7 @@ export class TopicQueue {
     this.#running = this.#run();
   }
 
-  /** Ends after the request under way. @param {number} withinMs time to send what waits */
+  /** Stops after the request under way. @param {number} withinMs time to send the waiting items */
   async stop(withinMs) {
     const deadline = performance.now() + withinMs;
     while (this.#queue.bytes > 0 && !this.isFailing && performance.now() < deadline) {
@@ -60,7 +70,7 @@ export class TopicQueue {
     await this.#deps.sender.stop();
   }
 
-  /** Settles when nothing runs any more. */
+  /** Settles when all work has ended. */
   get ended() {
     return this.#running;
   }
@@ -74,7 +84,11 @@ export class TopicQueue {
     return this.#deps.sender.failingForMs > 0;
   }
 
-  /** When the item was committed that Kafka lacks for longest. @returns {number | null} epoch ms; null: it has all */
+  /**
+   * Commit time of the oldest item that Kafka lacks.
+   *
+   * @returns {number | null} epoch ms; null: Kafka has all items
+   */
   get oldest() {
     return this.#sending[0]?.committedAt ?? this.#queue.oldest;
   }

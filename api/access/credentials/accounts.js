@@ -99,7 +99,7 @@ export class Accounts {
   async #authenticateDevice(name, given) {
     const identity = identifyDevice(name);
     const credential = identity && (await this.#store.find(identity.bytes));
-    // A name and its id denote one device, but only one of them is its account.
+    // A device's name and its id denote one device, but only one of the two is the user name of its account.
     const isAccount = credential?.account === name;
     const isCorrect = await isSecret(given, isAccount ? credential.hash : null);
     return isCorrect && credential ? this.#accountOf(credential) : null;
@@ -127,7 +127,11 @@ const MAX_ADDRESSES = 10_000;
  * Programs of the installation at the same address have to wait for the end of the window.
  */
 export class FailedLogins {
-  /** Since the first failed login of an address. @type {LRUCache<string, { count: number }>} */
+  /**
+   * Failed logins by address, counted from the first one of a window.
+   *
+   * @type {LRUCache<string, { count: number }>}
+   */
   #windows;
 
   /** @param {{ clock?: () => number }} [options] `clock`: ms of a monotonic clock */

@@ -163,15 +163,16 @@ export function createCredentialUpdater({ store, clock, onChange }) {
 
   /** @param {Wanted} wanted @param {Credential | null} before @returns {NewCredential} */
   function dated(wanted, before) {
-    // It must differ for each state of the row, even if the clocks of the processes differ.
+    // `changedAt` must differ for each state of the row, even if the clocks of the processes differ.
     const changedAt = Math.max(clock(), (before?.changedAt ?? 0) + 1);
     return { ...wanted, issuedAt: wanted.issuedAt ?? changedAt, changedAt };
   }
 
   /**
    * @param {Buffer} device the id's 16 bytes
-   * @param {(before: Credential | null) => Wanted | null} decide returns the new state, or its argument for no change. A second
-   *   call may get its own result: the driver repeats an applied request if the answer was lost
+   * @param {(before: Credential | null) => Wanted | null} decide returns the new state, or its argument for
+   *   no change. A repeated call may receive the result of the first call, because the driver repeats a
+   *   request whose answer was lost
    * @returns {Promise<NewCredential | null>} the new state
    * @throws {MillraceError} `unavailable`: the update may have been applied
    */
@@ -200,7 +201,7 @@ export function createCredentialUpdater({ store, clock, onChange }) {
  * @param {object} deps
  * @param {Retire} deps.retire
  * @param {CredentialService['forget']} deps.forget
- * @returns {Retire} false: it was not registered and had no credential
+ * @returns {Retire} false: the device was not registered and had no credential
  */
 export const revokeBefore =
   ({ retire, forget }) =>

@@ -19,7 +19,8 @@ export { SCOPES } from './tokens.js';
  * The caller of a request and its scopes.
  *
  * @typedef {object} Caller
- * @property {'anybody' | 'nobody' | 'token' | 'session'} by `anybody`: no token is configured; `nobody`: the request has none
+ * @property {'anybody' | 'nobody' | 'token' | 'session'} by `anybody`: no token is configured; `nobody`: the
+ *   request has no token
  * @property {readonly Scope[]} scopes
  * @property {number | null} endsAt of the session, in epoch ms
  */
@@ -175,8 +176,9 @@ class TokenNotices {
 }
 
 /**
- * Prevents cross-site request forgery. A browser sends the cookie by itself, and it reaches servers without a token, from any page. So
- * an unsafe request must not come from another origin, and an unsafe request of a session must come from this one.
+ * Prevents cross-site request forgery. A browser sends the cookie by itself from any page, and pages also
+ * reach a server that requires no token. So an unsafe request must not come from another origin, and an
+ * unsafe request of a session must come from this one.
  *
  * @param {Request} req
  * @param {Caller} caller
@@ -204,7 +206,7 @@ function unauthorized(res, message, error) {
 
 /**
  * @param {Response} res
- * @param {Scope} scope the missing one
+ * @param {Scope} scope the scope that the caller lacks
  */
 function forbidden(res, scope) {
   res.set('WWW-Authenticate', `Bearer realm="Millrace", error="insufficient_scope", scope="${scope}"`);

@@ -65,8 +65,8 @@ export function createAttempts(rate) {
 /** @typedef {ReturnType<typeof createAttempts>} Attempts */
 
 /**
- * Paths without a limit: probes, scrapes, and the files of the dashboard. A file costs no more than a refusal, and a page loads a hundred
- * of them and breaks without one.
+ * Paths without a limit: probes, scrapes, and the files of the dashboard. Serving a file costs no more than a
+ * refusal. A page loads a hundred files and breaks if one is refused.
  */
 const EXEMPT = /^\/(?:healthz|readyz|metrics|assets\/.+|mark\.svg)$/;
 

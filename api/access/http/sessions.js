@@ -66,7 +66,7 @@ const MAX_COOKIES = 4;
 
 /**
  * @param {Request} req
- * @returns {string[]} the first cookies of this name; other services of the host may have set some
+ * @returns {string[]} the first cookies of this name; other services of the host may have set cookies of this name too
  */
 export const cookiesOf = (req) =>
   (req.headers.cookie ?? '')

@@ -6,7 +6,7 @@ import { bucketOf, DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 /** @import { Alarm, AlarmStore } from '../../store/alarms/episodes.js' */
 /** @import { createReceivers } from './receivers.js' */
 
-/** After so long a delivery is a dead letter, in ms. */
+/** Age at which a delivery becomes a dead letter, in ms. */
 export const GIVE_UP_MS = DAY_MS;
 
 /** The first and the longest pause between two attempts, in ms. */
@@ -51,7 +51,7 @@ export class AlarmSender {
     const { target, event, begunAt } = delivery;
     const { store, clock, onResult, onDelivered } = this.#deps;
     try {
-      // An alarm that has turned out not to be one is not reported.
+      // A withdrawn alarm is not reported as opened.
       if (!(event === 'opened' && alarm.withdrawn)) {
         const shelvedUntil = await this.#bring(delivery, alarm);
         if (shelvedUntil !== null) {
@@ -81,9 +81,9 @@ export class AlarmSender {
   }
 
   /**
-   * Sends the alarm, and sends it again as long as another change of it was stored meanwhile. The report of
-   * that change may have come first, and the receiver has to end with what is true. While the alarm is
-   * shelved that has to wait.
+   * Sends the alarm, and repeats it as long as another change of the alarm was stored meanwhile. The report
+   * of that change may have arrived first, and the last report that the receiver gets must be correct. While
+   * the alarm is shelved, the repetition has to wait.
    *
    * @param {Delivery} delivery
    * @param {Alarm} alarm
@@ -118,7 +118,7 @@ export class AlarmSender {
     onResult(delivery.target, isDead ? 'dead' : 'failed');
     if (this.#throttle.count(delivery.target) > 0)
       logger.warn({ target: delivery.target, reason: error }, 'an alarm could not be delivered');
-    // If this cannot be written, the row has the earlier time, and the attempt comes sooner.
+    // If this write fails, the row keeps the earlier time, and the next attempt comes sooner.
     await store.write({ ...failed, nextAt: Math.round(failed.nextAt) }, now).catch(() => {});
     return isDead;
   }
@@ -136,6 +136,11 @@ export function reasonOf(error) {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-/** Whether both report the same. A peak grows all the time. @param {Alarm} a @param {Alarm} b */
+/**
+ * Whether both states cause the same report. The peak is not compared, because it grows all the time.
+ *
+ * @param {Alarm} a
+ * @param {Alarm} b
+ */
 const isSameState = (a, b) =>
   a.opened === b.opened && a.cleared === b.cleared && Boolean(a.withdrawn) === Boolean(b.withdrawn);

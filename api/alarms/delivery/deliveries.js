@@ -18,26 +18,34 @@ import { DeliveryChains } from './delivery-chains.js';
 /** @import { DeliveryResult } from './alarm-sender.js' */
 /** @import { createReceivers } from './receivers.js' */
 
-/** The process that began a delivery tries it for so long alone, in ms. Then the holder of the lease does. */
+/**
+ * Time in ms in which only the process that began a delivery sends it. After that, the holder of the lease
+ * sends it.
+ */
 const OWN_MS = 15_000;
 
-/** A look finds deliveries up to this age, in ms. The attempt that gives up comes a pause after the day. */
+/** Age in ms up to which a round reads deliveries. The last attempt comes up to one pause after the day. */
 const LOOK_BACK_MS = GIVE_UP_MS + 2 * LONGEST_PAUSE_MS;
 
-/** The first look of a process finds all that are stored, in ms: no process may have run for days. */
+/**
+ * Age in ms up to which the first round of a process reads deliveries, because no process may have run for
+ * days.
+ */
 const FIRST_LOOK_BACK_MS = DEAD_LETTER_DAYS * DAY_MS;
 
-/** Alertmanager gets the open alarms again this often, in ms, and so many at once. */
+/**
+ * Period in ms after which Alertmanager gets the open alarms again, and the number of alarms in one request.
+ */
 const REPEAT_EVERY_MS = 60_000;
 const REPEATED_AT_ONCE = 500;
 
-/** The lease for repeating. Groups count from 0. */
+/** Group number of the lease for repetitions. The groups of devices count from 0. */
 const LEASE = -1;
 
 /**
- * Brings what happened to alarms to the receivers of the settings, each at least once. A delivery is stored
- * before its alarm changes, and removed when the receiver has taken it. It sends the alarm as it is then. So
- * a late repetition reports nothing that is not true any more. A delivery of a shelved alarm begins when the
+ * Reports changes of alarms to the configured receivers, each at least once. A delivery is stored before its
+ * alarm changes, and removed when the receiver has accepted it. Each attempt sends the present state of the
+ * alarm, so a late repetition reports nothing outdated. A delivery of a shelved alarm begins when the
  * shelving ends.
  */
 export class Deliveries {
@@ -46,7 +54,8 @@ export class Deliveries {
   #sender;
   #chains;
   /**
-   * Begun by this process, until their change is written. Nothing is left of a change that could not be.
+   * Deliveries that this process has begun, until the change of their alarm is written. If that write fails,
+   * the entry disappears together with the alarm object.
    *
    * @type {WeakMap<Alarm, Delivery[]>}
    */
@@ -97,7 +106,9 @@ export class Deliveries {
     );
   }
 
-  /** Deliveries that are not done, by the last look of this process. Only the holder of the lease looks. */
+  /**
+   * Unfinished deliveries, as of the last round of this process. Only the holder of the lease counts them.
+   */
   get pending() {
     return Math.max(this.#pending, this.#chains.size);
   }
@@ -106,7 +117,9 @@ export class Deliveries {
     if (this.targets.length > 0) this.#later();
   }
 
-  /** Ends after the attempts under way. What is left is repeated by another process, or by the next start. */
+  /**
+   * Stops after the attempts under way. Another process, or the next start, repeats the remaining deliveries.
+   */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -127,7 +140,8 @@ export class Deliveries {
     if (isShelved(alarm, now)) {
       const end = Number(alarm.shelvedUntil);
       await Promise.all(begun.map((delivery) => store.write(postponedTo(delivery, end), now)));
-      // A person may have changed the end since the alarm was read, and did not see these rows.
+      // A person may have moved the end of the shelving after the alarm was read. That change did not include
+      // these rows.
       const stored = await episodes.find(keyOf(alarm));
       if (stored && stored.shelvedUntil !== end) await this.shelve(alarm, Number(stored.shelvedUntil));
       return;
@@ -153,7 +167,11 @@ export class Deliveries {
       if (alarmId(delivery.key) === id) await this.#sender.postpone(delivery, Math.max(until, now));
   }
 
-  /** Sends what was begun, after the alarm is written. @param {Alarm} alarm the object that `begin` got */
+  /**
+   * Sends the deliveries that `begin` stored, after the alarm is written.
+   *
+   * @param {Alarm} alarm the object that `begin` got
+   */
   send(alarm) {
     this.#chains.sendBegun(this.#begun.get(alarm) ?? [], alarm);
     this.#begun.delete(alarm);
@@ -203,7 +221,10 @@ export class Deliveries {
     }, this.#deps.everyMs).unref();
   }
 
-  /** Renews the lease, and starts what is due. It waits for no receiver: one that hangs costs the lease. */
+  /**
+   * Renews the lease, and starts the deliveries that are due. A round waits for no receiver, because a
+   * hanging receiver would cost the lease.
+   */
   async #once() {
     const { leases, owner } = this.#deps;
     try {
@@ -222,14 +243,15 @@ export class Deliveries {
     const now = this.#deps.clock();
     const { busy } = this.#chains;
     const begun = await this.#deps.store.begunIn({ from: now - this.#lookBackMs, to: now + 1 });
-    // One that was begun and never sent counts, too: its alarm may have been written in spite of an error.
+    // A delivery that was begun but never sent counts, too: its alarm may have been written in spite of an
+    // error.
     const open = begun.filter(({ failedAt, target }) => failedAt === null && target in this.#receivers);
     this.#pending = open.length;
     if (open.every(({ begunAt }) => begunAt >= now - LOOK_BACK_MS)) this.#lookBackMs = LOOK_BACK_MS;
     this.#chains.sendDue(open, busy);
   }
 
-  /** Sends the open alarms to Alertmanager again, while deliveries go on. */
+  /** Sends the open alarms to Alertmanager again, without delaying deliveries. */
   #repeatOpen() {
     const { repeat } = this.#receivers;
     const now = this.#deps.clock();

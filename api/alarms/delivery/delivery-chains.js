@@ -10,7 +10,9 @@ import { isShelved } from './alarm-sender.js';
 /** Chains of one target that are sent at once. A receiver that hangs holds each of them for ten seconds. */
 const AT_ONCE = 16;
 
-/** Deliveries in memory by target, and finished chains. Those beyond wait in the database for room. */
+/**
+ * Limits of deliveries in memory by target, and of finished chains. Further deliveries wait in the database.
+ */
 const MAX_IN_MEMORY = 10_000;
 
 /**
@@ -26,7 +28,7 @@ export class DeliveryChains {
   #jobs = new Map();
   /** Deliveries in memory. @type {Record<Delivery['target'], number>} */
   #sizes = { webhook: 0, alertmanager: 0 };
-  /** Chains of which this process knows that nothing is left. @type {Set<string>} */
+  /** Chains of which this process knows that no delivery is left. @type {Set<string>} */
   #finished = new Set();
   #stopped = false;
 
@@ -70,9 +72,9 @@ export class DeliveryChains {
   }
 
   /**
-   * Sends what is due.
+   * Sends the deliveries that are due.
    *
-   * @param {Delivery[]} stored all that are not done
+   * @param {Delivery[]} stored all unfinished deliveries
    * @param {Set<string>} busy chains that were being sent before these rows were read, so the rows may be old
    */
   sendDue(stored, busy) {
@@ -87,7 +89,7 @@ export class DeliveryChains {
   /**
    * @param {string} chain
    * @param {Delivery[]} deliveries of the chain, one or more
-   * @param {() => Promise<boolean>} job sends them; false: something is left
+   * @param {() => Promise<boolean>} job sends the deliveries; false: some deliveries are left
    */
   #add(chain, deliveries, job) {
     const { target } = /** @type {Delivery} */ (deliveries[0]);
@@ -114,7 +116,7 @@ export class DeliveryChains {
   #remember(chain, isFinished) {
     this.#finished.delete(chain);
     if (!isFinished) return;
-    // A chain that is forgotten goes on with the next look.
+    // A forgotten chain continues with the next round.
     if (this.#finished.size >= MAX_IN_MEMORY) this.#finished.clear();
     this.#finished.add(chain);
   }
@@ -124,7 +126,8 @@ export class DeliveryChains {
     if (this.#stopped) return false;
     const { sender, store, clock } = this.#deps;
     if (deliveries[0]?.event !== 'opened' && !this.#finished.has(chain)) {
-      // Another process may still be trying what comes before. The next look finds all of the chain.
+      // Another process may still be sending an earlier delivery of the chain. The next round reads the whole
+      // chain.
       const now = clock();
       await Promise.all(deliveries.map((delivery) => store.write({ ...delivery, nextAt: now }, now)));
       return false;
@@ -149,7 +152,8 @@ export class DeliveryChains {
         if (!(await sender.attempt(delivery, alarm))) return false;
       } else {
         isFinished = false;
-        // The process died before it wrote the change. Its successor does, and begins the delivery again.
+        // The process died before it wrote the change. The successor writes the change and begins the
+        // delivery again.
         if (now - delivery.begunAt > HOUR_MS) await store.remove(delivery);
       }
     }
@@ -179,6 +183,11 @@ function chainsOf(deliveries) {
   return chains;
 }
 
-/** Whether the stored alarm has what a delivery reports. @param {Delivery} delivery @param {Alarm} alarm */
+/**
+ * Whether the stored alarm contains the change that a delivery reports.
+ *
+ * @param {Delivery} delivery
+ * @param {Alarm} alarm
+ */
 const isWritten = ({ event }, { cleared, withdrawn, acknowledgedAt }) =>
   event === 'cleared' ? cleared !== null || withdrawn : event !== 'acknowledged' || acknowledgedAt !== null;

@@ -6,14 +6,16 @@ import { changeId } from '../../store/index.js';
 /** @import { Alarm } from '../../store/alarms/episodes.js' */
 /** @import { AlarmItem } from '../alarm-item.js' */
 
-/** A receiver that has not answered by then has failed, in ms. */
+/** Time in ms after which a receiver without an answer has failed. */
 const TIMEOUT_MS = 10_000;
 
-/** Alertmanager resolves an alert that nobody repeats. Each repetition keeps it for this long, in ms. */
+/**
+ * Alertmanager resolves an alert that is not repeated. Each repetition keeps the alert for this long, in ms.
+ */
 const KEPT_MS = 5 * 60_000;
 
 /**
- * Signs a body: a receiver computes the same from the header's `t`, and compares.
+ * Signs a body. The receiver computes the signature from the body and the header's `t`, and compares it.
  *
  * @param {string} secret
  * @param {number} now epoch ms
@@ -26,12 +28,12 @@ export function signatureOf(secret, now, body) {
 }
 
 /**
- * Sends something about an alarm.
+ * Reports a change of an alarm to a receiver.
  *
  * @callback Send
  * @param {Alarm} alarm
  * @param {string} event
- * @param {Alarm} [sentBefore] what the receiver got just before, in place of this
+ * @param {Alarm} [sentBefore] the state that the receiver got just before; `alarm` corrects it
  * @returns {Promise<void>} resolves when the receiver has taken it
  * @throws {Error} with the reason
  */
@@ -48,7 +50,8 @@ export function createReceivers({ webhookUrl, webhookSecret, alertmanagerUrl }, 
   async function webhook(alarm, event, sentBefore) {
     const body = JSON.stringify({ alarm: toItem(alarm), event });
     await post(String(webhookUrl), body, {
-      // A receiver that had this change already, and then the older one, must not drop it.
+      // A key of both states differs from earlier keys. A receiver that got this state first and then an
+      // older one must not drop the correction.
       'Idempotency-Key': [changeId(event, alarm), sentBefore && changeId(event, sentBefore)]
         .filter(Boolean)
         .join('~'),
@@ -88,7 +91,7 @@ async function post(url, body, headers) {
   if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
 }
 
-/** @param {Alarm} alarm @param {AlarmItem} item the same @param {number} now epoch ms */
+/** @param {Alarm} alarm @param {AlarmItem} item of the alarm @param {number} now epoch ms */
 function alertOf(alarm, item, now) {
   const ended = alarm.withdrawn ? Math.max(now, alarm.opened) : alarm.cleared;
   const labels = {

@@ -59,7 +59,7 @@ export function thresholdOf(condition) {
     breaches: (value) => value > limit,
     clears: (value) => value <= clear,
     worse: Math.max,
-    // Statistics know nothing of rates.
+    // The statistics of an hour contain no rates.
     mayClear: ({ min }) => rest.isRate || min <= clear,
     mustClear: ({ min }) => !rest.isRate && min <= clear,
     mayBreach: ({ max }) => rest.isRate || max > limit,
@@ -74,8 +74,9 @@ export function thresholdOf(condition) {
  *     clear ───────────────────────●───────  between: nothing changes
  *                                      ●     clears: it ends
  *
- * After a value that clears nothing is open, whatever came before. So every such value is a place from which evaluation can begin: the state
- * of a rule never has to be kept, and a late sample changes nothing beyond the next of these places.
+ * After a value that clears, no episode is open, whatever came before. So evaluation can begin at every such
+ * value. The state of a rule never has to be kept, and a late sample changes nothing beyond the next value
+ * that clears.
  */
 export class EpisodeTracker {
   #threshold;
@@ -139,13 +140,13 @@ export class EpisodeTracker {
     return true;
   }
 
-  /** The rule ends, or the value clears. @param {number} ts epoch ms */
+  /** Ends the run, because the rule ends or a value clears. @param {number} ts epoch ms */
   end(ts) {
     if (this.#run?.opened != null) this.#ended.add({ ...episodeOf(this.#run), cleared: ts });
     this.#run = null;
   }
 
-  /** The run that is under way, whether it is an episode yet or not; null: none is. */
+  /** The run under way, even before it opens an episode; null: there is no run. */
   get run() {
     return this.#run;
   }
@@ -173,8 +174,8 @@ const episodeOf = ({ start, opened, peak }) => ({ start, opened: Number(opened),
 
 /**
  * Follows the times of the samples of one sensor, and finds its absences. An absence begins with the last
- * sample before it, and opens when the silence has lasted. It begins no earlier than its version of the rule:
- * two versions that found absences with one start would write one row.
+ * sample before it, and opens when the silence has lasted long enough. An absence begins no earlier than its
+ * version of the rule. Otherwise two versions could find absences with one start and write the same row.
  */
 export class AbsenceTracker {
   #silenceMs;
@@ -211,7 +212,7 @@ export class AbsenceTracker {
     this.#last = ts;
   }
 
-  /** There are no more samples. */
+  /** Judges the silence after the last sample. */
   end() {
     this.#judge(null);
   }
@@ -219,7 +220,7 @@ export class AbsenceTracker {
   /** @param {number | null} next epoch ms of the sample after the newest */
   #judge(next) {
     if (this.#last === null) {
-      // A sample at its start is the one before the silence.
+      // A sample at the start of the open absence is the last one before the silence.
       if (this.#open && this.#open.start !== next) this.found.add({ ...this.#open, cleared: next });
       return;
     }
@@ -259,7 +260,8 @@ export class EpisodeList {
 }
 
 /**
- * The silence that is an absence, in ms; null: the rule counts intervals, and the sensor has announced none.
+ * The silence in ms that counts as an absence; null: the rule counts intervals, and the sensor has announced
+ * none.
  *
  * @param {Extract<RuleCondition, { kind: 'absent' }>} condition
  * @param {number | null} intervalMs of the sensor, by its birth

@@ -12,18 +12,25 @@ import { thresholdOf } from './condition.js';
 /** Tasks that are evaluated at once. */
 const AT_ONCE = 16;
 
-/** A task is evaluated no more often than this, in ms. One with a rate needs the samples of all processes, so it waits ten times as long. */
+/**
+ * Shortest pause between two evaluations of a task, in ms. A rate needs the samples of all processes, so its
+ * task waits ten times as long.
+ */
 const SPACING_MS = 100;
 const RATE_FACTOR = 10;
 
-/** After a failure a task is tried again, in ms. */
+/** Pause before a failed task is tried again, in ms. */
 const RETRY_MS = 1000;
 
-/** Tasks that wait. Beyond them the process evaluates again what it committed since. */
+/**
+ * Limit of waiting tasks. Beyond it, the process later evaluates all samples again that it has committed
+ * since.
+ */
 const MAX_WAITING = 50_000;
 
 /**
- * So long after the last change a task is evaluated again, in ms: another process may commit a sample of the same time, and its clock may be behind.
+ * Time after its last change in which a task is still evaluated again, in ms: another process may commit a
+ * sample of the same time, and its clock may be behind.
  */
 export const SETTLE_MS = 15 * 60_000;
 
@@ -31,13 +38,14 @@ export const SETTLE_MS = 15 * 60_000;
 const RECHECK_MS = { first: 1000, longest: 60_000 };
 
 /**
- * New samples, or a silence.
+ * New samples or a silence that a task has to evaluate.
  *
  * @typedef {object} Due
  * @property {number} from epoch ms
  * @property {number} to epoch ms
  * @property {number} committedAt epoch ms, of the oldest of them
- * @property {number} silentAt epoch ms: a silence that had lasted long enough then is an absence; infinitely long ago: none is
+ * @property {number} silentAt epoch ms: a silence that had lasted long enough at this time is an absence;
+ *   infinitely long ago: no silence is
  */
 
 /**
@@ -60,10 +68,11 @@ const RECHECK_MS = { first: 1000, longest: 60_000 };
  */
 
 /**
- * Decides when a rule is evaluated for a sensor. A sample that changes nothing costs a comparison: a value that clears while
- * nothing is open, or one that breaches while an episode is open. Everything else is evaluated from the database, after the
- * commit and never in front of an acknowledgement. A task with an open episode is also repeated from time to time, because another
- * process may have committed the end of it.
+ * Decides when a rule is evaluated for a sensor. A sample that changes nothing costs a comparison: a value
+ * that clears while nothing is open, or one that breaches while an episode is open. All other samples are
+ * evaluated from the database, after the commit and never in front of an acknowledgement. A task with an open
+ * episode is also repeated from time to time, because another process may have committed the end of the
+ * episode.
  */
 export class EvaluationScheduler {
   #evaluator;
@@ -82,7 +91,7 @@ export class EvaluationScheduler {
   #waiting = new Set();
   /** @type {Set<EvaluationTask>} */
   #running = new Set();
-  /** Samples that were committed since could not wait. Epoch ms; infinite: all could. */
+  /** Commit time of the oldest samples that found no room to wait. Epoch ms; infinite: all found room. */
   #overflowedAt = Number.POSITIVE_INFINITY;
   /** @type {WeakMap<Rule, Threshold | null>} */
   #thresholds = new WeakMap();
@@ -133,7 +142,7 @@ export class EvaluationScheduler {
     );
   }
 
-  /** @returns {number} epoch ms: everything that this process committed before is evaluated */
+  /** @returns {number} epoch ms: all samples that this process committed before this time are evaluated */
   get evaluatedUntil() {
     let until = Math.min(this.#overflowedAt, this.#clock());
     for (const { due, current } of [...this.#waiting, ...this.#running])
@@ -141,7 +150,10 @@ export class EvaluationScheduler {
     return until;
   }
 
-  /** @returns {number | null} epoch ms since which samples could not wait, when there is room again; null: all could */
+  /**
+   * @returns {number | null} once there is room again, epoch ms since which committed samples found no room;
+   *   null: all found room
+   */
   takeOverflow() {
     if (!this.isOverflowed || this.#waiting.size > MAX_WAITING / 2) return null;
     const since = this.#overflowedAt;
@@ -154,7 +166,7 @@ export class EvaluationScheduler {
     this.#overflowedAt = Math.min(this.#overflowedAt, since);
   }
 
-  /** Whether samples could not wait, and nobody has taken that over. */
+  /** Whether samples found no room, and `takeOverflow` has not returned their time yet. */
   get isOverflowed() {
     return Number.isFinite(this.#overflowedAt);
   }
@@ -182,12 +194,12 @@ export class EvaluationScheduler {
   }
 
   /**
-   * Evaluates the rule around these samples, soon.
+   * Queues the evaluation of the rule around these samples.
    *
    * @param {MonitoredSensor} subject
    * @param {Rule} rule
    * @param {{ from: number, to: number, silentAt?: number }} range epoch ms; `silentAt`: see `Due`
-   * @returns {boolean} false: too many wait already, or this process ends
+   * @returns {boolean} false: too many tasks wait already, or this process ends
    */
   evaluate(subject, rule, { from, to, silentAt = Number.NEGATIVE_INFINITY }) {
     if (this.#stopped) return false;
@@ -377,7 +389,7 @@ const isSettled = (task, now) => task.run === null && now >= task.settledAt;
  */
 function isInteresting({ breaches, clears, forMs, forSamples }, task, times, values) {
   const run = task?.run;
-  // A sample that stands before others may move the start or the end of what is known.
+  // A sample older than the newest known one may move the start or the end of a known episode.
   if (task && Number(times[0]) <= task.newest) return true;
   if (task) task.newest = Number(times[times.length - 1]);
   if (!run) return task?.due || task?.current ? true : values.some(breaches);

@@ -36,22 +36,23 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
  * @property {() => Promise<Episode | null>} [openBefore] reads an open episode as old as `since`, or older
  */
 
-/** Samples that are younger than this are looked for in the open hours first, in ms. */
+/** Age in ms below which samples are looked up in the open hours first. */
 const YOUNG_MS = 50 * 60_000;
 
-/** So far before a young sample a value that clears is looked for first, in ms. */
+/** Time in ms before a young sample that is searched first for a value that clears. */
 const LOOK_BACK_MS = 60_000;
 
-/** Hours of the first stretch of a search. */
+/** Length of the first range of a search, in ms. */
 const FIRST_MS = 4 * HOUR_MS;
 
 /** All episodes are kept. */
 const ALL = Number.POSITIVE_INFINITY;
 
 /**
- * Computes the episodes around some samples from what is stored. It begins after the last value before them
- * that clears, and ends with the first one after them. So it needs no state, and gives the same episodes in
- * any order of arrival. Only an episode that is older than all stored samples goes on as it was written.
+ * Computes the episodes around some samples from the stored samples. The window begins after the last value
+ * before them that clears, and ends with the first value after them that clears. So the evaluation needs no
+ * state, and finds the same episodes in any order of arrival. Only an episode that began before all stored
+ * samples continues as it was written.
  *
  * @param {Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'>} reading
  * @param {RuleCondition} condition
@@ -103,7 +104,8 @@ async function readOld(reading, threshold, { sensor, from, to, since, until, ope
   const open = begin === since && openBefore ? await openBefore() : null;
   const earliest = open?.start ?? begin;
   const tracker = new EpisodeTracker(threshold, most, open);
-  // The first sample after a changed one has another rate now. It may clear where it did not, and then an episode begins behind it.
+  // A changed sample also changes the rate of the sample after it. That sample may clear now for the first
+  // time, and then an episode begins after it.
   let unchangedAfter = threshold.isRate ? Number.POSITIVE_INFINITY : to;
   for await (const hours of reading.hours(sensor, { from: begin, to: until }, 'asc', FIRST_MS)) {
     for (const hour of hours) {

@@ -76,7 +76,7 @@ export class RuleRegistry {
   }
 
   /**
-   * Finds what to do about an alarm, by the version of its rule that found it.
+   * Finds the instructions for an alarm, in the version of the rule that opened the alarm.
    *
    * @param {{ rule: Buffer, version: number }} alarm
    * @returns {string | null} null: the version has no text, or the rule was removed, or this process does not know it yet
@@ -88,7 +88,7 @@ export class RuleRegistry {
   }
 
   /**
-   * Finds the rules of a sensor, those that were about it earlier included.
+   * Finds the rules that cover a sensor now, or covered it earlier.
    *
    * @param {{ id: string }} device
    * @param {NamedSensor} sensor the same object for each call, because the answer is kept for it
@@ -111,7 +111,10 @@ export class RuleRegistry {
     return rules;
   }
 
-  /** @param {(changed: Rule[]) => void} listener called with the rules that this process did not know, or not in this version */
+  /**
+   * @param {(changed: Rule[]) => void} listener called with the rules that are new to this process, or have a
+   *   new version
+   */
   onChange(listener) {
     this.#listeners.add(listener);
   }
@@ -201,7 +204,7 @@ export class RuleRegistry {
   #take(id, versions, before) {
     const known = before.get(id);
     try {
-      // An answer that was read before a change may come after it.
+      // An answer that was read before a change may arrive after it.
       const isKnown = known !== undefined && known.versions.length >= versions.length;
       this.#rules.set(id, isKnown ? known : toRule(versions, uuidBytes(id)));
     } catch (err) {
@@ -228,7 +231,7 @@ const versionOf = (ruleId, version, since, definition) => ({
   removed: false,
 });
 
-/** Each rule stands under its narrowest member. @param {Iterable<Rule>} rules */
+/** Indexes each rule by the narrowest member of its scope. @param {Iterable<Rule>} rules */
 function indexOf(rules) {
   const index = { device: new Map(), type: new Map(), site: new Map() };
   for (const rule of rules) {

@@ -30,7 +30,7 @@ const held = {
     .meta({ description: 'For how many samples the condition must hold. Default: 1.' }),
 };
 
-// Not a tuple, because generators of clients do not know those.
+// Not a tuple, because generators of client code do not support tuples.
 const band = /** @type {z.ZodType<[number, number]>} */ (
   /** @type {unknown} */ (
     z
@@ -42,7 +42,7 @@ const band = /** @type {z.ZodType<[number, number]>} */ (
 
 const THRESHOLD = { clear: limit.optional(), ...held };
 
-/** What rules look for. */
+/** The kinds of conditions that rules check. */
 export const CONDITION_KINDS = /** @type {const} */ (['above', 'below', 'outside', 'rate', 'absent']);
 
 const Condition = z.discriminatedUnion('kind', [
@@ -160,13 +160,13 @@ export const RuleDefinition = z.strictObject(shape);
  *
  * @typedef {object} Rule
  * @property {string} id
- * @property {Buffer} bytes the id's 16
+ * @property {Buffer} bytes the 16 bytes of the id
  * @property {RuleVersion[]} versions in order; at least one
  */
 
 /**
  * @param {StoredRule[]} rows of one rule, in order
- * @param {Buffer} bytes the id's 16
+ * @param {Buffer} bytes the 16 bytes of the id
  * @returns {Rule}
  */
 export function toRule(rows, bytes) {

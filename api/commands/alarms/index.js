@@ -73,7 +73,7 @@ async function test({ store, groups, historyDays, given, print }) {
     clock: Date.now,
   });
   const to = Date.now();
-  // Nothing is stored from before. A search of it would have no end.
+  // Retention removes all older samples. A search for them would never end.
   const days = Math.min(given.days, historyDays);
   const from = to - days * DAY_MS;
   for (const definition of readRules(given.file)) {

@@ -11,7 +11,7 @@ import { mosquitto } from './mosquitto.js';
 /** @import { Arguments } from './arguments.js' */
 
 /**
- * What each command gets.
+ * The parameters of each command.
  *
  * @typedef {object} CommandParts
  * @property {CredentialService} credentialService

@@ -74,7 +74,7 @@ const GROUP_READS = 0o040;
  * Replaces a file atomically. The new file belongs to the owner of the old one, or else to the owner of the directory. So Mosquitto
  * can still read a file that was handed over to it.
  *
- * @param {string} path its directory is there
+ * @param {string} path in an existing directory
  * @param {string} text
  * @returns {Promise<{ isHandedOver: boolean }>} whether another user, or a group, can read it
  * @throws {MillraceError} `failed` without the permission to change the owner; the old file stays
@@ -138,7 +138,8 @@ export const isFit = (account) => !INVALID_NAME.test(account);
 export const passwordLine = (account, hash) => `${account}:${hash}`;
 
 /**
- * The same permissions as in the embedded broker, topic by topic. Mosquitto's patterns would take a name such as `+` as a wildcard.
+ * Lists the permissions of an account as in the embedded broker, topic by topic. In Mosquitto's patterns a name
+ * such as `+` would be a wildcard.
  *
  * @param {Credential} credential
  * @param {Mappings} mappings

@@ -15,7 +15,7 @@ import { show } from './show.js';
 /** @import { Arguments } from './arguments.js' */
 
 /**
- * What each command gets.
+ * The parameters of each command.
  *
  * @typedef {object} CommandParts
  * @property {Store} store

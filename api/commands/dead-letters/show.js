@@ -79,7 +79,7 @@ function parse(payload) {
   try {
     return JSON.parse(payload.toString('utf8'));
   } catch {
-    // It may be CBOR.
+    // The payload may be CBOR.
   }
   try {
     return parseSenmlCbor(payload);

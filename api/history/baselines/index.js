@@ -11,12 +11,16 @@ export { createLearning } from './learner.js';
 /** @import { Rest } from '../packing/steps.js' */
 
 /**
- * What is usual for each sensor. `learner.js` learns it from history, day by day, and stores it. `Baselines` has the stored days in memory
- * and judges values by them. So all processes give the same answer, and none learns from what it happens to see. Until a sensor has a
- * learned baseline, `provisional.js` judges it by its last hours.
+ * Baselines: the usual values of each sensor. `learner.js` learns them from history, day by day, and stores
+ * them. `Baselines` has the stored days in memory and judges values by them. So all processes give the same
+ * answer, independent of the values that each process receives. Until a sensor has a learned baseline,
+ * `provisional.js` judges it by its last hours.
  */
 
-/** Days are in memory from this long before their start until this long after their end, in ms: for values that are a little early or late. */
+/**
+ * A day is in memory from this long before its start until this long after its end, in ms, for values that
+ * are a little early or late.
+ */
 const MARGIN_MS = HOUR_MS;
 
 /** Groups whose progress is read at once. */
@@ -29,15 +33,26 @@ const GROUPS_AT_ONCE = 8;
  */
 
 /**
- * A value and its judgment, which is noted in place: values are judged as fast as they arrive.
+ * A value and its judgment. The judgment is written into the object, because values are judged as fast as
+ * they arrive.
  *
  * @typedef {Measured & { sigmas: number | undefined, provisional: true | undefined }} JudgedValue `sigmas`: deviations above (negative: below)
- *   the mean; undefined: there is no value, it is too old, or nothing is known. `provisional`: it was judged by its last hours
+ *   the mean; undefined: there is no value, it is too old, or no baseline is known. `provisional`: a
+ *   provisional baseline judged it
  */
 
-/** What is usual for a sensor, in its unit. @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline */
+/**
+ * The usual value of a sensor and its deviation, in its unit.
+ *
+ * @typedef {{ mean: number, deviation: number, provisional: boolean }} Baseline
+ */
 
-/** Called when other values are judged than before. @callback OnChange @param {readonly string[]} [keys] of these sensors; default: all */
+/**
+ * Called when values may be judged differently than before.
+ *
+ * @callback OnChange
+ * @param {readonly string[]} [keys] of these sensors; default: all
+ */
 
 /** The baselines of the present days, read from the database as they are learned. */
 export class Baselines {
@@ -60,9 +75,9 @@ export class Baselines {
    * @param {Pick<Context, 'config' | 'clock' | 'logger' | 'metrics'>} context
    * @param {object} deps
    * @param {Pick<Store, 'baselines' | 'samples'>} deps.store
-   * @param {number} deps.everyMs between two looks for newly learned groups
-   * @param {number} deps.provisionalMs between two looks for sensors without a learned baseline
-   * @param {Rest} [deps.rest] between two requests for them
+   * @param {number} deps.everyMs between two checks for newly learned groups
+   * @param {number} deps.provisionalMs between two checks for sensors without a learned baseline
+   * @param {Rest} [deps.rest] between two requests for these sensors
    */
   constructor(context, { store, everyMs, provisionalMs, rest }) {
     const { config, clock, logger, metrics } = context;
@@ -85,9 +100,12 @@ export class Baselines {
     });
   }
 
-  /** Reads what is learned, now and then. It does not wait for it: until then nothing is judged. */
+  /**
+   * Starts to read learned baselines regularly. `start` does not wait for the first read. Until then no value
+   * is judged.
+   */
   start() {
-    // Sensors with a learned baseline need no other one.
+    // Learned baselines are read first, so that no provisional ones are read for their sensors.
     void this.#lookLater().then(() => this.#provisional.start());
   }
 
@@ -155,7 +173,7 @@ export class Baselines {
   }
 
   /**
-   * Reads what was learned since the last time, and forgets the days that are over.
+   * Reads the baselines that were learned since the last call, and removes the days that are over.
    *
    * @throws {MillraceError} `unavailable`
    */
@@ -170,7 +188,7 @@ export class Baselines {
     try {
       for (const day of wanted) await this.#loadDay(day);
     } finally {
-      // Also after a failure: some groups may have been read before it.
+      // After a failure, too: some groups may have been read before it.
       const isChanged = this.#changed;
       this.#changed = false;
       if (isChanged) this.#notify();

@@ -14,15 +14,19 @@ import { LEARNED_DAYS, learnProfile } from './profile.js';
 /** @import { Store } from '../../store/index.js' */
 /** @import { Leases } from '../packing/packer.js' */
 
-/** The next day is learned from this time of the present day on, in ms: the hours of the day before are packed by then. */
+/**
+ * Time of the present day, in ms, from which the next day is learned: by then the hours of the day before are
+ * packed.
+ */
 const LEARN_FROM_MS = 6 * HOUR_MS;
 
-/** A step that the database does not answer is waited for no longer than this when the process ends, in ms. */
+/** Longest wait, in ms, for a step that the database does not answer when the process ends. */
 const STOP_WITHIN_MS = 3000;
 
 /**
- * Learns the baselines of each day from the statistics of history, group by group, a day ahead. A group that is interrupted begins again.
- * While the clock is wrong, it waits: a clock ahead would mark future days as learned, and `learned_until` never goes back.
+ * Learns the baselines of each day from the statistics of history, group by group, a day ahead. An
+ * interrupted group begins again. While the clock is wrong, the learner waits: a clock ahead would mark
+ * future days as learned, and `learned_until` never goes back.
  *
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'baselines'>} deps.store
@@ -36,10 +40,10 @@ const STOP_WITHIN_MS = 3000;
 export function createLearner({ store, groups, clock, steps, leases, lag, onLearned }) {
   const { packing, baselines } = store;
 
-  /** @param {number} group @returns {Promise<number>} epoch ms of the day that it has to learn next */
+  /** @param {number} group @returns {Promise<number>} epoch ms of the day that the group has to learn next */
   async function nextDay(group) {
     const until = await steps.run(() => baselines.learnedUntil(group));
-    // Days that nobody learned are over.
+    // Skip days that were never learned and are over.
     const next = Math.max(until ?? 0, dayOf(await clock.now()));
     lag.note(group, next);
     return next;
@@ -87,10 +91,10 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
 
   return {
     /**
-     * Learns all that is due now and that no other process is learning.
+     * Learns all groups that are due now and that no other process is learning.
      *
      * @returns {Promise<void>}
-     * @throws what the first group failed with; the others were learned nevertheless
+     * @throws the error of the first group that failed; the other groups were learned nevertheless
      */
     async learnDue() {
       /** @type {unknown[]} */
@@ -100,7 +104,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
           if (!lag.isDue(group)) continue;
           const day = await nextDay(group);
           if ((await clock.now()) < dueAt(day)) continue;
-          // Leases of packing are those below. A group may be packed and learned at the same time.
+          // Packing uses the leases below `groups`. So a group may be packed and learned at the same time.
           await leases.hold(groups + group, () => learnGroup(group));
         } catch (error) {
           failures.push(error);
@@ -116,7 +120,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
 /** @param {number} day epoch ms @returns {number} epoch ms from which it is learned */
 const dueAt = (day) => day - DAY_MS + LEARN_FROM_MS;
 
-/** How far learning is behind, by what was last read of each group. */
+/** How far learning is behind, by the last read progress of each group. */
 export class LearningLag {
   #clock;
   /** @type {Map<number, number>} the day that each group has to learn next */
@@ -132,12 +136,12 @@ export class LearningLag {
     this.#next.set(group, next);
   }
 
-  /** @param {number} group @returns {boolean} false: it has nothing to learn yet, which no other process changes */
+  /** @param {number} group @returns {boolean} false: the group has nothing to learn yet, whatever other processes do */
   isDue(group) {
     return this.#clock() >= dueAt(this.#next.get(group) ?? 0);
   }
 
-  /** How long the oldest group could have been learned. @returns {number} ms; 0 as long as nothing is known */
+  /** How long ago the oldest group became due. @returns {number} ms; 0 as long as nothing is known */
   overdueMs() {
     return this.#next.size === 0 ? 0 : Math.max(0, this.#clock() - dueAt(Math.min(...this.#next.values())));
   }
@@ -158,7 +162,7 @@ export class LearningLag {
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'baselines' | 'packLeases'>} deps.store
  * @param {ClockGuard} deps.clockGuard
- * @param {number} deps.pauseMs between two looks for groups to learn
+ * @param {number} deps.pauseMs between two checks for groups to learn
  */
 export function createLearning({ config, clock, logger, metrics }, { store, clockGuard, pauseMs }) {
   const lag = new LearningLag(clock);
@@ -200,7 +204,7 @@ export function createLearning({ config, clock, logger, metrics }, { store, cloc
 
   function learnLater() {
     if (steps.stopped) return;
-    // A random pause keeps processes that started together from checking together.
+    // Random pauses keep processes that started together from checking at the same moments.
     const pause = pauseMs * (0.5 + Math.random());
     timer = setTimeout(() => {
       round = learnOnce().then(learnLater);
@@ -210,7 +214,7 @@ export function createLearning({ config, clock, logger, metrics }, { store, cloc
   return {
     start: learnLater,
 
-    /** Ends after the step under way, and gives the lease back. */
+    /** Stops after the step under way, and releases the lease. */
     async stop() {
       clearTimeout(timer);
       steps.stop();

@@ -4,33 +4,44 @@ import { PROFILE_FLOATS } from '../../store/index.js';
 /** @import { HourRow } from '../../store/history/reads.js' */
 
 /**
- * What is usual for a sensor, from the statistics of its hours. Pure arithmetic. `docs/explanation/baselines.md` has the formula and its
- * reasons. All figures are medians, so a fault in the history does not become usual.
+ * Computes the baseline of a sensor from the statistics of its hours. `docs/explanation/baselines.md` has the
+ * formula and its reasons. All figures are medians, so a fault in the history does not become usual.
  */
 
 /** Days of history that a baseline is learned from: four of each hour of the week. */
 export const LEARNED_DAYS = 28;
 
-/** Hours of the same hour of the week, or of the same hour of the day, that make a mean of their own. */
+/**
+ * Number of hours in the same slot (hour of the week, or hour of the day) that are enough for a mean of their
+ * own.
+ */
 const LEAST_OF_SLOT = 3;
-/** Hours before anything is usual: a whole day, so that its rhythm is no outlier. */
+/** Number of hours before any value counts as usual: a whole day, so that its rhythm is no outlier. */
 const LEAST_HOURS = 24;
-/** Hours around an hour of the day that make a deviation of their own: three days of three hours. */
+/**
+ * Number of hours around an hour of the day that are enough for a deviation of their own: three days of three
+ * hours.
+ */
 const LEAST_POOL = 9;
-/** A change of level that is in most of the last hours becomes usual. */
+/** Length of the last hours, in ms. A change of level in most of them becomes usual. */
 const RECENT_MS = 2 * DAY_MS;
 const LEAST_RECENT = 12;
 
 const HOURS_A_WEEK = 168;
 const HOURS_A_DAY = 24;
 
-/** Median absolute deviations, and mean absolute deviations, in a standard deviation of a normal distribution. */
+/**
+ * Factors from a median absolute deviation, and from a mean absolute deviation, to the standard deviation of
+ * a normal distribution.
+ */
 export const FROM_MEDIAN = 1.4826;
 export const FROM_MEAN = 1.2533;
 
-/** Smaller differences mean nothing, as a share of the mean. */
+/** Resolution as a share of the mean. Smaller differences mean nothing. */
 const RESOLUTION = 1e-4;
-/** The same for a sensor that never changed: its resolution is unknown. */
+/**
+ * Resolution of a sensor that never changed, as a share of the mean, because its real resolution is unknown.
+ */
 export const RESOLUTION_OF_CONSTANT = 1e-2;
 /** A smaller spread, as a share of the mean, is the rounding of equal values. */
 const ROUNDING = 1e-9;
@@ -104,7 +115,12 @@ function createCenters(hours) {
       return { center: medianOf(means), isWeekly };
     },
 
-    /** What the other hours would have predicted: with itself, each would seem closer than the next one will be. @param {LearnedHour} hour */
+    /**
+     * The mean that the other hours predict for an hour. A prediction that includes the hour itself would
+     * seem too accurate.
+     *
+     * @param {LearnedHour} hour
+     */
     without({ slot, mean }) {
       const { means } = meansAt(slot);
       return medianOf(means, means.indexOf(mean));
@@ -115,7 +131,7 @@ function createCenters(hours) {
 /** @typedef {ReturnType<typeof createCenters>} Centers */
 
 /**
- * How far the last two days were above the usual: a new level, or a drift.
+ * How far the last two days were above the usual, because of a new level or a drift.
  *
  * @param {readonly LearnedHour[]} hours
  * @param {Centers} centers
@@ -132,7 +148,8 @@ function levelOf(hours, centers) {
 }
 
 /**
- * Two spreads together: of the means of hours around what was predicted for them, and of the samples within an hour around its mean.
+ * Combines two spreads: that of the hourly means around their predictions, and that of the samples within an
+ * hour around its mean.
  *
  * @param {readonly LearnedHour[]} hours
  * @param {readonly number[]} residuals of these hours, absolute
@@ -198,7 +215,7 @@ export const ascending = (a, b) => a - b;
 
 /**
  * @param {readonly LearnedHour[]} hours
- * @param {(hour: LearnedHour) => number} slotOfHour
+ * @param {(hour: LearnedHour) => number} slotOfHour slot of an hour
  * @returns {Map<number, number[]>} their means, sorted
  */
 function sortedBy(hours, slotOfHour) {

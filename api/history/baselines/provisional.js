@@ -12,11 +12,14 @@ import { sigmasOf } from './table.js';
 /** @import { Rest } from '../packing/steps.js' */
 /** @import { RecentBaseline } from './recent.js' */
 
-/** A device is looked at again after half of the time that its samples cover, so that a drift stays usual. In ms, the shortest and longest. */
+/**
+ * Shortest and longest pause before a device is read again, in ms. The pause is half of the time that its
+ * samples cover, so that a drift stays usual.
+ */
 const SHORTEST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = WINDOW_MS / 2;
 
-/** A look that the database does not answer is waited for no longer than this when the process ends, in ms. */
+/** Longest wait, in ms, for a read that the database does not answer when the process ends. */
 const STOP_WITHIN_MS = 3000;
 
 /**
@@ -26,17 +29,23 @@ const STOP_WITHIN_MS = 3000;
  * @property {string} id
  * @property {string[]} keys of these sensors
  * @property {number} seenAt time of the newest value that was judged, epoch ms
- * @property {number} dueAt of the next look, epoch ms
+ * @property {number} dueAt of the next read, epoch ms
  */
 
 /** @typedef {{ device: Device, baseline: RecentBaseline | null }} Sensor `baseline`: null: too few samples, or none was read yet */
 
-/** Called when values of some sensors are judged otherwise than before. @callback OnJudged @param {readonly string[]} keys */
+/**
+ * Called when values of some sensors are judged differently than before.
+ *
+ * @callback OnJudged
+ * @param {readonly string[]} keys
+ */
 
 /**
- * Baselines of sensors that have no learned one, by their last hours. They are read from the database, device by device, only for sensors
- * whose values somebody follows, and rest after each request as learning does. So ingest never waits for them, a process that starts again has them
- * at once, and all processes judge by the same samples.
+ * Baselines of sensors that have no learned one, by their last hours. They are read from the database, device
+ * by device, only for sensors whose values a client follows. After each request the reader rests, as learning
+ * does. So ingest never waits for these reads, a restarted process has the baselines at once, and all
+ * processes judge by the same samples.
  */
 export class ProvisionalBaselines {
   #store;
@@ -54,7 +63,11 @@ export class ProvisionalBaselines {
   #timer;
   /** @type {Promise<void>} */
   #round = Promise.resolve();
-  /** When the device that is read now was due, in epoch ms; null: none is read. @type {number | null} */
+  /**
+   * Due time of the device that is being read, in epoch ms; null: no device is being read.
+   *
+   * @type {number | null}
+   */
   #dueSince = null;
 
   /**
@@ -99,7 +112,7 @@ export class ProvisionalBaselines {
   }
 
   /**
-   * The baseline of a sensor. If it is not known, it is read soon.
+   * The baseline of a sensor. An unknown baseline is read soon.
    *
    * @param {string} key `device id/sensor id`
    * @param {number} at epoch ms, the time of a value
@@ -131,7 +144,7 @@ export class ProvisionalBaselines {
   }
 
   /**
-   * Reads the devices that are due, the longest due first, and forgets those that nobody follows any more.
+   * Reads the devices that are due, the longest due first, and removes those that no client follows any more.
    *
    * @throws {MillraceError} `unavailable` when the process ends
    */
@@ -180,13 +193,13 @@ export class ProvisionalBaselines {
       if (sensor) sensor.baseline = baseline;
       wait = Math.min(wait, baseline ? (baseline.to - baseline.from) / 2 : missingMs(samples, now));
     }
-    // A sensor that was followed meanwhile is not to wait for as long as the others.
+    // A sensor that was added during the read must not wait for the long pause of the others.
     if (device.keys.length === keys.length) device.dueAt = now + Math.max(SHORTEST_WAIT_MS, wait);
     this.#onJudged(keys);
   }
 
   /**
-   * Forgets the sensors of a device that have a learned baseline by now, or that nobody follows any more.
+   * Removes the sensors of a device that have a learned baseline by now, or that no client follows any more.
    *
    * @param {Device} device
    * @param {number} now epoch ms
@@ -211,7 +224,7 @@ export class ProvisionalBaselines {
     return count;
   }
 
-  /** How long the device that is read now has been due. @returns {number} ms */
+  /** How long ago the device that is being read became due. @returns {number} ms */
   #overdueMs() {
     return this.#dueSince === null ? 0 : Math.max(0, this.#clock() - this.#dueSince);
   }

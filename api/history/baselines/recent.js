@@ -17,31 +17,37 @@ import {
 /** @import { Steps } from '../packing/steps.js' */
 
 /**
- * What is usual for a sensor by its newest samples, as long as it has too little history. `docs/explanation/baselines.md` has the formula and
- * its reasons.
+ * Computes the baseline of a sensor from its newest samples, as long as it has too little history.
+ * `docs/explanation/baselines.md` has the formula and its reasons.
  */
 
-/** A baseline is of the samples of this time, in ms. */
+/** Time whose samples make a baseline, in ms. */
 export const WINDOW_MS = HOUR_MS;
-/** A sensor with fewer samples within the window is judged by more hours, up to so many. */
+/** Limit of hours that are read for a sensor with fewer samples within the window. */
 const MOST_HOURS = 12;
 
-/** Thirty samples give the median of their distances to about a fifth. */
+/** Number of samples that are enough: thirty give the median of their distances to about a fifth. */
 export const LEAST_SAMPLES = 30;
 /** The shortest time that the samples may cover, in ms. */
 export const LEAST_SPAN_MS = 60_000;
 
-/** A share of the samples that may be far off without being usual. A larger one is a second state, or a drift. */
+/**
+ * Share of the samples that may be far off and still count as outliers. A larger share is a second state, or
+ * a drift.
+ */
 const FAR_SHARE = 1 / 4;
-/** A second state is this far from the mean, in deviations. */
+/** Distance of a second state from the mean, in deviations. */
 const STATE_REACH = 2;
 
-/** Rows of a part of an hour that are read at once. With fewer, that is the whole hour. */
+/** Limit of rows for the first read of a part of an hour. Fewer rows are the whole hour. */
 const FEW_ROWS = 80;
-/** An hour of more rows is sampled: so many stretches, no whole number of minutes each, and so many rows of each. */
+/**
+ * Sampling of an hour with more rows: the number of stretches, none of which lasts a whole number of minutes,
+ * and the rows of each.
+ */
 const STRETCHES = 11;
 const ROWS_A_STRETCH = 32;
-/** Samples of a sensor that one read of rows gives, about. */
+/** Approximate number of samples of a sensor that one read of rows brings. */
 const MOST_SAMPLES = 1024;
 
 /** @typedef {{ times: number[], values: number[] }} Samples of a sensor, in no order; `times`: epoch ms */
@@ -57,7 +63,7 @@ export function learnRecent({ times, values }) {
   if (!isEnough({ count, from, to })) return null;
   const order = times.map((_, index) => index).sort((a, b) => Number(times[a]) - Number(times[b]));
   const inOrder = order.map((index) => Number(values[index]));
-  // A single float, as learned means are.
+  // A single-precision float, as in learned baselines.
   const mean = Math.fround(medianOf(inOrder.toSorted(ascending)));
   const drift = sortedMedian(inOrder.slice(count >> 1)) - sortedMedian(inOrder.slice(0, count >> 1));
   const deviation = resolved(Math.hypot(recentSpread(values, mean), drift), mean);
@@ -93,7 +99,7 @@ function spanOf({ times }) {
 const isEnough = ({ count, from, to }) => count >= LEAST_SAMPLES && to - from >= LEAST_SPAN_MS;
 
 /**
- * How long a sensor has to be waited for until it has samples enough, by its pace so far.
+ * Estimates how long a sensor needs until it has enough samples, by its rate so far.
  *
  * @param {Samples | undefined} samples too few
  * @param {number} now epoch ms
@@ -107,8 +113,9 @@ export function missingMs(samples, now) {
 }
 
 /**
- * Reads the newest samples of a device: of all its sensors at once, because a row has many of them. It reads the last hour. It
- * reads earlier hours only if a sensor has too few samples, and only as far back as there are any. A busy hour is sampled, so the work has a bound.
+ * Reads the newest samples of all sensors of a device together, because a row has samples of many sensors. It
+ * reads the last hour, and earlier hours only if a sensor has too few samples, and only as far back as there
+ * are rows. A busy hour is sampled, so the work has a bound.
  *
  * @param {object} deps
  * @param {Pick<Store, 'samples'>} deps.store
@@ -121,7 +128,7 @@ export function missingMs(samples, now) {
 export async function readRecent({ store, steps }, device, now, wanted) {
   /** @type {Map<string, Samples>} */
   const sensors = new Map();
-  /** Sensors that the earlier hours are not read for. @type {Set<string>} */
+  /** Sensors that need no samples of earlier hours. @type {Set<string>} */
   const complete = new Set();
   for (const { from, to } of stretchesOf(now)) {
     const isEarlier = to <= now - WINDOW_MS;
@@ -149,7 +156,7 @@ export async function readRecent({ store, steps }, device, now, wanted) {
       collect(blocks, from);
       return { rows: blocks.length, parts };
     }
-    // What comes after now has a place in the last stretch.
+    // Samples with a time after `now` belong to the last stretch.
     const length = (Math.min(to, now) - from) / STRETCHES;
     for (let index = 0; index < STRETCHES; index++) {
       const start = Math.round(from + index * length);
@@ -193,7 +200,7 @@ export async function readRecent({ store, steps }, device, now, wanted) {
 /** @param {number} now epoch ms @returns {Array<{ from: number, to: number }>} the last hours, the newest first, cut where an hour of the clock begins and where the window does */
 function stretchesOf(now) {
   const stretches = [];
-  // Samples of clocks that are ahead are in the hour of now.
+  // Samples of clocks that are ahead are in the present hour.
   let to = bucketOf(now) + HOUR_MS;
   while (to > now - MOST_HOURS * HOUR_MS) {
     const start = bucketOf(to - 1);

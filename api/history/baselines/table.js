@@ -3,7 +3,7 @@ import { PROFILE_FLOATS } from '../../store/index.js';
 /** Sensors of one block of floats. A table grows by blocks, so nothing is copied. */
 const BLOCK_SENSORS = 1024;
 
-/** Farther off is all the same. */
+/** Limit of reported deviations. Differences beyond it mean nothing. */
 export const MOST_SIGMAS = 99;
 
 /**
@@ -54,11 +54,11 @@ export class BaselineTable {
  * @returns {number} deviations above (negative: below) the mean, to a tenth
  */
 export function sigmasOf({ mean, deviation }, value) {
-  // As exact as the mean is stored, so that an equal value is equal.
+  // Rounded as the stored mean is, so that an equal value has no deviation.
   const off = Math.fround(value) - mean;
   if (off === 0) return 0;
   if (deviation === 0) return Math.sign(off) * MOST_SIGMAS;
   const sigmas = Math.max(-MOST_SIGMAS, Math.min(MOST_SIGMAS, off / deviation));
-  // Not -0, which JSON does not have.
+  // `|| 0` replaces -0, which JSON does not have.
   return Math.round(sigmas * 10) / 10 || 0;
 }

@@ -7,7 +7,8 @@ import { allParts } from '../../store/index.js';
 /** @import { Steps } from './steps.js' */
 
 /**
- * What the rows of `message` have of a sensor in one hour: its samples in the order in which they were read, instants repeated.
+ * The samples of a sensor in one hour, as the rows of `message` hold them: in the order of reading, instants
+ * may repeat.
  *
  * @typedef {{ sensor: Buffer, times: number[], values: number[] }} Collected `sensor`: 16 bytes; `times` in epoch ms
  */
@@ -81,7 +82,7 @@ function collect(into, hour, blob) {
     const id = sensor.toString('hex');
     let collected = into.sensors.get(id);
     if (!collected) {
-      // A copy: the id is a part of the whole block, which it would keep in memory.
+      // A copy, because the id is a slice of the whole block and would keep the block in memory.
       collected = { sensor: Buffer.from(sensor), times: [], values: [] };
       into.sensors.set(id, collected);
     }

@@ -18,7 +18,7 @@ export { iteratePages, Steps } from './steps.js';
 
 const REPORT_EVERY_MS = 60_000;
 
-/** A step that the database does not answer is waited for no longer than this when the process ends, in ms. */
+/** Longest wait, in ms, for a step that the database does not answer when the process ends. */
 const STOP_WITHIN_MS = 3000;
 
 /**
@@ -29,7 +29,7 @@ const STOP_WITHIN_MS = 3000;
  * @param {object} deps
  * @param {Store} deps.store
  * @param {ClockGuard} deps.clockGuard
- * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
+ * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
  * @param {number} deps.pauseMs between two checks for due hours
  */
 export function createPacking({ config, clock, logger, metrics }, deps) {
@@ -88,7 +88,7 @@ export function createPacking({ config, clock, logger, metrics }, deps) {
 
   function packLater() {
     if (steps.stopped) return;
-    // A random pause keeps processes that started together from checking together.
+    // Random pauses keep processes that started together from checking at the same moments.
     const pause = pauseMs * (0.5 + Math.random());
     timer = setTimeout(() => {
       round = packOnce().then(packLater);
@@ -100,7 +100,7 @@ export function createPacking({ config, clock, logger, metrics }, deps) {
 
     start: packLater,
 
-    /** Ends after the step under way, and gives the lease back. */
+    /** Stops after the step under way, and releases the lease. */
     async stop() {
       clearTimeout(timer);
       steps.stop();
@@ -137,12 +137,15 @@ function createRareReports(logger) {
   };
 }
 
-/** Packing that is this share of BATCH_DAYS behind needs somebody to look: at the end of them samples are lost. */
+/**
+ * Share of BATCH_DAYS by which packing may be behind before an operator must act: at the end of BATCH_DAYS
+ * samples are lost.
+ */
 const ALERT_SHARE = 1 / 4;
 
 const WARN_EVERY_MS = 600_000;
 
-/** How far packing is behind, by what was last read of each group. */
+/** How far packing is behind, by the last read progress of each group. */
 export class Behind {
   #clock;
   #batchDays;
@@ -150,7 +153,7 @@ export class Behind {
   /** @type {Map<number, number>} */
   #packedUntil = new Map();
   #warnedAt = Number.NEGATIVE_INFINITY;
-  /** Farther behind than this many ms somebody has to look. */
+  /** Lag in ms from which an operator must act. */
   mostMs;
 
   /**

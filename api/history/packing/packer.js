@@ -70,7 +70,8 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
     while (isDayDue({ packedUntil, settledUntil }, await clock.now())) {
       settledUntil = await settleDay(group, dayOf(settledUntil));
     }
-    // An hour that has closed: so all statistics are more than the margin younger than what came late in it.
+    // The hour has closed. So all statistics are younger than the late samples that were noticed in it, by
+    // more than the margin.
     while (isHourDue(noticedUntil, await clock.now()))
       noticedUntil = await settleNoticed(group, noticedUntil);
   }
@@ -86,10 +87,10 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
 
   return {
     /**
-     * Packs all that is due now and that no other process is packing.
+     * Packs all groups that are due now and that no other process is packing.
      *
      * @returns {Promise<void>}
-     * @throws what the first group failed with; the others were packed nevertheless
+     * @throws the error of the first group that failed; the other groups were packed nevertheless
      */
     async packDue() {
       /** @type {unknown[]} */
@@ -114,7 +115,12 @@ function isDayDue({ packedUntil, settledUntil }, now) {
   return packedUntil >= day + DAY_MS && now >= settlingOf(day);
 }
 
-/** Processes that begin at the same moment begin with different groups. @param {number} groups @returns {number[]} */
+/**
+ * Shuffles the groups, so that processes that start at the same moment begin with different groups.
+ *
+ * @param {number} groups
+ * @returns {number[]}
+ */
 const shuffled = (groups) =>
   Array.from({ length: groups }, (_, group) => ({ group, place: Math.random() }))
     .sort((a, b) => a.place - b.place)
@@ -130,7 +136,7 @@ const RENEW_EVERY_MS = 20_000;
  *
  * @param {object} deps
  * @param {PackLeases} deps.store
- * @param {string} deps.owner no other process has it
+ * @param {string} deps.owner identifier that no other process has
  * @param {Logger} deps.logger
  */
 export function createLeases({ store, owner, logger }) {
@@ -143,8 +149,8 @@ export function createLeases({ store, owner, logger }) {
   return {
     /**
      * @param {number} group
-     * @param {() => Promise<void>} work done while we have the lease
-     * @returns {Promise<boolean>} false: another process is at it, nothing was done
+     * @param {() => Promise<void>} work done while this process has the lease
+     * @returns {Promise<boolean>} false: another process has the lease, and `work` did not run
      * @throws what `work` throws, or `unavailable`
      */
     async hold(group, work) {
@@ -154,7 +160,7 @@ export function createLeases({ store, owner, logger }) {
         await work();
       } finally {
         clearInterval(renewal);
-        // One that cannot be given back expires.
+        // A lease that cannot be released expires.
         await store.release(group, owner).catch(() => {});
       }
       return true;

@@ -13,7 +13,10 @@ import { iteratePages } from './steps.js';
 const DEVICES_AT_ONCE = 4;
 const SENSORS_AT_ONCE = 2;
 
-/** From this age on, in ms, rows of `message` may have expired, and what a packer that died has left in history is all there is. */
+/**
+ * Age in ms from which rows of `message` may have expired. Then the rows of history that a dead packer left
+ * may be the only samples.
+ */
 const MAY_HAVE_EXPIRED_MS = (MIN_BATCH_DAYS - 1) * DAY_MS;
 
 /**
@@ -40,7 +43,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
         packed.add(id);
       });
     }
-    // A row that cannot be read may be of any sensor of the device, and so may be one that has expired.
+    // An unreadable or expired row may belong to any sensor of the device.
     if (unreadable === 0 && readFrom - hour < MAY_HAVE_EXPIRED_MS) return;
     for (const sensor of await steps.run(() => store.sensorIds(group, device))) {
       if (packed.has(sensor.toString('hex'))) continue;
@@ -51,7 +54,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
   return {
     /**
      * @param {number} group
-     * @param {number} hour epoch ms; it has closed, so that no device is still to come that has timely samples of it
+     * @param {number} hour epoch ms; it has closed, so no further device can have timely samples of it
      * @returns {Promise<void>} settles when the statistics of all devices are committed
      */
     packHour: (group, hour) =>
@@ -68,12 +71,12 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
 /** @type {Series} */
 const NOTHING = { times: [], values: [] };
 
-/** Devices that are looked at at once. */
+/** Devices that are checked concurrently. */
 const CHECKED_AT_ONCE = 8;
 
 /**
- * Packs again what came late: of a whole UTC day, so that one request shows all hours of a sensor, and nearly always that
- * there is nothing to do.
+ * Packs hours with late samples again. It checks a whole UTC day of a sensor with one request, which nearly
+ * always shows that there is nothing to do.
  *
  * @param {object} deps
  * @param {Store['packing']} deps.store
@@ -121,7 +124,13 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
     return hours;
   }
 
-  /** An hour of the device is read once for all of its sensors. @param {number} group @param {Buffer} device @param {number} day epoch ms */
+  /**
+   * Packs late samples of a device. Each hour of the device is read once for all of its sensors.
+   *
+   * @param {number} group
+   * @param {Buffer} device
+   * @param {number} day epoch ms
+   */
   async function settleDevice(group, device, day) {
     const found = await findInexact(group, device, day);
     const packed = new Map([...found.values()].flatMap((sensors) => [...sensors]));
@@ -145,7 +154,8 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
     /**
      * @param {number} group
      * @param {number} day epoch ms of its start; all its hours are packed
-     * @returns {Promise<void>} settles when all that had come late until now is in the statistics
+     * @returns {Promise<void>} settles when the statistics include all samples that had arrived late until
+     *   now
      */
     settleDay: (group, day) =>
       forEachConcurrently(
@@ -157,7 +167,8 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
     /**
      * @param {number} group
      * @param {number} noticed epoch ms of an hour that has closed
-     * @returns {Promise<void>} settles when the days that were noticed in it are in the statistics, whenever they were
+     * @returns {Promise<void>} settles when the statistics include all days that were noticed in this hour,
+     *   however old they are
      */
     settleNoticed: (group, noticed) =>
       forEachConcurrently(

@@ -18,7 +18,7 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
  * @typedef {object} PackingObserver
  * @property {(samples: number) => void} onPacked an hour of a sensor
  * @property {(of: DeviceHour, rows: number) => void} onUnreadable rows that this process cannot read
- * @property {(of: SensorHour, error: unknown) => void} onRefused an hour that no repetition packs
+ * @property {(of: SensorHour, error: unknown) => void} onRefused an hour that cannot be packed, even by a repetition
  */
 
 /**
@@ -33,7 +33,7 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
 export function createSensorPacker({ store, steps, observer }) {
   /** @param {SensorHour} of @param {Series} whole @param {Series[]} known rows of history */
   async function writeSamples(of, whole, known) {
-    // Packed again and nothing new: what a quorum has shown once, every quorum shows.
+    // A repeated packing found nothing new. A row that one quorum read has returned is in every quorum read.
     if (known.some((row) => isSame(row, whole))) return;
     for (const samples of historyRows(of.hour, whole)) {
       await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));
@@ -47,13 +47,15 @@ export function createSensorPacker({ store, steps, observer }) {
     const unreadable = unreadableBatches + history.length - known.length;
     if (history.length > known.length) observer.onUnreadable(of, history.length - known.length);
     if (unreadable > 0) {
-      // As if it had come late: so nobody takes the statistics for all there is, and the second pass tries again.
+      // Record the hour as late. So no reader takes the statistics for complete, and the second pass tries
+      // again.
       await steps.run(() => store.writeLate(of, [of.hour], readFrom));
     }
     const whole = mergeSeries([sortMerge(batches.times, batches.values), ...known]);
     if (whole.times.length === 0) return;
     await writeSamples(of, whole, known);
-    // With statistics, history would be taken for all there is. Without, the batches are read as well, by who can read them.
+    // With statistics, a reader would take history for complete. Without them, processes that can read the
+    // batches read them as well.
     if (unreadableBatches > 0) return;
     const statistics = hourStatisticsOf(whole.values);
     await steps.run(() => store.writeStatistics(of, of.hour, statistics, readFrom));
@@ -68,9 +70,9 @@ export function createSensorPacker({ store, steps, observer }) {
      * @param {SensorHour} of
      * @param {Series} batches read since `readFrom`, in any order, instants repeated
      * @param {number} readFrom epoch ms
-     * @param {number} unreadable rows of batches that may have more of it
-     * @returns {Promise<void>} settles when all that can be read is committed
-     * @throws {MillraceError} `unavailable` when packing ends; `rejected`; and whatever is a defect
+     * @param {number} unreadable rows of batches that may contain more samples of this hour
+     * @returns {Promise<void>} settles when all readable samples are committed
+     * @throws {MillraceError} `unavailable` when packing ends; `rejected`; any defect of the program
      */
     async pack(of, batches, readFrom, unreadable) {
       try {
@@ -90,11 +92,12 @@ export function createSensorPacker({ store, steps, observer }) {
 const isReadable = (series) => series !== null;
 
 /**
- * All samples of a sensor in one hour as rows of `history`: one, for any sensor of fewer than 18 samples a second.
+ * All samples of a sensor in one hour as rows of `history`. A sensor with fewer than 18 samples a second
+ * needs one row.
  *
  * @param {number} hour epoch ms
  * @param {Series} series sorted
- * @returns {Generator<Buffer, void>} packed when asked for, since each takes a while
+ * @returns {Generator<Buffer, void>} each row is packed on demand, because packing takes a while
  */
 export function* historyRows(hour, { times, values }) {
   for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {

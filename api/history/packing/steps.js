@@ -6,21 +6,26 @@ import { HOUR_MS } from '../../../schema/rules.js';
 /** @import { Page as HistoryPage } from '../../store/history/unpacked.js' */
 /** @import { Retry } from '../../store/sending/retry.js' */
 
-/** While ingest waits: this share of its speed for each hour that packing is behind, and at most half of it. */
+/**
+ * Share of its full speed that packing keeps for each hour that it is behind, while ingest waits. Half is the
+ * limit.
+ */
 const SHARE_AN_HOUR = 0.1;
 const MOST_SHARE = 0.5;
 
-/** No rest is longer, in ms: what made ingest wait may be over by then. */
+/** Longest rest in ms. The load that made ingest wait may be over by then. */
 const LONGEST_REST_MS = 2000;
 
 /** Waits between two steps. @callback Rest @param {number} ms @param {AbortSignal} signal ends it @returns {Promise<unknown>} */
 
 /**
- * Packing goes step by step: a step is one request, with what is computed for it. It is repeated until the database takes it.
+ * Runs the steps of packing. A step is one request, with the computation for it. A step is repeated until the
+ * database accepts it.
  *
- * Packing takes no place in the window from ingest; it gives way by resting. While requests of ingest wait for a place, each
- * step is followed by a rest, so that packing keeps a tenth of its speed, and a tenth more for each hour that it is behind:
- * it never starves, and what is behind for long gets half.
+ * Packing takes no place in the congestion window from ingest. It gives way by resting: while requests of
+ * ingest wait for a place, each step is followed by a rest, so that packing keeps a tenth of its speed, and a
+ * tenth more for each hour that it is behind. So packing never starves, and gets half of its speed when it is
+ * hours behind.
  */
 export class Steps {
   #retry;
@@ -32,11 +37,11 @@ export class Steps {
 
   /**
    * @param {object} deps
-   * @param {Retry} deps.retry its own: it ends with packing
-   * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
-   * @param {() => number} deps.overdueMs how long the oldest hour that is not packed could have been
+   * @param {Retry} deps.retry only for packing, and stopped with it
+   * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
+   * @param {() => number} deps.overdueMs time since the oldest unpacked hour became due
    * @param {Rest | undefined} [deps.rest]
-   * @param {() => number} [deps.monotonic] ms of a clock that nobody sets
+   * @param {() => number} [deps.monotonic] ms of a monotonic clock
    */
   constructor(deps) {
     const { retry, isPressed, overdueMs, rest = sleepUnless, monotonic = () => performance.now() } = deps;
@@ -63,7 +68,7 @@ export class Steps {
     return answer;
   }
 
-  /** No step is begun any more, and none is repeated. */
+  /** Stops: no further step begins, and no step is repeated. */
   stop() {
     this.#ending.abort();
     this.#retry.abort();
@@ -87,14 +92,14 @@ export class Steps {
 /** @param {number} ms @param {AbortSignal} signal ends it */
 const sleepUnless = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** @param {number} overdueMs @returns {number} of its full speed */
+/** @param {number} overdueMs @returns {number} share of its full speed that packing keeps */
 export const shareOf = (overdueMs) =>
   Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));
 
 /** @template T @typedef {HistoryPage<T>} Page */
 
 /**
- * Everything that comes in pages, a page in memory at a time.
+ * Iterates over all items of a paged read, with one page in memory at a time.
  *
  * @template T
  * @param {(after: string | undefined) => Promise<Page<T>>} read

@@ -11,13 +11,16 @@ import { readBins } from './series.js';
  *
  * @typedef {object} AlignedSensor
  * @property {Sensor} key
- * @property {number | null} newest epoch ms, after which there is nothing; null: there is nothing at all
+ * @property {number | null} newest epoch ms of the newest sample; null: there are no samples
  */
 
-/** Sensors that are read at once: of statistics, enough to hide the round trips; of samples, few enough for the memory. */
+/**
+ * Limits of sensors that are read at once: for statistics, enough to hide the round trips; for samples, few
+ * enough for the memory.
+ */
 const AT_ONCE = { statistics: 32, samples: 6 };
 
-/** Bins of sensors that are read at once, more or less: about 100 bytes each. */
+/** Approximate limit of bins of the sensors that are read at once: about 100 bytes each. */
 const BINS_AT_ONCE = 200_000;
 
 /**
@@ -29,7 +32,7 @@ const BINS_AT_ONCE = 200_000;
  * @param {Range} range within retention, not empty
  * @param {{ grid: Grid, signal: AbortSignal }} options `signal` aborts when the client disconnects
  * @returns {AsyncGenerator<{ sensor: T, bins: Bins }, void>} in the order of the sensors
- * @throws what `signal` was aborted with
+ * @throws the reason with which `signal` was aborted
  */
 export function readAligned(deps, sensors, range, { grid, signal }) {
   const atOnce = AT_ONCE[grid.narrowest < HOUR_MS ? 'samples' : 'statistics'];
@@ -50,7 +53,8 @@ export function readAligned(deps, sensors, range, { grid, signal }) {
  */
 
 /**
- * Adds the bins of each group together. The order of the additions is that of the sensors, so the same query gives the same sums.
+ * Adds up the bins of each group. The additions follow the order of the sensors, so the same query gives the
+ * same sums.
  *
  * @template {AlignedSensor} T
  * @param {AsyncIterable<{ sensor: T, bins: Bins }>} read the sensors of a group one after the other

@@ -10,20 +10,23 @@ import { binsOf } from './grid.js';
  * One bin that has samples.
  *
  * @typedef {object} Point
- * @property {number} ts epoch ms of the bin's start, also where the range begins later
+ * @property {number} ts epoch ms of the bin's start, even if the range begins later
  * @property {number} min
  * @property {number} max
  * @property {number | null} avg null where the sum is too large for a double
  * @property {number} count
  */
 
-/** Values of this size and beyond are added up divided by SCALE, so that a sum may pass the end of the doubles and come back. */
+/**
+ * Values from this size on are divided by SCALE before they are added. So an intermediate sum may exceed the
+ * range of a double.
+ */
 const LARGE = 2 ** 960;
 const SCALE = 2 ** 64;
 
 /** An aggregate of the samples of a bin. @typedef {'avg' | 'min' | 'max' | 'count' | 'sum' | 'first' | 'last'} Aggregate */
 
-/** What is known of each bin of a range, added up in any order. */
+/** Statistics of each bin of a range. Hours and samples may be added in any order. */
 export class Bins {
   #range;
   #grid;
@@ -32,16 +35,16 @@ export class Bins {
   #maxs;
   #sums;
   #largeSums;
-  /** What rounding took from each of `sums` (Neumaier 1974). */
+  /** Rounding error of each of `sums` (compensated summation, Neumaier 1974). */
   #lost;
   #firsts;
   #lasts;
-  /** When the samples of `firsts` and `lasts` were, or the hours that they were in: epoch ms. */
+  /** Times of the samples in `firsts` and `lasts`, or starts of their hours: epoch ms. */
   #firstAt;
   #lastAt;
 
   /**
-   * @param {Range} range epoch ms; what is outside does not count
+   * @param {Range} range epoch ms; samples outside of it do not count
    * @param {Grid} grid of the range
    */
   constructor(range, grid) {
@@ -61,19 +64,22 @@ export class Bins {
   }
 
   /**
-   * Adds the statistics of an hour that lies in one bin. Days of a clock that is ahead by half an hour begin in the middle of an hour.
+   * Adds the statistics of an hour that lies in one bin. The days of a time zone with an offset of half an
+   * hour begin in the middle of a UTC hour.
    *
    * @param {number} hour epoch ms, of an hour that lies in the range
    * @param {HourStatistics} statistics
    * @returns {boolean} false: it lies in two bins, and was not added
    */
   addHour(hour, { count, min, max, sum, first, last }) {
-    // Once for each hour: of a month of 1,000 sensors, three calls took a third of the time between rows and answer.
+    // One call for each hour: for a month of 1,000 sensors, three calls took a third of the time between rows
+    // and answer.
     const bin = this.#grid.indexOf(hour);
     if (this.#grid.startOf(bin + 1) < hour + HOUR_MS) return false;
     this.#widen(bin, count, min, max);
     this.#add(bin, sum);
-    // Every other sample of the bin is of another hour, so the start of this one decides which is earlier.
+    // Every other sample of the bin belongs to another hour, so the start of this hour shows which sample is
+    // earlier.
     this.#stretch(bin, hour, first, hour, last);
     return true;
   }
@@ -104,7 +110,11 @@ export class Bins {
     }
   }
 
-  /** Adds the bins of another sensor. @param {Bins} other of the same range and grid; `first` and `last` mean nothing after that */
+  /**
+   * Adds the bins of another sensor.
+   *
+   * @param {Bins} other of the same range and grid; `first` and `last` are undefined afterwards
+   */
   addBins(other) {
     for (const [bin, count] of other.#counts.entries()) {
       if (count === 0) continue;
@@ -207,7 +217,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const MONTH = 30 * DAY_MS;
 
-/** Widths of bins, in ms; beyond, whole multiples of the last. */
+/** Widths of bins, in ms. Larger widths are whole multiples of the last one. */
 export const WIDTHS = [
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
@@ -216,7 +226,8 @@ export const WIDTHS = [
 ];
 
 /**
- * The smallest width that gives few enough bins, which begin at whole multiples of it by a clock.
+ * The smallest width that gives few enough bins. Bins begin at whole multiples of the width on the client's
+ * clock.
  *
  * @param {Range} range not empty
  * @param {number} points bins, at most

@@ -4,11 +4,11 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 /** @import { Range } from './hours.js' */
 
 /**
- * The bins of a range, side by side.
+ * The bins of a range, which are adjacent.
  *
  * @typedef {object} Grid
  * @property {number} length count of bins
- * @property {number} narrowest width in ms that no bin is below
+ * @property {number} narrowest width in ms of the narrowest bin, or less
  * @property {(ts: number) => number} indexOf the bin of an instant within the range, in epoch ms
  * @property {(index: number) => number} startOf epoch ms; the start of a bin may be before the range
  */
@@ -37,7 +37,7 @@ export const binsOf = ({ from, to }, width, shift = 0) =>
 
 /** Units of a calendar. A week begins on Monday (ISO 8601). @typedef {'day' | 'week' | 'month'} CalendarUnit */
 
-/** No unit is shorter, in ms: a day on which a clock skips up to two hours, and the shortest month. */
+/** Lower bounds of the units, in ms: a day on which a clock skips up to two hours, and the shortest month. */
 const SHORTEST_MS = {
   day: DAY_MS - 2 * HOUR_MS,
   week: 7 * DAY_MS - 2 * HOUR_MS,
@@ -52,7 +52,7 @@ const SHORTEST_MS = {
 export const mostCalendarBins = ({ from, to }, unit) => Math.ceil((to - from) / SHORTEST_MS[unit]) + 1;
 
 /**
- * Days, weeks or months by the clock of a time zone, as long as daylight saving makes them.
+ * Days, weeks or months in a time zone. Daylight saving makes some of them shorter or longer.
  *
  * @param {Range} range not empty
  * @param {CalendarUnit} unit
@@ -62,7 +62,8 @@ export const mostCalendarBins = ({ from, to }, unit) => Math.ceil((to - from) / 
 export function calendarGrid(range, unit, zone) {
   const first = DateTime.fromMillis(range.from, { zone }).startOf(unit);
   const edges = [first.toMillis()];
-  // Each edge is counted from the first, because the 31st plus a month and another month is not the same as plus two.
+  // Each edge is computed from the first one: January 31 plus one month plus one month is not January 31 plus
+  // two months.
   for (let count = 1; /** @type {number} */ (edges.at(-1)) < range.to; count++)
     edges.push(
       first
@@ -80,7 +81,7 @@ export const wholeGrid = ({ from, to }) => edgeGrid([from, to], to - from);
 export const NO_BINS = edgeGrid([0], HOUR_MS);
 
 /**
- * @param {number[]} edges epoch ms, ascending: the starts of the bins, and the end of the last
+ * @param {number[]} edges epoch ms, ascending: the starts of the bins, and the end of the last bin
  * @param {number} narrowest ms
  * @returns {Grid}
  */

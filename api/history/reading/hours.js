@@ -11,19 +11,21 @@ import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rule
  *
  * @typedef {object} Hour
  * @property {number} hour epoch ms
- * @property {boolean} packed history has all of it; else what history has is merged with the batches
- * @property {HourStatistics | null} exact of all its samples, where that is known
- * @property {number | null} count of its samples, or of most of them; null: nobody has counted
+ * @property {boolean} packed true: history has all of its samples; false: history has to be merged with the
+ *   batches
+ * @property {HourStatistics | null} exact statistics of all its samples; null: unknown
+ * @property {number | null} count of all or most of its samples; null: unknown
  */
 
 /** @callback LookUp @param {Sensor} sensor @param {number} from epoch ms, the start of an hour @param {number} to epoch ms, the end of one @returns {Promise<Hour[]>} in order of time */
 
 /**
- * The rule for reading history. The order is: progress of packing, statistics, samples. The caller reads the samples. Hours may be packed
- * or get late samples meanwhile. In this order each step sees at least the state of the step before.
+ * Rules for reading history. The order is: progress of packing, statistics, samples. The caller reads the
+ * samples. Hours may be packed or get late samples meanwhile. In this order each step sees at least the state
+ * of the step before.
  *
  * @param {object} deps
- * @param {(group: number) => Promise<number>} deps.packedUntil epoch ms; it may be an older one
+ * @param {(group: number) => Promise<number>} deps.packedUntil epoch ms; the value may be outdated
  * @param {HistoryReads['readStatistics']} deps.readStatistics
  * @returns {LookUp}
  */
@@ -39,7 +41,7 @@ export const createLookUp =
 
 /**
  * @param {HourRow[]} rows in order of time
- * @param {number} unpackedFrom epoch ms: before this hour, where there is no row there are no samples
+ * @param {number} unpackedFrom epoch ms: an hour before this time without a row has no samples
  * @param {number} to epoch ms
  * @returns {Hour[]} in order of time
  */
@@ -76,10 +78,10 @@ function yearsOf(from, to) {
   return years;
 }
 
-/** How far the first look goes, in ms; a busy sensor fills a page with it. */
+/** Length of the first range that is looked up, in ms. A busy sensor fills a page with it. */
 const FIRST_MS = 4 * DAY_MS;
 
-/** Each look goes so many times farther than the one before, up to a year: so a year of silence is a few reads. */
+/** Factor by which each further range grows, up to a year. So a year of silence takes few reads. */
 const GROWTH = 4;
 export const LONGEST_MS = 366 * DAY_MS;
 
@@ -87,21 +89,22 @@ export const LONGEST_MS = 366 * DAY_MS;
 /** @typedef {'asc' | 'desc'} Order by time */
 
 /**
- * The hours of a range that may have samples, a stretch of them after the other.
+ * The hours of a range that may have samples, one stretch after the other.
  *
  * @param {LookUp} lookUp
  * @param {Sensor} sensor
  * @param {Range} range
  * @param {Order} order
  * @param {number} [length] of the first stretch, in ms
- * @returns {AsyncGenerator<Hour[], void>} each in the order asked for
+ * @returns {AsyncGenerator<Hour[], void>} each stretch in the requested order
  */
 export async function* chunksOf(lookUp, sensor, range, order, length = FIRST_MS) {
   if (range.from >= range.to) return;
   let from = bucketOf(range.from);
   let to = bucketOf(range.to - 1) + HOUR_MS;
   for (let stretch = length; from < to; stretch = Math.min(stretch * GROWTH, LONGEST_MS)) {
-    // Statistics are read as they are stored, oldest first: ScyllaDB does not like the other way.
+    // Statistics are read in the stored order, oldest first, because reversed queries are expensive for
+    // ScyllaDB.
     if (order === 'asc') {
       const end = Math.min(from + stretch, to);
       yield await lookUp(sensor, from, end);

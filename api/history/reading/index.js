@@ -50,7 +50,7 @@ export function createReading(store) {
     page: (sensor, range, page) => readPage({ lookUp, source: store }, sensor, range, page),
 
     /**
-     * All samples of the hours that a range touches, as many in memory as a few reads bring.
+     * All samples of the hours that a range touches. Only the results of a few reads are in memory.
      *
      * @param {Sensor} sensor
      * @param {Range} range within retention
@@ -79,14 +79,18 @@ export function createReading(store) {
 
 /** @typedef {ReturnType<typeof createReading>} Reading */
 
-/** How long what was read is good for, in ms. An older one is never wrong: some hours more are looked for in both places. */
+/**
+ * Validity of cached progress, in ms. Older progress gives no wrong answer: more hours than necessary are
+ * read from both places.
+ */
 const KEPT_MS = 5000;
 
 /**
  * Caches the packing progress of groups for all readers.
  *
  * @param {Pick<Store['packProgress'], 'read'>} store
- * @returns {(group: number) => Promise<number>} epoch ms: every hour before it is packed, or has no data but late ones
+ * @returns {(group: number) => Promise<number>} epoch ms: every hour before it is packed, or has only late
+ *   samples
  */
 function rememberPackedUntil(store) {
   /** @type {Map<number, { at: number, packedUntil: Promise<number> }>} */

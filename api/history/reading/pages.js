@@ -6,25 +6,32 @@ import { readHours } from './samples.js';
 /** @import { Hour, LookUp, Order, Range, Sensor } from './hours.js' */
 /** @import { SampleSource } from './samples.js' */
 
-/** Hours that one page reads at most; one of hours that turn out empty may be short before the end. */
+/**
+ * Limit of hours that one page reads. So a page of mostly empty hours may have few samples before the end of
+ * the range.
+ */
 const MOST_HOURS_A_PAGE = 32 * 24;
 
-/** Hours that are read at once: enough to hide the round trips, few enough to leave the database to others. */
+/**
+ * Hours that are read at once: enough to hide the round trips, few enough to leave capacity of the database
+ * to other requests.
+ */
 const HOURS_AT_ONCE = 32;
 
 /**
  * A page of raw samples.
  *
  * @typedef {object} SamplePage
- * @property {number[]} times epoch ms, in the order asked for
+ * @property {number[]} times epoch ms, in the requested order
  * @property {number[]} values
  * @property {number | null} reached where the next page begins: its first instant (asc), or the one before which it
  *   begins (desc); null at the end of the range
  */
 
 /**
- * Samples in [from, to), hour by hour: whole hours are merged before anything of them is handed out, so what overlaps
- * never repeats or drops a sample between pages; and an instant is a place that means the same in batches and in history.
+ * Reads samples in [from, to), hour by hour. Whole hours are merged before any of their samples are returned,
+ * so overlapping rows never repeat or drop a sample between pages. A page ends at an instant, because an
+ * instant is the same position in batches and in history.
  *
  * @param {object} deps
  * @param {LookUp} deps.lookUp
@@ -48,7 +55,7 @@ export async function readPage({ lookUp, source }, sensor, range, { order, limit
       }
       at += next.length;
       left -= next.length;
-      // The longer nothing comes, the more hours are read at once.
+      // The longer the reads bring no samples, the more hours are read at once.
       atOnce = Math.min(2 * atOnce, HOURS_AT_ONCE);
       if (left <= 0) return { ...page, reached: placeAfter(/** @type {Hour} */ (next.at(-1)), order) };
     }
@@ -56,15 +63,15 @@ export async function readPage({ lookUp, source }, sensor, range, { order, limit
   return page;
 }
 
-/** @param {Hour} hour the last that was read @param {Order} order */
+/** @param {Hour} hour the last one that was read @param {Order} order */
 const placeAfter = ({ hour }, order) => (order === 'asc' ? hour + HOUR_MS : hour);
 
 /**
  * @param {Hour[]} hours
  * @param {number} at
  * @param {number} missing samples that are wanted
- * @param {number} uncounted hours that are read at most without knowing how much is in them
- * @returns {Hour[]} the next hours, with as many samples as are missing where that is known
+ * @param {number} uncounted limit of hours with an unknown number of samples
+ * @returns {Hour[]} the next hours, with as many samples as are missing, as far as their numbers are known
  */
 function enough(hours, at, missing, uncounted) {
   let [samples, unknown, end] = [0, 0, at];
@@ -84,7 +91,7 @@ function enough(hours, at, missing, uncounted) {
  * @param {Range} range
  * @param {Order} order
  * @param {number} limit
- * @returns {boolean} whether the page is full and more is to come
+ * @returns {boolean} whether the page is full and more samples follow
  */
 function fill(page, { times, values }, { from, to }, order, limit) {
   const step = order === 'asc' ? 1 : -1;

@@ -8,7 +8,7 @@ import { dayOf, HOUR_MS } from '../../../schema/rules.js';
 /** @import { Series } from '../../../schema/packed/series.js' */
 
 /**
- * Where samples are.
+ * The tables that hold samples.
  *
  * @typedef {object} SampleSource
  * @property {Pick<HistoryReads, 'readSamples'>} packed
@@ -20,7 +20,7 @@ import { dayOf, HOUR_MS } from '../../../schema/rules.js';
  *
  * @param {SampleSource} source
  * @param {Sensor} sensor
- * @param {Hour[]} hours in any order; all are read at once, those of one day with one request for what is packed
+ * @param {Hour[]} hours in any order; all are read at once, one request reads the packed hours of a day
  * @param {number} [since] epoch ms: samples before it may be left out
  * @returns {Promise<Series[]>} one for each hour, sorted
  */
@@ -49,17 +49,18 @@ async function readDay(source, sensor, hours, since) {
 const readBatches = async ({ samples }, { device, sensor }, { hour, packed }, since) =>
   packed ? [] : [await samples.readHour(device, sensor, hour, Math.max(hour, since))];
 
-/** Samples that one read is to bring, more or less: a day at 1 Hz, which takes some ms to unpack. */
+/** Approximate number of samples that one read brings: a day at 1 Hz, which takes some ms to unpack. */
 const SAMPLES_A_READ = 90_000;
 
-/** For how many samples an hour stands that nobody has counted. */
+/** Assumed number of samples of an hour with an unknown number. */
 const UNCOUNTED = SAMPLES_A_READ / 4;
 
-/** Reads under way while what the first of them brought is worked on. */
+/** Reads under way while the result of an earlier read is processed. */
 const AHEAD = 3;
 
 /**
- * The samples of many hours, a bounded number of them in memory; others of this process get their turn in between.
+ * The samples of many hours, with a bounded number of them in memory. Other tasks of this process run in
+ * between.
  *
  * @param {SampleSource} source
  * @param {Sensor} sensor
@@ -67,7 +68,7 @@ const AHEAD = 3;
  * @param {AbortSignal} [signal] aborts when the client disconnects
  * @param {number} [since] epoch ms: samples before it may be left out
  * @returns {AsyncGenerator<Series, void>} of each hour, in the order of the hours
- * @throws what `signal` was aborted with
+ * @throws the reason with which `signal` was aborted
  */
 export async function* readAhead(source, sensor, chunks, signal, since) {
   /** @type {Array<Promise<Series[]>>} */
@@ -76,7 +77,7 @@ export async function* readAhead(source, sensor, chunks, signal, since) {
     for (const group of groupsOf(hours)) {
       signal?.throwIfAborted();
       const read = readHours(source, sensor, group, since);
-      // Should it fail, that is found out when its turn comes, if ever.
+      // A failure is reported when this read is consumed, if ever.
       read.catch(() => {});
       reads.push(read);
       if (reads.length > AHEAD) yield* await /** @type {Promise<any>} */ (reads.shift());
@@ -90,7 +91,10 @@ export async function* readAhead(source, sensor, chunks, signal, since) {
   }
 }
 
-/** @param {Hour[]} hours in either order @returns {Generator<Hour[], void>} hours of one UTC day, as many as one read is good for */
+/**
+ * @param {Hour[]} hours in either order
+ * @returns {Generator<Hour[], void>} hours of one UTC day, as many as one read should bring
+ */
 function* groupsOf(hours) {
   /** @type {Hour[]} */
   let group = [];

@@ -9,10 +9,10 @@ import { readAhead } from './samples.js';
 /** @import { SampleSource } from './samples.js' */
 /** @import { Point } from './bins.js' */
 
-/** From samples of more than this, a series is read past the server's cache, in ms. */
+/** Length of a range, in ms, beyond which samples are read past the server's cache. */
 const LONG_MS = 2 * DAY_MS;
 
-/** The width that an answer without bins speaks of, in ms. */
+/** The width in an answer without bins, in ms. */
 const NO_WIDTH = 1000;
 
 /**
@@ -21,21 +21,23 @@ const NO_WIDTH = 1000;
  * @typedef {object} Shape
  * @property {Point[]} points
  * @property {number} width of a bin, in ms
- * @property {'statistics' | 'samples'} source `statistics`: those of whole hours were taken
+ * @property {'statistics' | 'samples'} source `statistics`: the statistics of whole hours were used
  */
 
 /**
- * Whole hours are taken from their statistics where these are exact, everything else from samples.
+ * Reads the shape of a signal. It uses the statistics of whole hours if they are exact, and samples
+ * otherwise.
  *
  * @param {object} deps
  * @param {LookUp} deps.lookUp
  * @param {SampleSource & { scans: SampleSource }} deps.source
  * @param {Sensor} sensor
- * @param {Range} range within retention; not as long as it may be: bins are as narrow as it allows
- * @param {{ points: number, newest: number | null, shift?: number, signal?: AbortSignal }} options `points`: at most; `newest`: epoch ms,
- *   after which there is nothing; null: there is nothing at all; `shift`: ms that the clock is ahead of UTC by which bins begin
+ * @param {Range} range within retention; a shorter range has narrower bins
+ * @param {{ points: number, newest: number | null, shift?: number, signal?: AbortSignal }} options
+ *   `points`: limit; `newest`: epoch ms of the newest sample; null: there are no samples; `shift`: ms by which the
+ *   clock of the bins is ahead of UTC
  * @returns {Promise<Shape>}
- * @throws what `signal` was aborted with
+ * @throws the reason with which `signal` was aborted
  */
 export async function readSeries(deps, sensor, range, { points, newest, shift = 0, signal }) {
   if (range.from >= range.to) return { points: [], width: NO_WIDTH, source: 'samples' };
@@ -53,8 +55,8 @@ export async function readSeries(deps, sensor, range, { points, newest, shift = 
  * @param {Sensor} sensor
  * @param {Range} range not empty
  * @param {{ grid: Grid, bins: Bins, newest: number | null, signal?: AbortSignal | undefined }} options see `readSeries`
- * @returns {Promise<number>} count of the hours that their statistics stood for
- * @throws what `signal` was aborted with
+ * @returns {Promise<number>} count of the hours whose statistics replaced their samples
+ * @throws the reason with which `signal` was aborted
  */
 export async function readBins({ lookUp, source }, sensor, range, { grid, bins, newest, signal }) {
   const end = newest === null ? range.from : Math.min(range.to, newest + 1);
@@ -65,7 +67,7 @@ export async function readBins({ lookUp, source }, sensor, range, { grid, bins, 
   /** @param {Hour} hour @returns {boolean} whether its statistics were all that was needed */
   function take({ hour, exact }) {
     const isInRange = hour >= range.from && hour + HOUR_MS <= range.to;
-    // A sum that overflowed may be finite again for the whole bin. Only the samples show it.
+    // A sum that overflowed may be finite again for the whole bin. Only the samples show that.
     if (fromSamples || !isInRange || !exact || !Number.isFinite(exact.sum)) return false;
     if (!bins.addHour(hour, exact)) return false;
     taken++;

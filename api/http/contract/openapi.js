@@ -202,7 +202,8 @@ const queryParameters = (shape) =>
       name,
       in: 'query',
       required: !absent.success,
-      // A generated client would send a `default` with every request, also where an answer refuses the parameter.
+      // With `default` in the schema, a generated client would send the parameter in every request, even to
+      // routes that refuse it.
       description: absent.data === undefined ? description : `${description} Default: ${absent.data}.`,
       schema: /** @type {object} */ (means ?? described),
       ...(example === undefined ? {} : { example }),

@@ -21,7 +21,7 @@ import { LineRefusal, Refusal } from './schemas/index.js';
  * @property {string} [description] details, in Markdown
  * @property {ZodRawShape} [query] the shape that the handler passes to `readQuery`
  * @property {Content} [body] of a request
- * @property {boolean} [emptyBody] whether a request without its body is good as well
+ * @property {boolean} [emptyBody] whether a request without a body is valid as well
  * @property {Record<number, Content>} answers by status, without problems
  * @property {Record<string, Link>} [links] links of a successful answer, besides its next page
  * @property {Code[]} problems of this route, besides those of every route
@@ -108,7 +108,10 @@ const MEMBERS = {
   },
 };
 
-/** The same members, optional: a problem that refuses a whole message has them if its measurements were counted. */
+/**
+ * Members of `IngestResult`, optional. A problem that refuses a whole message has them if its measurements were
+ * counted.
+ */
 const OPTIONAL_RESULT = z.strictObject(INGEST_RESULT).partial().shape;
 
 /** @param {Code} code */

@@ -6,8 +6,9 @@ import { BUCKETS } from '../../observability/index.js';
 import { AnnotationText, SCHEMAS } from './schemas/index.js';
 
 /**
- * The schemas of payloads. `api/ingest` has its own decoders, for speed, and takes the good measurements of a message with wrong ones.
- * These schemas describe messages without errors. A property test compares the two.
+ * The schemas of payloads. `api/ingest` has its own decoders, for speed, and accepts the valid measurements
+ * of a message that also has invalid ones. These schemas describe messages without errors. A property test
+ * compares the two.
  */
 
 const { Name } = SCHEMAS;
@@ -29,13 +30,16 @@ const PlainMeasurement = z
   })
   .meta({ examples: [{ sensor_id: 'temperature', ts: '2026-11-21T08:00:00Z', value: 21.5 }] });
 
-/** Members of a measurement, or of SenML outside a pack: an object with one of them is not a map of sensors. */
+/**
+ * Members of a measurement, or of SenML outside a pack. An object with one of these members is not a map of
+ * sensors.
+ */
 const OTHERS = 'sensor_id|value|n|bn';
 
-/** In an array a label of SenML makes it a pack of SenML. */
+/** In an array, an object with one of these SenML labels makes the array a pack of SenML. */
 const OTHERS_IN_ARRAY = `${OTHERS}|v|bt|vb|vs|vd|bver|s|bv|bs|bu|u|t`;
 
-/** @param {string} others names that no sensor has */
+/** @param {string} others names that a sensor of a map cannot have */
 const sensorMap = (others) =>
   z.record(
     z.string().regex(new RegExp(`^(?!(?:${others})$)`)),

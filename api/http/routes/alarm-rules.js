@@ -17,7 +17,7 @@ import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '.
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
 
-/** A rule with the longest texts, escaped, in bytes. */
+/** Size in bytes of a rule with the longest texts, escaped. */
 const MAX_BYTES = 16 * 1024;
 
 /** The range of a test by default, in ms. */
@@ -56,7 +56,7 @@ export const postRule =
     const from = since === undefined ? now : timeOf(since);
     const rule = await alarms.rules.add(definition, Math.min(from, now));
     audit(logger, res, 'an alarm rule was added', rule.id);
-    // While many evaluations wait, that takes long.
+    // The evaluation of the past takes long while many evaluations wait, so the answer does not wait for it.
     if (from < now)
       void alarms
         .evaluatePast(rule.id)
@@ -192,7 +192,7 @@ async function readRule(req, res) {
   }
 }
 
-/** @param {unknown} error @returns {string} the first broken field */
+/** @param {unknown} error @returns {string} the first invalid field */
 function reasonOf(error) {
   if (!(error instanceof z.ZodError)) return 'it is not JSON.';
   const [issue] = error.issues;

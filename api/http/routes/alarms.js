@@ -16,20 +16,20 @@ import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '.
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
-/** A comment of the greatest length, escaped, in bytes. */
+/** Size in bytes of a comment of the greatest length, escaped. */
 const MAX_BYTES = 8 * 1024;
 
-/** Alarms that one page looks at when few of them match, and days. A page may be short then. */
+/** Limits of alarms and days that one page reads if few alarms match. Such a page may be short. */
 const MAX_READ = 1000;
 const MAX_DAYS = 31;
 
 /** Rows that are read at once. */
 const ROWS_AT_ONCE = 100;
 
-/** Deliveries of an answer. */
+/** Limit of deliveries in an answer. */
 const MAX_DELIVERIES = 1000;
 
-/** Dead letters of deliveries are kept for so many days. */
+/** Retention of dead letters of deliveries, in days. */
 const DELIVERY_DAYS = 14;
 
 /** An alarm is shelved for no longer than this, in ms. */
@@ -53,7 +53,12 @@ export const LIST = {
     .meta({ description: 'Alarms of this severity.', example: 'critical' }),
 };
 
-/** Where a page goes on: the start of an alarm, and how many of that start were read. @typedef {{ until: number, skip: number }} Place */
+/**
+ * Where the next page begins: the start of an alarm, and the number of alarms with that start that were
+ * already read.
+ *
+ * @typedef {{ until: number, skip: number }} Place
+ */
 
 /**
  * `GET /alarms`: the alarms of the installation, newest first.
@@ -69,7 +74,8 @@ export const getAlarms = (deps) => async (req, res) => {
     throw new MillraceError('bad_parameter', 'sensor: must stand with device');
   const sensorBytes = deviceBytes && sensor !== undefined ? parseSensor(deviceBytes.id, sensor).bytes : null;
   const isByDay = state !== 'open' && sensorBytes === null;
-  // An open alarm is kept until it ends, also beyond retention. Only a list by day needs the bound of retention.
+  // An open alarm is kept until it ends, even beyond retention. Only a list by day needs the bound of
+  // retention.
   const range = cutRange({ from, to }, isByDay ? deps : { ...deps, historyDays: Number.POSITIVE_INFINITY });
   const scope = JSON.stringify(['alarms', state, from, to, deviceBytes?.id, sensor, site, severity]);
   /** @type {Place} */
@@ -147,7 +153,7 @@ async function* inChunks(keys, read) {
 }
 
 /**
- * `GET /alarms/{alarm_id}/events`: what happened to an alarm, and who did it.
+ * `GET /alarms/{alarm_id}/events`: the changes of an alarm, and who made them.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -169,7 +175,7 @@ export const getAlarmEvents =
   };
 
 /**
- * `POST /alarms/{alarm_id}/acknowledge`: notes that somebody cares.
+ * `POST /alarms/{alarm_id}/acknowledge`: records that a person takes care of the alarm.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -189,7 +195,7 @@ export const postAcknowledgement =
   };
 
 /**
- * `POST /alarms/{alarm_id}/shelve`: stops its deliveries for a while.
+ * `POST /alarms/{alarm_id}/shelve`: postpones the deliveries of the alarm.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -202,7 +208,7 @@ export const postShelving =
     const { by, comment, until } = await readBody(req, res, PAYLOADS.Shelving);
     const given = {
       by: by ?? res.locals['caller'].by,
-      // The past ends the shelving.
+      // A time in the past ends the shelving.
       until: timeOf(until, { max: clock() + MAX_SHELVED_MS }),
       comment: comment ?? null,
     };
@@ -212,7 +218,7 @@ export const postShelving =
   };
 
 /**
- * `GET /alarm-deliveries`: what receivers have not taken.
+ * `GET /alarm-deliveries`: the deliveries that receivers have not accepted.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -238,11 +244,11 @@ export const getDeliveries =
     res.json({ items });
   };
 
-/** The alarm of a test. Nobody has this sensor. */
+/** Device and sensor of the alarm in a test. No real device or sensor has this id. */
 const TEST_ID = Buffer.alloc(16);
 
 /**
- * `POST /alarm-deliveries/test`: sends an alarm that does not exist.
+ * `POST /alarm-deliveries/test`: sends a made-up alarm to the receivers.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

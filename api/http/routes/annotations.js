@@ -24,7 +24,7 @@ export const LIST = { limit: fields.limit, cursor: fields.cursor, device, from: 
 
 const ONE = { device };
 
-/** A text of the greatest length, escaped, and a name, in bytes. */
+/** Size in bytes of a text of the greatest length and a name, both escaped. */
 const MAX_BYTES = 16 * 1024;
 
 /** @param {string | undefined} ref @returns {Buffer | null} 16 bytes; null: the installation @throws {MillraceError} `bad_id` */
@@ -74,7 +74,7 @@ export const postAnnotation =
   };
 
 /**
- * `DELETE /annotations/{annotation}`: removes it.
+ * `DELETE /annotations/{annotation}`: removes an annotation.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

@@ -16,7 +16,7 @@ import { createWrite } from '../write.js';
 /** How long an answer waits for a first change, in s. Proxies close a silent connection after a minute. */
 const MAX_WAIT_S = 20;
 
-/** How long an answer goes on at most, in ms, so that a reader of little gets a new cursor now and then. */
+/** Time in ms after which an answer ends, so that a reader with few changes regularly gets a new cursor. */
 const ANSWER_MS = 30_000;
 
 const SCOPE = 'changes';
@@ -34,16 +34,17 @@ const QUERY = {
 };
 
 /**
- * `GET /changes`: what was committed, as NDJSON, from a cursor or a time on. It waits for a while if there is nothing new.
+ * `GET /changes`: committed samples as NDJSON, from a cursor or a time on. The request waits for a while if
+ * there are no new changes.
  *
  * @param {RouteDeps & { limits: { changes: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
  */
 export function getChanges({ store, groups, batchDays, changesSettleMs, cursors, clock, limits }) {
   const changes = createChanges({ store, groups, settleMs: changesSettleMs, clock });
-  // Blocks expire after BATCH_DAYS, and the notes of late ones after LATE_DAY_DAYS.
+  // Blocks expire after BATCH_DAYS, and the notes of late samples after LATE_DAY_DAYS.
   const days = Math.min(batchDays, LATE_DAY_DAYS) - 1;
-  // A reader that begins with the oldest time must get ahead of it.
+  // A cursor of the oldest time must stay valid until the reader has moved past that time.
   const validMs = (days + 1 / 2) * DAY_MS;
 
   /**
@@ -107,7 +108,7 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
           if (isOver()) break;
         }
       }
-      // With this line the reader continues behind what has no change for it.
+      // The position lets the reader continue after changes that do not concern it.
       if (sent === 0 || (sent < limit && isOver())) await write(`{"kind":"position","cursor":"${seal()}"}\n`);
       res.end();
     }
@@ -115,7 +116,8 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
       if (req.method === 'HEAD') res.end();
       else await abortOnClose(res, send);
     } finally {
-      // The client may have left before: the place is free when nothing reads for it any more.
+      // The client may have disconnected earlier. The place is released only after the last read for this
+      // request.
       release();
     }
   };

@@ -15,7 +15,7 @@ import { fields, readQuery } from '../parameters.js';
 
 export const LIST = { limit: fields.limit, cursor: fields.cursor };
 
-/** A thousand names of the greatest length, escaped, in bytes. */
+/** Size in bytes of a thousand names of the greatest length, escaped. */
 const MAX_BYTES = 1024 * 1024;
 
 const SCOPE = JSON.stringify(['credentials']);

@@ -73,8 +73,9 @@ export const getDeadLetter =
   };
 
 /**
- * `GET /dead-letters/summary`: counts of refused measurements by code and hour, newest first. If the range has too
- * much for one answer, `from` of the answer is later than requested. It is then the `to` of the next request.
+ * `GET /dead-letters/summary`: counts of refused measurements by code and hour, newest first. If the range
+ * has too many dead letters for one answer, `from` of the answer is later than requested. The next request
+ * then sends it as `to`.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -133,7 +134,7 @@ async function findDeadLetter(store, req) {
 function readRange(given, now) {
   const { from, to } = rangeAt(given, now);
   const oldest = now - DEAD_LETTER_DAYS * DAY_MS;
-  // The time of a dead letter comes from the process that took the message. Its clock may be ahead.
+  // The time of a dead letter comes from the process that received the message. Its clock may be ahead.
   const end = Math.max(oldest, Math.min(to ?? Number.POSITIVE_INFINITY, now + MOST_CLOCK_DIFFERENCE_MS));
   const begin = from ?? Math.min(end, now) - DAY_MS;
   return { from: Math.max(oldest, Math.min(begin, end)), to: end };

@@ -117,7 +117,7 @@ async function readItem({ store, groups, clock }, { id, bytes }) {
 }
 
 /**
- * `PUT /devices/{device}`: describes it, and registers it if it is new.
+ * `PUT /devices/{device}`: describes a device, and registers it if it is new.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -134,7 +134,7 @@ export const putDevice = (deps) => async (req, res) => {
 };
 
 /**
- * `PATCH /devices/{device}/sensors/{sensor}`: describes it.
+ * `PATCH /devices/{device}/sensors/{sensor}`: describes a sensor.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -162,7 +162,7 @@ function readJsonBody(req, res, limit) {
 }
 
 /**
- * `DELETE /devices/{device}`: retires it.
+ * `DELETE /devices/{device}`: retires a device.
  *
  * @param {RouteDeps & { stream: Pick<ReturnType<typeof createStream>, 'removeDevice'> }} deps
  * @returns {RequestHandler}
@@ -180,7 +180,7 @@ export const deleteDevice =
   };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}`
+ * `GET /devices/{device}/sensors/{sensor}`: one sensor.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -207,8 +207,9 @@ export async function findSensor({ store, groups }, params) {
 }
 
 /**
- * Finds a sensor and the time of its newest sample. `latest` has that time, except if the device was retired. Then older samples
- * stay until they expire, and `latest` may have an earlier time than they.
+ * Finds a sensor and the time of its newest sample. `latest` has that time, unless the device was retired.
+ * After a retirement, older samples stay until they expire, and their times may be later than that in
+ * `latest`.
  *
  * @param {RouteDeps} deps
  * @param {Request['params']} params
@@ -219,7 +220,8 @@ export async function findSensor({ store, groups }, params) {
 export async function findMeasured(deps, params) {
   const found = await findSensor(deps, params);
   const { group, device } = found.key;
-  // Read after the sensor: if the device came back, this read sees the retirement.
+  // This read follows that of the sensor. So if the device was registered again, this read sees its
+  // retirement.
   const retiredAt = await deps.store.devices.retiredAt({ group, bytes: device });
   return { ...found, newest: retiredAt === null ? found.row.ts : Number.POSITIVE_INFINITY };
 }

@@ -32,7 +32,7 @@ const MAX_AGE_MS = 10_000;
 /** An answer of this age is still served while a new count runs, so that a regular client never waits. In ms. */
 const RECOUNT_MS = 5000;
 
-/** The limit of types, and of sites, in an answer: those with most sensors. */
+/** Limit of types, and of sites, in an answer. Those with the most sensors are listed. */
 const MAX_TERMS = 1000;
 
 /** @typedef {{ sensors: number, types: Map<string, number>, sites: Map<string, number> }} SensorCount */
@@ -41,14 +41,15 @@ const MAX_TERMS = 1000;
  * @typedef {object} FleetCount
  * @property {{ online: number, offline: number }} devices
  * @property {number} sensors
- * @property {Map<string, number>} types sensors of each
- * @property {Map<string, number>} sites sensors of each
+ * @property {Map<string, number>} types number of sensors by type
+ * @property {Map<string, number>} sites number of sensors by site
  */
 
 /**
- * Counts the fleet, once for all concurrent requests. There are no stored counters that could drift: each count reads four small columns
- * of all devices, and the sensors of the groups in which a device has changed sensors. It also counts one more
- * group in rotation, because a process that dies between the two writes leaves no mark of its change.
+ * Counts the fleet, once for all concurrent requests. No stored counter could drift: each count reads four
+ * small columns of all devices, and the sensors of the groups in which a device has changed sensors. Each
+ * count also includes one further group in rotation, because a process that dies between the two writes
+ * leaves no mark of its change.
  *
  * @param {object} deps
  * @param {Tally} deps.tally
@@ -134,7 +135,7 @@ export function createFleetCount({ tally, groups, clock }) {
       const age = Math.abs(clock() - startedAt);
       if (age >= RECOUNT_MS && !counting) {
         counting = countNow();
-        // It may fail while no request waits for it. The next request starts another one.
+        // The count may fail while no request waits for it. The next request starts another count.
         counting.catch(() => {});
       }
       if (answer && age < MAX_AGE_MS) return answer;
@@ -203,14 +204,14 @@ An item that goes on ends now.`,
 };
 
 /**
- * `GET /pipeline/unwatched`: the time in which no process watched.
+ * `GET /pipeline/unwatched`: periods in which no process received samples and evaluated alarms.
  *
  * @param {RouteDeps & { limits: { pages: WaitingLimit } }} deps
  * @returns {RequestHandler}
  */
 export const getUnwatchedTime = (deps) => async (req, res) => {
   const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
-  // Years of a large installation are many rows.
+  // Several years of a large installation are many rows, so the request counts toward the limit of pages.
   await deps.limits.pages(res, async () => {
     const { since, spans, leftOutMs } = await deps.unwatchedTime.read(range);
     res.json({

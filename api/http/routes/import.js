@@ -15,7 +15,7 @@ import { chunksOf, withUpload } from '../uploads.js';
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
 
-/** Refused lines in an answer. The count has all of them. */
+/** Limit of refused lines in an answer. The count includes all of them. */
 const MAX_LISTED = 1000;
 
 const QUERY = {
@@ -49,7 +49,7 @@ export const postImport = (deps) => async (req, res) => {
   const { device, dry_run: dryRun, skip } = readQuery(req, QUERY);
   if (device !== undefined) parseDevice(device);
   closeUnread(req, res);
-  // The parser of each format reads the bytes as they are.
+  // Refuses compressed bodies, because the parser of each format reads the raw bytes.
   codingOf(req, res, false);
   const type = Object.entries(FORMATS).find(([media]) => req.is(media));
   if (!type) throw new MillraceError('unknown_format', `Send one of ${Object.keys(FORMATS).join(', ')}.`);

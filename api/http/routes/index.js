@@ -299,7 +299,7 @@ export const API_ROUTES = [
 ];
 
 /**
- * Where clients of InfluxDB write.
+ * The routes to which clients of InfluxDB write.
  *
  * @type {Array<RouteOf<RouteDeps>>}
  */
@@ -319,7 +319,8 @@ export const LINE_ROUTES = [
 ];
 
 /**
- * What clients of InfluxDB ask before they write, served where the API is served.
+ * The routes that clients of InfluxDB request before they write. They are served by a process that serves the
+ * API.
  *
  * @type {Array<RouteOf<InfluxDeps>>}
  */
@@ -334,7 +335,7 @@ export const INFLUX_ROUTES = [
 ];
 
 /**
- * The state of this process, served in every role.
+ * The routes that report the state of this process, in every role.
  *
  * @type {Array<RouteOf<ServiceDeps>>}
  */
@@ -345,7 +346,7 @@ export const SERVICE_ROUTES = [
 ];
 
 /**
- * The documents, served where the API is served.
+ * The routes of the OpenAPI and AsyncAPI documents, in a process that serves the API.
  *
  * @type {Array<RouteOf<DocumentDeps>>}
  */

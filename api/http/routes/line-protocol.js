@@ -13,13 +13,13 @@ import { readQuery } from '../parameters.js';
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
-/** Refused lines with a reason in an answer. All others are there by their number. */
+/** Limit of refused lines with a reason in an answer. The other lines are listed by their numbers. */
 const MAX_REASONS = 100;
 
-/** Refused lines with a reason in its message, which clients write to their logs. */
+/** Limit of refused lines with a reason in the error message, which clients write to their logs. */
 const MAX_REASONS_IN_MESSAGE = 3;
 
-/** Numbers in its message. */
+/** Limit of line numbers in the error message. */
 const MAX_NUMBERS_IN_MESSAGE = 20;
 
 /** A parameter that clients of InfluxDB send and that has no meaning here. @param {string} description */
@@ -63,7 +63,7 @@ const V1_UNITS = { n: 'ns', u: 'us', µ: 'us' };
 export const postV2 = (deps) => writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
 
 /**
- * `POST /write`: the same for clients of InfluxDB 1.
+ * `POST /write`: stores line protocol from clients of InfluxDB 1.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

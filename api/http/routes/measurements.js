@@ -63,7 +63,7 @@ export const getMeasurements = (deps) => async (req, res) => {
   const range = cutRange(given, deps);
   const sensor = await findMeasured(deps, req.params);
   const { deviceId, sensorId, key, newest } = sensor;
-  // Without this cut, a page of a sensor that is silent for long would read many empty hours.
+  // Without this cut, a page of a sensor that has been silent for long would read many empty hours.
   range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
   const type = exportType(req, format);
   const order = wanted ?? (type === null ? 'desc' : 'asc');
@@ -103,7 +103,8 @@ that ends normally is complete.`,
   query: QUERY,
   answers: {
     200: {
-      // The texts come first: openapi-python-client reads every answer as the first type, and JSON can be read as a text.
+      // The text types come first: openapi-python-client reads every answer as the first type, and JSON can
+      // be read as a text.
       'text/csv': {
         text: 'A line `ts,value`, then a line for each sample. Each line ends with a line feed.',
         example: 'ts,value\n2026-11-21T00:00:00.000Z,21.5\n',
@@ -160,7 +161,8 @@ The body may have \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.
 refused, the problem has the code of that refusal. After \`busy\`, wait for the seconds in \`Retry-After\`.`,
   query: SUBMISSION_QUERY,
   body: {
-    // One type for both kinds of JSON: openapi-python-client cannot import a client with two types of body that are arrays.
+    // One type for both kinds of JSON: openapi-python-client generates a broken client for two types of body
+    // that are arrays.
     'application/json': PAYLOADS.Measurements,
     'application/senml+cbor': { text: 'SenML as CBOR (RFC 8428, section 6).' },
   },
@@ -169,7 +171,7 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
 };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}/series`: a signal, reduced to a given count of points.
+ * `GET /devices/{device}/sensors/{sensor}/series`: a signal, reduced to a requested number of points.
  *
  * @param {RouteDeps & { limits: { series: ConcurrencyLimit, points: WaitingLimit } }} deps
  * @returns {RequestHandler}
@@ -207,7 +209,7 @@ export const getSeries = (deps) => async (req, res) => {
 };
 
 /**
- * `POST /measurements?device=`: takes a message as MQTT does, and answers after its commit.
+ * `POST /measurements?device=`: stores a message as the MQTT listener does, and answers after its commit.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

@@ -123,7 +123,7 @@ export const QUERY = {
 };
 
 /**
- * `GET /query`: many sensors on the same bins.
+ * `GET /query`: many sensors, aggregated in the same bins.
  *
  * @param {RouteDeps & { limits: { queries: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}

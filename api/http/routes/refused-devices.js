@@ -17,7 +17,7 @@ const WINDOW_MS = 300_000;
 const MAX_AGE_MS = 10_000;
 const MAX_SHARE = 10;
 
-/** Devices in an answer: those with most refusals. */
+/** Limit of devices in an answer. Those with the most refusals are listed. */
 const MAX_DEVICES = 1000;
 
 /**
@@ -52,7 +52,7 @@ export function createRefusedDevices({ count, clock, monotonic = () => performan
   async function countNow() {
     const startedAt = monotonic();
     const now = clock();
-    // The time of a dead letter comes from the process that took the message. Its clock may be ahead.
+    // The time of a dead letter comes from the process that received the message. Its clock may be ahead.
     const counts = await count({ from: now - WINDOW_MS, to: now + MOST_CLOCK_DIFFERENCE_MS });
     const endedAt = monotonic();
     validUntil = endedAt + Math.max(MAX_AGE_MS, MAX_SHARE * (endedAt - startedAt));
@@ -76,7 +76,8 @@ export function createRefusedDevices({ count, clock, monotonic = () => performan
 }
 
 /**
- * A device may use its name and its id in topics. Texts that are neither belong to no device.
+ * Adds up the counts of each device, because a device may use its name and its id in topics. Texts that are
+ * neither a name nor an id belong to no device.
  *
  * @param {Awaited<ReturnType<DeadLetterReads['refusedByDevice']>>} counts
  * @returns {RefusedDevice[]}

@@ -45,11 +45,11 @@ export function getSearch({ store, stream, groups, clock }) {
 }
 
 /**
- * A result: a site, a device or a sensor. Ids are null where it is not one of them.
+ * A result: a site, a device or a sensor. An id that the result does not have is null.
  *
  * @typedef {object} SearchResult
  * @property {'site' | 'device' | 'sensor'} kind
- * @property {string} name the id where it has no name
+ * @property {string} name the id if there is no name
  * @property {string | null} device_id
  * @property {string | null} sensor_id
  * @property {string | null} device name of the device
@@ -93,23 +93,29 @@ const siteResult = (site) => ({
 /** The greatest age of the index, in ms. */
 const MAX_AGE_MS = 10_000;
 
-/** Items that are indexed at once. Then other requests have their turn. */
+/** Items that are indexed in one turn. Other requests run between two turns. */
 const ITEMS_PER_TURN = 5000;
 
-/** Matches of one rank that are collected. A text with more of them is too short to find something. */
+/**
+ * Limit of the matches of one rank that are collected. A text with more matches is too short to find
+ * anything.
+ */
 const MAX_COLLECTED = 1000;
 
-/** From the best: the name is the text, begins with it, contains it; the words are elsewhere. */
+/**
+ * Number of ranks, the best first: the name equals the text, begins with it, contains it; the words match
+ * elsewhere.
+ */
 const RANKS = 4;
 
-/** In this order among equal names. */
+/** Order of the kinds among equal names. */
 const KINDS = { site: 0, device: 1, sensor: 2 };
 
 /** @typedef {{ name: string, text: string, result: SearchResult }} Entry `name` and `text` in lower case; `text` is searched */
 
 /**
- * The names of the fleet. The index is made when somebody searches, from the newest values of the fleet, once for all searches of ten
- * seconds. A search goes through all texts: 5 MB for 100,000 sensors.
+ * Searches the names of the fleet. The index is built from the newest values of the fleet at the first
+ * search, and serves all searches of ten seconds. A search scans all texts: 5 MB for 100,000 sensors.
  *
  * @param {{ read: () => Promise<LiveItem[]>, clock: () => number }} deps `clock` in epoch ms
  */
@@ -149,7 +155,7 @@ export function createSearchIndex({ read, clock }) {
     /**
      * @param {string} text
      * @param {number} limit
-     * @returns {Promise<SearchResult[]>} the best first, and one more than the limit where there are more
+     * @returns {Promise<SearchResult[]>} the best first; one more than the limit if there are more
      * @throws {MillraceError} `unavailable`
      */
     find: async (text, limit) => findEntries(await current(), text, limit + 1),
@@ -189,7 +195,7 @@ export function findEntries(entries, text, limit) {
     .map(({ result }) => result);
 }
 
-/** @param {string} name @param {string} whole the text that is looked for */
+/** @param {string} name @param {string} whole the searched text */
 function rankOf(name, whole) {
   if (name === whole) return 0;
   if (name.startsWith(whole)) return 1;

@@ -11,7 +11,7 @@ import { readQuery } from '../parameters.js';
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
-/** A token of the greatest length, escaped, in bytes. */
+/** Size in bytes of a token of the greatest length, escaped. */
 const MAX_BYTES = 32 * 1024;
 
 /**

@@ -36,8 +36,8 @@ import { follows } from './subscription.js';
  */
 
 /**
- * The shared state of all readers that follow the same things: the cache of their newest values, and the events that carry
- * its changes.
+ * The shared state of all readers with the same subscription: the cache of their newest values, and the
+ * events that carry its changes.
  *
  * @param {Subscription} subscription
  * @param {ChannelDeps} deps
@@ -159,7 +159,7 @@ export function createChannel(subscription, deps) {
      * Sends a reader the changes since its last event, or a snapshot if that event is unknown. Then sends every change.
      *
      * @param {Reader} reader
-     * @param {string} lastId of the last event that it got, if any
+     * @param {string} lastId of the last event that the reader got, if any
      */
     join(reader, lastId) {
       const last = readEventId(lastId);
@@ -170,7 +170,7 @@ export function createChannel(subscription, deps) {
       } else void send(reader, currentSnapshot());
     },
 
-    /** @returns {Entry[]} everything that it follows */
+    /** @returns {Entry[]} all entries that the channel follows */
     entries: () => cache.all(),
 
     /** Called when a device was retired: a new reader does not get it any more. @param {string} device id */

@@ -18,7 +18,8 @@ import { readSubscription } from './subscription.js';
 /**
  * - `coalesce`: changes of one sensor within this time are sent as one
  * - `stats`: interval of the event `stats`
- * - `heartbeat`: interval of comments on a quiet stream; a reader that takes nothing between two of them is dropped
+ * - `heartbeat`: interval of comments on a quiet stream; a reader that reads nothing between two comments is
+ *   disconnected
  * - `rest`: a channel without readers is kept for this time
  */
 const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000 };
@@ -33,10 +34,10 @@ const WHOLE_FLEET = { devices: new Map(), sensors: new Map(), everything: true }
 const MAX_RESTING = 100;
 
 /**
- * `GET /stream`: server-sent events. A reader gets a snapshot of what it follows, then the changes, the rates of the pipeline, and the changes of
- * all alarms, which it reads again after a reconnect. A
- * reader that comes back sends `Last-Event-ID` and gets the changes since that event. If its channel has ended, it gets a snapshot
- * again. So there is never a gap.
+ * `GET /stream`: server-sent events. A reader gets a snapshot of its subscription, then the changes and the
+ * rates of the pipeline. Every reader also gets the changes of all alarms, and requests the alarms again
+ * after a reconnect. A reader that reconnects sends `Last-Event-ID` and gets the changes since that event. If
+ * its channel has ended, the reader gets a snapshot again. So there is never a gap.
  *
  * @param {Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> & Pick<ChannelDeps, 'baselines'> & { limits: { streams: ConcurrencyLimit } }} deps
  * @param {typeof PERIODS_MS} [periods]
@@ -156,7 +157,7 @@ function endWithSession(res, reader, now) {
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
 
-/** If more bytes than this wait, the reader is too slow for further alarms. */
+/** Limit of waiting bytes. Above it, the reader is too slow for further alarms. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
@@ -164,7 +165,7 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  * buffers. So a slow reader costs little memory.
  *
  * @param {Response} res its headers are sent
- * @param {Writable} [events] where they are written: to the response, or to what compresses them
+ * @param {Writable} [events] receives the events: the response, or a compressor in front of it
  */
 export function createReader(res, events = res) {
   let stalled = false;
@@ -212,7 +213,7 @@ export function createReader(res, events = res) {
     async send({ position, count, frame }) {
       this.busy = true;
       for (let index = 0; index < count; index++) {
-        // It fails only if the reader disconnects.
+        // The wait fails only if the reader disconnects.
         if (isOpen() && isBehind()) await once(events, 'drain', { signal: closed.signal }).catch(() => {});
         if (!isOpen()) return;
         events.write(frame(index));
@@ -222,8 +223,8 @@ export function createReader(res, events = res) {
     },
 
     /**
-     * Sends a comment, so that proxies do not close a quiet stream. A reader that took nothing since the last heartbeat is dropped. It
-     * reconnects and continues from its last event.
+     * Sends a comment, so that proxies do not close a quiet stream. A reader that read nothing since the last
+     * heartbeat is disconnected. The reader reconnects and continues from its last event.
      */
     heartbeat() {
       if (!isOpen()) return;
@@ -293,7 +294,12 @@ function createChannels(deps, restMs) {
       return { channel: held.channel, release: () => release(key, held) };
     },
 
-    /** Removes a retired device from what new readers get; their resync would remove it within a minute. @param {string} device id */
+    /**
+     * Removes a retired device from the snapshots of new readers. Otherwise the next resync would remove it
+     * within a minute.
+     *
+     * @param {string} device id
+     */
     removeDevice(device) {
       for (const { channel } of channels.values()) channel.removeDevice(device);
     },

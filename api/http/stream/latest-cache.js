@@ -2,11 +2,18 @@
 /** @import { LiveItem } from '../../live/messages.js' */
 /** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 
-/** Notes in an item how unusual its value is. @callback Judge @param {string} key @param {JudgedItem} item @returns {void} */
+/**
+ * Writes into an item how unusual its value is.
+ *
+ * @callback Judge
+ * @param {string} key
+ * @param {JudgedItem} item
+ * @returns {void}
+ */
 
 /**
- * An item with its judgment: the deviations of its value from its baseline. `sigmas` is undefined while nothing is known, so JSON leaves it out.
- * `provisional`: it was judged by its last hours.
+ * An item with its judgment: the deviations of its value from its baseline. `sigmas` is undefined while no
+ * baseline is known, so JSON leaves it out. `provisional`: a provisional baseline judged the value.
  *
  * @typedef {LiveItem & { sigmas: number | undefined, provisional: true | undefined }} JudgedItem
  */
@@ -48,7 +55,7 @@ export class LatestCache {
   #resync = 0;
   #judge;
 
-  /** @param {Judge} [judge] default: nothing is known of any sensor */
+  /** @param {Judge} [judge] default: no baseline is known for any sensor */
   constructor(judge = () => {}) {
     this.#judge = judge;
   }
@@ -82,7 +89,8 @@ export class LatestCache {
    *
    * @param {LiveItem} item
    * @param {number} since the position when its read started
-   * @returns {boolean} whether it found a lost change. A new interval is none: published items have no interval
+   * @returns {boolean} whether the item shows a lost change. A new interval is no lost change, because
+   *   published items have no interval
    */
   refresh(item, since) {
     const key = keyOf(item);
@@ -105,7 +113,8 @@ export class LatestCache {
     for (const [key, entry] of this.#entries) {
       if (entry.resync < this.#resync && entry.position <= since) this.#entries.delete(key);
     }
-    // A snapshot is kept by its position. That of before has the removed entries.
+    // Snapshots are cached by position. The cached one contains the removed entries, so it must not be used
+    // again.
     if (this.#entries.size < before) this.#position++;
   }
 
@@ -130,8 +139,8 @@ export class LatestCache {
   /**
    * Judges values again, by baselines that have changed.
    *
-   * @param {Iterable<string>} [keys] of their sensors, some of which may not be here; default: all
-   * @returns {boolean} whether that changed the cache
+   * @param {Iterable<string>} [keys] of sensors, some of which may be missing in this cache; default: all
+   * @returns {boolean} whether the cache changed
    */
   judgeAgain(keys = this.#entries.keys()) {
     const before = this.#position;
@@ -184,15 +193,21 @@ export class LatestCache {
 /** @param {Pick<LiveItem, 'device_id' | 'sensor_id'>} item */
 export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
-/** The database keeps one of two values for one instant; the next resync reads it. @param {LiveItem} item @param {LiveItem} cached */
+/**
+ * The database keeps one of two values for one instant, and the next resync reads it. So only later values are
+ * newer.
+ *
+ * @param {LiveItem} item
+ * @param {LiveItem} cached
+ */
 const isNewer = (item, cached) => item.ts !== null && (cached.ts === null || item.ts > cached.ts);
 
 /** Delay before a failed resync is repeated, in ms; shorter if `everyMs` is. */
 const RETRY_MS = 5000;
 
 /**
- * Reads what a channel follows: once when it opens, then repeatedly, page by page and spread over `everyMs`. After live changes may
- * have been lost, it reads at once.
+ * Reads the sensors of a channel: once when it opens, then repeatedly, page by page and spread over
+ * `everyMs`. If live changes may have been lost, it reads at once.
  *
  * @param {object} deps
  * @param {() => AsyncIterator<LatestRow[]>} deps.pages starts a read; gives its pages

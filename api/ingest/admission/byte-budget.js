@@ -64,7 +64,7 @@ export class ByteBudget {
     return this.#waiting.size > 0;
   }
 
-  /** @param {number} payloadBytes @returns {boolean} whether a message of this size would begin at once */
+  /** @param {number} payloadBytes @returns {boolean} whether a message of this size would enter at once */
   fits(payloadBytes) {
     return !this.isFull && this.#hasRoom(payloadBytes + MESSAGE_OVERHEAD);
   }
@@ -117,21 +117,24 @@ export class ByteBudget {
   }
 }
 
-/** A view of less than this share of the memory behind it is copied. */
+/** A view that uses less than this share of the memory behind it is copied. */
 const MIN_SHARE = 1 / 2;
 
-/** A view may always keep this much memory alive, in bytes: the byte budget counts it as overhead of each message. */
+/**
+ * Memory in bytes that a view may always keep alive. The byte budget counts it as overhead of each message.
+ */
 const FREE_BYTES = MESSAGE_OVERHEAD;
 
-/** A longer copy has memory of its own. */
+/** A copy longer than this gets its own memory, in bytes. */
 const MAX_SHARED_BYTES = FREE_BYTES / 2;
 
 /**
- * Copies payloads that wait for their commit and are a small part of what they keep alive. A payload is a view of an ArrayBuffer, and
- * keeps all of it alive: the chunk that a socket read, up to 64 KiB, or the pool from which Node.js cuts small Buffers, of 8 KiB in
- * Node.js 20 and 22, and of 64 KiB in Node.js 24. A small message behind a large one took 31 times the memory that the byte budget
- * counted for it. Short copies share slabs of 2 KiB: to allocate memory for each one takes
- * three times as long as to copy it.
+ * Copies payloads that wait for their commit and use a small part of the memory that they keep alive. A
+ * payload is a view of an ArrayBuffer, and keeps all of it alive: the chunk that a socket read, up to 64 KiB,
+ * or the pool from which Node.js cuts small Buffers, of 8 KiB in Node.js 20 and 22, and of 64 KiB in Node.js
+ * 24. A small message behind a large one took 31 times the memory that the byte budget counted for it. Short
+ * copies share slabs of 2 KiB, because allocating memory for each copy takes three times as long as the copy
+ * itself.
  */
 export class PayloadMemory {
   #slab = Buffer.allocUnsafeSlow(FREE_BYTES);
@@ -175,7 +178,8 @@ export function copyBytes(bytes) {
 }
 
 /**
- * Counts the memory that a payload keeps alive, for the byte budget. A view of up to 2 KiB more than its length counts as its length.
+ * Counts the memory that a payload keeps alive, for the byte budget. A view that keeps up to 2 KiB more than
+ * its length alive counts as its length.
  *
  * @param {Buffer} payload
  * @returns {number} bytes

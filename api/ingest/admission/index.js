@@ -1,6 +1,6 @@
 /**
- * Admission to ingest: room for the bytes of unsettled messages, a clock that is right, and the order of the messages of each device.
- * Nothing here reads a payload or writes to the database.
+ * Admission to ingest: room for the bytes of unsettled messages, a clock that is right, and the order of the
+ * messages of each device. Admission reads no payload and does not write to the database.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,11 @@ export { copyBytes, keptBytes, PayloadMemory } from './byte-budget.js';
 /** Limit of the bytes of unsettled messages. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
-/** What admission has to know of a message. @typedef {Pick<Message, 'payload' | 'receivedAt' | 'signal'>} Admitted */
+/**
+ * The members of a message that admission uses.
+ *
+ * @typedef {Pick<Message, 'payload' | 'receivedAt' | 'signal'>} Admitted
+ */
 
 /**
  * Handles the messages of one source after their admission.
@@ -52,8 +56,9 @@ export class Admission {
   }
 
   /**
-   * Handles a message when there is room for it. It asks the clock twice. At the arrival, a wrong clock would refuse good measurements,
-   * and store those without a time at a wrong one. After the commit, Millrace may not acknowledge while the clock is wrong.
+   * Handles a message when there is room for it. The clock is checked twice. If it is wrong at the arrival,
+   * ingest would refuse good measurements and give wrong times to those without a time. If it is wrong after
+   * the commit, Millrace must not acknowledge.
    *
    * @template {Admitted} M
    * @template T
@@ -122,8 +127,8 @@ export class Admission {
   }
 
   /**
-   * Handles a message that arrived while the clock was wrong, when the clock is right. The message gets its time of receipt by the right
-   * clock.
+   * Handles a message that arrived while the clock was wrong, as soon as the clock is right. The message gets
+   * its time of receipt by the right clock.
    *
    * @template {Admitted} M
    * @template T
@@ -134,7 +139,8 @@ export class Admission {
    */
   async #handleWithRightClock(message, handling, began) {
     const time = this.#clockGuard.now();
-    // A message that waits only for room begins at once when it enters the budget. To await a number would let it overtake this one.
+    // A message that waits only for room begins at once when it enters the budget. An await of a number would
+    // let it overtake this message.
     const now = typeof time === 'number' ? time : await time;
     /** @type {M} */
     const received = { ...message, receivedAt: now - Math.round(performance.now() - began) };
@@ -167,7 +173,7 @@ export class Admission {
   }
 
   /**
-   * The end of a message that entered the budget.
+   * Ends the handling of a message that entered the budget.
    *
    * @template {Admitted} M
    * @template T
@@ -215,9 +221,10 @@ function refuse(message, handling, error) {
 }
 
 /**
- * Keeps the order of the messages of each device. They begin in order of arrival and run concurrently. Later messages wait for a
- * barrier. For example, a birth must be committed before the first measurement of a new device, which needs the registration. A status
- * must be committed before the next measurement, which shows that the device is online.
+ * Keeps the order of the messages of each device. Messages begin in order of arrival and run concurrently.
+ * Some messages are barriers, for which later messages wait. For example, a birth must be committed before
+ * the first measurement of a new device, which needs the registration. A status must be committed before the
+ * next measurement, which shows that the device is online.
  */
 export class DeviceQueue {
   /** The newest barrier of each key. @type {Map<string, Promise<unknown>>} */
@@ -232,7 +239,7 @@ export class DeviceQueue {
    */
   run(key, isBarrier, work) {
     const before = this.#barriers.get(key);
-    // The message of a failed barrier reports the failure itself.
+    // A failed barrier does not stop later messages. The failure is reported by the message of the barrier.
     const result = before ? before.then(work, work) : work();
     if (isBarrier) {
       this.#barriers.set(key, result);
@@ -292,7 +299,7 @@ export class Progress {
    * Removes a message.
    *
    * @param {object} message
-   * @param {boolean} isSettled false: it stays unacknowledged, or its topic is unknown
+   * @param {boolean} isSettled false: the message stays unacknowledged, or its topic is unknown
    * @param {number} [now] by the clock
    */
   end(message, isSettled, now = this.#clock()) {
@@ -312,7 +319,8 @@ export class Progress {
   }
 
   /**
-   * Some messages need no database, such as an empty one. So progress needs both a settled message and an answer of the database.
+   * The time without progress. Some messages need no database, for example empty ones. So progress needs both
+   * a settled message and an answer of the database.
    *
    * @returns {number} ms since both happened, while a message waits; 0: no message waits
    */

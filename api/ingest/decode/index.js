@@ -17,7 +17,10 @@ export { parseJsonText } from './text.js';
 /** Labels of SenML that plain JSON does not have (RFC 8428, table 1). */
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs', 'bu'];
 
-/** Labels that sensors often have as names. Alone they are no record: a record has a name or a value, or sets a base. */
+/**
+ * SenML labels that are also common names of sensors. An object with only these labels is no record: a record
+ * has a name or a value, or sets a base.
+ */
 const AMBIGUOUS_LABELS = ['s', 't', 'u'];
 
 /** The decoder of each content type. @type {Map<string, (payload: Buffer, batch: MessageBatch, contentType?: string) => void>} */

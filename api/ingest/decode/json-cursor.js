@@ -17,15 +17,16 @@ const EXACT_DIGITS = 15;
 /** Powers of ten that are exact as doubles, up to `EXACT_DIGITS`. */
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
-/** Strings that are kept. A power of two. */
+/** Number of cached strings. It must be a power of two. */
 const SLOTS = 1024;
 
-/** A longer string is not kept. */
+/** Longest string that is cached, in bytes. */
 const MAX_LENGTH = 64;
 
 /**
- * Keeps the names of sensors as strings, because messages repeat them. To make a string from bytes is a call into the engine, and each new
- * string is hashed and compared again by every map. A name takes the slot of another one with the same hash.
+ * Caches the names of sensors as strings, because messages repeat them. Creating a string from bytes is a
+ * call into the engine, and every map hashes and compares each new string again. A name replaces a cached
+ * name with the same hash.
  */
 export class NameCache {
   /** @type {string[]} */
@@ -58,7 +59,10 @@ function isSame(text, bytes, from, to) {
  * and then the caller parses the whole payload with `JSON.parse`.
  */
 export class JsonCursor {
-  /** @param {Buffer} bytes @param {NameCache | null} [names] default: each string is made from its bytes */
+  /**
+   * @param {Buffer} bytes
+   * @param {NameCache | null} [names] default: each string is created from its bytes
+   */
   constructor(bytes, names = null) {
     this.bytes = bytes;
     this.names = names;
@@ -75,21 +79,27 @@ export class JsonCursor {
     return byte === undefined ? Number.NaN : byte;
   }
 
-  /** @param {number} byte @returns {boolean} whether it came next, and was passed */
+  /** @param {number} byte @returns {boolean} whether it was the next byte, and was skipped */
   pass(byte) {
     if (this.peek() !== byte) return false;
     this.at++;
     return true;
   }
 
-  /** Passes a string. @returns {number} index where its text begins; it ends one before `at`. -1: no string, or not a plain one */
+  /**
+   * Skips a string.
+   *
+   * @returns {number} index of the first byte of its text; the text ends one byte before `at`. -1: no string,
+   *   or not a plain one
+   */
   passText() {
     if (!this.pass(QUOTE)) return -1;
     const { bytes } = this;
     const from = this.at;
     let at = from;
     for (let byte = bytes[at]; byte !== QUOTE; byte = bytes[++at]) {
-      // Not plain: escapes, control characters, and bytes outside ASCII. The byte is undefined at the end.
+      // Not a plain string: escapes, control characters, or bytes outside ASCII. `byte` is undefined at the
+      // end of the input.
       if (byte === undefined || byte < SPACE || byte > LAST_PLAIN || byte === BACKSLASH) return -1;
     }
     this.at = at + 1;
@@ -97,7 +107,7 @@ export class JsonCursor {
   }
 
   /**
-   * Passes a field name of one or two bytes, and the colon.
+   * Skips a field name of one or two bytes, and the colon.
    *
    * @returns {number} its bytes as a big-endian number; -1: no such name
    */

@@ -6,7 +6,7 @@ import { LineParser } from './line-parser.js';
 /** @import { Refusal } from '../../../common/errors.js' */
 /** @import { MessageBatch } from './message-batch.js' */
 
-/** Ms in each unit of time of a request, and the digits that are cut off where the unit is smaller. */
+/** Ms per unit of time, and the digits that are cut off if the unit is smaller than a ms. */
 const UNITS = {
   ns: { ms: 1, cut: 6 },
   us: { ms: 1, cut: 3 },
@@ -20,18 +20,23 @@ const UNITS = {
 
 export const PRECISIONS = /** @type {Precision[]} */ (Object.keys(UNITS));
 
-/** Values of one request. A value takes two bytes of it or more, and 24 of memory. */
+/** Limit of values in one request. A value takes two bytes or more of the request, and 24 bytes of memory. */
 const MAX_VALUES = 100_000;
 
 /** Lines of one request that break the grammar. Each has its entry in the answer. */
 const MAX_BROKEN_LINES = 10_000;
 
-/** One line that was not stored, or not all of it. @typedef {Omit<Refusal, 'index'> & { line: number }} LineRefusal `line` counts from 1 */
+/**
+ * A line that was not stored, or only in part.
+ *
+ * @typedef {Omit<Refusal, 'index'> & { line: number }} LineRefusal `line` counts from 1
+ */
 
 /**
  * @typedef {object} Lines
  * @property {number} lines that the request has, without empty ones and comments
- * @property {Map<string, MessageBatch[]>} devices the good values by the name of their device; the index of a value is its line
+ * @property {Map<string, MessageBatch[]>} devices the valid values by the name of their device; the index of
+ *   a value is its line
  * @property {LineRefusal[]} refused
  * @property {number} texts fields with texts, which are skipped
  */
@@ -58,7 +63,8 @@ export class LineDecoder {
    * @param {Precision} precision unit of its times
    * @param {number} receivedAt epoch ms
    * @returns {Lines}
-   * @throws {MillraceError} `too_large`: it has too many values, or too many lines that break the grammar
+   * @throws {MillraceError} `too_large`: the payload has too many values, or too many lines that break the
+   *   grammar
    */
   decode(payload, precision, receivedAt) {
     /** @type {Lines} */
@@ -133,7 +139,7 @@ function addLine(batch, { line, fields, values, count, time }, precision) {
       other && `is in ${precision} here, and would be a good time in ${other}; set precision=${other}`;
     batch.countReceived(1);
     if (rule) return batch.refuse(line, ts < toMs(time, other) ? 'too_old' : 'in_future', 'ts', rule);
-    // Refuses the line, once.
+    // `add` refuses the line, once.
     return batch.add(line, String(fields[0]), ts, 0);
   }
   batch.countReceived(count);
@@ -149,14 +155,25 @@ function addLine(batch, { line, fields, values, count, time }, precision) {
 function toMs(time, precision) {
   const { ms, cut } = UNITS[precision];
   if (cut === 0) return Number(time) * ms;
-  // Nanoseconds are no exact double. Without the last digits they are.
+  // Nanoseconds since 1970 are not exact as a double. Without the last digits they are.
   const digits = time.slice(0, -cut);
   return digits === '' || digits === '-' ? 0 : Number(digits);
 }
 
-/** Two different sets of tags never have the same text. @param {string} text of a tag */
+/**
+ * Escapes a text, so that two different sets of tags never give the same text.
+ *
+ * @param {string} text of a tag
+ */
 const escaped = (text) => text.replaceAll(/[\\,=]/g, '\\$&');
 
-/** Whether a name of the line has a replacement character: its bytes were no UTF-8, so others would have the same name. @param {LineSeries} series @param {string[]} fields @param {number} count */
+/**
+ * Whether a name of the line contains a replacement character. Its bytes were not UTF-8, so different names
+ * would become equal.
+ *
+ * @param {LineSeries} series
+ * @param {string[]} fields
+ * @param {number} count
+ */
 const isReplaced = ({ device }, fields, count) =>
   device.includes('\uFFFD') || fields.slice(0, count).some((name) => name.includes('\uFFFD'));

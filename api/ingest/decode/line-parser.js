@@ -18,14 +18,16 @@ const LOWER_E = 0x65;
 const LOWER_I = 0x69;
 const LOWER_U = 0x75;
 
-/** Every integer with this many digits is exact as a double, and so is a power of ten up to it. */
+/**
+ * Every integer with this many digits is exact as a double, and so is the power of ten with this exponent.
+ */
 const EXACT_DIGITS = 15;
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
-/** Longest beginning of a line that is looked up as a known series, in characters. */
+/** Longest start of a line that is looked up as a known series, in characters. */
 const MAX_KNOWN_LENGTH = 4096;
 
-/** Limits of what is remembered in one text. A text of other series is only slower. */
+/** Limit of series that are cached for one text. The parser reads further series without the cache. */
 const MAX_KNOWN_SERIES = 10_000;
 const MAX_KNOWN_FIELDS = 1000;
 
@@ -43,7 +45,7 @@ const RULES = {
 };
 
 /**
- * One field of a series: its key as it stands in the text, and what `fieldOf` made of it.
+ * One field of a series: its raw key, and the value that `fieldOf` returned for it.
  *
  * @template F
  * @typedef {{ raw: string, meaning: F }} Field
@@ -62,11 +64,13 @@ const RULES = {
  */
 
 /**
- * Reads line protocol of InfluxDB by the grammar of Telegraf 1.37: `measurement,tag=value field=1.5,other=2i 1795680000000000000`. A
- * line that breaks the grammar ends at its first newline, so it never takes a good line with it.
+ * Reads line protocol of InfluxDB by the grammar of Telegraf 1.37:
+ * `measurement,tag=value field=1.5,other=2i 1795680000000000000`. A line that breaks the grammar ends at its
+ * first newline, so the next lines are read normally.
  *
- * It is by hand because npm has no parser of it. Two measures make it fast: the text up to the first space is looked up as a whole
- * among the series that came before, and a field is first compared with the one that stood there in the last line of the series.
+ * The parser is written by hand, because npm has no parser of this format. Two measures make it fast. The
+ * text up to the first space is looked up as a whole among the series that came before. Each field is first
+ * compared with the field at the same place in the last line of the series.
  *
  * @template S, F
  */
@@ -77,23 +81,27 @@ export class LineParser {
   #lineAt = 1;
   #nextSpace = -1;
   #nextNewline = -1;
-  /** By measurement and tags as they stand in the text. @type {Map<string, Series<S, F>>} */
+  /** By the raw text of measurement and tags. @type {Map<string, Series<S, F>>} */
   #known = new Map();
 
   /** The number of the line, from 1. */
   line = 0;
-  /** The rule that the line breaks; null: it is good, and the members below are set. @type {string | null} */
+  /**
+   * The rule that the line breaks; null: the line is valid, and the members below are set.
+   *
+   * @type {string | null}
+   */
   error = null;
   /** @type {S | undefined} */
   series = undefined;
-  /** The fields with numbers, of which there are `count`. @type {F[]} */
+  /** Fields with numbers. Only the first `count` are valid. @type {F[]} */
   fields = [];
-  /** Their values. @type {number[]} */
+  /** Values of `fields`. @type {number[]} */
   values = [];
   count = 0;
-  /** How many fields are texts. */
+  /** Number of text fields in the line. */
   texts = 0;
-  /** The time as it stands in the text; empty: there is none. */
+  /** The raw time; empty: the line has no time. */
   time = '';
 
   /** @param {string} text @param {Describe<S, F>} describe */
@@ -102,7 +110,11 @@ export class LineParser {
     this.#describe = describe;
   }
 
-  /** Reads the next line that is neither empty nor a comment. @returns {boolean} false: there is none */
+  /**
+   * Reads the next line that is neither empty nor a comment.
+   *
+   * @returns {boolean} false: there is no further line
+   */
   next() {
     if (!this.#skipEmptyLines()) return false;
     const begin = this.#at;
@@ -135,7 +147,7 @@ export class LineParser {
     return false;
   }
 
-  /** @returns {string | null} the rule that it breaks */
+  /** @returns {string | null} the rule that the line breaks */
   #readLine() {
     const series = this.#readSeries();
     if (typeof series === 'string') return series;
@@ -145,7 +157,7 @@ export class LineParser {
     return broken ?? this.#readEnd();
   }
 
-  /** @returns {Series<S, F> | string} the rule that it breaks */
+  /** @returns {Series<S, F> | string} a string: the rule that the line breaks */
   #readSeries() {
     const text = this.#text;
     const from = this.#at;
@@ -157,7 +169,8 @@ export class LineParser {
       const found = text.indexOf('\n', from);
       this.#nextNewline = found < 0 ? text.length : found;
     }
-    // The next space may be in another line. Many lines without one would each slice and hash what follows them.
+    // The next space may be in a later line. Without this check, each of many lines without a space would
+    // slice and hash the text after it.
     const isSought = this.#nextSpace < this.#nextNewline && this.#nextSpace - from <= MAX_KNOWN_LENGTH;
     const known = isSought ? this.#known.get(text.slice(from, this.#nextSpace)) : undefined;
     if (known) {
@@ -180,7 +193,7 @@ export class LineParser {
     return series;
   }
 
-  /** @returns {Map<string, string> | null} null: one is not valid */
+  /** @returns {Map<string, string> | null} null: a tag is not valid */
   #readTags() {
     const text = this.#text;
     /** @type {Map<string, string>} */
@@ -218,7 +231,13 @@ export class LineParser {
     }
   }
 
-  /** Reads a key and its equals sign. @param {Series<S, F>} series @param {number} place of the field @returns {Field<F> | null} null: there is none */
+  /**
+   * Reads a key and its equals sign.
+   *
+   * @param {Series<S, F>} series
+   * @param {number} place of the field
+   * @returns {Field<F> | null} null: there is no valid key
+   */
   #readKey(series, place) {
     const text = this.#text;
     const from = this.#at;
@@ -241,7 +260,11 @@ export class LineParser {
     return field;
   }
 
-  /** Passes a text in quotation marks, which may have newlines. @returns {boolean} false: it has no end */
+  /**
+   * Skips a text in quotation marks, which may contain newlines.
+   *
+   * @returns {boolean} false: the text has no closing mark
+   */
   #skipText() {
     const text = this.#text;
     for (let at = this.#at + 1; at < text.length; at++) {
@@ -305,18 +328,18 @@ export class LineParser {
     return isNegative ? 0 - Number(digits) : Number(digits);
   }
 
-  /** @returns {number} 1 or 0; NaN: neither */
+  /** @returns {number} 1 or 0; NaN: no boolean */
   #readBoolean() {
     const text = this.#text;
     let to = this.#at;
     while (isAlphabetic(text.charCodeAt(to))) to++;
-    // No boolean is longer than `false`.
+    // `false` is the longest boolean.
     const value = to - this.#at > 5 ? undefined : BOOLEANS.get(text.slice(this.#at, to));
     this.#at = to;
     return value ?? Number.NaN;
   }
 
-  /** @param {number} at of the `e` @returns {number} -1: it has no digit */
+  /** @param {number} at of the `e` @returns {number} -1: the exponent has no digit */
   #endOfExponent(at) {
     const text = this.#text;
     const sign = text.charCodeAt(at + 1);
@@ -325,7 +348,7 @@ export class LineParser {
     return to === from ? -1 : to;
   }
 
-  /** Reads the time and the end of the line. @returns {string | null} the rule that it breaks */
+  /** Reads the time and the end of the line. @returns {string | null} the rule that the line breaks */
   #readEnd() {
     const text = this.#text;
     const from = this.#at;
@@ -365,7 +388,11 @@ export class LineParser {
     return end;
   }
 
-  /** End of a measurement: a backslash takes any next character with it. @param {number} from */
+  /**
+   * Finds the end of a measurement. A backslash also takes the next character.
+   *
+   * @param {number} from
+   */
   #endOfName(from) {
     const text = this.#text;
     let at = from;
@@ -377,7 +404,11 @@ export class LineParser {
     return Math.min(at, text.length);
   }
 
-  /** End of a field key, likewise. @param {number} from */
+  /**
+   * Finds the end of a field key. A backslash also takes the next character.
+   *
+   * @param {number} from
+   */
   #endOfKey(from) {
     const text = this.#text;
     let at = from;
@@ -389,7 +420,12 @@ export class LineParser {
     return Math.min(at, text.length);
   }
 
-  /** End of a tag's key or value: of two backslashes the first stands for itself. @param {number} from @returns {number} `from`: it is not valid */
+  /**
+   * Finds the end of a tag's key or value. The first of two backslashes stands for itself.
+   *
+   * @param {number} from
+   * @returns {number} `from`: the text is not valid
+   */
   #endOfTag(from) {
     const text = this.#text;
     let at = from;

@@ -26,14 +26,16 @@ const LABELS = new Map([
 ]);
 
 const OPTIONS = {
-  // For the check of their UTF-8. cborg puts replacement characters in place of wrong bytes.
+  // The bytes of strings are needed to check their UTF-8. cborg replaces invalid bytes by replacement
+  // characters.
   retainStringBytes: true,
   // Without this option one integer beyond 2^53 makes the whole pack malformed.
   allowBigInt: true,
   useMaps: true,
   tags: {
     // A decimal fraction, [exponent, mantissa]: RFC 8428, section 6, allows it for numbers (RFC 8949, section 3.4.4).
-    // Parsed as text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A product is not always the nearest.
+    // The number is parsed from text, so that 2025 with exponent -2 becomes the double nearest to 20.25. A
+    // product is not always the nearest double.
     4: (/** @type {() => unknown} */ content) => {
       const [exponent, mantissa] = /** @type {unknown[]} */ (content());
       return Number(`${mantissa}e${exponent}`);
@@ -41,7 +43,10 @@ const OPTIONS = {
   },
 };
 
-/** Limits the number of items. An item of one byte takes 50 bytes of memory, so a payload of 1 MB could block the process. */
+/**
+ * Limits the number of CBOR items. An item of one byte takes 50 bytes of memory, so a payload of 1 MB could
+ * block the process.
+ */
 class BoundedTokenizer extends Tokenizer {
   #items = 0;
 
@@ -93,7 +98,8 @@ function toLabelled(record, index) {
   const fields = {};
   for (const [key, value] of record) {
     const label = typeof key === 'number' ? (LABELS.get(key) ?? String(key)) : String(key);
-    // This label would set the prototype, and a label that ends in "_" must be understood (RFC 8428, section 4.4).
+    // A label `__proto__` would set the prototype. It ends in "_", so it must be understood, or the whole
+    // pack is refused (RFC 8428, section 4.4).
     if (label === '__proto__') {
       throw new MillraceError('malformed', 'SenML has no label __proto__', { path: `[${index}]` });
     }

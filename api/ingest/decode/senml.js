@@ -24,7 +24,7 @@ const NEWEST_VERSION = 10;
  */
 export function readSenml(records, batch) {
   batch.pathOf = PATHS.senml;
-  // `bv` is -0, because 0 + -0 is 0, which is another double than -0.
+  // `bv` is -0, because 0 + -0 is 0, which would change a value of -0.
   const base = { bn: '', bt: 0, bv: -0 };
   const { samples, skipped } = batch.counts;
   batch.countReceived(records.length);
@@ -39,7 +39,7 @@ export function readSenml(records, batch) {
     readRecord(index, fields, base, batch);
   }
   const isEmpty = batch.counts.samples === samples && batch.counts.skipped === skipped;
-  // Otherwise nothing would be left of an acknowledged message.
+  // Without this refusal, Millrace would acknowledge a message and store no part of it.
   if (isEmpty && records.length > 0 && batch.refused.length === 0) {
     batch.countReceived(1);
     batch.refuse(0, 'not_numeric', undefined, 'must have a record with a value (v or vb)');
@@ -128,7 +128,7 @@ const U = 0x75;
 const V = 0x76;
 const BASE = 0x6200;
 
-/** The bit of the value in the set of fields that a record already has. */
+/** The bit of the value in the set of fields that were read in a record. */
 const VALUE_READ = 4;
 
 /** The base fields, and the fields of the current record. `bv` begins as in `readSenml`. */
@@ -141,7 +141,7 @@ const blankState = () => ({ bn: '', bt: 0, bv: -0, n: '', t: 0, v: 0 });
  * `n t v u bn bt bv bu`, each once per record, a value in each record, and strings of plain ASCII. Measured on Node 20, decoding only:
  * 60 samples of one sensor take 6.9 µs, with JSON.parse 17.7 µs; 10 samples take 1.2 µs, with JSON.parse 2.8 µs.
  *
- * It declines unusual or wrong input. Then `readSenml` reads the payload and reports errors.
+ * `readCommonSenml` declines unusual or invalid input. Then `readSenml` reads the payload and reports errors.
  *
  * @param {Buffer} payload
  * @param {MessageBatch} batch the caller clears it when this function declines
@@ -170,7 +170,7 @@ function readCommonRecord(cursor, state) {
   let read = 0;
   do {
     const field = readCommonField(cursor, state);
-    // With two fields of one name the last one would count.
+    // JSON uses the last of two fields with one name, so decline.
     if (field === 0 || read & field) return false;
     read |= field;
   } while (cursor.pass(COMMA));

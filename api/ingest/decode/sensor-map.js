@@ -4,7 +4,7 @@ import { NO_SENSOR_ID } from './json.js';
 
 /** @import { MessageBatch } from './message-batch.js' */
 
-/** Objects that a value may be in, the message included. */
+/** Limit of nested objects around a value, including the message itself. */
 const MAX_DEPTH = 8;
 
 const NO_NUMBER = 'has no number; a map of sensors looks like {"temperature": 21.5, "humidity": 40}';
@@ -14,19 +14,22 @@ const IN_ARRAY = 'must be a number, true, false, or an object of these, not an a
 
 const NO_TIME = 'must be a time in s, ms, µs or ns, or ISO 8601';
 
-/** Other names of the time of a map. Next to a `ts` they are sensors. */
+/** Other names for the time of a map. Next to a `ts` they name sensors. */
 const OTHER_TIMES = ['time', 'timestamp'];
 
-/** A time of day, as Shelly devices send it in `time`, or nothing. Without a day it is no time of values. */
+/**
+ * A time of day, as Shelly devices send it in `time`, or an empty text. Without a date it is no time of
+ * values.
+ */
 const TIME_OF_DAY = /^(?:\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?)?$/i;
 
-/** A number that was written as a text. The sender wanted it stored. */
+/** A number that is written as a text. The sender meant a value, so the text is refused and not skipped. */
 const NUMERIC = /^\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?\s*$/i;
 
 /**
- * Whether an element of JSON maps names of sensors to values. An object with `sensor_id` is one measurement. An object with `value`, `n`
- * or `bn` is one as well, without the name of its sensor or outside a pack of SenML. As a map it would store the values of all sensors
- * under one name.
+ * Whether an element of JSON maps names of sensors to values. An object with `sensor_id` is one measurement.
+ * An object with `value`, `n` or `bn` is also one measurement, but lacks the name of its sensor or is outside
+ * a pack of SenML. If it were read as a map, the values of all sensors would be stored under one name.
  *
  * @param {unknown} element
  * @returns {element is Record<string, unknown>}
@@ -43,7 +46,7 @@ export const isSensorMap = (element) =>
  * texts and `null` are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, but not a time of day. Otherwise it
  * is the time of receipt. The size of a number shows whether it is in s, ms, µs or ns.
  *
- * Refusals count the values and not the objects. So a replay of one refused value stores that value alone.
+ * Refusals are counted by value and not by object. So a replay of one refused value stores only that value.
  *
  * @param {unknown[]} elements
  * @param {MessageBatch} batch
@@ -63,13 +66,13 @@ class MapReader {
   /** @type {number[]} */
   #owners = [];
   #element = 0;
-  /** The name of the time of the element. */
+  /** The name of the time in the current element. */
   #timeKey = 'ts';
-  /** By element, where it is not `ts`. @type {string[]} */
+  /** The name of the time by element, if it is not `ts`. @type {string[]} */
   #timeKeys = [];
-  /** The time of the element, as it has it. @type {unknown} */
+  /** The raw time of the current element. @type {unknown} */
   #ts = undefined;
-  /** The same in epoch ms; null: it is no time. @type {number | null} */
+  /** The time of the current element in epoch ms; null: it is not valid. @type {number | null} */
   #time = null;
 
   /** @param {MessageBatch} batch @param {boolean} isArray */
@@ -155,7 +158,7 @@ class MapReader {
   }
 }
 
-/** @param {Record<string, unknown>} content @returns {string} the name of its time, which it may not have */
+/** @param {Record<string, unknown>} content @returns {string} the name of its time, which may be missing */
 function timeKeyOf(content) {
   if ('ts' in content) return 'ts';
   return OTHER_TIMES.find((name) => isTime(content[name])) ?? 'ts';

@@ -12,9 +12,9 @@ const MARKS = [
 ];
 
 /**
- * The text of a payload. Its charset is that of its byte order mark, else of its content type, else UTF-8. Bytes that are no text in this
- * charset never become one: with replacement characters, two names would be the same. NUL bytes at the end are left out, since programs in
- * C send them.
+ * Decodes the text of a payload. The charset is that of its byte order mark, else of its content type, else
+ * UTF-8. Bytes that are invalid in this charset are refused. With replacement characters, two different names
+ * could become equal. NUL bytes at the end are removed, since programs in C send them.
  *
  * @param {Buffer} payload
  * @param {string} [contentType] as MQTT 5 or HTTP carry it
@@ -69,15 +69,19 @@ function withoutNul(text) {
   return end === text.length ? text : text.slice(0, end);
 }
 
-/** A string of JSON, which is kept, or a number that JSON does not have. A string without an end reaches to the end. */
+/**
+ * A string of JSON, which stays as it is, or a number that JSON does not have. A string without a closing
+ * quote extends to the end.
+ */
 const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"?|[-+]?\b(?:nan|infinity|inf)\b/gis;
 
-/** JSON.parse reads it as Infinity, which no measurement may be. */
+/** JSON.parse reads this text as Infinity, which no measurement may be. */
 const INFINITE = '1e999';
 
 /**
- * Parses JSON. Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or `Infinity`. JSON has no such numbers (RFC
- * 8259, section 6), so a second reading takes each as an infinite number. So one such value does not refuse the others of its message.
+ * Parses JSON. Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or
+ * `Infinity`. JSON has no such numbers (RFC 8259, section 6), so a second attempt replaces each of them by an
+ * infinite number. So one such value does not cause the refusal of the other values in its message.
  *
  * @param {string} text
  * @returns {any}
@@ -92,7 +96,7 @@ export function parseJsonText(text) {
         text.replace(STRING_OR_NOT_FINITE, (part) => (part.startsWith('"') ? part : INFINITE)),
       );
     } catch {
-      // The first error has the place in the text of the sender.
+      // The first error has the position in the text of the sender.
       throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
     }
   }

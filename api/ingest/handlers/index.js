@@ -1,5 +1,6 @@
 /**
- * One handler for each kind of message. All have the same interface. The pipeline finds the handler by the kind of the topic.
+ * One handler for each kind of message. All handlers have the same interface. The pipeline finds the handler
+ * by the kind of the topic.
  */
 import { AwaitingRegistration } from '../awaiting-registration.js';
 import { createBirthHandler } from './birth.js';
@@ -25,14 +26,16 @@ import { createStatusHandler } from './status.js';
 export { MeasurementStore } from './measurement-store.js';
 
 /**
- * A refused message that is stored now. Its relative times count from its first receipt. Its age counts from now.
+ * A refused message that is stored now. Its relative times count from its first receipt. Its age is measured
+ * now.
  *
  * @typedef {object} Kept
  * @property {Buffer} payload
  * @property {string} [contentType] MQTT 5
  * @property {number} receivedAt epoch ms
  * @property {number} now epoch ms
- * @property {((index: number) => boolean) | null} isRefused whether this element was refused at the first attempt. Only such elements are stored now; null: all are
+ * @property {((index: number) => boolean) | null} isRefused whether this element was refused at the first
+ *   attempt. Only such elements are stored now; null: all elements are stored
  */
 
 /**
@@ -48,7 +51,7 @@ export { MeasurementStore } from './measurement-store.js';
  */
 
 /**
- * What is known of devices.
+ * The services that know the devices.
  *
  * @typedef {{ registry: Registry, births: Births, events: Events, statuses: Statuses, writeLastSeen: Store['write']['lastSeen'] }} Devices
  */
@@ -112,10 +115,11 @@ export function createHandlers({ clock, metrics }, deps) {
 /** By the kind of their topics. @typedef {ReturnType<typeof createHandlers>} Handlers */
 
 /**
- * Writes when a device was last seen, for messages without measurements. `MeasurementStore` does it for measurements.
+ * Writes the time at which a device was last seen, for messages without measurements. `MeasurementStore`
+ * writes it for measurements.
  *
  * @callback NoteLastSeen
  * @param {Message} message
  * @param {Identity} identity
- * @returns {Promise<void>} settles when it is committed
+ * @returns {Promise<void>} settles when the time is committed
  */

@@ -21,10 +21,10 @@ import { readSession } from '../registry/sessions.js';
 /** @import { MeasurementStore } from './measurement-store.js' */
 
 /**
- * Handles messages on mapped topics. A message of values goes the way of measurements, and a message of descriptions that of a birth.
- * Its outcome is `forbidden` if the sender may not send for the device. `replay` stores all values by the mappings of now, which may
- * differ from those of the first attempt, so that the indexes of refused values mean nothing. Values that are stored already stay the
- * same.
+ * Handles messages on mapped topics. A message with values is handled like measurements, and a message with
+ * descriptions like a birth. Its outcome is `forbidden` if the sender may not send for the device. `replay`
+ * stores all values by the present mappings. These may differ from the mappings of the first attempt, so the
+ * indexes of refused values do not apply. Values that are already stored do not change.
  *
  * @typedef {Handler<MappedTopic, null>} MappedHandler
  */
@@ -59,7 +59,7 @@ export function createMappedHandler(deps) {
   }
 
   /**
-   * Writes units and types of the sensors of a committed batch, where they are news.
+   * Writes units and types of the sensors of a committed batch, if they are new.
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch

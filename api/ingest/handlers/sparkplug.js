@@ -49,7 +49,12 @@ export function createSparkplugHandler(deps) {
     return tooMany;
   }
 
-  /** Live data show that a device and its node are online. @param {Arrival} arrival @param {Identity[]} identities */
+  /**
+   * Live data show that a device and its edge node are online.
+   *
+   * @param {Arrival} arrival
+   * @param {Identity[]} identities
+   */
   async function setOnline(arrival, identities) {
     if (arrival.as !== 'live') return;
     for (const { id } of identities) {
@@ -78,7 +83,8 @@ export function createSparkplugHandler(deps) {
       const arrival = arrivalOf(message);
       const result = await sparkplug.read(message, topic.sparkplug, identity);
       const { birth, isContradictory, isNewSession, isUncertain, ended, batch, nodeIdentity } = result;
-      // Before the commit: a birth that arrives meanwhile has to find it.
+      // This step precedes the commit, because a birth that arrives meanwhile has to find the waiting
+      // message.
       if (isUncertain && batch) {
         const indexes = new Set(batch.refused.map(({ index }) => index));
         awaitingBirth.remember(identity.id, { ...message, isRefused: (index) => indexes.has(index) });
@@ -97,7 +103,7 @@ export function createSparkplugHandler(deps) {
       await deadLetters.put(toKept(message), topic.device, oncePerMetric([...batch.refused, ...tooMany]));
       await noteLastSeen(message, identity);
       measurements.noteSettled(batch, arrival.began);
-      // Messages of the session before are not explained by this birth.
+      // A birth of a new session does not define the aliases of waiting messages from the session before.
       if (!isNewSession && !isContradictory) {
         storeWaiting(waiting, metrics, async ({ route, isRefused, ...kept }) => {
           if (route?.kind === 'sparkplug')

@@ -70,7 +70,7 @@ class MappingFile {
   constructor(text, name) {
     this.#name = name;
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
-    // The other errors of the syntax follow from the first.
+    // Only the first syntax error is reported, because the others follow from it.
     const [error] = this.#document.errors;
     if (error) this.#note(error.pos[0], `${error.message}. ${QUOTES}`);
   }
@@ -101,7 +101,7 @@ class MappingFile {
     throw new MillraceError('bad_settings', `Mappings to correct (MQTT_MAPPINGS):\n${lines.join('\n')}`);
   }
 
-  /** @returns {unknown} an alias bomb is a problem rather than a defect */
+  /** @returns {unknown} the parsed content; an alias bomb is reported as a problem of the file */
   #content() {
     try {
       return this.#document.toJS();
@@ -152,7 +152,7 @@ class MappingFile {
     }
   }
 
-  /** @param {Path} path @param {string} message that goes on from the path */
+  /** @param {Path} path @param {string} message that continues the path */
   #noteAt(path, message) {
     this.#note(offsetOf(this.#document, path), `${textOf(path)} ${message}`.trim());
   }

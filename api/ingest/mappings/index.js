@@ -1,6 +1,7 @@
 /**
- * Mappings of topics that are not ours: which message of which product becomes which measurements. Mappings are data, and run no code of
- * their own. Presets are files of `presets/`. What a mapping reads goes the way of any other message in `../handlers/mapped.js`.
+ * Mappings of topics outside the contract. A mapping defines which messages of other products become which
+ * measurements. Mappings are data, and run no code. `presets/` has ready-made mappings.
+ * `../handlers/mapped.js` handles the messages like any others.
  */
 import { readMappings } from './file.js';
 import { covers, isReserved } from './pattern.js';
@@ -24,9 +25,10 @@ export { proposeMapping, proposeMappings } from './proposal.js';
  */
 
 /**
- * Filters of subscriptions. `shared`: one process receives each message of measurements. `own`: each process receives all descriptions.
- * `covered`: another shared filter matches all their topics, so they get no subscription. A broker may send a message once for each
- * filter that matches (MQTT 5, 3.3.4), and Millrace would store each copy.
+ * Filters of subscriptions. `shared`: one process receives each message of measurements. `own`: each process
+ * receives all descriptions. `covered`: another shared filter matches all their topics, so they get no
+ * subscription. A broker may send a message once for each matching filter (MQTT 5, 3.3.4), and Millrace would
+ * store each copy.
  *
  * @typedef {{ shared: string[], own: string[], covered: string[] }} MappedFilters
  */
@@ -35,7 +37,7 @@ export { proposeMapping, proposeMappings } from './proposal.js';
 export class Mappings {
   #all;
 
-  /** @param {Mapping[]} all the first that matches a topic counts */
+  /** @param {Mapping[]} all the first one that matches a topic is used */
   constructor(all) {
     this.#all = all;
   }
@@ -61,7 +63,7 @@ export class Mappings {
     return null;
   }
 
-  /** What a subscriber of an external broker subscribes to. @returns {MappedFilters} */
+  /** The filters that a subscriber of an external broker needs. @returns {MappedFilters} */
   get filters() {
     const read = this.#all.filter(({ isSkipped }) => !isSkipped);
     const filtersOf = (/** @type {Mapping[]} */ mappings) => [

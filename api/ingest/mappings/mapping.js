@@ -13,7 +13,7 @@ import { readTime } from './times.js';
 /** @import { Pointer } from './pointer.js' */
 
 /**
- * A message whose payload is read.
+ * A message with a parsed payload.
  *
  * @typedef {object} ParsedMessage
  * @property {string} device its name
@@ -22,18 +22,19 @@ import { readTime } from './times.js';
  */
 
 /**
- * What a mapping knows about a sensor. `isCurrent`: the message itself has it, so it is newer than what is stored.
+ * The description of a sensor that a mapping provides. `isCurrent`: the message itself contains it, so it is
+ * newer than the stored description.
  *
  * @typedef {{ unit?: string, type?: string, isCurrent: boolean }} Description
  */
 
-/** Longer texts that are no JSON are no values, in bytes. */
+/** Longest text without JSON that may be a value, in bytes. */
 const MAX_BARE_BYTES = 1024;
 
-/** JSON's own form of a number. A text such as 0012 or 1E3F is an id rather than a number. */
+/** JSON's own form of a number. A text such as 0012 or 1E3F is probably an id. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Longest name of a sensor, in characters at most. */
+/** Longest name of a sensor, in characters. */
 const MAX_NAME = 128;
 
 /** Names of sensors whose descriptions a mapping remembers. */
@@ -112,7 +113,7 @@ export class Mapping {
   }
 
   /**
-   * Reads the payload of a message, as far as it is needed to know its device.
+   * Parses the payload of a message, as far as is needed to find its device.
    *
    * @param {Levels} levels of its topic
    * @param {Buffer} payload
@@ -248,7 +249,7 @@ export class Mapping {
     if (below === undefined) return;
     visitValues(below, (tokens, value) => {
       const path = tokens.join('.');
-      // No sensor has a longer name.
+      // Longer paths cannot be names of sensors.
       if (path.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(path))) return reading.ignore();
       reading.countReceived();
       const number = Array.isArray(value) ? null : toNumber(value, this.#spec.words);
@@ -296,7 +297,7 @@ export class Mapping {
 /** @typedef {ReturnType<typeof toConditions>} Conditions */
 /** @typedef {MappingSpec['values'][number] & { isAll: boolean, at: Pointer, ignored: Glob[], skips: Conditions }} Rule */
 
-/** Collects the values of one message, and where each of them stands. */
+/** Collects the values of one message, and their paths in the payload. */
 class Reading {
   #batch;
   /** @type {Array<{ value: string, ts: string }>} paths by index */
@@ -316,18 +317,18 @@ class Reading {
     return this.#isEmpty;
   }
 
-  /** The payload has a value that the mapping names. */
+  /** Counts a value of the payload that the mapping names. */
   countReceived() {
     this.#batch.countReceived(1);
   }
 
-  /** A value that is not stored. */
+  /** Counts a value that is not stored. */
   skip() {
     this.#isEmpty = false;
     this.#batch.skip();
   }
 
-  /** Notes a value that the mapping leaves out. A message of such values alone is no mistake of its sender. */
+  /** Notes a value that the mapping leaves out. A message that has only such values is not refused. */
   ignore() {
     this.#isEmpty = false;
   }
@@ -369,7 +370,7 @@ const tooMany = () =>
 /** @param {Buffer} payload @returns {unknown} JSON, or a text that is none @throws {MillraceError} `malformed` */
 function parsePayload(payload) {
   const text = decodeText(payload).trim();
-  // A bare `nan` is a word of the mapping, or refused as one value.
+  // A bare `nan` is a word of the mapping, or is refused as one value.
   if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) return parseJsonText(text);
   try {
     return JSON.parse(text);
@@ -412,7 +413,12 @@ function partsOf(patterns, text) {
   return null;
 }
 
-/** Home Assistant abbreviates topics: `~` at the beginning or the end stands for the member `~`. @param {unknown} text @param {unknown} content */
+/**
+ * Expands a topic of Home Assistant: `~` at the beginning or the end stands for the member `~`.
+ *
+ * @param {unknown} text
+ * @param {unknown} content
+ */
 function withBase(text, content) {
   const base = find(content, ['~']);
   if (typeof text !== 'string' || typeof base !== 'string') return text;

@@ -4,15 +4,18 @@
 
 const NAMED = /^\{([a-z][a-z0-9_]*)\}$/;
 
-/** Topics of Millrace, of Sparkplug and of brokers. No mapping ever gets one of these: live values would be stored again. */
+/**
+ * Topics of Millrace, of Sparkplug and of brokers. Mappings cannot read them, because live values would be
+ * stored again.
+ */
 const RESERVED = /^(?:iot|spBv1\.0|\$[^/]*)(?:\/|$)/;
 
 /** @param {string} topic or pattern @returns {boolean} whether no mapping may use it */
 export const isReserved = (topic) => RESERVED.test(topic);
 
 /**
- * A topic with named levels, such as `application/+/device/{device}/event/up`. `+` stands for one level of any text, and `#` at the end
- * for any further levels.
+ * A topic with named levels, such as `application/+/device/{device}/event/up`. `+` matches one level with any
+ * text, and `#` at the end matches any further levels.
  */
 export class TopicPattern {
   /** @type {Level[]} */
@@ -103,12 +106,15 @@ const isWild = (level) => level === '+' || level === '#' || NAMED.test(level);
 /** Longest text that a text pattern reads, in characters. */
 const MAX_TEXT = 256;
 
-/** Named parts and wildcards of a text pattern. Comparing takes up to the length of the text to the power of their number. */
+/**
+ * Limit of named parts and wildcards in a text pattern. The time of a comparison grows with the length of the
+ * text to the power of their number.
+ */
 export const MAX_PARTS = 3;
 
 /**
- * A text with named parts, such as `{{ value_json.{sensor} }}`. A named part takes a-z, A-Z, digits, `_`, `.`, `:` and `-`. `*` stands for
- * any text, and a space for any white space, also none.
+ * A text with named parts, such as `{{ value_json.{sensor} }}`. A named part matches a-z, A-Z, digits, `_`,
+ * `.`, `:` and `-`. `*` matches any text, and a space matches any white space or none.
  */
 export class TextPattern {
   #expression;
@@ -145,8 +151,9 @@ const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 /** Compares names of sensors with a text in which `*` stands for any text. @typedef {{ test: (name: string) => boolean }} Glob */
 
 /**
- * A regular expression of five wildcards took 24 s to compare a name of 128 characters. This looks for each part once, at its first place:
- * no later place leaves more room for the parts behind it.
+ * Compiles a glob without a regular expression, because one with five wildcards took 24 s to compare a name
+ * of 128 characters. The comparison takes the first place of each part. A later place never leaves more room
+ * for the parts behind it.
  *
  * @param {string} glob
  * @returns {Glob}
@@ -178,7 +185,7 @@ export const namesIn = (template) => [...template.matchAll(PART)].map(([, name])
 /** @param {string} template @param {Levels} levels @returns {string | null} null: a name has no text */
 export function filled(template, levels) {
   if (!template.includes('{')) return template;
-  // A name such as `constructor` is also one of a member that every object inherits.
+  // A name such as `constructor` is also a member that every object inherits.
   if (!namesIn(template).every((name) => Object.hasOwn(levels, name))) return null;
   return template.replaceAll(PART, (_, name) => /** @type {string} */ (levels[name]));
 }

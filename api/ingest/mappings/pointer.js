@@ -28,7 +28,7 @@ export function find(content, pointer) {
   let value = content;
   for (const token of pointer) {
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, token)) return undefined;
-    // The length of an array is a member of its own, and no value of the payload.
+    // The length of an array is its own property, but no value of the payload.
     if (Array.isArray(value) && !/^\d+$/.test(token)) return undefined;
     value = /** @type {Record<string, unknown>} */ (value)[token];
   }
@@ -48,11 +48,12 @@ export const pathOf = (tokens) =>
   );
 
 /**
- * Visits the values below a part of a payload: the members of objects, and their members. Arrays are visited as a whole, because their
- * elements have no names.
+ * Visits the values below a part of a payload: the members of objects, at any depth. An array is visited as
+ * one value, because its elements have no names.
  *
  * @param {unknown} content
- * @param {(tokens: string[], value: unknown) => void} visit gets each value that is no object; an object that is too deep is visited as a whole
+ * @param {(tokens: string[], value: unknown) => void} visit gets each value that is no object; an object
+ *   below the depth limit is visited as one value
  */
 export function visitValues(content, visit) {
   /** @param {unknown} value @param {string[]} tokens */

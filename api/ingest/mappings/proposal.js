@@ -6,7 +6,7 @@ import { pointerText, visitValues } from './pointer.js';
 
 /** @import { Preset } from './file.js' */
 
-/** Values that a proposal names one by one. With more it takes all. */
+/** Limit of values that a proposal names one by one. With more values, the proposal takes all. */
 const MAX_VALUES = 12;
 
 /** Members that usually have the time of a message, in the order of preference. */
@@ -27,22 +27,31 @@ const MILLISECONDS = { min: 1e12, max: 1e13 };
 /** @type {Array<{ preset: Preset, mappings: Mapping[] }> | null} read at the first proposal */
 let presets = null;
 
-/** A message that no mapping reads. `payload`: its newest, maybe only the beginning. @typedef {{ topic: string, payload: Buffer }} Unmatched */
+/**
+ * A message that no mapping reads. `payload`: the newest one, maybe only its beginning.
+ *
+ * @typedef {{ topic: string, payload: Buffer }} Unmatched
+ */
 
-/** What the parts of a topic probably are. `device`: the number of its level. `quantity`: the text of the last level. @typedef {{ levels: string[], content: unknown, pattern: string, device: number, quantity: string | null }} Guess */
+/**
+ * The probable meaning of the parts of a topic. `device`: the number of its level. `quantity`: the text of
+ * the last level.
+ *
+ * @typedef {{ levels: string[], content: unknown, pattern: string, device: number, quantity: string | null }} Guess
+ */
 
 /**
  * Proposes an entry for the file of mappings.
  *
  * @param {string} topic that no mapping reads
- * @param {Buffer} payload its newest, maybe only the beginning
+ * @param {Buffer} payload the newest payload of the topic, maybe only its beginning
  * @returns {string | null} YAML; null: no mapping may use this topic
  */
 export const proposeMapping = (topic, payload) => proposeMappings([{ topic, payload }])[0] ?? null;
 
 /**
- * Proposes entries for the file of mappings. Messages whose topics fit one pattern get the same entry, which reads all of them. In a file
- * only the first entry of a pattern would count.
+ * Proposes entries for the file of mappings. Messages whose topics fit one pattern get the same entry, which
+ * reads all of them, because a file uses only the first entry of a pattern.
  *
  * @param {Unmatched[]} messages
  * @returns {Array<string | null>} YAML for each of them; null: no mapping may use this topic
@@ -105,7 +114,7 @@ function entryFor(group) {
   const contents = group.map(({ content }) => content);
   const isBare = (/** @type {unknown} */ content) => content === null || typeof content !== 'object';
   const areObjects = !contents.some(isBare);
-  // The members of objects name their sensors, so the level of one quantity need not.
+  // The members of objects name their sensors. So the level of the quantity is not needed to name them.
   const isOwn = areObjects && group.every((guess) => guess.quantity === quantity);
   const topic = isOwn ? patternOf(levels, device, false) : pattern;
   const areBare = contents.every(isBare);
@@ -130,7 +139,10 @@ function deviceLevel(levels) {
   );
 }
 
-/** @param {string} pattern @returns {string} another name for each pattern, so that a file can have the drafts of several */
+/**
+ * @param {string} pattern
+ * @returns {string} a different name for each pattern, so that a file can have several drafts
+ */
 const nameFor = (pattern) =>
   pattern
     .toLowerCase()
@@ -199,7 +211,7 @@ function listFor([first]) {
   };
 }
 
-/** @param {Buffer} payload @returns {unknown} undefined: it is no JSON, or cut off */
+/** @param {Buffer} payload @returns {unknown} undefined: the payload is no JSON, or cut off */
 function parse(payload) {
   const text = payload.toString('utf8').trim();
   try {

@@ -5,14 +5,17 @@ import { isZone, REQUIRED } from './times.js';
 
 /** @import { TimeUnit } from './times.js' */
 
-/** Most mappings of a file, with those of its presets. Each unknown topic is compared with all of them. */
+/**
+ * Limit of mappings in a file, including those of its presets. Each unknown topic is compared with all of
+ * them.
+ */
 export const MAX_MAPPINGS = 200;
 
 const Pointer = z.string({ error: 'must be a JSON Pointer' }).refine(isPointer, {
   error: "must be a JSON Pointer such as /object/temperature, or '' for the whole payload",
 });
 
-/** The first pointer that finds a value counts. */
+/** The first pointer that finds a value is used. */
 const Pointers = z
   .union([Pointer, z.array(Pointer).min(1).max(8)], { error: 'must be a JSON Pointer, or a list of them' })
   .transform((given) => [given].flat());
@@ -145,7 +148,7 @@ const mapping = z
     sensors: z.record(z.string().min(1), z.strictObject(described)).default({}),
     describes: z.strictObject({ sensor: Name.optional(), ...described }).optional(),
   })
-  // A transform runs only where all members are valid.
+  // The transform runs only if all members are valid.
   .transform((spec, context) => {
     const { values = [], describes, skip } = spec;
     const issue = (/** @type {string[]} */ path, /** @type {string} */ message) =>
@@ -209,7 +212,10 @@ export const MAPPING = mapping;
 /** Checks the use of a preset. */
 export const USE = use;
 
-/** The outer form of a file. Its entries are checked one by one, so that an error concerns the right kind of entry. */
+/**
+ * The outer form of a file. Its entries are checked one by one, so that an error refers to the right kind of
+ * entry.
+ */
 export const FILE = z.strictObject(
   {
     mappings: z

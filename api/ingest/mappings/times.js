@@ -11,7 +11,7 @@ const HAS_CLOCK = /T\d\d/;
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** A zone that means: a text without a zone is no time. */
+/** The value of `zone` by which a text without a zone is no time. */
 export const REQUIRED = 'required';
 
 /** @param {string} zone @returns {boolean} whether it is a zone of the IANA database, such as `Europe/Berlin` */
@@ -25,8 +25,8 @@ export function isZone(zone) {
 }
 
 /**
- * Reads the time of a payload: a number in a unit, the same as a text, or ISO 8601. Blanks may stand before the
- * time of day and before the zone.
+ * Reads the time of a payload: a number in a unit, such a number as a text, or ISO 8601. Blanks may stand
+ * before the time of day and before the zone.
  *
  * @param {unknown} value
  * @param {{ unit: TimeUnit, zone: string }} rules `zone` of texts without one
@@ -45,9 +45,13 @@ export function readTime(value, { unit, zone }) {
   return fromLocal(time, zone);
 }
 
-/** @param {number} local epoch ms of the clock on the wall, as if it were UTC @param {string} zone @returns {number} epoch ms */
+/**
+ * @param {number} local epoch ms of the local time, as if it were UTC
+ * @param {string} zone
+ * @returns {number} epoch ms
+ */
 function fromLocal(local, zone) {
-  // The offset may differ before and after a change of the clock, so it is looked up twice.
+  // The offset may change between the two instants, so it is looked up twice.
   const near = local - offsetOf(local, zone);
   return local - offsetOf(near, zone);
 }
@@ -55,7 +59,11 @@ function fromLocal(local, zone) {
 /** @type {Map<string, Intl.DateTimeFormat>} by zone; a file of mappings has few */
 const formats = new Map();
 
-/** @param {number} time epoch ms @param {string} zone @returns {number} ms that its clocks are ahead of UTC */
+/**
+ * @param {number} time epoch ms
+ * @param {string} zone
+ * @returns {number} ms by which the zone is ahead of UTC
+ */
 function offsetOf(time, zone) {
   let format = formats.get(zone);
   if (!format) {

@@ -82,7 +82,7 @@ function optionalName(path, text) {
  * @param {Buffer} payload `{"type", "unit", "label", "interval_ms"}`, the description of one sensor
  * @param {string} deviceId
  * @param {string} sensor id or name
- * @returns {SensorBirth} without a name
+ * @returns {SensorBirth} never with a name
  * @throws {MillraceError} `malformed`, `bad_id`
  */
 export function readDescription(payload, deviceId, sensor) {

@@ -15,12 +15,13 @@ import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.j
 /** @import { DeviceSession } from './sessions.js' */
 
 /**
- * Registers devices and sensors from births. It writes only attributes that differ from the registry. Their write timestamp is the time
- * of receipt: the birth that arrived last describes the device, whatever its clock shows. The birth may be acknowledged after that.
+ * Registers devices and sensors from births. Only attributes that differ from the registry are written. Their
+ * write timestamp is the time of receipt: the birth that arrived last describes the device, whatever its
+ * clock shows. The birth may be acknowledged after that.
  *
- * A birth of a session that is over may arrive again: repeated by the broker, retained, or replayed. It only adds sensors that are not
- * known, with a write timestamp that every other birth overwrites. Several processes receive every birth in the same order. So the last
- * write of each of them is that of the newest birth.
+ * A birth of an ended session may arrive again: repeated by the broker, retained, or replayed. Such a birth
+ * only adds unknown sensors, with a write timestamp that every other birth overwrites. Several processes
+ * receive every birth in the same order. So in each of them the last write is that of the newest birth.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -65,7 +66,8 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
      * @param {Identity} identity
      * @param {Birth} birth
      * @param {Arrival} arrival
-     * @returns {Promise<Refusals>} settles when the birth is committed, with the sensors above the limit of a device
+     * @returns {Promise<Refusals>} settles when the birth is committed, with a refusal for each sensor above
+     *   the limit of a device
      */
     register: (identity, birth, arrival) =>
       registry.serialize(identity.id, async () => {
@@ -81,7 +83,8 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
         const stamp = nextStamp(device, arrival.receivedAt);
         const begun = beginSession(device, birth.session, arrival.receivedAt);
         clocks.note(device, begun.clockOffset);
-        // The write timestamp of the session shows when it was announced. A birth that is repeated writes nothing.
+        // The write timestamp of the session shows when the session was announced. A repeated birth does not
+        // write it again.
         const session =
           birth.session.id === null || begun.session !== device.session ? begun : { session: undefined };
         await writeDevice(device, { ...birth, ...session }, { isNew: found === null, stamp });
@@ -91,16 +94,19 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
       }),
 
     /**
-     * Writes a description that a client sent over HTTP. It overwrites every birth that arrived before, and a later birth
-     * overwrites what it has another value for. It begins no session.
+     * Writes a description that a client sent over HTTP. The description overwrites every birth that arrived
+     * before. A later birth overwrites attributes for which it has another value. A description begins no
+     * session.
      *
      * @param {Identity} identity
      * @param {Pick<Description, 'site' | 'label'> & Pick<Birth, 'sensors'>} description
-     * @returns {Promise<Refusals>} settles when it is committed, with the sensors above the limit of a device
+     * @returns {Promise<Refusals>} settles when it is committed, with a refusal for each sensor above the
+     *   limit of a device
      */
     describe: (identity, { sensors, ...description }) =>
       registry.serialize(identity.id, async () => {
-        // Another process may have received a birth. With a cached device, the description could seem to change nothing.
+        // Another process may have received a birth. Compared with a cached device, the description could
+        // seem to change nothing.
         const found = await registry.reload(identity);
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const { taken, refused } = admit(device, { sensors });
@@ -131,7 +137,7 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
 const LIMIT = 'registration_limit';
 
 /**
- * Divides the sensors of a birth: the device has them already or has room for them, or they are above its limit.
+ * Divides the sensors of a birth into those that the device has or has room for, and those above its limit.
  *
  * @param {Device} device
  * @param {Pick<Birth, 'sensors' | 'pathOf'>} birth
@@ -161,8 +167,8 @@ export const changedAttributes = (device, birth) => {
 /**
  * @param {Device} device with the attributes of the birth
  * @param {SensorBirth[]} born the sensors in the birth
- * @returns {PlannedSensor[]} all sensors with changes. The others may change too, because their rows contain the name and site of the
- *   device
+ * @returns {PlannedSensor[]} all sensors with changes. Sensors that the birth does not list may change too,
+ *   because their rows contain the name and site of the device
  */
 export function planSensors(device, born) {
   const mentioned = new Set(born.map(({ identity }) => identity.id));

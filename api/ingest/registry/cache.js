@@ -6,7 +6,10 @@ import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
 /** Maximum age of an entry, in ms. A change by another process may stay unseen for this long. */
 const ENTRY_TTL_MS = 600_000;
 
-/** The cache reads its clock at this interval, in ms. With the default of 1 it sets a timer every ms under load. */
+/**
+ * Interval at which the cache reads its clock, in ms. With the default of 1 the cache sets a timer every ms
+ * under load.
+ */
 const TTL_RESOLUTION_MS = 1000;
 
 /** Limit of devices and sensors together, at about 300 bytes each. */
@@ -41,14 +44,16 @@ export const MAX_ENTRIES = 500_000;
  * @property {string | null} label
  * @property {string | null} state
  * @property {number | null} stateStamp write timestamp of the state in epoch µs; null: no status yet
- * @property {number} [stateBegan] when this process began to handle the message of the state, by `performance.now()`; missing: it is read
+ * @property {number} [stateBegan] when this process began to handle the message of the state, by
+ *   `performance.now()`; missing: the state was read from the database
  * @property {number | null} session start of the current session as the device gave it, epoch ms; null: none was announced
  * @property {number | null} sessionStamp write timestamp of the session in epoch µs; null: none was announced
  * @property {number[]} endedSessions starts of sessions that have ended, the newest last
- * @property {number} clockOffset the clock of the device minus ours in ms; 0: no difference is known
+ * @property {number} clockOffset the clock of the device minus that of Millrace in ms; 0: no difference is
+ *   known
  * @property {number} stamp greatest known write timestamp of state, session and description, epoch µs
  * @property {number | null} describedAt epoch ms of its newest description over HTTP; null: none
- * @property {number} lastSeen the last written value, in epoch ms
+ * @property {number} lastSeen the last value that was written to the database, in epoch ms
  * @property {number | null} retiredAt epoch ms; null: never
  * @property {Map<string, Sensor>} sensors by id
  * @property {Map<string, Sensor>} byRef by id or name, as in messages: up to two entries for each sensor
@@ -97,13 +102,14 @@ export class DeviceCache {
   /** Stores a new or changed device. Its age counts from the first read. @param {Device} device */
   keep(device) {
     const left = this.#devices.getRemainingTTL(device.id);
-    // The cache measures an object when it is put in, and devices grow.
+    // The cache measures an object only when it is put in, and devices grow.
     this.#devices.delete(device.id);
     this.#devices.set(device.id, device, left > 0 ? { ttl: left } : {});
   }
 
   /**
-   * Removes a device from the cache. A read under way does not bring it back, and later calls do not share that read.
+   * Removes a device from the cache. A read under way does not put the device back, and later calls do not
+   * share that read.
    *
    * @param {string} id
    */
@@ -138,7 +144,8 @@ export class DeviceCache {
     }
     const kept = this.#devices.get(id);
     if (kept) return kept;
-    // A device that was forgotten meanwhile may be retired, so the cache must not keep this older answer.
+    // A device that was removed from the cache meanwhile may be retired. So the cache must not keep this
+    // older answer.
     if (isShared()) this.#devices.set(id, device);
     return device;
   }

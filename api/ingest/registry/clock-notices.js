@@ -3,10 +3,13 @@ import { LogThrottle } from '../../../common/log-throttle.js';
 /** @import { Logger } from 'pino' */
 /** @import { Device } from './cache.js' */
 
-/** One line for all devices in a minute: a site without a time server has many whose clocks are off. */
+/**
+ * All devices share one line a minute, because a site without a time server has many devices whose clocks are
+ * off.
+ */
 const KEY = 'clocks';
 
-/** Logs a device whose clock is off when a session of it begins. */
+/** Logs devices whose clocks are off when a session begins. */
 export class ClockNotices {
   #logger;
   #throttle = new LogThrottle();
@@ -18,7 +21,8 @@ export class ClockNotices {
 
   /**
    * @param {Pick<Device, 'id' | 'name' | 'clockOffset'>} device before its session begins
-   * @param {number | undefined} offsetMs its clock minus ours, in ms; 0 or undefined: no difference is known
+   * @param {number | undefined} offsetMs the clock of the device minus that of Millrace, in ms; 0 or
+   *   undefined: no difference is known
    */
   note({ id, name, clockOffset }, offsetMs = 0) {
     if (offsetMs === 0 || Math.sign(offsetMs) === Math.sign(clockOffset)) return;

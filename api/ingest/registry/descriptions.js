@@ -18,7 +18,12 @@ import { sensorOf } from './cache.js';
  * @param {() => number} deps.clock epoch ms
  */
 export function createDescriptions({ registry, births, isStuck, clock }) {
-  /** A birth is repeated until it is committed. A client that waits for the answer repeats it itself. @throws {MillraceError} `busy` */
+  /**
+   * Refuses a description while the database is unavailable. Ingest repeats a birth until its commit, but an
+   * HTTP client waits for the answer and repeats the request itself.
+   *
+   * @throws {MillraceError} `busy`
+   */
   function demandDatabase() {
     if (isStuck()) throw new MillraceError('busy');
   }
@@ -52,7 +57,7 @@ export function createDescriptions({ registry, births, isStuck, clock }) {
      */
     async sensor(device, sensor, payload) {
       demandDatabase();
-      // A birth with this sensor may have arrived at another process.
+      // Another process may have received a birth with this sensor.
       const known = await registry.reload(device);
       if (!known || !sensorOf(known, sensor))
         throw new MillraceError('not_found', 'There is no such sensor.');

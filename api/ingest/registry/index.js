@@ -18,12 +18,16 @@ import { firstMessageStamp, nextStamp } from './sessions.js';
 /** Concurrent requests of one registration. A birth of 10,000 sensors must not block all other messages. */
 const WRITES_AT_ONCE = 16;
 
-/** While AUTO_REGISTER_MAX is reached, devices are counted again at most this often, in ms. Any sender can invent names of devices. */
+/**
+ * While AUTO_REGISTER_MAX is reached, the registry counts the devices again at most this often, in ms. Any
+ * sender can invent names of devices.
+ */
 const COUNT_EVERY_MS = 60_000;
 
 /**
- * The registry of devices and sensors, with a bounded cache. If AUTO_REGISTER is on, the first message of an unknown device or sensor
- * registers it. Registration is not on the hot path. It is committed before the first measurement is sent.
+ * The registry of devices and sensors, with a bounded cache. If AUTO_REGISTER is on, the first message of an
+ * unknown device or sensor registers it. Registration is not on the hot path. A registration is committed
+ * before the first measurement is written.
  */
 export class Registry {
   #store;
@@ -35,7 +39,7 @@ export class Registry {
   #changing = new Map();
   /** Number of registered devices. */
   #devices = 0;
-  /** When they were counted, epoch ms. */
+  /** Time of the last count of the devices, epoch ms. */
   #countedAt = Number.NEGATIVE_INFINITY;
   /** The registered devices in memory. */
   cache;
@@ -57,7 +61,7 @@ export class Registry {
     this.cache = new DeviceCache({ store, groups });
   }
 
-  /** Whether an unknown device or sensor is registered when it measures. */
+  /** Whether the first measurement of an unknown device or sensor registers it. */
   get registersUnknown() {
     return this.#limits.autoRegister;
   }
@@ -68,7 +72,7 @@ export class Registry {
   }
 
   /**
-   * Reads a device and its sensors from the database, also if they are in the cache.
+   * Reads a device and its sensors from the database, even if they are in the cache.
    *
    * @param {Pick<Device, 'id' | 'bytes'>} identity
    * @returns {Promise<Device | null>} null: it is not registered
@@ -115,17 +119,19 @@ export class Registry {
     const { indexes, sensors } = this.#store.sensorWrites(device, changes, now);
     await this.#commit(indexes);
     await this.#commit(sensors);
-    // Written after the sensors: a reader that sees this time and counts again also sees the new sensors.
+    // This write follows the sensors. So a reader that sees this time and counts again also sees the new
+    // sensors.
     await this.#retry.run(() => this.#store.writeSensorsAt(device, this.#clock()));
   }
 
   /**
-   * Describes sensors by a mapping. A `current` description comes from the message itself, so it replaces an older one. Any other only
-   * fills what is empty, and its write timestamp is older than that of any birth.
+   * Writes descriptions of sensors from a mapping. A `current` description comes from the message itself, so
+   * it replaces an older one. Any other description only fills empty attributes, and its write timestamp is
+   * older than that of any birth.
    *
    * @param {Device} device
    * @param {Array<{ sensor: Sensor, unit?: string, type?: string }>} described
-   * @param {number | null} currentAt epoch ms of a current description; null: it is not current
+   * @param {number | null} currentAt epoch ms of a current description; null: the descriptions are not current
    * @returns {Promise<unknown>} settles when it is committed
    */
   describeSensors(device, described, currentAt) {
@@ -262,7 +268,7 @@ export class Registry {
     for (const ref of refs) {
       const identity = identifySensor(device.id, ref);
       if (!identity || device.sensors.has(identity.id)) continue;
-      // A message may refer to a sensor by id and by name. The name contains more information.
+      // A message may refer to a sensor by id and by name. The reference by name contains more information.
       if (identity.name !== null || !missing.has(identity.id))
         missing.set(identity.id, { ...identity, ...described.get(ref) });
     }

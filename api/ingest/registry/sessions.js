@@ -4,20 +4,27 @@ import { parseTime } from '../../../common/times.js';
 /** @import { Arrival } from '../pipeline.js' */
 
 /**
- * The sessions of devices. A device names its session by the start of its connection. That start identifies the session. It does not
- * order sessions, because clocks of devices go back: the session that arrived last is the current one.
+ * The sessions of devices. A device names its session by the start of its connection. The start identifies a
+ * session but does not order sessions, because clocks of devices go back: the session that arrived last is
+ * the current one.
  */
 
 /** 2020-01-01 in epoch ms. An earlier time means that the clock of the device was never set. */
 export const OLDEST_SESSION = 1_577_836_800_000;
 
-/** A smaller difference between the clock of a device and ours may be the delay of the message, in ms. */
+/**
+ * Smallest difference in ms between the clocks of a device and of Millrace that counts. A smaller one may be
+ * the delay of the message.
+ */
 const CLOCK_TOLERANCE_MS = 300_000;
 
 /** Range of CQL's `timestamp` and of `Date`, in epoch ms. */
 const MAX_TIME = 8.64e15;
 
-/** A device that restarts has a few sessions whose last wills may still come. */
+/**
+ * Limit of remembered ended sessions. A device that restarts has a few sessions whose last wills may still
+ * arrive.
+ */
 const MAX_ENDED = 16;
 
 /**
@@ -26,7 +33,8 @@ const MAX_ENDED = 16;
  * @typedef {object} DeviceSession
  * @property {number | null} id its start as the device gave it, epoch ms; null: the message names no session
  * @property {number} start epoch ms, never after the receipt; the receipt if the given start is not usable
- * @property {number | null} offset the clock of the device minus ours in ms, if the given start is impossible; else null
+ * @property {number | null} offset the clock of the device minus that of Millrace in ms, if the given start
+ *   is impossible; else null
  */
 
 /**
@@ -82,8 +90,9 @@ export const endSession = ({ endedSessions }, id) =>
   id === null ? endedSessions : [...endedSessions.filter((each) => each !== id), id].slice(-MAX_ENDED);
 
 /**
- * The clock of a device is off if the start of its session is impossible, or earlier than that of a session that arrived before. From
- * then on it is off until a session begins in time.
+ * Finds the clock offset of a device. Its clock is off if the start of its session is impossible, or earlier
+ * than that of a session that arrived before. The clock counts as off until a session starts within
+ * `CLOCK_TOLERANCE_MS` of its receipt.
  *
  * @param {Device} device
  * @param {DeviceSession} session
@@ -99,8 +108,9 @@ function offsetOf(device, { id, offset }, receivedAt) {
 }
 
 /**
- * Returns the write timestamp of the next change of a device. The change that arrived last has the greatest one, also if two arrive in
- * one ms or our clock is set back. The deletes of a retirement have its time, so later writes are above it.
+ * Returns the write timestamp of the next change of a device. The change that arrived last has the greatest
+ * timestamp, even if two arrive in one ms or the clock of Millrace is set back. The deletes of a retirement
+ * have its time, so later writes get greater timestamps.
  *
  * @param {Device} device
  * @param {number} receivedAt epoch ms

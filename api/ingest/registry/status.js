@@ -33,9 +33,10 @@ export function readStatus(payload, receivedAt) {
 }
 
 /**
- * Online and offline are decided by what arrived last. A measurement or a birth proves that the device is there, whatever its status or
- * last will reported before. A last will counts unless it names a session that has ended before: the device has connected again since.
- * A measurement that arrived before the last will proves nothing, even if it is committed after it.
+ * Tracks whether devices are online. The message that arrived last decides. A measurement or a birth proves
+ * that the device is online, whatever its status or last will reported before. A last will counts unless it
+ * names an ended session, because the device has connected again since. A measurement that arrived before the
+ * last will proves nothing, even if its commit comes after the last will.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -59,7 +60,11 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
   const isReplacedSince = (device, { as, receivedAt }) =>
     as === 'replayed' && (device.stateStamp ?? 0) > receivedAt * 1000;
 
-  /** @param {Device} device @param {Arrival} arrival @returns {boolean} whether it arrived before the message that set the state */
+  /**
+   * @param {Device} device
+   * @param {Arrival} arrival
+   * @returns {boolean} whether the message arrived before the one that set the state
+   */
   const isBeforeState = ({ stateBegan = Number.NEGATIVE_INFINITY }, { began = stateBegan }) =>
     began < stateBegan;
 
@@ -68,13 +73,13 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
     const { as, receivedAt } = arrival;
     const isCurrent = session.id === device.session;
     if ((session.id !== null && isOver(device, session, arrival)) || isReplacedSince(device, arrival)) return;
-    // A copy of the announcement is older than the last will of its session.
+    // The broker's copy of the announcement is older than the last will of its session.
     if (as === 'retained' && device.state !== null && isCurrent) return;
     if (as === 'repeated' && device.state === 'online' && isCurrent) return;
     // A message without a session leaves the session open to the last will that names it.
     const begun = session.id === null ? undefined : beginSession(device, session, receivedAt);
-    // The event is written before the state. If the process ended between the two in the other order, the repeated message would
-    // find the state written, and the event would be lost.
+    // The event is written before the state. In the other order, a process that ended between the two writes
+    // would lose the event: the repeated message would find the state already written.
     const began = isCurrent ? arrivalOfSession(device, receivedAt) : receivedAt;
     const event = eventOf('online', session, begun?.clockOffset ?? 0, began);
     if (as !== 'retained') await events.note(device, event);
@@ -113,7 +118,8 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
       ),
 
     /**
-     * Notes that a device is offline which did not send it itself: its edge node reported it, or has ended.
+     * Writes that a device is offline, although the device did not send it: its edge node reported it, or has
+     * ended.
      *
      * @param {Device} device
      * @param {Arrival} arrival
@@ -128,7 +134,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
       }),
 
     /**
-     * Notes that a device which was offline is online, since a message of it arrived.
+     * Writes that an offline device is online, since a message from it arrived.
      *
      * @param {Device} device
      * @param {Arrival} arrival of the message
@@ -140,7 +146,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
         const { receivedAt } = arrival;
         if (device.state !== 'offline' || isBeforeState(device, arrival)) return;
         const row = await retry.run(() => store.device(device));
-        // Another process received the proof before.
+        // Another process already received a message that proves the device to be online.
         if (row?.state === 'online') {
           Object.assign(device, { state: 'online', stateStamp: row.stateStamp });
           device.stamp = Math.max(device.stamp, row.stamp);
@@ -149,7 +155,8 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
         const offset = session.id === null ? 0 : device.clockOffset;
         const began = session.id === null ? receivedAt : arrivalOfSession(device, receivedAt);
         await events.note(device, eventOf('online', session, offset, began));
-        // Its session goes on, so the next last will of the session counts: a clock that was never set gives all sessions one start.
+        // The session of the device continues, so its next last will counts. A clock that was never set gives
+        // all sessions one start.
         const endedSessions = device.endedSessions.filter((each) => each !== device.session);
         await commit(device, { state: 'online', endedSessions }, arrival);
       }),
@@ -175,9 +182,9 @@ export const arrivalOfSession = (device, receivedAt) =>
 /** @typedef {ReturnType<typeof createStatuses>} Statuses */
 
 /**
- * Writes the events of devices: births, online, offline. Device, session and kind identify an event. So all processes that receive the
- * same message write the same row, and a repeated message changes nothing. Without a session, or with a clock that is off, the time of
- * receipt takes the place of the session.
+ * Writes the events of devices: births, online, offline. Device, session and kind identify an event. So all
+ * processes that receive the same message write the same row, and a repeated message changes nothing. Without
+ * a session, or with a clock that is off, the time of receipt replaces the start of the session.
  *
  * @param {object} deps
  * @param {EventStore} deps.store

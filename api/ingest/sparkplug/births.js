@@ -44,7 +44,13 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
     return result(edgeMessage, definitions);
   }
 
-  /** A birth that is delivered again, and is not the newest: nobody knows which aliases are valid. @param {EdgeMessage} edgeMessage @param {string[]} ids @returns {EdgeResult} */
+  /**
+   * The result of a birth that is delivered again and is not the newest one: the valid aliases are unknown.
+   *
+   * @param {EdgeMessage} edgeMessage
+   * @param {string[]} ids
+   * @returns {EdgeResult}
+   */
   function contradictory(edgeMessage, ids) {
     for (const id of ids) edgeMessage.node.forgetBirth(id);
     edgeMessage.node.needsRebirth = true;
@@ -59,7 +65,7 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
       const bdSeq = bdSeqOf(payload.metrics);
       const isNew = !node.born || bdSeq !== node.bdSeq;
       if (message.dup && node.born && isNew) return contradictory(edgeMessage, [...node.present]);
-      // The births of its devices follow. Until then their aliases are not valid.
+      // The births of its devices follow. Until then the aliases of the devices are not valid.
       node.forgetBirths();
       const born = await commitBirth(edgeMessage);
       // A new connection of the node: its devices are offline until their births arrive.

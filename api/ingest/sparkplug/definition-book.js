@@ -12,7 +12,9 @@ const MAX_METRICS = 300_000;
 
 /** @typedef {Pick<Identity, 'id' | 'bytes'>} Key */
 
-/** Births of a node or device that a replay compares, and aliases of earlier births that are remembered. */
+/**
+ * Limit of births of a node or device that a replay compares, and of remembered aliases of earlier births.
+ */
 const MAX_LATER_BIRTHS = 50;
 const MAX_RETIRED = 10_000;
 
@@ -59,14 +61,15 @@ export class DefinitionBook {
   }
 
   /**
-   * Finds what is certain about a message that arrived at a time. A birth that did not arrive may have assigned the aliases in between. So
-   * the birth before the message and all births since have to be the same in every metric: a node that assigns its aliases again does not
-   * return to an earlier assignment. Equal single aliases prove nothing. The broker may have repeated the message, so
-   * that it is older than the birth before it. So aliases have to mean the same in the two births before it.
+   * Finds the definitions that certainly apply to a message that arrived at a time. A birth that never
+   * arrived may have changed the aliases in between. So the birth before the message and all births since
+   * must be equal in every metric: a node that assigns its aliases again does not return to an earlier
+   * assignment. Equal single aliases prove nothing. The message may also be a repetition, and older than the
+   * birth before it. So only aliases that mean the same in the two births before the message are used.
    *
    * @param {Key} key
    * @param {number} receivedAt epoch ms
-   * @returns {Promise<Definitions | null>} null: nothing is certain
+   * @returns {Promise<Definitions | null>} null: no definitions are certain
    */
   async certainAt(key, receivedAt) {
     const before = await this.#read(key, receivedAt - 1);
@@ -80,8 +83,8 @@ export class DefinitionBook {
   }
 
   /**
-   * Writes the definitions of a birth. It does not write unchanged definitions, because a node with a birth every minute would fill its
-   * partition. It writes them again before the database expires them.
+   * Writes the definitions of a birth. Unchanged definitions are not written, because a node with a birth
+   * every minute would fill its partition. They are written again before the database expires them.
    *
    * @param {Key} key
    * @param {Definitions} definitions of a birth
@@ -91,7 +94,8 @@ export class DefinitionBook {
     const before = await this.newest(key);
     if (before?.text === definitions.text && definitions.bornAt - before.bornAt < this.#repeatMs)
       return before;
-    // Two births may arrive in one ms, or our clock is set back. The one that arrived last has the later time.
+    // Two births may arrive in one ms, or the clock of Millrace may be set back. The birth that arrived last
+    // gets the later time.
     const bornAt = Math.max(definitions.bornAt, (before?.bornAt ?? 0) + 1);
     const written = { ...definitions, bornAt, ...(before ? historyOf(definitions, before) : {}) };
     await this.#retry.run(() => this.#store.writeBirth(key.bytes, bornAt, definitions.text));
@@ -114,15 +118,16 @@ export class DefinitionBook {
 }
 
 /**
- * The metrics of a birth. Later messages refer to them by name or alias.
+ * The metric definitions of a birth. Later messages refer to metrics by name or alias.
  *
  * @typedef {object} Definitions
  * @property {number} bornAt start of their validity, in epoch ms
  * @property {string} text as it is stored: JSON, `[[name, alias or null, datatype], ...]`
  * @property {Map<number | string, string>} names by alias
  * @property {Map<string, number>} datatypes by name
- * @property {Set<number | string>} contested aliases that meant something else in an earlier birth
- * @property {Map<number | string, string>} retired names of earlier births by aliases that are not in use now
+ * @property {Set<number | string>} contested aliases that had another meaning in an earlier birth
+ * @property {Map<number | string, string>} retired names of metrics in earlier births, by aliases that are
+ *   not in use now
  */
 
 /**
@@ -159,7 +164,8 @@ export function readDefinitions(text, bornAt) {
     if (alias !== null) definitions.names.set(alias, name);
     definitions.datatypes.set(name, datatype);
   }
-  // An alias is unique in a birth (tck-id-payloads-alias-uniqueness). Otherwise nobody knows which metric is meant.
+  // An alias is unique in a birth (tck-id-payloads-alias-uniqueness). The metric of a repeated alias is
+  // unknown.
   for (const alias of doubled) definitions.names.delete(alias);
   return definitions;
 }
@@ -175,7 +181,7 @@ function historyOf(definitions, before) {
     const isSame = earlier === name && before.datatypes.get(name) === definitions.datatypes.get(name);
     if (!isSame) contested.add(alias);
   }
-  // A node that never uses an alias twice has ever more of them.
+  // A node that never reuses an alias would fill this map, so the oldest aliases are dropped.
   for (const alias of retired.keys()) {
     if (retired.size <= MAX_RETIRED) break;
     retired.delete(alias);

@@ -31,12 +31,18 @@ export class Host {
     return this.#message(false, this.#connectedAt);
   }
 
-  /** It has the timestamp of the last will (tck-id-host-topic-phid-birth-payload-timestamp). */
+  /**
+   * The birth certificate of the host. Its timestamp is that of the last will
+   * (tck-id-host-topic-phid-birth-payload-timestamp).
+   */
   birth() {
     return this.#message(true, this.#connectedAt);
   }
 
-  /** Published before an orderly end (tck-id-operational-behavior-host-application-termination). */
+  /**
+   * The death certificate, published before an orderly end
+   * (tck-id-operational-behavior-host-application-termination).
+   */
   death() {
     return this.#message(false, this.#clock());
   }
@@ -45,7 +51,8 @@ export class Host {
    * Reads a state message.
    *
    * @param {Buffer} payload of a state message with the id of this host
-   * @returns {boolean} whether its state is offline, which is wrong: it is a late will, or comes from another host
+   * @returns {boolean} whether the message reports the host as offline, which is wrong: it is a late will, or
+   *   comes from another host
    */
   reportsOffline(payload) {
     try {
@@ -72,7 +79,7 @@ const EVERY_MS = 10_000;
 /** The time of the last request is kept for this many nodes. */
 const MAX_REQUESTED = 100_000;
 
-/** Asks edge nodes for a rebirth (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb). */
+/** Requests rebirths from edge nodes (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb). */
 export class Rebirths {
   #send;
   #clock;
@@ -92,10 +99,14 @@ export class Rebirths {
     this.#onRequest = onRequest;
   }
 
-  /** Asks a node for a rebirth, at most once in 10 s. @param {string} topic the command topic of the node */
+  /**
+   * Requests a rebirth from a node, at most once in 10 s.
+   *
+   * @param {string} topic the command topic of the node
+   */
   request(topic) {
     const now = this.#clock();
-    // When the clock is set back, requests must not stop until it has caught up.
+    // After the clock was set back, requests must not stop until it has caught up.
     if (Math.abs(now - (this.#requested.get(topic) ?? Number.NEGATIVE_INFINITY)) < EVERY_MS) return;
     this.#requested.set(topic, now);
     this.#onRequest();

@@ -67,8 +67,8 @@ export function createSparkplug(deps) {
   async function data({ message, identity, node, payload }) {
     const definitions = await validDefinitions(node, identity);
     const batch = decoder.emptyBatch(message.receivedAt);
-    // Births of QoS 0 overtake queued data of QoS 1. So after a gap in the sequence numbers, as with DUP, a
-    // message may be older than the newest birth.
+    // Births with QoS 0 overtake queued data with QoS 1. So a message with DUP, or after a gap in the
+    // sequence numbers, may be older than the newest birth.
     const isDoubtful = message.dup || node.needsRebirth;
     if (!readMetrics(payload, definitions, batch, isDoubtful)) node.needsRebirth = true;
     return {
@@ -91,7 +91,7 @@ export function createSparkplug(deps) {
     /**
      * @param {Message} message
      * @param {SparkplugTopic} topic
-     * @param {Identity} identity of the device, or of the node where it speaks for itself
+     * @param {Identity} identity of the device, or of the node if the message is about the node itself
      * @returns {Promise<EdgeResult & { nodeIdentity: Identity }>} settles when the definitions of a birth are committed
      * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
      */
@@ -107,7 +107,8 @@ export function createSparkplug(deps) {
     },
 
     /**
-     * A birth was refused, so its aliases are not known. Those of the birth before are not valid any more.
+     * Drops the aliases of a node or device whose birth was refused. The new aliases are unknown, and those
+     * of the previous birth are not valid any more.
      *
      * @param {SparkplugTopic} topic
      */
@@ -122,12 +123,16 @@ export function createSparkplug(deps) {
       rebirths.request(topic.command);
     },
 
-    /** Births may have been missed. Until the next birth of a node no alias of it is believed. */
+    /**
+     * Drops all aliases, because births may have been missed. No alias of a node is used until its next
+     * birth.
+     */
     forgetBirths: () => nodes.forgetBirths(),
 
     /**
-     * Reads a message again for a replay. It does not change the state of the node or the sequence, and is no sign of a missing message.
-     * Its aliases are read if the birth before the message and all later ones are the same.
+     * Reads a message again for a replay. The replay does not change the state of the node or the sequence,
+     * and does not count as a sign of a missing message. Aliases are resolved if the birth before the message
+     * and all later births are equal.
      *
      * @param {{ payload: Buffer, receivedAt: number, now: number }} message epoch ms
      * @param {SparkplugTopic} topic

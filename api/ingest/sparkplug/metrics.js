@@ -5,25 +5,29 @@ import { signed, unsigned } from './payload.js';
 /** @import { MessageBatch } from '../decode/message-batch.js' */
 /** @import { Metric, Payload, WireValue } from './payload.js' */
 
-/** The number by which a death finds its birth (tck-id-payloads-nbirth-bdseq). */
+/** The metric whose number links a death to its birth (tck-id-payloads-nbirth-bdseq). */
 const BD_SEQ = 'bdSeq';
 
-/** Commands that a node offers (tck-id-topics-nbirth-rebirth-metric): a birth shows them, and they measure nothing. */
+/**
+ * Commands that a node offers (tck-id-topics-nbirth-rebirth-metric). A birth lists them as metrics, but they
+ * measure nothing.
+ */
 const COMMANDS = /^(Node|Device) Control\//;
 
-/** @param {string} name @returns {boolean} whether the metric belongs to the protocol, not to what is measured */
+/** @param {string} name @returns {boolean} whether the metric belongs to the protocol and is no measurement */
 export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
 
 /**
- * Reads the values of a message into the batch. Nulls, transient values, texts and bytes are skipped and counted. Arrays, data sets and
- * templates are refused, because they may hold numbers that nobody would miss otherwise.
- * A historical value is a measurement as any other: what is latest is decided by when it was measured.
+ * Reads the values of a message into the batch. Nulls, transient values, texts and bytes are skipped and
+ * counted. Arrays, data sets and templates are refused, because skipping them could silently lose numbers. A
+ * historical value is stored like any other, because the time of measurement decides which value is the
+ * latest.
  *
  * @param {Payload} payload
- * @param {Definitions | null} definitions of the birth that holds for it; null: none is known
+ * @param {Definitions | null} definitions of the birth that applies to the message; null: no birth is known
  * @param {MessageBatch} batch
- * @param {boolean} [isDoubtful] whether the message may be older than the birth: an alias that meant something else
- *   before is not believed
+ * @param {boolean} [isDoubtful] whether the message may be older than the birth: then aliases that had
+ *   another meaning before are not used
  * @returns {boolean} whether its birth defines all of its metrics
  */
 export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtful = false) {
@@ -44,7 +48,7 @@ export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtf
       batch.refuse(index, 'not_numeric', 'value', rule);
     } else if (metric.value === null || metric.isTransient) batch.skip();
     else if (name !== undefined && isOfProtocol(name)) batch.skip();
-    // Without a type, a large integer and a negative one look the same.
+    // If the type is unknown, a large integer cannot be distinguished from a negative one.
     else if (name === undefined) batch.refuse(index, 'unknown_sensor', ...namelessRule(metric));
     else if (!datatype) batch.refuse(index, 'unknown_sensor', 'datatype', 'must be given here or in a birth');
     else if (!isNumeric(datatype)) batch.skip();
@@ -56,13 +60,17 @@ export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtf
 /** Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). @param {number} datatype */
 const isArray = (datatype) => datatype >= 22 && datatype <= 34;
 
-/** @param {Metric} metric @param {number} datatype @returns {string | null} a value of several numbers, as a rule names it; null: it is none */
+/**
+ * @param {Metric} metric
+ * @param {number} datatype
+ * @returns {string | null} name of the structure in the text of a rule; null: the value has no structure
+ */
 function structureOf({ structure }, datatype) {
   if (structure === 'bytes') return isArray(datatype) ? 'array' : null;
   return structure;
 }
 
-/** @param {Metric} metric without a name that is known @returns {[field: string, rule: string]} */
+/** @param {Metric} metric whose name is unknown @returns {[field: string, rule: string]} */
 const namelessRule = ({ alias }) =>
   alias === null
     ? ['sensor', 'is missing, and there is no alias']
@@ -109,16 +117,16 @@ const NAMES = [
   'DateTime',
 ];
 
-/** Index of the type that numbers of births have. */
+/** Index of the data type UInt64, which bdSeq has. */
 export const UINT64 = 8;
 
 /**
- * How the value of a type becomes a number; types that are none of these are texts, bytes and structures.
+ * Converts the value of each numeric type to a number. All other types are texts, bytes and structures.
  *
- * Integers travel in unsigned fields of 32 or 64 bits, negative ones as two's complement. Libraries differ: -1 as an
- * Int8 is 0xff with one and 0xffffffff with another, and a UInt32 may come in the field of 64 bits. So what counts is
- * the declared type's own bits, in whichever field they come. Of 64-bit integers beyond 2^53 the nearest double is
- * stored. A DateTime is a number too: epoch milliseconds.
+ * Integers travel in unsigned fields of 32 or 64 bits, negative ones as two's complement. Libraries differ:
+ * -1 as an Int8 is 0xff with one and 0xffffffff with another, and a UInt32 may come in the field of 64 bits.
+ * So only the bits of the declared type count, in whichever field they come. A 64-bit integer beyond 2^53 is
+ * stored as the nearest double. A DateTime is a number too: epoch milliseconds.
  *
  * @type {Map<number, (value: WireValue) => number>}
  */
@@ -137,10 +145,10 @@ const TO_NUMBER = new Map([
   [13, plain],
 ]);
 
-/** @param {WireValue} value @returns {number} its lowest 32 bits */
+/** @param {WireValue} value @returns {number} the lowest 32 bits of the value */
 const low32 = (value) => (typeof value === 'object' ? value.low : Number(value));
 
-/** @param {WireValue} value @returns {number} as its field has it: unsigned where it is an integer */
+/** @param {WireValue} value @returns {number} the value of the field: unsigned if it is an integer */
 function plain(value) {
   return typeof value === 'object' ? unsigned(value) : Number(value);
 }
@@ -148,7 +156,7 @@ function plain(value) {
 /** @param {number} datatype @returns {boolean} whether its values can be stored */
 export const isNumeric = (datatype) => TO_NUMBER.has(datatype);
 
-/** @param {number} datatype a numeric one @returns {string} what a sensor's type is called */
+/** @param {number} datatype a numeric one @returns {string} the type of a sensor with this data type */
 export const nameOf = (datatype) => /** @type {string} */ (NAMES[datatype]);
 
 /**

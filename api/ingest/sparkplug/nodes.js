@@ -17,15 +17,26 @@ import { bdSeqOf } from './metrics.js';
 /** Edge nodes in memory, at about 300 bytes each. */
 const MAX_NODES = 50_000;
 
-/** The session of an edge node, as far as this process has received it. */
+/** The session of an edge node, as far as this process received its messages. */
 export class Node {
-  /** Of the newest NBIRTH, which distinguishes its NDEATH from older ones; null: it had none. @type {number | null} */
+  /**
+   * `bdSeq` of the newest NBIRTH, which distinguishes its NDEATH from older ones; null: the NBIRTH had none.
+   *
+   * @type {number | null}
+   */
   bdSeq;
   /** Whether an NBIRTH ever arrived. */
   born;
-  /** Ids of the node and its devices whose births arrived in this session. Only their aliases are believed. @type {Set<string>} */
+  /**
+   * Ids of the node and its devices whose births arrived in this session. Only their aliases are used.
+   *
+   * @type {Set<string>}
+   */
   present = new Set();
-  /** Number of births and deaths. A reader of definitions compares it, so that no birth comes in between. */
+  /**
+   * Number of births and deaths. A reader of definitions compares this number before and after its read, to
+   * detect a birth in between.
+   */
   changes = 0;
   /** Whether a message was missed, or could not be decoded. */
   needsRebirth = false;
@@ -43,7 +54,7 @@ export class Node {
     this.present.delete(id);
   }
 
-  /** No alias of the node and its devices is valid from now on. */
+  /** Invalidates all aliases of the node and its devices. */
   forgetBirths() {
     this.changes++;
     this.present.clear();
@@ -51,8 +62,8 @@ export class Node {
 }
 
 /**
- * The edge nodes. Their sessions are only in memory. A process that has just started may have missed a birth, since edge nodes publish
- * births with QoS 0. So it believes no alias before the next birth.
+ * The edge nodes. Their sessions are only in memory. A process that has just started may have missed a birth,
+ * since edge nodes publish births with QoS 0. So a process uses no alias before the next birth.
  */
 export class Nodes {
   #store;
@@ -96,7 +107,7 @@ export class Nodes {
 }
 
 /**
- * NDEATH and DDEATH.
+ * Handles NDEATH and DDEATH.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -105,8 +116,9 @@ export class Nodes {
 export function createSparkplugDeaths({ registry, devices }) {
   return {
     /**
-     * The death of a node includes its devices (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline).
-     * The node wrote its payload when it connected, so only `bdSeq` identifies the birth that ends.
+     * Handles the death of a node, which includes its devices
+     * (tck-id-operational-behavior-edge-node-termination-host-action-ndeath-devices-offline). The node wrote
+     * the payload of the death when it connected, so only `bdSeq` identifies the birth that ends.
      *
      * @param {EdgeMessage} edgeMessage
      * @returns {Promise<EdgeResult>}
@@ -131,7 +143,7 @@ export function createSparkplugDeaths({ registry, devices }) {
 }
 
 /**
- * The devices of each edge node. They go offline with the connection of their node.
+ * The devices of each edge node. They become offline when the connection of their node ends.
  *
  * @param {object} deps
  * @param {SparkplugStore} deps.store
@@ -164,16 +176,17 @@ export function createNodeDevices({ store, registry, retry }) {
 const NUMBERS = 256;
 
 /**
- * Follows the sequence numbers of one edge node. Births, data and deaths of its devices share one sequence, in the order of publishing.
- * A broker keeps that order for a connection, so there is no reordering: any other number than the next one means that messages were
- * lost (tck-id-operational-behavior-host-reordering-start with a timeout of 0).
+ * Checks the sequence numbers of one edge node. Births, data and deaths of its devices share one sequence, in
+ * the order of publishing. A broker keeps that order for a connection, so messages are never reordered. Any
+ * other number than the next one means that messages were lost
+ * (tck-id-operational-behavior-host-reordering-start with a timeout of 0).
  */
 export class Sequence {
-  /** @type {number | null} null: any number may come next, since none is known yet */
+  /** @type {number | null} null: no number is known yet, so any number may come next */
   #next = null;
 
   /**
-   * Starts the sequence again.
+   * Restarts the sequence.
    *
    * @param {number | null} seq of an NBIRTH, which restarts the sequence; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
    */
@@ -182,11 +195,11 @@ export class Sequence {
   }
 
   /**
-   * Takes the number of a message.
+   * Checks and counts the number of a message.
    *
-   * @param {number | null} seq of any other message; null: it has none
-   * @param {boolean} dup whether the broker has sent this message before: its number may have been counted then
-   * @returns {boolean} false: something is missing before it
+   * @param {number | null} seq of any message other than an NBIRTH; null: the message has no number
+   * @param {boolean} dup whether the broker has sent this message before: its number may already be counted
+   * @returns {boolean} false: a message before it is missing
    */
   follows(seq, dup) {
     if (seq === null || (dup && seq !== this.#next)) return true;
@@ -202,7 +215,7 @@ export class Sequence {
  * @typedef {object} EdgeMessage
  * @property {Message} message
  * @property {SparkplugTopic} topic
- * @property {Identity} identity of the device, or of the node where it speaks for itself
+ * @property {Identity} identity of the device, or of the node if the message is about the node itself
  * @property {Identity} nodeIdentity
  * @property {Node} node
  * @property {Payload} payload
@@ -212,12 +225,14 @@ export class Sequence {
  * The result of a message of an edge node, in the form of all other messages.
  *
  * @typedef {object} EdgeResult
- * @property {Birth | null} birth whose device is online from then on
- * @property {boolean} isContradictory whether the birth contradicts what arrived since, so it changes nothing that is known
- * @property {boolean} isNewSession whether the node has connected again, so what arrived before belongs to another session
- * @property {Device[]} ended devices that are offline now
+ * @property {Birth | null} birth whose device is online afterwards
+ * @property {boolean} isContradictory whether the birth contradicts later messages, so it changes nothing
+ *   that is known
+ * @property {boolean} isNewSession whether the node has connected again, so earlier messages belong to
+ *   another session
+ * @property {Device[]} ended devices that became offline
  * @property {MessageBatch | null} batch
- * @property {boolean} isUncertain whether it may have aliases of a birth that has not arrived
+ * @property {boolean} isUncertain whether the message may use aliases of a birth that has not arrived
  */
 
 /** @type {Readonly<EdgeResult>} */
@@ -234,12 +249,12 @@ export const NO_EFFECT = {
  * An NDEATH has no sequence number (tck-id-payloads-ndeath-seq), and an NBIRTH restarts the sequence.
  *
  * @param {SparkplugTopic} topic
- * @returns {boolean} whether the message is one of the sequence that a birth has begun
+ * @returns {boolean} whether the message belongs to the sequence that a birth has begun
  */
 export const hasSequenceNumber = ({ type }) => type !== 'NBIRTH' && type !== 'NDEATH';
 
 /**
- * Takes the number of a message of the sequence.
+ * Checks and counts the sequence number of a message.
  *
  * @param {EdgeMessage} edgeMessage
  * @returns {boolean} whether anything is missing before this message, or no birth of this session of its node has arrived

@@ -26,7 +26,7 @@ const UNAVAILABLE = 3;
  * @param {Metrics} deps.metrics
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
-  // Prometheus sees no increase in a counter that first appears as 1.
+  // Start each counter at 0. Prometheus sees no increase in a counter that first appears as 1.
   for (const action of ['sign_in', 'connection']) metrics.denied.inc({ action }, 0);
   const ownConnections = new OwnConnections(({ name }) => {
     metrics.denied.inc({ action: 'connection' });
@@ -63,7 +63,7 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   }
 
   return {
-    /** Remembers what `authenticate` does not receive. @type {PreConnectHandler} */
+    /** Stores the properties of CONNECT that `authenticate` does not receive. @type {PreConnectHandler} */
     preConnect(client, packet, done) {
       const connection = connectionOf(client);
       if (connection) {

@@ -34,9 +34,9 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
 
   return {
     /**
-     * Every account may publish on unknown topics. Such a message is acknowledged, dropped and counted, and reaches no client. If the
-     * broker closed the connection instead, the device would reconnect and send the message again forever. Where a mapping reads the
-     * topic, `canSendFor` decides.
+     * Every account may publish on unknown topics. Such a message is acknowledged, dropped and counted, and
+     * reaches no client. If the broker closed the connection instead, the device would reconnect and send the
+     * message again forever. If a mapping reads the topic, `canSendFor` decides.
      *
      * @param {Client} client
      * @param {string} topic
@@ -51,7 +51,8 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
     },
 
     /**
-     * A mapped topic is none of the contract, so `canPublish` lets it pass. Ingest asks here as soon as the mapping has found the device.
+     * Checks a message on a mapped topic. Such a topic is outside the contract, so `canPublish` allows it.
+     * Ingest calls this function as soon as the mapping has found the device.
      *
      * @param {Client} client
      * @param {string} device its name or id
@@ -65,7 +66,7 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
     },
 
     /**
-     * The answer to a refused subscription is 0x80 (MQTT 3.1.1, 3.9.3) or 0x87 (MQTT 5, 3.9.3).
+     * Checks a subscription. The answer to a refused one is 0x80 (MQTT 3.1.1, 3.9.3) or 0x87 (MQTT 5, 3.9.3).
      *
      * @type {AuthorizeSubscribeHandler}
      */
@@ -84,17 +85,20 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
 
 /** @typedef {ReturnType<typeof createAuthorization>} Authorization */
 
-/** No topic that the broker forwards is longer or has more levels. */
+/** Limits of a filter: no topic that the broker forwards is longer or has more levels. */
 const MAX_CHARACTERS = 512;
 const MAX_LEVELS = 8;
 
-/** Filters of a device account. */
+/** Limit of filters of a device account. */
 const MAX_FILTERS = 32;
 
 /** Additional filters for each further device of the account: its own topics, and its commands as an edge node. */
 const MAX_FILTERS_PER_DEVICE = 2;
 
-/** Filters of the installation account. Programs of the installation subscribe to many devices at once. */
+/**
+ * Limit of filters of the installation account. Programs of the installation subscribe to many devices at
+ * once.
+ */
 const MAX_INSTALLATION_FILTERS = 1024;
 
 /**

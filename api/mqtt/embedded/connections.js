@@ -26,15 +26,17 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
  * @property {Acknowledgements} acknowledgements
  * @property {AbortSignal} closed
  * @property {Account | null} account null: the client has not signed in
- * @property {Set<string>} filters that the client asked to subscribe to
+ * @property {Set<string>} filters that the client requested in SUBSCRIBE
  * @property {string} [willTopic] the topic of its last will
- * @property {(device: string, topic: string) => boolean} [permits] whether it may send for a device of a mapped topic
- * @property {Deliveries} [deliveries] its messages that are not acknowledged yet; missing: it sent none of QoS 1 or 2
- * @property {boolean} isTerse the client of MQTT 5 asked for no reason strings
+ * @property {(device: string, topic: string) => boolean} [permits] whether the client may send for a device
+ *   of a mapped topic
+ * @property {Deliveries} [deliveries] its unacknowledged messages; missing: the client sent no message with
+ *   QoS 1 or 2
+ * @property {boolean} isTerse the client of MQTT 5 requested no reason strings
  */
 
 /**
- * Passes a socket to aedes, which reads and writes it from now on, within the limits of `ConnectionReader`.
+ * Passes a socket to aedes, which from then on reads and writes it within the limits of `ConnectionReader`.
  *
  * @param {Socket} socket
  * @param {object} deps
@@ -53,8 +55,8 @@ export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTo
       onTooLarge(client, bytes, true);
       disconnect(client, REASONS.packetTooLarge);
     },
-    // CONNACK announces the limit to clients of MQTT 5. A client of 3.1.1 would send the message again without end, so it is cut, refused
-    // for its size, and acknowledged.
+    // CONNACK announces the limit to clients of MQTT 5. A client of 3.1.1 would send the message again
+    // without end. So its message is cut, refused for its size, and acknowledged.
     shortens(firstByte, bytes) {
       const isShortened = client.version !== 5 && isPublish(firstByte) && bytes <= MAX_LENGTH;
       if (isShortened) onTooLarge(client, bytes, false);
@@ -103,7 +105,11 @@ export class Connections {
     connection.closed.addEventListener('abort', () => this.#open.delete(connection), { once: true });
   }
 
-  /** Returns the state of the connection of a client. @param {Client} client also a disconnected one, because its last will may be unsettled */
+  /**
+   * Returns the state of a client's connection.
+   *
+   * @param {Client} client also a disconnected one, because its last will may be unsettled
+   */
   of(client) {
     return this.#known.get(client);
   }
@@ -134,10 +140,10 @@ export class Connections {
   }
 }
 
-/** Topic, packet id and properties of a PUBLISH, in addition to its payload, in bytes. */
+/** Limit of the topic, packet id and properties of a PUBLISH, in addition to its payload, in bytes. */
 const HEADROOM = 66_000;
 
-/** Its fixed header, in bytes. */
+/** Size of the fixed header of a PUBLISH, in bytes. */
 const FIXED_HEADER = 5;
 
 /** The largest packet that CONNACK announces to clients of MQTT 5. @param {number} maxPayloadBytes */
@@ -168,9 +174,10 @@ export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
   !isFirst && isPublish(firstByte) ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
 
 /**
- * Restarts the keepalive timer of a connection. aedes closes a connection from which it read nothing for one and a half times its
- * keepalive (MQTT 3.1.1, 3.1.2-24). Under backpressure the device may be alive. aedes has no function for this: `_keepaliveTimer` is
- * private, and null without a keepalive or after the connection closed.
+ * Restarts the keepalive timer of a connection. aedes closes a connection from which it read nothing for one
+ * and a half times its keepalive (MQTT 3.1.1, 3.1.2-24). Under backpressure the device may be alive, although
+ * aedes reads nothing. aedes has no function for this: `_keepaliveTimer` is private, and null without a
+ * keepalive or after the connection closed.
  *
  * @param {Client} client
  */
@@ -225,8 +232,8 @@ export class OwnConnections {
 }
 
 /**
- * Closes the connections of accounts whose credential was rotated or revoked by any process. It compares all accounts with the
- * database at an interval, a hundred per request.
+ * Closes the connections of accounts whose credential was rotated or revoked by any process. At an interval,
+ * all accounts are compared with the database, a hundred per request.
  */
 export class CredentialRecheck {
   #connections;
@@ -253,7 +260,7 @@ export class CredentialRecheck {
 
   /** Checks periodically. */
   start() {
-    // The next check begins after the end of this one, also if it takes long.
+    // The next check begins after the end of this one, even if this one takes long.
     if (!this.#isStopped) this.#timer = setTimeout(() => this.#checkAll(), this.#everyMs).unref();
   }
 
@@ -286,7 +293,7 @@ export class CredentialRecheck {
     try {
       await this.#check(isSelected);
     } catch (error) {
-      // The database is unavailable. The next check repeats it.
+      // The database is unavailable. The next check covers the same accounts.
       this.#logger.debug({ reason: /** @type {Error} */ (error).message }, 'credentials not checked');
     }
   }

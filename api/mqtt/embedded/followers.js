@@ -7,10 +7,11 @@ import { filterOf } from './retained.js';
 /** Tests whether a topic matches. @typedef {(topic: string) => boolean} Matches */
 
 /**
- * Who subscribes to live changes. While nobody does, the process need not publish them.
+ * The clients that subscribe to live changes. Without such a client, the process need not publish them.
  *
- * The further topics (`named-topics.js`) repeat what the topics by id have. So they are published only for a filter that asks for them: one
- * without `#`, and for `iot/live/{name}` only the name itself. A client that follows `iot/live/+` or `#` gets each change once.
+ * The further topics (`named-topics.js`) repeat the content of the topics by id. So they are published only
+ * for a filter that asks for them: a filter without `#`, and for `iot/live/{name}` only the name itself. A
+ * client that follows `iot/live/+` or `#` gets each change once.
  */
 export class Followers {
   /** By client, its filters that may match live topics. @type {Map<Client, Set<string>>} */
@@ -23,7 +24,7 @@ export class Followers {
     aedes.on('subscribe', (subscriptions, client) => {
       if (client.closed) return;
       for (const { topic, qos } of subscriptions) {
-        // The broker refused the subscription.
+        // The broker has refused a subscription with a code of `FIRST_ERROR` or more.
         if (qos < FIRST_ERROR && reachesLive(topic)) this.#add(client, topic);
       }
     });
@@ -51,7 +52,12 @@ export class Followers {
     return false;
   }
 
-  /** Whether a message on a topic is for a client that has subscribed to it, or only to others like it. @param {Client} client @param {string} topic */
+  /**
+   * Whether a client gets a message on a topic. A further topic is only for clients whose filters ask for it.
+   *
+   * @param {Client} client
+   * @param {string} topic
+   */
   takes(client, topic) {
     if (!isFurtherTopic(topic)) return true;
     for (const filter of this.#filters.get(client) ?? [])
@@ -81,7 +87,7 @@ export class Followers {
   }
 }
 
-/** @param {string} filter @returns {Matches | null} null: it asks for no further topic */
+/** @param {string} filter @returns {Matches | null} null: the filter asks for no further topic */
 function askingBy(filter) {
   if (filter.includes('#') || isStatsTopic(filter)) return null;
   if (!filter.includes('+')) return isFurtherTopic(filter) ? (topic) => topic === filter : null;

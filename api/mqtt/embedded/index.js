@@ -24,8 +24,9 @@ import { createSettling, DROPPED, releaseOnPubrel } from './settling.js';
 /** @import { Connection } from './connections.js' */
 
 /**
- * The embedded broker for MQTT 3.1.1 and 5. Its PUBACK to the device waits for the commit. Other clients may subscribe. They receive
- * messages while they are connected and read fast enough, because there are no sessions (`retained.js`).
+ * The embedded broker for MQTT 3.1.1 and 5. Its PUBACK to the device waits for the commit. Other clients may
+ * subscribe. They receive messages only while they are connected and read fast enough, because there are no
+ * sessions (`retained.js`).
  *
  * @param {object} deps
  * @param {Config['mqtt']} deps.mqtt
@@ -35,7 +36,7 @@ import { createSettling, DROPPED, releaseOnPubrel } from './settling.js';
  * @param {Host | null} deps.host null: this process does not handle Sparkplug
  * @param {number} deps.maxMessageBytes
  * @param {HandleMessage} deps.handleMessage
- * @param {ByteBudget} deps.room for messages
+ * @param {ByteBudget} deps.room room for messages
  * @param {() => number} deps.clock epoch ms
  * @param {Logger} deps.logger
  * @param {Metrics} deps.metrics

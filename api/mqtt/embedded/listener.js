@@ -13,7 +13,8 @@ import { socketsOf } from '../../access/tls/index.js';
 /** @import { Metrics } from '../../observability/metrics.js' */
 
 /**
- * When a whole fleet reconnects, thousands of connections wait for their CONNACK. A busy process answers a CONNECT within a second.
+ * Limits of connections. When a whole fleet reconnects, thousands of connections wait for their CONNACK. A
+ * busy process answers a CONNECT within a second.
  *
  * @type {Bounds}
  */
@@ -71,7 +72,7 @@ export class Listener {
     this.#server.close();
   }
 
-  /** Closes all connections, also those in the TLS handshake. */
+  /** Closes all connections, including those in the TLS handshake. */
   destroy() {
     this.#sockets.destroy();
   }

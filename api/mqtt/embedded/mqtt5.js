@@ -33,8 +33,8 @@ export const REASONS = {
 export const FIRST_ERROR = 0x80;
 
 /**
- * Messages of QoS 1 and 2 that a client of MQTT 5 may have unacknowledged. With as many unsettled messages a connection is read no
- * further anyway (`connection-reader.js`).
+ * Limit of unacknowledged messages of QoS 1 and 2 from a client of MQTT 5. A connection with as many
+ * unsettled messages is not read further anyway (`connection-reader.js`).
  */
 export const RECEIVE_MAXIMUM = 64;
 
@@ -72,8 +72,8 @@ export function answerTo(outcome, refused, topic) {
   const [first] = refused;
   if (!first) return null;
   const others = refused.length > 1 ? ` (and ${refused.length - 1} more)` : '';
-  // The path may contain names that the device chose. A client closes its connection if a text has U+0000 (MQTT-1.5.4-2), and would send
-  // the message again.
+  // The path may contain names that the device chose. A client closes its connection if a text has U+0000
+  // (MQTT-1.5.4-2), and would then send the message again.
   const reason = shortened(printable(`${first.code}: ${refusalText(first)}${others}`));
   if (outcome === 'accepted') return { reasonCode: REASONS.success, reason };
   return { reasonCode: REASON_OF[first.code] ?? REASONS.format, reason };
@@ -85,13 +85,14 @@ const shortened = (text) => (text.length > MAX_REASON ? `${text.slice(0, MAX_REA
 const OPTIONS = { protocolVersion: 5 };
 
 /**
- * Sends the PUBACK of QoS 1 or the PUBREC of QoS 2, with a reason. Without the reason string when the client asked for none, or when the
- * packet would be larger than the client accepts (MQTT-3.1.2-29, MQTT-3.4.2-2).
+ * Sends the PUBACK of QoS 1 or the PUBREC of QoS 2, with a reason. The reason string is left out if the
+ * client requested none, or if the packet would be larger than the client accepts (MQTT-3.1.2-29,
+ * MQTT-3.4.2-2).
  *
  * @param {Client} client of MQTT 5
  * @param {{ qos: number, messageId?: number }} publish
  * @param {Answer} answer
- * @param {boolean} isTerse the client asked for no reason strings
+ * @param {boolean} isTerse the client requested no reason strings
  */
 export function acknowledgeWith(client, { qos, messageId }, { reasonCode, reason }, isTerse) {
   const cmd = qos === 2 ? 'pubrec' : 'puback';
@@ -105,7 +106,10 @@ export function acknowledgeWith(client, { qos, messageId }, { reasonCode, reason
 export const isTooLargeFor = ({ maximumPacketSize }, publish) =>
   maximumPacketSize !== undefined && generate({ ...publish, messageId: 1 }).length > maximumPacketSize;
 
-/** A client has this long to read a DISCONNECT, in ms. A connection that is closed with unread bytes is reset, and the client loses it. */
+/**
+ * Time in ms in which a client may read a DISCONNECT. A connection that is closed with unread bytes is reset,
+ * and the client loses the DISCONNECT.
+ */
 const GRACE_MS = 500;
 
 /** Clients that have received a DISCONNECT. @type {WeakSet<Client>} */
@@ -130,15 +134,20 @@ export function disconnect(client, reasonCode) {
   conn.once('close', () => clearTimeout(timer));
 }
 
-/** Whether the connection of a client is being closed, so nothing more of it is handled. @param {Client} client */
+/**
+ * Whether the connection of a client is being closed, so that no further packet of it is handled.
+ *
+ * @param {Client} client
+ */
 export const isLeaving = (client) => leaving.has(client);
 
 /** @param {object} packet @returns {Buffer} */
 const generate = (packet) => mqttPacket.generate(/** @type {Packet} */ (packet), OPTIONS);
 
 /**
- * aedes without sessions, hardened. Version 2.0.0-beta.1 was branched before 1.1.3, so it lacks the correction of GHSA-52qw-whmv-87c5: a
- * client whose id or filter is the name of a property of every object, such as `constructor`, ended the process.
+ * aedes without sessions, hardened. Version 2.0.0-beta.1 was branched before 1.1.3, so it lacks the fix of
+ * GHSA-52qw-whmv-87c5. A client whose id or filter is the name of a property of every object, such as
+ * `constructor`, ended the process.
  */
 export class SessionlessBroker extends Aedes {
   /** @param {AedesOptions} options */
@@ -159,8 +168,9 @@ export class SessionlessBroker extends Aedes {
   }
 
   /**
-   * There are no sessions, so none outlives its connection, whatever a client asks for. CONNACK reports it. No timer waits for the end of
-   * a session, and a last will is not delayed.
+   * Limits the session expiry to 0. There are no sessions, so no session outlives its connection, whatever a
+   * client requests. CONNACK reports it. No timer waits for the end of a session, and a last will is not
+   * delayed.
    *
    * @returns {number} s
    */
@@ -170,11 +180,13 @@ export class SessionlessBroker extends Aedes {
 }
 
 /**
- * Numbers each message when it is forwarded. For each subscriber, aedes drops a message as a duplicate if its number is not greater than
- * the last one. It numbers a message before it waits for the persistence, as for retained messages and for QoS 1 and 2. So a message
- * was lost if a later one overtook it meanwhile.
+ * Numbers each message when it is forwarded. For each subscriber, aedes drops a message as a duplicate if its
+ * number is not greater than the last one. aedes itself numbers a message before it waits for the
+ * persistence, as for retained messages and for QoS 1 and 2. So a message was lost if a later one overtook it
+ * during the wait.
  *
- * @param {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} aedes private members of it
+ * @param {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} aedes
+ *   private members of aedes
  */
 function numberAtForwarding(aedes) {
   const emit = aedes.mq.emit.bind(aedes.mq);
@@ -185,12 +197,13 @@ function numberAtForwarding(aedes) {
 }
 
 /**
- * Replaces a connection at once when another one signs in with its client id. aedes registers the newer one after the older has closed,
- * and a connection that closes removes its id even if a newer one has it. So two connections that signed in meanwhile both stayed open
- * under one id (MQTT-3.1.4-2), and `OwnConnections` counted them as one. Without sessions the newer one has nothing to wait for.
+ * Replaces a connection at once when another one signs in with its client id. aedes registers the newer
+ * connection after the older one has closed, and a closing connection removes its id even if a newer one has
+ * it. So two connections that signed in meanwhile both stayed open under one id (MQTT-3.1.4-2), and
+ * `OwnConnections` counted them as one. Without sessions the newer connection need not wait.
  *
  * @param {{ clients: Record<string, Client | undefined>, registerClient: (client: Client) => void, unregisterClient: (client: Client) => void }} aedes
- *   private members of it
+ *   private members of aedes
  */
 function replaceAtOnce(aedes) {
   const register = aedes.registerClient.bind(aedes);
@@ -201,7 +214,7 @@ function replaceAtOnce(aedes) {
     register(client);
     older?.disconnect({ reasonCode: REASONS.takenOver });
   };
-  // aedes calls it for each connection that closes, also if a newer one has the id.
+  // aedes calls this function for each closing connection, even if a newer one has the id.
   aedes.unregisterClient = (client) => {
     if (aedes.clients[client.id] === client) unregister(client);
   };
@@ -210,7 +223,7 @@ function replaceAtOnce(aedes) {
 /** The Receive Maximum of a client that sets none (3.1.2.11.3). */
 const UNLIMITED = 65_535;
 
-/** A wildcard next to another character of its level. */
+/** A wildcard that shares its level with another character. */
 const MISPLACED_WILDCARD = /[^/][+#]|[+#][^/]/;
 
 /** Nobody may subscribe to the topics of the broker. */
@@ -219,13 +232,15 @@ const REFUSED_FILTER = '$SYS/refused';
 /**
  * Checks and corrects packets before aedes handles them. aedes has no public hook at this point: `_parser` is private.
  *
- * - Every property but the user property may be there once (MQTT 5, 2.2.2.2), and a client sends no subscription identifier with a
- *   publish (MQTT-3.3.4-6). The parser makes a list of repeated ones, and aedes would keep a list as topic alias forever.
- * - A Maximum Packet Size of 0 is a protocol error (MQTT 5, 3.1.2.11.4). aedes knows only that a Receive Maximum of 0 is one, and answers
- *   with CONNACK 0x82.
- * - A will delay is no property of the message that other clients receive.
- * - Filters are looked up as properties of objects, see `SessionlessBroker`. One filter remains that no object may have as a property:
- *   it becomes one that is refused.
+ * - Every property but the user property may occur once (MQTT 5, 2.2.2.2), and a client sends no subscription
+ *   identifier with a publish (MQTT-3.3.4-6). The parser makes a list of a repeated property, and aedes would
+ *   keep a list as topic alias forever.
+ * - A Maximum Packet Size of 0 is a protocol error (MQTT 5, 3.1.2.11.4). aedes checks only whether the
+ *   Receive Maximum is 0, and answers with CONNACK 0x82. So a Maximum Packet Size of 0 also sets the Receive
+ *   Maximum to 0.
+ * - A will delay is no property of the message that other clients receive. So it is removed.
+ * - aedes looks up filters as properties of objects, see `SessionlessBroker`. One filter cannot be a property
+ *   of any object. It is replaced by a filter that is refused.
  *
  * @param {Client} client
  */
@@ -247,8 +262,9 @@ export function guardPackets(client) {
 }
 
 /**
- * aedes does not count what a client has not acknowledged. So a client of MQTT 5 with a Receive Maximum is granted QoS 0, for which there
- * is no such limit. It loses nothing: without sessions no message is sent twice.
+ * Limits the QoS of subscriptions. aedes does not count the unacknowledged messages to a client. So a client
+ * of MQTT 5 with a Receive Maximum is granted QoS 0, which has no such limit. The client loses nothing:
+ * without sessions no message is sent twice.
  *
  * @param {Client} client
  * @param {{ cmd: string, subscriptions: Array<{ topic: string, qos: number }> }} packet
@@ -258,13 +274,13 @@ function guardSubscribe(client, packet) {
   for (const subscription of packet.subscriptions) {
     if (subscription.topic === '__proto__') subscription.topic = REFUSED_FILTER;
     if (isLimited) subscription.qos = 0;
-    // aedes overlooks some of them (MQTT-4.7.1-2).
+    // aedes accepts some misplaced wildcards (MQTT-4.7.1-2).
     if (client.version === 5 && MISPLACED_WILDCARD.test(subscription.topic))
       return reject(client, packet, REASONS.filter);
   }
 }
 
-/** @param {Client} client @param {{ cmd: string }} packet becomes one for which aedes closes the connection */
+/** @param {Client} client @param {{ cmd: string }} packet is changed to one for which aedes closes the connection */
 function reject(client, packet, reasonCode = REASONS.protocolError) {
   disconnect(client, reasonCode);
   packet.cmd = 'reserved';

@@ -3,16 +3,17 @@ import { Readable } from 'node:stream';
 /** @import { GrantedFilter, QoS, RetainedMessages } from './retained.js' */
 
 /**
- * A search of one SUBSCRIBE. `filters`: with the granted QoS. `turn` settles when it may run, or when it has
- * no filter left.
+ * A search of one SUBSCRIBE. `filters`: with the granted QoS. `turn` settles when the search may run, or when
+ * no filter is left.
  *
  * @typedef {{ filters: Map<string, QoS>, turn: Promise<void>, begin: () => void }} Search
  */
 
 /**
- * The searches of one connection for retained messages. One runs at a time, the others wait in order. A filter waits only in its newest
- * search, which finds everything that an older one would find. So at most as many searches wait as the connection has filters. They end
- * with the connection. Without these bounds, 2,000 SUBSCRIBE of `#` in 16 kB took 4 GB, long after their connection had closed.
+ * The searches of one connection for retained messages. One search runs at a time, the others wait in order.
+ * A filter waits only in its newest search, which finds all messages that an older search would find. So the
+ * number of waiting searches never exceeds the number of filters. All searches end with the connection.
+ * Without these bounds, 2,000 SUBSCRIBE of `#` in 16 kB took 4 GB, long after their connection had closed.
  *
  *     running    [ # ]
  *     waiting    [ iot/v1/+/status ] [ # ]      a further SUBSCRIBE of `#` replaces the waiting one

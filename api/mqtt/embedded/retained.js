@@ -7,7 +7,10 @@ import { RetainedSearches } from './retained-searches.js';
 
 /** @import { PublishPacket } from 'aedes' */
 
-/** Retained statuses, of up to 1 KiB each, and as many messages of Millrace. A further one replaces the oldest. */
+/**
+ * Limit of retained statuses, of up to 1 KiB each, and separately of messages of Millrace. A further message
+ * replaces the oldest one.
+ */
 const MAX_MESSAGES = 100_000;
 
 /** Messages that are compared with filters in one turn of the event loop. */
@@ -28,11 +31,11 @@ const WILDCARD = /[+#]/;
 /** A filter, and the QoS that its client is granted. @typedef {[filter: string, granted: QoS]} GrantedFilter */
 
 /**
- * The retained messages: the last status of each device, the state of this process as a Sparkplug host, and what Millrace publishes: live
- * values and the discovery topics of Home Assistant.
+ * The retained messages: the last status of each device, the state of this process as a Sparkplug host, and
+ * messages of Millrace: live values and discovery topics of Home Assistant.
  *
- * A filter is only compared with messages that it may match. Devices subscribe to their own topics. Without this rule a fleet that
- * reconnects would compare every status with the filters of every device.
+ * Each filter is compared only with messages that it may match. Devices subscribe to their own topics.
+ * Without this rule a reconnecting fleet would compare every status with the filters of every device.
  */
 export class RetainedMessages {
   /** By topic, the oldest first. @type {Map<string, Retained>} */
@@ -103,8 +106,9 @@ export class RetainedMessages {
 }
 
 /**
- * Yields as many messages as are kept now. A replaced message moves to the end, so a search of values that change faster than its client
- * reads would never end. All messages that are not replaced meanwhile are found. The client gets the others when they are published.
+ * Yields no more messages than are kept now. A replaced message moves to the end, so a search of values that
+ * change faster than its client reads would never end. The search finds all messages that are not replaced
+ * meanwhile. The client gets the replaced ones when they are published.
  *
  * @param {Map<string, Retained>} kept
  * @returns {Iterable<Retained>}
@@ -117,7 +121,11 @@ function* boundedValues(kept) {
   }
 }
 
-/** What a broker forwards unaltered (MQTT 5, 3.3.2.3). @param {Pick<Retained, 'properties' | 'messageExpiry'>} packet */
+/**
+ * The members that a broker forwards unaltered (MQTT 5, 3.3.2.3).
+ *
+ * @param {Pick<Retained, 'properties' | 'messageExpiry'>} packet
+ */
 function forwarded({ properties, messageExpiry }) {
   if (!properties) return undefined;
   const { correlationData } = properties;
@@ -129,7 +137,8 @@ function forwarded({ properties, messageExpiry }) {
 const meets = (known, branch) => known.startsWith(branch) || branch.startsWith(known);
 
 /**
- * Compiles a topic filter. MQTT 3.1.1, section 4.7.1: `+` stands for one level, `#` for any number of levels, also none.
+ * Compiles a topic filter. MQTT 3.1.1, section 4.7.1: `+` matches one level, `#` any number of levels,
+ * including none.
  *
  * @param {string} filter a valid filter
  * @returns {(topic: string) => boolean} whether it matches a topic without `$` at its start
@@ -150,22 +159,24 @@ export function filterOf(filter) {
 export const matchesFilter = (filter, topic) => filterOf(filter)(topic);
 
 /**
- * The persistence of the embedded broker. It keeps only retained statuses, with its own status as a Sparkplug host. The persistence of
- * aedes is not used, because it grows with every absent session and every half acknowledged message.
+ * The persistence of the embedded broker. Only retained messages and the state of this process as a Sparkplug
+ * host are kept. The persistence of aedes is not used, because it grows with every absent session and every
+ * half acknowledged message.
  *
- * There are no sessions: CONNACK reports none, clients subscribe again, and no message is queued for an absent client. Data that must
- * outlive a connection is in the database. For QoS 2 only message ids are kept, for the duration of the connection, because writes are
- * idempotent. aedes keeps each will with its connection.
+ * There are no sessions: CONNACK reports none, clients subscribe again, and no message is queued for an
+ * absent client. Data that must outlive a connection is in the database. For QoS 2 only message ids are kept,
+ * for the duration of the connection, because writes are idempotent. aedes keeps each will with its
+ * connection.
  *
- * The methods are those that aedes calls. The ones without a body have nothing to keep.
+ * aedes calls these methods. Methods without a body have nothing to keep.
  */
 export class Persistence {
   #retained = new RetainedMessages();
   /** By connection. @type {WeakMap<object, RetainedSearches>} */
   #searches = new WeakMap();
-  /** Those of the connection that is subscribing now. @type {RetainedSearches | null} */
+  /** Searches of the connection that is subscribing now. @type {RetainedSearches | null} */
   #subscriber = null;
-  /** The filters of its SUBSCRIBE, with the granted QoS. @type {Map<string, QoS>} */
+  /** The filters of the current SUBSCRIBE, with the granted QoS. @type {Map<string, QoS>} */
   #granted = new Map();
   /** By connection, the ids of QoS 2 messages that wait for their PUBREL. @type {WeakMap<object, Set<number>>} */
   #incoming = new WeakMap();
@@ -178,9 +189,9 @@ export class Persistence {
   }
 
   /**
-   * Notes which client subscribes, and what it is granted. aedes emits `subscribe` with both, and calls
+   * Notes the client that subscribes, and its granted filters. aedes emits `subscribe` with both, and calls
    * `createRetainedStreamCombi` without them in the same turn. aedes itself lowers the QoS of a retained
-   * message only where the filter is equal to the topic.
+   * message only if the filter is equal to the topic.
    *
    * @param {object} client
    * @param {AbortSignal} closed aborts when its connection closes

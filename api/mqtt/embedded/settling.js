@@ -22,21 +22,23 @@ import {
 /** @import { Answer } from './mqtt5.js' */
 
 /**
- * Bytes of last wills that may wait to be settled. The connection of a will is closed, so there is no backpressure. The limit is
- * enough for 16,000 devices that disconnect while the database is unavailable. Further wills count as unsettled and are lost.
+ * Limit of the bytes of last wills that wait to be settled. The connection of a will is closed, so there is
+ * no backpressure. The limit is enough for 16,000 devices that disconnect while the database is unavailable.
+ * Further wills count as unsettled and are lost.
  */
 const MAX_WILL_BYTES = 32 * 1024 * 1024;
 
 /** Memory of a will in addition to its payload, in bytes. */
 const WILL_OVERHEAD = 2048;
 
-/** A client that reads nothing for this long while an acknowledgement waits is disconnected, in ms. */
+/** Time in ms after which a client that reads nothing is disconnected while an acknowledgement waits. */
 const DRAIN_MS = 5000;
 
 /**
- * Settles published messages. aedes acknowledges and forwards a message when `authorizePublish` calls back. So the callback waits
- * for the commit. A client of MQTT 5 gets the reason of a refusal in its acknowledgement, which aedes cannot send: `acknowledgeWith`
- * sends it, and aedes handles the message as one of QoS 0.
+ * Settles published messages. aedes acknowledges and forwards a message when `authorizePublish` calls back.
+ * So the callback waits for the commit. A client of MQTT 5 gets the reason of a refusal in its
+ * acknowledgement. aedes cannot send a reason, so `acknowledgeWith` sends the acknowledgement, and aedes
+ * handles the message as one of QoS 0.
  *
  * @param {object} deps
  * @param {HandleMessage} deps.handleMessage
@@ -59,7 +61,7 @@ export function createSettling(deps) {
    * @param {PublishPacket} packet
    * @param {Topic | null} route its topic; null: outside the contract
    * @param {Client | null} client null: this process itself
-   * @param {Connection} [connection] missing: this is a last will
+   * @param {Connection} [connection] missing: the message is a last will
    * @param {(refused: Refusals) => void} [onRefused]
    * @returns {Promise<Outcome>}
    */
@@ -87,7 +89,12 @@ export function createSettling(deps) {
     return outcome;
   }
 
-  /** Made once for each connection, because each message carries it. @param {Client} client @returns {Message['permits']} */
+  /**
+   * Created once for each connection, because each message carries it.
+   *
+   * @param {Client} client
+   * @returns {Message['permits']}
+   */
   function permitsOf(client) {
     const connection = connectionOf(client);
     if (!connection) return () => false;
@@ -111,16 +118,16 @@ export function createSettling(deps) {
   }
 
   /**
-   * Sends the reason of a refusal instead of the acknowledgement of aedes.
+   * Sends an acknowledgement with the reason of a refusal, in place of that of aedes.
    *
    * @param {Connection} connection
-   * @param {PublishPacket} packet becomes one of QoS 0, which aedes does not acknowledge
+   * @param {PublishPacket} packet is changed to one of QoS 0, which aedes does not acknowledge
    * @param {Answer} answer
    * @param {() => void} done
    */
   function answer({ client, isTerse }, packet, answer, done) {
     const isAccepted = answer.reasonCode < FIRST_ERROR;
-    // PUBREC with success leaves a message half open, and aedes keeps its id.
+    // After a PUBREC with success the exchange continues, so aedes must keep the message id.
     if (isAccepted && packet.qos === 2) return done();
     acknowledgeWith(client, packet, answer, isTerse);
     if (!isAccepted) metrics.reasons.inc({ code: answer.reasonCode });
@@ -138,7 +145,7 @@ export function createSettling(deps) {
   function track(connection, packet, done) {
     const { client, acknowledgements } = connection;
     const { topic, qos, messageId } = packet;
-    // With QoS 2 the message stays the same until its PUBREL (MQTT-4.3.3-2).
+    // With QoS 2 the identifier denotes the same message until its PUBREL (MQTT-4.3.3-2).
     const acknowledge = () => {
       if (qos === 1) deliveriesOf(connection).release(messageId);
       done();
@@ -168,13 +175,13 @@ export function createSettling(deps) {
   }
 
   /**
-   * Counts a message toward the limits of its connection until its acknowledgement. aedes keeps the packet until then, and the
-   * acknowledgement waits for those of all earlier messages.
+   * Counts a message toward the limits of its connection until its acknowledgement. aedes keeps the packet
+   * until then, and the acknowledgement waits for those of all earlier messages.
    *
    * @param {Connection} connection
    * @param {PublishPacket} packet
    * @param {() => void} done
-   * @returns {() => void} acknowledges it
+   * @returns {() => void} acknowledges the message
    */
   function countUnacknowledged({ reader }, { payload }, done) {
     const size = payload.length;
@@ -186,10 +193,12 @@ export function createSettling(deps) {
   }
 
   /**
-   * MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If the connection were closed, the client would send the message again without end.
-   * So the broker acknowledges and drops it. MQTT 5 has no answer to one of QoS 0.
+   * Handles a message that the client may not publish. MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If
+   * the broker closed the connection, the client would send the message again without end. So the broker
+   * acknowledges and drops it. MQTT 5 has no answer to a publish with QoS 0.
    *
-   * @param {Connection | undefined} connection undefined: it is closed, and this is its last will
+   * @param {Connection | undefined} connection undefined: the connection is closed, and the message is its
+   *   last will
    * @param {PublishPacket} packet
    * @param {(error?: Error | null) => void} done
    */
@@ -213,13 +222,16 @@ export function createSettling(deps) {
     }
   }
 
-  /** @param {Client} client that may not publish what it sent with QoS 0 */
+  /** @param {Client} client that sent a forbidden message with QoS 0 */
   function disconnectForbidden(client) {
     if (client.version === 5) metrics.reasons.inc({ code: REASONS.notAuthorized });
     disconnect(client, REASONS.notAuthorized);
   }
 
-  /** @param {Connection} connection @returns {boolean} whether the client sends more than CONNACK allows (MQTT-3.3.4-9) */
+  /**
+   * @param {Connection} connection
+   * @returns {boolean} whether the client sends more messages at once than CONNACK allows (MQTT-3.3.4-9)
+   */
   function isOverMaximum({ client, acknowledgements }) {
     return client.version === 5 && acknowledgements.pending + halfOpen(client) >= RECEIVE_MAXIMUM;
   }
@@ -249,7 +261,8 @@ export function createSettling(deps) {
       return;
     }
     const acknowledge = countUnacknowledged(connection, packet, done);
-    // QoS 0 has no acknowledgement, so it keeps no order, and aedes may forward it after the connection has closed.
+    // QoS 0 has no acknowledgement and so no order to keep, and aedes may forward the message after the
+    // connection has closed.
     const { settled, onRefused } =
       packet.qos === 0 ? { settled: acknowledge } : track(connection, packet, acknowledge);
     settle(packet, route, client, connection, onRefused).then(
@@ -258,15 +271,16 @@ export function createSettling(deps) {
         if (outcome === 'forbidden' && packet.qos === 0) return disconnectForbidden(connection.client);
         settled(outcome);
       },
-      // Without an acknowledgement the device reconnects and sends the message again.
+      // The connection is closed without an acknowledgement, so that the device reconnects and sends the
+      // message again.
       () => void client?.conn.destroy(),
     );
   };
 }
 
 /**
- * Frees the chunk that the socket read. aedes keeps the packet until the message is settled, so the packet must not keep a view of
- * the chunk.
+ * Replaces the payload by a copy that keeps less memory alive. aedes keeps the packet until the message is
+ * settled, so the packet must not keep a view of the chunk that the socket read.
  *
  * @param {PublishPacket} packet is changed
  * @param {PayloadMemory} memory
@@ -281,15 +295,16 @@ function keepApart(packet, memory) {
 /** Messages outside the contract go to this topic instead of their own. The broker forwards it to no client. */
 export const DROPPED = '$SYS/dropped';
 
-/** A larger status is not retained, in bytes. A normal status takes about 50. */
+/** Limit of a retained status, in bytes. A normal status takes about 50. */
 const MAX_RETAINED_BYTES = 1024;
 
 /** A fixed limit of aedes: it closes the connection for a topic with more levels. */
 const MAX_LEVELS = 100;
 
 /**
- * Restricts the messages that other clients receive. Only topics of the contract are forwarded, and only an accepted status is retained.
- * A mapped topic may be a command for another program, and no permission guards it, so nobody receives it.
+ * Restricts the messages that other clients receive. Only topics of the contract are forwarded, and only an
+ * accepted status is retained. A message on a mapped topic may be a command for another program, and no
+ * permission protects it. So it is not forwarded.
  *
  * @param {PublishPacket} packet is changed
  * @param {Topic | null} route its topic
@@ -306,9 +321,9 @@ const retainedBytes = ({ payload, properties }) =>
   payload.length + (properties ? JSON.stringify(properties).length : 0);
 
 /**
- * Moves a publish with too many levels to the dropped topic before aedes checks it. So it is acknowledged and counted like any other
- * unknown topic. If aedes closed the connection, the device would reconnect and send it again forever. aedes has no public hook at
- * this point: `_parser` is private.
+ * Moves a publish with too many levels to the dropped topic before aedes checks it. So the message is
+ * acknowledged and counted like one on any other unknown topic. If aedes closed the connection, the device
+ * would reconnect and send it again forever. aedes has no public hook at this point: `_parser` is private.
  *
  * @param {Client} client
  */
@@ -321,8 +336,8 @@ export function dropDeepTopics(client) {
 }
 
 /**
- * Frees the packet identifier of each QoS 2 message with its PUBREL, also of a message from an earlier connection, which aedes does not know.
- * aedes has no public hook at this point: `_parser` is private.
+ * Frees the packet identifier of each QoS 2 message at its PUBREL. This includes messages of an earlier
+ * connection, which aedes does not know. aedes has no public hook at this point: `_parser` is private.
  *
  * @param {Client} client
  * @param {(messageId: number) => void} release

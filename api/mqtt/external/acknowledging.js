@@ -7,17 +7,19 @@ import { readPublishes } from './publish-reader.js';
 /** @import { Receipt } from '../../ingest/receipt-times.js' */
 /** @import { Publish, Receive } from './publish-reader.js' */
 
-/** MQTT.js reads this answer as "continue with the next packet, but send no PUBACK". */
+/** The answer to MQTT.js that means "continue with the next packet, but send no PUBACK". */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
 
 /**
  * Makes an MQTT.js client acknowledge after the commit, with many messages in flight. By default MQTT.js handles one packet after the
  * other, and sends each PUBACK before the next packet.
  *
- * `PublishReader` reads nearly all publishes. MQTT.js reads the others, and calls `handleMessage` for each. An error as the answer means:
- * next packet, no PUBACK. So this module sends the PUBACK later, in order of arrival. No answer means: read no further. That is the
- * backpressure. The PUBACKs go directly to the stream of the connection. `test/thorough/long/subscriber-acknowledgements.test.js` fails when
- * a new version of MQTT.js behaves differently.
+ * `PublishReader` reads nearly all publishes. MQTT.js reads the others, and calls `handleMessage` for each.
+ * If the answer is an error, MQTT.js continues with the next packet and sends no PUBACK. So this module sends
+ * the PUBACK later, in order of arrival. Without an answer MQTT.js reads no further, which is the
+ * backpressure. The PUBACKs go directly to the stream of the connection.
+ * `test/thorough/long/subscriber-acknowledgements.test.js` fails when a new version of MQTT.js behaves
+ * differently.
  *
  * @param {MqttClient} client
  * @param {object} options
@@ -25,8 +27,9 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  *   rejects when it must stay unacknowledged
  * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
  *   its acknowledgement, so the caller closes the connection, and the broker sends them all again
- * @param {{ messages: number, bytes: number }} options.maxUnsettled from here on the client reads no further. `bytes` also has those of
- *   settled messages that wait for the PUBACK of an earlier one. The receive maximum limits their number
+ * @param {{ messages: number, bytes: number }} options.maxUnsettled limits from which the client reads no
+ *   further. `bytes` includes settled messages that wait for the PUBACK of an earlier message. The receive
+ *   maximum limits their number
  */
 export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettled }) {
   const heartbeat = new KeepAlive(client);
@@ -34,12 +37,15 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   const open = () => ({
     acknowledgements: new Acknowledgements(),
     pubacks: new Pubacks(client.stream),
-    /** Of messages that wait for the PUBACK of an earlier one. `deliveries` keeps their payloads. */
+    /**
+     * Bytes of settled messages that wait for the PUBACK of an earlier one. `deliveries` keeps their
+     * payloads.
+     */
     settledBytes: 0,
   });
-  /** @type {ReturnType<typeof open> | null} null until its first message */
+  /** @type {ReturnType<typeof open> | null} null: the connection has received no message */
   let connection = null;
-  /** The broker sends these messages again on its next connection. */
+  /** Unacknowledged messages, which the broker sends again on its next connection. */
   const deliveries = new Deliveries();
   let isAccepting = true;
   let unsettled = 0;
@@ -70,7 +76,8 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   /**
    * @param {Publish} message
    * @param {number} bytes that count toward `settledBytes` until the PUBACK
-   * @returns {(() => void) | null} the caller calls it when the message is settled; null: it has no PUBACK
+   * @returns {(() => void) | null} the caller calls it when the message is settled; null: the message has no
+   *   PUBACK
    */
   function track({ qos, messageId }, bytes) {
     if (qos === 0 || messageId === undefined) return null;
@@ -91,7 +98,10 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     resume();
   }
 
-  /** @param {Publish} message @returns {Promise<unknown>} settles with the message, also when `onPublish` throws at once */
+  /**
+   * @param {Publish} message
+   * @returns {Promise<unknown>} settles with the message, even if `onPublish` throws at once
+   */
   function settle(message) {
     try {
       const receipt = message.qos > 0 ? deliveries.receive(message) : { from: null };
@@ -103,7 +113,8 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
 
   /** Not async, because each message would keep the state of the function until its commit. @param {Publish} message */
   function accept(message) {
-    // Before `deliveries` keeps it: a view of what the socket read would keep up to 64 KiB alive.
+    // The copy precedes `deliveries`, because a view of the chunk that the socket read would keep up to 64
+    // KiB alive.
     message.payload = memory.own(message.payload);
     const bytes = keptBytes(message.payload);
     const settled = track(message, bytes);
@@ -154,7 +165,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
      */
     quiesce() {
       isAccepting = false;
-      // Nothing stops reading any more.
+      // No message stops reading any more.
       heartbeat.end();
       resume();
     },

@@ -17,18 +17,21 @@ export { unsubscribe } from './subscriptions.js';
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 /** @import { Arrange } from './subscriptions.js' */
 
-/** Unacknowledged messages that the broker may send. With one sample per message, 256 would cost a quarter of the rate. */
+/**
+ * Limit of unacknowledged messages that the broker may send. With one sample per message, a limit of 256
+ * would cost a quarter of the rate.
+ */
 const RECEIVE_MAXIMUM = 512;
 
 /**
- * With this many unsettled messages or bytes the client reads no further. Brokers respect the receive maximum only roughly
- * (Mosquitto 2.0.11 sends 862 instead of 50), and QoS 0 has no maximum. A higher limit would only move the queue from the connection
- * to this process. Here each message costs 12 to 22 KB until it is settled, and the garbage collector moves all of it. The bytes count
- * until the PUBACK.
+ * Limits of unsettled messages and bytes from which the client reads no further. Brokers respect the receive
+ * maximum only roughly (Mosquitto 2.0.11 sends 862 instead of 50), and QoS 0 has no maximum. A higher limit
+ * would only move the queue from the connection to this process. In this process each message costs 12 to 22
+ * KB until it is settled, and the garbage collector moves all of it. The bytes count until the PUBACK.
  */
 const MAX_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 
-/** An orderly disconnect may take this long, in ms. */
+/** Time limit of an orderly disconnect, in ms. */
 const DISCONNECT_MS = 1000;
 
 /**
@@ -40,7 +43,8 @@ const DISCONNECT_MS = 1000;
  * @param {Host | null} deps.host null: this process does not handle Sparkplug
  * @param {MappedFilters} deps.mapped topics of the mappings
  * @param {HandleMessage} deps.handleMessage
- * @param {() => void} [deps.onInterrupted] called when messages may have been missed: the connection broke, or is there again
+ * @param {() => void} [deps.onInterrupted] called when messages may have been missed: the connection broke,
+ *   or was opened again
  * @param {() => number} deps.clock epoch ms
  * @param {Logger} deps.logger
  * @param {(error: Error) => void} deps.onFatal
@@ -119,12 +123,12 @@ export function createSubscriber(deps) {
       presence?.announce();
       logger.info({ broker: mqtt.url }, 'connected');
     } catch (error) {
-      // A broken connection is opened again, which calls this function again.
+      // MQTT.js opens a broken connection again, which calls this function again.
       if (client.connected) throw brokerAway(mqtt, error);
     }
   }
 
-  // Edge nodes publish births with QoS 0, and no broker keeps these for a client that is away.
+  // Edge nodes publish births with QoS 0, and no broker keeps them for a disconnected client.
   client.on('close', onInterrupted);
   client.on('connect', onInterrupted);
   client.on('error', (error) => logger.warn({ reason: reasonOf(error) }, 'broker'));
@@ -138,7 +142,8 @@ export function createSubscriber(deps) {
     start: () =>
       new Promise((resolve, reject) => {
         const fail = (/** @type {Error | undefined} */ error) => reject(brokerAway(mqtt, error));
-        // A close without an error: the broker closed the connection, or did not answer CONNECT in time.
+        // A close without an error means that the broker closed the connection, or did not answer CONNECT in
+        // time.
         const closed = () => fail(undefined);
         client.once('error', fail);
         client.once('close', closed);
@@ -175,12 +180,13 @@ export function createSubscriber(deps) {
     },
 
     /**
-     * Waits for an answer of the broker. All messages that the broker sent before have then arrived.
+     * Waits for an answer of the broker. By then, all messages that the broker sent earlier have arrived.
      *
      * @returns {Promise<boolean>} false: the connection broke
      */
     async roundTrip() {
-      // A disconnected client would wait for the next connection. There the messages of the session may arrive after the answer.
+      // A disconnected client would wait for the next connection. On that connection, messages of the session
+      // may arrive after the answer.
       if (!client.connected) return false;
       return arrange(client, { group: mqtt.shareGroup, host, mapped }).then(
         () => true,
@@ -207,7 +213,10 @@ export function createSubscriber(deps) {
   };
 }
 
-/** @param {unknown} error @returns {string} some errors of Node.js, such as those of several addresses, have only a code */
+/**
+ * @param {unknown} error of Node.js, which may have only a code, for example if a host has several addresses
+ * @returns {string}
+ */
 function reasonOf(error) {
   if (!(error instanceof Error)) return 'it closes the connection, or does not answer';
   return error.message || String(/** @type {NodeJS.ErrnoException} */ (error).code);

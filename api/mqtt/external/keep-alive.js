@@ -1,19 +1,20 @@
 /** @import { MqttClient } from 'mqtt' */
 
 /**
- * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection without a PINGRESP for one and a half times
- * the keepalive, but here the PINGRESP may only be unread. The broker expects a packet from the client within the same time (MQTT 5,
- * 3.1.2-22), so the client sends PINGREQs. If the broker disappears, TCP cannot deliver them and reports it.
+ * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection without a PINGRESP
+ * for one and a half times the keepalive, but the PINGRESP may only be unread. The broker expects a packet
+ * from the client within the same time (MQTT 5, 3.1.2-22), so the client sends PINGREQs. If the broker
+ * disappears, TCP cannot deliver them and reports it.
  *
- * Under overload reading stops and resumes thousands of times a second. So the beats go on across these stops. Messages of QoS 0 have no
- * PUBACK, and without the beats the broker would receive nothing.
+ * Under overload reading stops and resumes thousands of times a second. So the PINGREQs continue across these
+ * stops. Messages of QoS 0 have no PUBACK, and without the PINGREQs the broker would receive nothing.
  */
 export class KeepAlive {
   #client;
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   #isReading = true;
-  /** Whether reading has been stopped at any time since the last beat. */
+  /** Whether reading has been stopped at any time since the last PINGREQ. */
   #hasStopped = false;
 
   /** @param {MqttClient} client */
@@ -21,29 +22,29 @@ export class KeepAlive {
     this.#client = client;
   }
 
-  /** Reading stops now. */
+  /** Called when reading stops. */
   stopReading() {
     this.#isReading = false;
     this.#hasStopped = true;
     if (this.#timer || !this.#client.keepalive) return;
-    // The last PINGREQ may be one keepalive old, and the first beat may come too late.
+    // The last PINGREQ may be one keepalive old, and the first one of the timer may come too late.
     this.#ping();
     this.#timer = setInterval(() => this.#beat(), (this.#client.keepalive * 1000) / 2);
   }
 
-  /** Reading resumes. */
+  /** Called when reading resumes. */
   resumeReading() {
     this.#isReading = true;
   }
 
-  /** The connection closed, or nothing stops reading any more. */
+  /** Called when the connection closed, or when no message stops reading any more. */
   end() {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   #beat() {
-    // Nothing stopped reading since the last beat, so the incoming packets keep the connection alive again.
+    // Reading did not stop since the last PINGREQ, so the incoming packets keep the connection alive again.
     if (!this.#hasStopped) {
       this.end();
       return;

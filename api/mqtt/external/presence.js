@@ -1,16 +1,19 @@
 /** @import { MqttClient } from 'mqtt' */
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 
-/** MQTT 5, section 3.4.2.1. Mosquitto 2.0.11 may also close the connection, each time. */
+/**
+ * Reason code of a PUBACK (MQTT 5, section 3.4.2.1). Mosquitto 2.0.11 may also close the connection, each
+ * time.
+ */
 const NOT_AUTHORIZED = 0x87;
 
 /**
  * Publishes the state of this host application at the broker. It uses the connection of the subscriber, so the host is online exactly
  * while it receives the messages of edge nodes.
  *
- * Sparkplug demands a clean session of hosts (tck-id-message-flow-phid-sparkplug-clean-session-50). This client keeps its session,
- * because it acknowledges after the commit. An NDEATH has QoS 1. If a restart of this process missed one, its node would stay online
- * forever.
+ * Sparkplug demands a clean session of hosts (tck-id-message-flow-phid-sparkplug-clean-session-50). This
+ * client keeps its session, because it acknowledges after the commit. An NDEATH has QoS 1. If this process
+ * missed an NDEATH during a restart, the node would stay online forever.
  */
 export class Presence {
   #client;
@@ -21,7 +24,7 @@ export class Presence {
   /**
    * @param {MqttClient} client not connected yet
    * @param {Host} host
-   * @param {() => void} onForbidden the broker does not let this client publish the state
+   * @param {() => void} onForbidden called when the broker does not let this client publish the state
    */
   constructor(client, host, onForbidden) {
     this.#client = client;
@@ -31,7 +34,10 @@ export class Presence {
     client.on('reconnect', () => this.#prepare());
   }
 
-  /** The broker has granted the subscriptions (tck-id-message-flow-phid-sparkplug-state-publish). */
+  /**
+   * Publishes the online state, after the broker has granted the subscriptions
+   * (tck-id-message-flow-phid-sparkplug-state-publish).
+   */
   announce() {
     this.#isAnnounced = true;
     this.#publish(this.#host.birth());
@@ -42,7 +48,7 @@ export class Presence {
     if (this.#isAnnounced && this.#host.reportsOffline(payload)) this.#publish(this.#host.birth());
   }
 
-  /** The host accepts no more messages. */
+  /** Publishes the offline state, because the host accepts no more messages. */
   leave() {
     this.#isAnnounced = false;
     this.#publish(this.#host.death());
@@ -62,19 +68,20 @@ export class Presence {
   }
 }
 
-/** MQTT 5, section 3.14.2.1: another connection took this session over. */
+/** Reason code of a DISCONNECT (MQTT 5, section 3.14.2.1): another connection took this session over. */
 const SESSION_TAKEN_OVER = 0x8e;
 
 /** A connection is short when the broker closes it within this time, in ms. Another process with the same client id reconnects in 1 s. */
 const SHORT_MS = 3000;
 
-/** This many short connections in a row mean that another process uses the same client id. */
+/** Number of short connections in a row that mean that another process uses the same client id. */
 const SHORT_CONNECTIONS = 4;
 
 /**
- * Detects that another process uses the same client id. A broker should send a reason when it closes the connection, but
- * Mosquitto 2.0.11 sends none. Then both processes would take the session from each other forever. The older process detects it
- * first: a process does not count its first connection, so the newer one is one connection behind.
+ * Detects that another process uses the same client id. A broker should send a reason when it closes the
+ * connection, but Mosquitto 2.0.11 sends none. Then both processes would take the session from each other
+ * forever. The older process detects this first: a process does not count its first connection, so the newer
+ * process is one connection behind.
  *
  * @param {MqttClient} client
  * @param {() => void} onTaken
@@ -89,8 +96,9 @@ export function watchForTakeover(client, onTaken) {
     connections++;
     connectedAt = Date.now();
   });
-  // An error before the connection is something else: the broker refuses it, or the network fails. An error on an open connection
-  // is the way it ends under load: the broker closes it with unread PUBACKs, so TCP resets it.
+  // An error before the connection has another cause: the broker refuses the client, or the network fails. An
+  // error on an open connection is normal under load: the broker closes it with unread PUBACKs, so TCP resets
+  // it.
   client.on('error', () => {
     if (connectedAt === null) short = 0;
   });

@@ -17,7 +17,8 @@ import { Writable } from 'node:stream';
  */
 
 /**
- * Takes a message. Returns false if the message waits for room. Then the caller reads no further until `next` is called.
+ * Accepts a message. Returns false if the message waits for room. Then the caller reads no further until
+ * `next` is called.
  *
  * @callback Receive
  * @param {Publish} message
@@ -26,8 +27,8 @@ import { Writable } from 'node:stream';
  */
 
 /**
- * Puts a reader of publishes between the stream of each connection and MQTT.js. `streamBuilder` is private in the typings of MQTT.js. If a
- * new version has none, MQTT.js reads everything, as before.
+ * Puts a reader of publishes between the stream of each connection and MQTT.js. `streamBuilder` is private in
+ * the typings of MQTT.js. If a new version lacks it, MQTT.js reads all packets.
  *
  * @param {MqttClient} client not connected yet
  * @param {Receive} receive
@@ -55,10 +56,12 @@ const EMPTY = Buffer.alloc(0);
 const MAX_LENGTH_BYTES = 4;
 
 /**
- * Reads the publishes of one connection from the bytes of each read. For each of them MQTT.js makes a dozen Buffers, calls a disabled logger
- * some 30 times, and waits for another tick. So messages of one read could not share a request to the database, unless it was busy.
+ * Reads the publishes of one connection from the bytes of each read. For each publish, MQTT.js makes a dozen
+ * Buffers, calls a disabled logger some 30 times, and waits for another tick. So messages of one read could
+ * share a request to the database only if the database was busy.
  *
- * MQTT.js gets every other packet, and every publish that is unusual. The reader waits until MQTT.js has handled it, so the order stays.
+ * MQTT.js gets every other packet, and every unusual publish. The reader waits until MQTT.js has handled it,
+ * so the order is kept.
  *
  *     a read    [PUBLISH][PUBLISH][PINGRESP][PUBLISH][PUBL         the next read has the rest of the last packet
  *               `--- receive() --'  MQTT.js  receive()
@@ -67,17 +70,24 @@ class PublishReader extends Writable {
   #source;
   #others;
   #receive;
-  /** What was read of a packet whose rest is missing. @type {Buffer[]} */
+  /** The parts of a packet whose rest has not arrived. @type {Buffer[]} */
   #parts = [];
-  /** Bytes in them. */
+  /** Number of bytes in `#parts`. */
   #size = 0;
-  /** Bytes that the packet has at least. A large packet is joined once, when all of it is there. */
+  /**
+   * Least number of bytes of the packet. A large packet is joined once, when all of its bytes have arrived.
+   */
   #needed = 0;
-  /** The bytes that are being read, the packet in them, and its part behind the fixed header. @type {Buffer} */
+  /**
+   * The bytes that are being read. `#at` is the start of a packet in them, `#bodyAt` the end of its fixed
+   * header.
+   *
+   * @type {Buffer}
+   */
   #bytes = EMPTY;
   #at = 0;
   #bodyAt = 0;
-  /** Asks for the next bytes. */
+  /** Requests the next bytes. */
   #done = () => {};
 
   /**
@@ -106,7 +116,10 @@ class PublishReader extends Writable {
     this.#read();
   }
 
-  /** Reads on. A message without room and a packet for MQTT.js interrupt it. Both call it again. */
+  /**
+   * Continues to read. A message without room and a packet for MQTT.js interrupt the loop. Both call this
+   * function again.
+   */
   #read = () => {
     // The broker sends the messages of a closed connection again.
     while (!this.#source.destroyed) {
@@ -123,7 +136,11 @@ class PublishReader extends Writable {
     }
   };
 
-  /** Finds the packet at `#at`. @returns {number} index behind it; 0: its rest is missing */
+  /**
+   * Finds the end of the packet at `#at`.
+   *
+   * @returns {number} index after it; 0: a part of the packet is missing
+   */
   #endOfPacket() {
     const bytes = this.#bytes;
     let length = 0;
@@ -145,7 +162,7 @@ class PublishReader extends Writable {
     return bytes.length;
   }
 
-  /** The next read brings the rest of the packet. */
+  /** Keeps an incomplete packet until the next read brings its rest. */
   #keepRest() {
     const rest = this.#bytes.subarray(this.#at);
     this.#parts = rest.length > 0 ? [rest] : [];
@@ -167,7 +184,7 @@ const MAX_PROPERTIES = 0x7f;
 /**
  * @param {Buffer} bytes
  * @param {number} at of the packet
- * @param {number} bodyAt behind its fixed header
+ * @param {number} bodyAt index after its fixed header
  * @param {number} end
  * @returns {Publish | null} null: MQTT.js has to read it
  */
@@ -177,7 +194,7 @@ function readPublish(bytes, at, bodyAt, end) {
   if (first >> 4 !== PUBLISH || qos > 1 || bodyAt + 2 > end) return null;
   const topicAt = bodyAt + 2;
   const topicEnd = topicAt + bytes.readUInt16BE(bodyAt);
-  // The topic, with QoS 1 the id, and the length of the properties.
+  // The topic, the packet id with QoS 1, and the length of the properties.
   const lengthAt = topicEnd + 2 * qos;
   if (topicEnd === topicAt || lengthAt >= end) return null;
   const length = /** @type {number} */ (bytes[lengthAt]);
@@ -196,7 +213,7 @@ function readPublish(bytes, at, bodyAt, end) {
   };
 }
 
-/** Properties: one byte, and a text (MQTT 5, section 2.2.2.2). */
+/** Identifiers of two properties, of one byte and of a text (MQTT 5, section 2.2.2.2). */
 const PAYLOAD_FORMAT = 0x01;
 const CONTENT_TYPE = 0x03;
 
@@ -204,7 +221,7 @@ const CONTENT_TYPE = 0x03;
  * @param {Buffer} bytes
  * @param {number} from
  * @param {number} end of the properties
- * @returns {string | undefined | null} undefined: they have none; null: MQTT.js has to read them
+ * @returns {string | undefined | null} undefined: there is no content type; null: MQTT.js has to read the packet
  */
 function contentTypeIn(bytes, from, end) {
   /** @type {string | undefined} */

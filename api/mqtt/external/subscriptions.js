@@ -21,7 +21,8 @@ const subscriptionsOf = (group) => ({
 });
 
 /**
- * Topics of the mappings, with the rules of measurements and births: processes share values, and each of them gets descriptions.
+ * Subscriptions to topics of the mappings, with the rules of measurements and births: processes share values,
+ * and each of them gets descriptions.
  *
  * @param {string} group of the shared subscription
  * @param {MappedFilters} filters
@@ -34,7 +35,7 @@ const mappedSubscriptionsOf = (group, { shared, own }) =>
   ]);
 
 /**
- * Covered filters as shared subscriptions, which would deliver messages twice.
+ * Covered filters as shared subscriptions. They must be removed, because they would deliver messages twice.
  *
  * @param {string} group of the shared subscription
  * @param {MappedFilters} filters
@@ -43,9 +44,11 @@ const mappedSubscriptionsOf = (group, { shared, own }) =>
 const coveredOf = (group, { covered }) => covered.map((filter) => `$share/${group}/${filter}`);
 
 /**
- * One process receives all messages of Sparkplug edge nodes. None of them should be retained (tck-id-topics-nbirth-mqtt and others),
- * and retain handling 2 leaves out retained ones. The host also receives its own state topic, to correct a wrong state from another
- * client (tck-id-message-flow-hid-sparkplug-state-message-delivered). The flag "no local" leaves out its own messages.
+ * Subscriptions of the one process that receives all messages of Sparkplug edge nodes. None of these messages
+ * should be retained (tck-id-topics-nbirth-mqtt and others), and retain handling 2 leaves out retained ones.
+ * The host also receives its own state topic, to correct a wrong state from another client
+ * (tck-id-message-flow-hid-sparkplug-state-message-delivered). The flag "no local" leaves out its own
+ * messages.
  *
  * @param {Host} host
  * @returns {ISubscriptionMap}
@@ -67,14 +70,15 @@ const edgeSubscriptionsOf = ({ topic }) => ({
  * @throws {Error} when the broker refuses a subscription, or the connection breaks
  */
 export async function subscribe(client, { group, host, mapped }) {
-  // The session may be from a time when this process handled Sparkplug.
+  // The session may come from a time when this process handled Sparkplug.
   if (!host) await client.unsubscribeAsync(EDGE_FILTERS);
   const edges = host && edgeSubscriptionsOf(host);
   const others = mappedSubscriptionsOf(group, mapped);
   const granted = await client.subscribeAsync({ ...subscriptionsOf(group), ...others, ...edges });
   const refused = granted.find(({ qos }) => qos > 2);
   if (!refused) {
-    // An earlier version, or other mappings, may have left these subscriptions in the session. Now a wider one receives their topics.
+    // An earlier version, or other mappings, may have left these subscriptions in the session. A wider
+    // subscription receives their topics now.
     const covered = coveredOf(group, mapped);
     if (covered.length > 0) await client.unsubscribeAsync(covered);
     return;
@@ -89,7 +93,7 @@ export async function subscribe(client, { group, host, mapped }) {
 }
 
 /**
- * Ends the subscriptions. Messages that the session holds already still arrive.
+ * Ends the subscriptions. Messages that are already in the session still arrive.
  *
  * @type {Arrange}
  * @throws {Error} when the connection breaks

@@ -34,11 +34,12 @@ const OF_HOUR = {
 /** @typedef {Pick<Alarm, 'device' | 'sensor' | 'rule' | 'start' | 'opened' | 'cleared' | 'withdrawn' | 'acknowledgedAt'>} ChangedAlarm */
 
 /**
- * Names a change by what it changed. The peak is no part of it: it grows between the repetitions of one delivery.
+ * Computes an id of a change from the changed columns. The peak is not included, because it grows between the
+ * repetitions of one delivery.
  *
  * @param {string} event
  * @param {ChangedAlarm} alarm after the change
- * @returns {string} the same for each repetition, in any process
+ * @returns {string} equal for each repetition, in any process
  */
 export function changeId(event, alarm) {
   const end = alarm.withdrawn ? 'withdrawn' : (alarm.cleared ?? 'open');
@@ -55,15 +56,15 @@ export function changeId(event, alarm) {
  * @param {Delivery['target']} target
  * @param {string} event
  * @param {ChangedAlarm} alarm
- * @returns {string} the same for every process that begins this delivery
+ * @returns {string} equal in every process that begins this delivery
  */
 export const deliveryId = (target, event, alarm) => `${target}.${changeId(event, alarm)}`;
 
-/** The TTL of the table, in seconds. It runs from the beginning of a delivery, which may lie in the future. */
+/** The TTL of the table, in seconds. It counts from the start of a delivery, which may be in the future. */
 const TTL_SECONDS = windowFor(DEAD_LETTER_DAYS).ttlSeconds;
 
 /**
- * The deliveries that are not done. A process writes a delivery before the change of its episode.
+ * The unfinished deliveries. A process writes a delivery before the change of its episode.
  *
  * @param {Session} session
  */

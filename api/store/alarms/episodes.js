@@ -66,7 +66,9 @@ const NOTES = {
 
 const ALL = { until: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY };
 
-/** The end of an open episode, in epoch ms. An episode may open again, and a null would be a tombstone. */
+/**
+ * The stored end of an open episode, in epoch ms. An episode may open again, and a null would be a tombstone.
+ */
 const OPEN_END = 0;
 
 /** @typedef {{ device: Buffer, sensor: Buffer, rule: Buffer, start: number }} EpisodeKey ids of 16 bytes; `start` in epoch ms */
@@ -137,8 +139,8 @@ export function createAlarmStore(session) {
     },
 
     /**
-     * Reads the newest alarms of a sensor. The table has them rule by rule, so all are read, page by page: a value that swings around a
-     * limit makes an alarm a minute.
+     * Reads the newest alarms of a sensor. The table orders alarms by rule, so all of them are read, page by
+     * page: a value that oscillates around a limit makes an alarm a minute.
      *
      * @param {Buffer} device
      * @param {Buffer} sensor
@@ -157,13 +159,14 @@ export function createAlarmStore(session) {
     },
 
     /**
-     * Writes what was evaluated: first the indexes and the history, then the row. An evaluation that finds the row as it should be writes
-     * nothing. So a row that stood without them, after a failure between the two, would never get them.
+     * Writes an evaluated alarm: first the indexes and the history, then the row. An evaluation that finds the correct row
+     * writes nothing. So if the row came first, a failure between the two writes would leave it without its
+     * indexes and history forever.
      *
      * @param {number} group of the device
      * @param {Alarm} alarm
-     * @param {Buffer} readAt the write timestamp: the clock before its samples were read, in µs
-     * @param {AlarmEvent[]} [events] what the evaluation found, for the history
+     * @param {Buffer} readAt the write timestamp: the time before the samples were read, in µs
+     * @param {AlarmEvent[]} [events] events that the evaluation found, for the history
      */
     async write(group, alarm, readAt, events = []) {
       const key = keyOf(alarm);
@@ -194,7 +197,8 @@ export function createAlarmStore(session) {
         alarm.peak === null ? undefined : float64(alarm.peak),
         alarm.late,
         alarm.withdrawn,
-        // The acknowledgement and the shelving of a long alarm would expire.
+        // These columns are written again with the row, because the acknowledgement and the shelving of a
+        // long alarm would expire.
         alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
         alarm.acknowledgedBy ?? undefined,
         alarm.comment ?? undefined,
@@ -220,7 +224,7 @@ export function createAlarmStore(session) {
      * @param {number} group of the device
      * @param {Omit<EpisodeKey, 'start'>} key
      * @param {number} until epoch ms
-     * @returns {Promise<number[]>} starts of the open episodes that began then or earlier, in order
+     * @returns {Promise<number[]>} starts of the open episodes that began at that time or earlier, in order
      */
     async openUntil(group, { device, sensor, rule }, until) {
       const rows = await session.all(OPEN_UNTIL, [group, device, sensor, rule, int64(until)]);
@@ -263,10 +267,10 @@ export function createAlarmStore(session) {
 /** @typedef {ReturnType<typeof createAlarmStore>} AlarmStore */
 
 /**
- * An evaluation that fails after it wrote the history is repeated, and writes the history again. So may a second process.
+ * Drops repeated events. A retried evaluation writes its events again, and so may a second process.
  *
  * @param {AlarmEvent[]} events in order
- * @returns {AlarmEvent[]} an episode opens and clears once, unless it is corrected in between
+ * @returns {AlarmEvent[]} `opened` and `cleared` at most once, unless `corrected` stands in between
  */
 function withoutRepetitions(events) {
   /** @type {Set<string>} */
@@ -280,7 +284,7 @@ function withoutRepetitions(events) {
   });
 }
 
-/** An acknowledgement alone, of an episode that has expired, is no episode. @param {Row} row */
+/** A row with only an acknowledgement, of an episode that has expired, is no episode. @param {Row} row */
 const isEpisode = (row) => Boolean(row['opened']);
 
 /** @param {Row} row @returns {EpisodeKey} */
@@ -318,7 +322,10 @@ const toAlarm = (row) => ({
 export const newestFirst = (a, b) =>
   b.start - a.start || (alarmId(a) < alarmId(b) ? -1 : Number(alarmId(a) > alarmId(b)));
 
-/** @param {Alarm | EpisodeKey} key @returns {string} of the episode, for clients: its key in URL-safe base 64 */
+/**
+ * @param {Alarm | EpisodeKey} key
+ * @returns {string} id of the episode for clients: its key in URL-safe base 64
+ */
 export const alarmId = ({ device, sensor, rule, start }) =>
   Buffer.concat([device, sensor, rule, int64(start)]).toString('base64url');
 

@@ -6,7 +6,8 @@ import { createAlarmRuleStore } from './rules.js';
 /** @import { Session } from '../sending/session.js' */
 
 /**
- * The tables of alarms. None of them is written through the gate of ingest: alarms never wait for a place of a message.
+ * The tables of alarms. Alarm writes do not use the congestion window of ingest, so alarms never wait for
+ * messages.
  *
  * @param {Session} session
  */

@@ -44,7 +44,8 @@ const RELEASE = { name: 'release_alarm_lease', cql: 'DELETE FROM alarm_lease WHE
 /** @typedef {{ process: string, run: string, evaluatedUntil: number }} EvaluationProgress `run`: a UUID of this start of the process */
 
 /**
- * What is needed to evaluate again what a process committed and did not evaluate before it died.
+ * The progress of evaluation. If a process dies, another one finds here which of its committed samples were
+ * not evaluated.
  *
  * @param {Session} session
  */
@@ -54,7 +55,10 @@ export function createAlarmProgress(session) {
     write: ({ process, run, evaluatedUntil }) =>
       session.write(WRITE, [PART, process, uuidBytes(run), int64(evaluatedUntil)]),
 
-    /** @param {Pick<EvaluationProgress, 'process' | 'run'>} progress of a process that is evaluated, or that ended in order */
+    /**
+     * @param {Pick<EvaluationProgress, 'process' | 'run'>} progress of a process whose samples are all
+     *   evaluated, or that ended in order
+     */
     remove: ({ process, run }) => session.write(REMOVE, [PART, process, uuidBytes(run)]),
 
     /** @returns {Promise<EvaluationProgress[]>} */
@@ -89,7 +93,11 @@ export function createAlarmProgress(session) {
       return rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
     },
 
-    /** @param {number} group @param {number} since epoch ms @returns {Promise<Buffer[]>} the devices that were last seen then, or later */
+    /**
+     * @param {number} group
+     * @param {number} since epoch ms
+     * @returns {Promise<Buffer[]>} the devices that were last seen at this time or later
+     */
     async seenSince(group, since) {
       /** @type {Buffer[]} */
       const devices = [];

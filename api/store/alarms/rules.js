@@ -29,7 +29,8 @@ const MARK = { name: 'mark_alarm_rules', cql: 'UPDATE alarm_rule SET changed_at 
  * @typedef {object} StoredRule
  * @property {string} ruleId
  * @property {number} version from 1
- * @property {number} since epoch ms, in the time of measurements: the start of the version, which ends the one before
+ * @property {number} since epoch ms, in the time of measurements: the start of this version and the end of
+ *   the previous one
  * @property {string} definition JSON
  * @property {boolean} removed the rule ends here
  */
@@ -74,7 +75,7 @@ export function createAlarmRuleStore(session) {
 
 /** @typedef {ReturnType<typeof createAlarmRuleStore>} AlarmRuleStore */
 
-/** The static column alone is a row without a rule. @param {Row} row */
+/** A row with only the static column has no rule. @param {Row} row */
 const isVersion = (row) => row['definition'] !== null && row['definition'] !== undefined;
 
 /** @param {Row} row @returns {StoredRule} */

@@ -11,12 +11,12 @@ const SELECT = {
 };
 
 /**
- * A dead letter, read back.
+ * A dead letter, as it is read from the database.
  *
  * @typedef {object} StoredDeadLetter
  * @property {Buffer} id 16 bytes
  * @property {number} receivedAt epoch ms
- * @property {string | null} device as the topic has it; null where one row counts the refusals of several devices
+ * @property {string | null} device as in the topic; null: the row counts the refusals of several devices
  * @property {string} topic
  * @property {Record<string, number>} codes refused measurements by code
  * @property {StoredContent | null} content null for a dead letter that only counts
@@ -28,7 +28,7 @@ const SELECT = {
  * @property {number} size bytes of the whole payload
  * @property {Buffer} sha256 of the whole payload
  * @property {Buffer} payload the first bytes of the payload
- * @property {Refusals} refused the first of them
+ * @property {Refusals} refused the first refusals
  * @property {((index: number) => boolean) | null} isRefused by the element's index in the message; null: the message was refused as a whole
  */
 
@@ -70,8 +70,8 @@ export const keyOf = (id) => [
 ];
 
 /**
- * Compares ids in the order of the CQL type `timeuuid`: by time, then by the other 8 bytes as signed bytes. Both servers do so
- * (Cassandra's `TimeUUIDType`, ScyllaDB's `timeuuid_tri_compare`).
+ * Compares ids in the order of the CQL type `timeuuid`: by time, then by the other 8 bytes as signed bytes.
+ * Both servers use this order (Cassandra's `TimeUUIDType`, ScyllaDB's `timeuuid_tri_compare`).
  *
  * @param {Buffer} a
  * @param {Buffer} b

@@ -16,16 +16,18 @@ const SELECT_HEADS = {
   cql: 'SELECT id, device, codes FROM dead_letter WHERE hour = ? AND shard = ? AND id >= ? AND id < ? LIMIT ?',
 };
 
-/** Hours that one page may read: a day and the difference between two clocks. An hour has 16 partitions. */
+/**
+ * Limit of hours that one page reads: a day and the difference between two clocks. An hour has 16 partitions.
+ */
 const MAX_HOURS_PER_PAGE = 26;
 
-/** Bytes of topics and payloads in a page. The first dead letter of a page may be larger. */
+/** Limit of the bytes of topics and payloads in a page. The first dead letter of a page may be larger. */
 const MAX_BYTES_PER_PAGE = 8 * 1024 * 1024;
 
 /** Concurrent reads of dead letters. Each may hold 64 KiB of payload and 64 KiB of topic. */
 const CONCURRENT_READS = 16;
 
-/** Heads that one request reads. */
+/** Heads that one request reads. A head is a dead letter without its content. */
 const HEADS_PER_REQUEST = 1000;
 
 /** Heads of one shard that one step of a search reads. A page has at most `MAX_HOURS_PER_PAGE` steps. */
@@ -89,7 +91,8 @@ export function createDeadLetterReads(session) {
       for (const row of rows) if (matches(row, filter)) ids.push(row['id'].getBuffer());
       if (rows.length === HEADS_PER_STEP) reached = newer(reached, rows.at(-1)?.['id'].getBuffer());
     }
-    // Older ids of the other shards belong to the next step, so that the order of the page holds.
+    // Older ids of the other shards belong to the next step. Otherwise the ids of the page would not be in
+    // order.
     return newestOf(
       ids.filter((id) => compareDeadLetterIds(id, reached) >= 0),
       reached,
@@ -166,7 +169,7 @@ export function createDeadLetterReads(session) {
             end = deadLetter.id;
           }
         }
-        // Dead letters that expired during the read count as read.
+        // Dead letters that expired during the read count as already read.
         end = reached;
       }
       return { deadLetters, next: compareDeadLetterIds(first, end) < 0 ? end : null };
@@ -175,10 +178,11 @@ export function createDeadLetterReads(session) {
     scanHour,
 
     /**
-     * Counts the refused measurements of each device in the range. Dead letters of no single device are left out.
+     * Counts the refused measurements of each device in the range. Dead letters that belong to no single
+     * device are left out.
      *
      * @param {Range} range
-     * @returns {Promise<Map<string, RefusedCount>>} by device as its topics have it
+     * @returns {Promise<Map<string, RefusedCount>>} by device as in its topics
      */
     async refusedByDevice(range) {
       /** @type {Map<string, RefusedCount>} */
@@ -207,7 +211,10 @@ export function createDeadLetterReads(session) {
 
 /** @typedef {ReturnType<typeof createDeadLetterReads>} DeadLetterReads */
 
-/** @param {Buffer} end @returns {number} epoch ms of the latest hour that can hold a dead letter before `end` */
+/**
+ * @param {Buffer} end
+ * @returns {number} epoch ms of the latest hour that can contain a dead letter before `end`
+ */
 function hourBefore(end) {
   const began = bucketOf(timeOfId(end));
   return compareDeadLetterIds(firstIdOf(began), end) < 0 ? began : began - HOUR_MS;

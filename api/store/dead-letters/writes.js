@@ -9,10 +9,13 @@ import { elementsIn, keyOf, packElements } from './dead-letter.js';
 /** @import { StoredDeadLetter } from './dead-letter.js' */
 /** @import { Head, Range } from './reads.js' */
 
-/** Bytes of a payload that are stored. A longer payload cannot be replayed. */
+/** Limit of a payload's bytes that are stored. A longer payload cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;
 
-/** Refused measurements that are listed with their codes. The counts and the bit set hold all of them. */
+/**
+ * Limit of refused measurements that are listed with their codes. The counts and the bit set include all of
+ * them.
+ */
 const MAX_LISTED = 100;
 
 const INSERT = {
@@ -25,7 +28,8 @@ const INSERT = {
 /**
  * @typedef {object} DeadLetter
  * @property {number} receivedAt epoch ms
- * @property {string | undefined} device as the topic has it; undefined where one row counts the refusals of several devices
+ * @property {string | undefined} device as in the topic; undefined: the row counts the refusals of several
+ *   devices
  * @property {string} topic
  * @property {Record<string, number>} codes refused measurements by code
  * @property {{ contentType: string | undefined, payload: Buffer, refused: Refusals } | null} content of the message;
@@ -61,7 +65,7 @@ export function createDeadLetterWrites(session) {
 
 /** @typedef {ReturnType<typeof createDeadLetterWrites>} DeadLetterWrites */
 
-/** @param {DeadLetter} deadLetter @returns {StoredDeadLetter} as it is read back, with a new id */
+/** @param {DeadLetter} deadLetter @returns {StoredDeadLetter} as it will be read, with a new id */
 export function storedForm({ receivedAt, device, topic, codes, content }) {
   const head = { id: newTimeId(receivedAt), receivedAt, device: device ?? null, topic, codes };
   if (!content) return { ...head, content: null };
@@ -81,7 +85,7 @@ export function storedForm({ receivedAt, device, topic, codes, content }) {
 }
 
 /**
- * The bytes of a payload that are stored. A view of them would keep all of a longer payload in memory.
+ * Copies the bytes of a payload that are stored. A view of a longer payload would keep all of it in memory.
  *
  * @param {Buffer} payload
  */
@@ -94,7 +98,10 @@ function refusedSet(refused) {
   return indexes.includes(-1) ? undefined : packElements(indexes);
 }
 
-/** A summary ends with the hour in which it has read this many dead letters. Another request reads the older hours. */
+/**
+ * Number of dead letters after which a summary ends with the current hour. Another request reads the older
+ * hours.
+ */
 const MAX_DEAD_LETTERS = 100_000;
 
 /**
@@ -138,7 +145,7 @@ export async function summarizeDeadLetters(
 }
 
 /**
- * The parts of a range that lie in one hour each, lazily.
+ * Splits a range lazily into parts that lie in one hour each.
  *
  * @param {Range} range
  * @param {'newest' | 'oldest'} [first]

@@ -49,7 +49,13 @@ export function createDeviceIndex(session) {
       }));
     },
 
-    /** The removal has the write timestamp that was read, so a newer row of the device survives. @param {string} site @param {DeviceEntry} entry */
+    /**
+     * Removes an index row. The removal has the write timestamp of the row that was read, so a newer row of
+     * the device survives.
+     *
+     * @param {string} site
+     * @param {DeviceEntry} entry
+     */
     remove: (site, { group, key, writeTimestamp }) =>
       session.write(REMOVE, [writeTimestamp, site, group, uuidBytes(key)]),
   };
@@ -57,7 +63,7 @@ export function createDeviceIndex(session) {
 
 /** @typedef {ReturnType<typeof createDeviceIndex>} DeviceIndex */
 
-/** A stale index row is removed after this time, in ms. By then the birth that wrote it must have ended. */
+/** Age in ms at which a stale index row is removed. By then the birth that wrote it must have ended. */
 const STALE_AFTER_MS = 600_000;
 
 /** @param {{ writtenAt: number }} entry epoch ms @param {number} now epoch ms */

@@ -10,7 +10,7 @@ import { iterateGroups } from './group-iterator.js';
 
 const { types } = cassandra;
 
-/** ScyllaDB takes 100 clustering keys in one IN. */
+/** ScyllaDB accepts 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -82,7 +82,7 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
     /**
      * @param {object} page
      * @param {string} [page.site]
-     * @param {((device: IdentifiedDevice) => boolean) | null} page.accept null: all are wanted
+     * @param {((device: IdentifiedDevice) => boolean) | null} page.accept null: all devices
      * @param {DevicePlace | null} page.after
      * @param {number} page.limit
      * @returns {Promise<{ rows: IdentifiedDevice[], next: DevicePlace | null }>} at most `limit`, maybe fewer before the end
@@ -107,5 +107,11 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
 /** @param {Row} row */
 const idOf = (row) => uuidText(row['device_id'].getBuffer());
 
-/** A late status or last_seen, or a retirement, leaves a row without a registration. @param {Row} row @returns {IdentifiedDevice | null} */
+/**
+ * A late status or last_seen, or a retirement, leaves a row without a registration, for which the result is
+ * null.
+ *
+ * @param {Row} row
+ * @returns {IdentifiedDevice | null}
+ */
 const registered = (row) => (row['registered_at'] ? { ...deviceRow(row), id: idOf(row) } : null);

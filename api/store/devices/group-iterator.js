@@ -1,21 +1,22 @@
-/** Requests per page. A page of a large, mostly empty fleet is short rather than slow. */
+/** Limit of requests per page. In a large, mostly empty fleet a page is rather short than slow. */
 const MAX_READS_PER_PAGE = 32;
 
 /** Keys per page if rows are filtered. */
 const MAX_FILTERED_PER_PAGE = 1000;
 
-/** Keys per request if rows are filtered. A rare match must not cost one request per key. */
+/** Keys per request if rows are filtered. A rare match must not cost one request for each key. */
 const FILTERED_PER_READ = 100;
 
 /**
- * The position after a page: a key instead of the driver's page state, so that it never expires.
+ * The position after a page. It is a key and not the page state of the driver, so it never expires.
  *
  * @template K
- * @typedef {{ group: number, key?: K }} Place `key`: the last one read; none: before the group's first
+ * @typedef {{ group: number, key?: K }} Place `key`: the last one that was read; missing: the position is
+ *   before the first key of the group
  */
 
 /**
- * One key that was read. `row` is null if it does not belong in the page.
+ * One key that was read. `row` is null if the row does not belong in the page.
  *
  * @template R, K
  * @typedef {{ key: K, row: R | null }} Entry
@@ -29,7 +30,7 @@ const FILTERED_PER_READ = 100;
  * @param {number} page.groups number of groups
  * @param {Place<K>} page.from
  * @param {number} page.limit rows; a page before the end may be short
- * @param {boolean} page.checked whether rows are filtered: more may be read than returned
+ * @param {boolean} page.checked whether rows are filtered: then more rows may be read than returned
  * @param {(place: Place<K>, wanted: number) => Promise<Array<Entry<R, K>>>} page.read returns the entries of `place.group`
  *   after `place.key`, in order; fewer than `wanted` at the end of the group
  * @returns {Promise<{ rows: R[], next: Place<K> | null }>} `next` is null at the end

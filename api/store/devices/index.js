@@ -83,7 +83,7 @@ const SENSORS = {
  * @typedef {object} TalliedDevice
  * @property {string | null} state
  * @property {number | null} lastSeen epoch ms
- * @property {number} sensorsAt epoch ms of the last change of its sensors; 0 where none is known
+ * @property {number} sensorsAt epoch ms of the last change of its sensors; 0: unknown
  */
 
 /**

@@ -71,7 +71,8 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
 
   return {
     /**
-     * A device is one slice of a partition. The filter is checked on its rows.
+     * Reads a page of one device. Its sensors are one slice of a partition, so the filter is checked on its
+     * rows.
      *
      * @param {DeviceKey} device
      * @param {{ filter: SensorFilter, after: LatestPlace | null, limit: number }} page
@@ -121,7 +122,7 @@ export const matches = (row, { type, site, name }) =>
   (site === undefined || row.site === site) &&
   (name === undefined || (row.name ?? '').startsWith(name));
 
-/** @param {SensorFilter} filter @returns {number} how many conditions it has */
+/** @param {SensorFilter} filter @returns {number} number of its conditions */
 export const conditions = (filter) => Object.values(filter).filter((term) => term !== undefined).length;
 
 /**

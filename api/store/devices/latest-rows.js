@@ -11,7 +11,7 @@ import { sensorRow } from '../registry/rows.js';
 
 const { types } = cassandra;
 
-/** ScyllaDB takes 100 clustering keys in one IN. */
+/** ScyllaDB accepts 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -63,7 +63,7 @@ export function createLatestRows(session) {
       return withValues(group, rows);
     },
 
-    /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all of a device */
+    /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of the device */
     async ofDevice({ group, bytes }) {
       const [rows, values] = await Promise.all([
         session.all(ALL_OF_DEVICE, [group, bytes], MAX_SENSORS_PER_DEVICE),
@@ -117,11 +117,15 @@ const uuid = (id) => new types.Uuid(uuidBytes(id));
 /** @param {Row} row @param {Map<string, Newest>} [newest] of its device @returns {LatestRow} */
 const latestRow = (row, newest) => ({ ...sensorRow(row, newest), deviceId: sensorKey(row).device });
 
-/** Metadata that was written during a retirement leaves a row without a registration. @param {LatestRow} row */
+/**
+ * Metadata that was written during a retirement leaves a row without a registration. Such a row is no sensor.
+ *
+ * @param {LatestRow} row
+ */
 export const isRegistered = (row) => row.registeredAt !== null;
 
 /**
- * The key of a sensor in the fleet. Cursors hold it as JSON.
+ * The key of a sensor in the fleet. Cursors contain it as JSON.
  *
  * @typedef {{ device: string, sensor: string }} SensorKey lower-case UUIDs
  */

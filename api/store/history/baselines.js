@@ -7,7 +7,7 @@ import { int64, writeTimestamp } from '../cql-encoding.js';
 /** Floats of one day: mean and deviation of each of its 24 hours. */
 export const PROFILE_FLOATS = 48;
 
-/** Rows of one batch: each has some 230 bytes, and a batch stays below the 5 KiB at which Cassandra warns. */
+/** Rows of one batch. Each has some 230 bytes, so a batch stays below the 5 KiB at which Cassandra warns. */
 const ROWS_PER_BATCH = 20;
 
 const INSERT = 'INSERT INTO baseline (grp, day, device_id, sensor_id, hours) VALUES (?, ?, ?, ?, ?)';
@@ -68,13 +68,22 @@ export function createBaselineStore(session) {
       }
     },
 
-    /** @param {number} group @returns {Promise<number | null>} epoch ms: all days before it are learned; null: none is */
+    /**
+     * @param {number} group
+     * @returns {Promise<number | null>} epoch ms: all days before it are learned; null: no day is learned
+     */
     async learnedUntil(group) {
       const row = await session.one(SELECT_PROGRESS, [group]);
       return row?.['learned_until']?.getTime() ?? null;
     },
 
-    /** The write timestamp is the instant itself. If two processes learn a group, the greater instant wins. @param {number} group @param {number} until epoch ms */
+    /**
+     * Stores the progress of learning. The write timestamp is the instant itself, so if two processes learn a
+     * group, the greater instant wins.
+     *
+     * @param {number} group
+     * @param {number} until epoch ms
+     */
     writeLearned: (group, until) =>
       session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),
   };

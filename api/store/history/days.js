@@ -18,18 +18,22 @@ const INSERT = {
 const UPDATE_LATE =
   'UPDATE day_stat USING TIMESTAMP ? SET late = late + ? WHERE device_id = ? AND sensor_id = ? AND year = ? AND day = ?';
 
-/** An hour of a copy, as `history_stat` has it. @typedef {DayHour & { lateAt: number | null }} CopiedHour `lateAt`: epoch ms */
+/**
+ * An hour of a copy, with the columns of `history_stat`.
+ *
+ * @typedef {DayHour & { lateAt: number | null }} CopiedHour `lateAt`: epoch ms
+ */
 
 /**
- * The table `day_stat`: copies of the rows of `history_stat`, a day in a row. A copy is as good as its rows, because each late
- * mark is written to both tables.
+ * The table `day_stat`: copies of the rows of `history_stat`, with one row for each day. A copy is as
+ * reliable as its rows, because each late mark is written to both tables.
  *
  * @param {Session} session
  */
 export function createDayStatistics(session) {
   return {
     /**
-     * Reads the days whose copies stand for all of their rows in `history_stat`.
+     * Reads the days whose copies are exact for all of their rows in `history_stat`.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of a day
@@ -51,7 +55,7 @@ export function createDayStatistics(session) {
      * @param {SensorBytes} key
      * @param {number} day epoch ms
      * @param {DayHour[]} hours all rows of the day in `history_stat`, each exact
-     * @param {number} readAt epoch ms at which their read began; the newer read wins
+     * @param {number} readAt epoch ms at which the read of the rows began; the newer read wins
      */
     write: (key, day, hours, readAt) =>
       session.write(INSERT, [...yearKey(key, day), int64(day), packDay(day, hours), int64(readAt * 1000)]),
@@ -87,11 +91,11 @@ function exactHours(row) {
   const day = row['day'].getTime();
   const hours = unpackDay(day, row['hours']);
   const late = Object.entries(row['late'] ?? {});
-  // Most days have no marks, and a query reads many of them.
+  // Most days have no marks, and a query reads many days.
   if (late.length === 0) return hours;
   const marks = new Map(late.map(([index, at]) => [day + Number(index) * HOUR_MS, Number(at) / 1000]));
   const marked = hours.map((hour) => ({ ...hour, lateAt: marks.get(hour.hour) ?? null }));
-  // A mark of an hour that the copy does not have.
+  // A mark may belong to an hour that the copy does not have.
   const isMissing = marks.size > marked.filter(({ lateAt }) => lateAt !== null).length;
   return isMissing || !marked.every(isExact) ? null : marked;
 }
@@ -109,7 +113,7 @@ const lateCell = (indexes, lateAt) =>
   ]);
 
 /**
- * The parts of a range that days do not cover, as few as are worth a request each.
+ * Finds the parts of a range that no day covers. Above `MAX_GAPS` parts, one part spans all of them.
  *
  * @param {number} from epoch ms, the start of an hour
  * @param {number} to epoch ms, the end of an hour
@@ -130,5 +134,5 @@ export function gapsOf(from, to, days) {
   return first && last && gaps.length > MAX_GAPS ? [{ from: first.from, to: last.to }] : gaps;
 }
 
-/** Requests for gaps, at most; above, one request reads from the first to the last. */
+/** Limit of requests for gaps. Above it, one request reads from the first gap to the last. */
 const MAX_GAPS = 4;

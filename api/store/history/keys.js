@@ -7,8 +7,16 @@ import { int32, int64 } from '../cql-encoding.js';
  * @typedef {{ device: Buffer, sensor: Buffer }} SensorBytes 16 bytes each
  */
 
-/** @param {SensorBytes} key @param {number} hour epoch ms @returns {Buffer[]} the partition of `history` that holds it */
+/**
+ * @param {SensorBytes} key
+ * @param {number} hour epoch ms
+ * @returns {Buffer[]} the partition of `history` that contains the hour
+ */
 export const dayKey = ({ device, sensor }, hour) => [device, sensor, int64(dayOf(hour))];
 
-/** @param {SensorBytes} key @param {number} hour epoch ms @returns {Buffer[]} the partition of `history_stat` that holds it */
+/**
+ * @param {SensorBytes} key
+ * @param {number} hour epoch ms
+ * @returns {Buffer[]} the partition of `history_stat` that contains the hour
+ */
 export const yearKey = ({ device, sensor }, hour) => [device, sensor, int32(yearOf(hour))];

@@ -27,11 +27,11 @@ const SELECT_START = {
 };
 
 /**
- * How far a group of devices is packed.
+ * The packing progress of a group of devices.
  *
  * @typedef {object} PackProgress
  * @property {number} packedUntil epoch ms: every hour before it is packed, or has only late data
- * @property {number} settledUntil epoch ms: compaction pass 2 has read every hour before it
+ * @property {number} settledUntil epoch ms: the second packing pass has read every hour before it
  * @property {number} noticedUntil epoch ms: all late days that were noticed before it are packed
  */
 
@@ -40,7 +40,7 @@ export function createPackProgress(session) {
   /** @type {Promise<number> | null} */
   let start = null;
 
-  /** Samples from before the installation are late for their hour. So packing starts with the installation. */
+  /** Samples from before the installation are late for their hours. So packing starts with the installation. */
   async function readStart() {
     const row = await session.one(SELECT_START, [PART]);
     return bucketOf(row?.['applied_at'].getTime() ?? 0) - PACKED_BEFORE_START_MS;
@@ -62,13 +62,19 @@ export function createPackProgress(session) {
       const [row, begin] = await Promise.all([session.one(SELECT, [group]), startOf()]);
       return {
         packedUntil: row?.['packed_until']?.getTime() ?? begin,
-        // Data for the two days before the start may still arrive.
+        // Samples of the two days before the start may still arrive.
         settledUntil: row?.['settled_until']?.getTime() ?? begin - 2 * DAY_MS,
         noticedUntil: row?.['noticed_until']?.getTime() ?? begin,
       };
     },
 
-    /** The write timestamp is the instant itself. If two processes pack a group, the greater instant wins. @param {number} group @param {number} until epoch ms */
+    /**
+     * Stores the progress of the first pass. The write timestamp is the instant itself, so if two processes
+     * pack a group, the greater instant wins.
+     *
+     * @param {number} group
+     * @param {number} until epoch ms
+     */
     writePacked: (group, until) => session.write(WRITE_PACKED, [writeTimestamp(until), int64(until), group]),
 
     /** @param {number} group @param {number} until epoch ms */
@@ -100,7 +106,8 @@ const leaseStatements = (table) => ({
 });
 
 /**
- * Leases of groups: one process packs, streams or writes the files of a group at a time. They are lightweight transactions within the data center.
+ * Leases of groups: one process at a time packs, streams or writes the files of a group. Each lease is a
+ * lightweight transaction within the data center.
  *
  * @param {Session} session
  * @param {'pack_lease' | 'stream_lease' | 'parquet_lease'} table
@@ -108,14 +115,18 @@ const leaseStatements = (table) => ({
 export function createPackLeases(session, table) {
   const { take, renew, release } = leaseStatements(table);
   return {
-    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: another process has it */
+    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: another process has the lease */
     async take(group, owner) {
       const row = await session.one(take, [group, owner]);
-      // The driver may have repeated a request that was applied.
+      // The driver may have repeated a request that was already applied.
       return row?.['[applied]'] === true || row?.['owner'] === owner;
     },
 
-    /** @param {number} group @param {string} owner @returns {Promise<boolean>} false: this process has lost it */
+    /**
+     * @param {number} group
+     * @param {string} owner
+     * @returns {Promise<boolean>} false: this process has lost the lease
+     */
     renew: async (group, owner) => (await session.one(renew, [owner, group, owner]))?.['[applied]'] === true,
 
     /** @param {number} group @param {string} owner */
@@ -133,12 +144,12 @@ const SELECT_LATE_DAYS = {
 
 /** @typedef {{ device: Buffer, day: number }} LateDay `device`: 16 bytes; `day`: epoch ms of its start */
 
-/** Days that must be packed again, because samples came late. @param {Session} session */
+/** Days that must be packed again, because they got late samples. @param {Session} session */
 export function createLateDays(session) {
   return {
     /**
      * @param {number} group of the device
-     * @param {number} noticed epoch ms, the hour in which they came late
+     * @param {number} noticed epoch ms, the hour in which the late samples arrived
      * @param {LateDay[]} days
      */
     async write(group, noticed, days) {

@@ -30,7 +30,7 @@ const SELECT_STATISTICS = {
   fetchSize: 2000,
 };
 
-/** A range of more than this, in ms, is read by days. */
+/** Length of a range, in ms, above which it is read by days. */
 const BY_DAYS_MS = 2 * DAY_MS;
 
 /** @param {Session} session */
@@ -46,11 +46,11 @@ export function createHistoryReads(session) {
   /** @param {SensorBytes} key @param {number} from epoch ms @param {number} to epoch ms @returns {Promise<HourRow[]>} */
   async function readByDays(key, from, to) {
     const copies = await days.read(key, dayOf(from), dayOf(to - 1) + DAY_MS);
-    // Read after the copies: what was late for them is in these rows.
+    // The rows are read after the copies. So they include samples that were late for a copy.
     const gaps = gapsOf(from, to, copies);
     const rows = (await Promise.all(gaps.map((gap) => readRows(key, gap.from, gap.to)))).flat();
     for (const [day, hours] of copies) {
-      // Where there are many gaps, one read has covered them and the days between.
+      // If there are many gaps, one read has covered the gaps and the days between them.
       if (gaps.some((gap) => day >= gap.from && day < gap.to)) continue;
       const isWhole = day >= from && day + DAY_MS <= to;
       rows.push(...(isWhole ? hours : hours.filter(({ hour }) => hour >= from && hour < to)));
@@ -60,12 +60,12 @@ export function createHistoryReads(session) {
 
   return {
     /**
-     * Reads the rows of some hours as they are stored. A sample that is in two rows is returned twice.
+     * Reads the rows of some hours as they are stored. A sample in two rows is returned twice.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of an hour
      * @param {number} to epoch ms, the end of an hour of the same UTC day
-     * @returns {Promise<Map<number, Series[]>>} by hour, one sorted series a row
+     * @returns {Promise<Map<number, Series[]>>} by hour, one sorted series for each row
      */
     async readSamples(key, from, to) {
       const rows = await session.all(SELECT_SAMPLES, [...dayKey(key, from), int64(from), int64(to)]);
@@ -82,7 +82,7 @@ export function createHistoryReads(session) {
     },
 
     /**
-     * The rows of `history_stat` as they are stored. The packer needs those that are not exact.
+     * Reads the rows of `history_stat` as they are stored. The packer needs the rows that are not exact.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of an hour
@@ -92,7 +92,8 @@ export function createHistoryReads(session) {
     readRows,
 
     /**
-     * The same, of a long range from `day_stat` where its copies are exact. So a month of a sensor is 31 rows and not 744.
+     * Reads statistics. In a long range, exact copies of `day_stat` replace the rows of `history_stat`. So a
+     * month of a sensor is 31 rows and not 744.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of an hour
@@ -101,10 +102,14 @@ export function createHistoryReads(session) {
      */
     readStatistics: (key, from, to) => (to - from > BY_DAYS_MS ? readByDays : readRows)(key, from, to),
 
-    /** The same of any range. */
+    /** Reads statistics by days, whatever the length of the range. */
     readByDays,
 
-    /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<Series[]>} one sorted series a row */
+    /**
+     * @param {SensorBytes} key
+     * @param {number} hour epoch ms
+     * @returns {Promise<Series[]>} one sorted series for each row
+     */
     async readHour(key, hour) {
       return (await this.readSamples(key, hour, hour + HOUR_MS)).get(hour) ?? [];
     },

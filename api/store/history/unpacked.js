@@ -13,7 +13,11 @@ import { dayKey } from './keys.js';
  * @typedef {Series | null} StoredSeries sorted
  */
 
-/** @template T @typedef {{ items: T[], next: string | undefined }} Page `next`: what to ask for the next page with; undefined at the end */
+/**
+ * @template T
+ * @typedef {{ items: T[], next: string | undefined }} Page `next`: the argument that requests the next page;
+ *   undefined at the end
+ */
 
 const DEVICES = { name: 'pack_devices', cql: 'SELECT device_id FROM device WHERE grp = ?' };
 const SENSORS = {
@@ -52,10 +56,14 @@ export function createUnpackedReads(session) {
       return rows.map((row) => row['sensor_id'].getBuffer());
     },
 
-    /** A page of the blocks of a device in one hour; `after` is the `next` of the page before. */
+    /** Reads a page of the blocks of a device in one hour. `after` is the `next` of the previous page. */
     blockPage: messages.page,
 
-    /** @param {SensorBytes} key @param {number} hour epoch ms @returns {Promise<StoredSeries[]>} one a row of history */
+    /**
+     * @param {SensorBytes} key
+     * @param {number} hour epoch ms
+     * @returns {Promise<StoredSeries[]>} one for each row of history
+     */
     async historyHour(key, hour) {
       const rows = await session.all(HISTORY_HOUR, [...dayKey(key, hour), int64(hour)]);
       return rows.map((row) => unpackOrNull(() => unpackSamples(hour, row['samples'])));

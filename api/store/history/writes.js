@@ -47,7 +47,7 @@ export function createHistoryWrites(session) {
      * @param {SensorBytes} key
      * @param {number} hour epoch ms
      * @param {HourStatistics} statistics of all samples of the hour in history
-     * @param {number} readFrom epoch ms at which their read began; the newer read wins
+     * @param {number} readFrom epoch ms at which the read of the samples began; the newer read wins
      */
     writeStatistics: (key, hour, { count, min, max, sum, first, last }, readFrom) =>
       session.write(INSERT_STATISTICS, [

@@ -8,7 +8,7 @@
  * @typedef {{ ts: number, value: number }} Newest `ts` in epoch ms
  */
 
-/** ScyllaDB takes 100 clustering keys in one IN. */
+/** ScyllaDB accepts 100 clustering keys in one IN. */
 const KEYS_PER_READ = 100;
 
 const OF_DEVICE = {
@@ -21,7 +21,7 @@ const OF_DEVICES = {
 };
 
 /**
- * Reads of the table `latest`: the newest value of each sensor of a device, a row a device.
+ * Reads of the table `latest`: one row for each device, with the newest value of each of its sensors.
  *
  * @param {Session} session
  */

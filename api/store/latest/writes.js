@@ -15,8 +15,9 @@ import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pendin
 const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE grp = ? AND device_id = ?';
 
 /**
- * Bytes that a server counts for a group, for the row of each of its devices, and for each entry of a map. Cassandra 5.0 counts 41, 57 and
- * 60: the id of the sensor, time and value with their lengths, the write timestamp and two times of expiry.
+ * Bytes that a server counts for a group, for the row of each of its devices, and for each entry of a map.
+ * Cassandra 5.0 counts 41, 57 and 60: the id of the sensor, time and value with their lengths, the write
+ * timestamp and two times of expiry.
  */
 const GROUP_WEIGHT = 45;
 const DEVICE_WEIGHT = 60;
@@ -32,10 +33,11 @@ const ENTRY_WEIGHT = 64;
  */
 
 /**
- * Writes the newest value of each sensor to `latest`. It writes only values newer than the last known commit.
+ * Writes the newest value of each sensor to `latest`, unless a newer value is known to be committed.
  *
- * One row of a group of devices is in flight at a time. Meanwhile updates of the group merge, and leave together (group commit, without
- * a timer). A `latest` update costs 15 to 17 µs in a full batch, and 35 µs alone.
+ * One row of a group of devices is in flight at a time. Meanwhile updates of the group merge, and are sent
+ * together (group commit, without a timer). A `latest` update costs 15 to 17 µs in a full batch, and 35 µs
+ * alone.
  */
 export class LatestWrites {
   #rows;
@@ -60,22 +62,25 @@ export class LatestWrites {
    * @param {{ bytes: Buffer, group: number, retiredAt: number | null }} device
    * @param {SensorNewest<S>[]} newest of each sensor in a message
    * @returns {Promise<S[]>} settles when all values are committed, with the sensors that have a newer value
+   *   now
    * @throws {MillraceError} `unavailable` while the process ends
    */
   write(device, newest) {
-    // Nearly always all of them are news. Then the list of the message is not copied.
+    // Nearly always all values are newer. Then the list of the message is not copied.
     const news = newest.every(isNews) ? newest : newest.filter(isNews);
     if (news.length === 0) return Promise.resolve([]);
     const update = new LatestUpdate(device, news);
     const partition = this.#partitions.find(device.group);
     const { open } = partition;
     const row = open?.join(update) ? open : this.#rows.open(new PendingLatest(partition, update));
-    // `then` and not async: every message would keep the state of one more function until its commit.
+    // Uses `then` and not async, because every message would keep the state of one more function until its
+    // commit.
     return row.done.then(
       () => noteCommitted(news),
       async (error) => {
         if (!isRefusal(error)) throw error;
-        // Later messages of the device were merged into the update, so this message makes its own again.
+        // Later messages of the device were merged into the update, so this message builds its own update
+        // again.
         const isCommitted = await this.#writeAlone(partition, new LatestUpdate(device, news));
         return isCommitted ? noteCommitted(news) : [];
       },
@@ -83,11 +88,12 @@ export class LatestWrites {
   }
 
   /**
-   * One device with refused values must not fail the others.
+   * Writes the update of one device alone. A device with refused values must not make the writes of others
+   * fail.
    *
    * @param {Partition} partition
    * @param {LatestUpdate} update
-   * @returns {Promise<boolean>} whether it is committed
+   * @returns {Promise<boolean>} whether the update is committed
    */
   async #writeAlone(partition, update) {
     try {
@@ -125,11 +131,17 @@ function noteCommitted(news) {
 }
 
 /**
- * The newest values of some sensors of a device, as one message has them, or several that wait together. The values of a message stay in
- * its own list. With a map, a message of 50 sensors made 150 objects more.
+ * The newest values of some sensors of a device, from one message or from several that wait together. The
+ * values of a message stay in its own list. With a map, a message of 50 sensors would create 150 more
+ * objects.
  */
 export class LatestUpdate {
-  /** Places in `newest`, by the very Buffer of the sensor's id. Only a message with other sensors needs them. @type {Map<Buffer, number> | null} */
+  /**
+   * Index in `newest` by the identity of the Buffer with the sensor's id. Only a message with other sensors
+   * needs this map.
+   *
+   * @type {Map<Buffer, number> | null}
+   */
   #places = null;
 
   /**
@@ -147,7 +159,10 @@ export class LatestUpdate {
     return this.newest.length;
   }
 
-  /** @param {LatestUpdate} arriving of the same device @returns {number} sensors that only the arriving one has */
+  /**
+   * @param {LatestUpdate} arriving of the same device
+   * @returns {number} number of sensors that only the arriving update has
+   */
   countNew({ newest }) {
     if (this.#hasSensorsOf(newest)) return 0;
     const places = this.#findPlaces();
@@ -160,7 +175,7 @@ export class LatestUpdate {
   merge({ newest, retiredAt }) {
     this.retiredAt = retiredAt;
     if (this.#hasSensorsOf(newest)) {
-      // A new list: the message needs its own one again if the database refuses the row.
+      // The list is copied, because the message needs its own list again if the database refuses the row.
       this.newest = newest.map((each, place) =>
         newer(/** @type {SensorNewest} */ (this.newest[place]), each),
       );
@@ -176,7 +191,8 @@ export class LatestUpdate {
   }
 
   /**
-   * Messages of a device nearly always have the same sensors in the same order. Then no map is needed.
+   * Whether an update has the same sensors in the same order, as messages of a device nearly always have.
+   * Then no map is needed.
    *
    * @param {SensorNewest[]} arriving
    */
@@ -190,7 +206,7 @@ export class LatestUpdate {
 
   #findPlaces() {
     if (this.#places) return this.#places;
-    // The message needs its own list again if the database refuses the row.
+    // The list is copied, because the message needs its own list again if the database refuses the row.
     this.newest = [...this.newest];
     this.#places = new Map(this.newest.map(({ sensor }, place) => [sensor.bytes, place]));
     return this.#places;
@@ -200,8 +216,8 @@ export class LatestUpdate {
 /**
  * The updates of a group that wait together.
  *
- * Invariant: a row with several devices has at most 2,000 entries, also after merging. An update of a single device may have more: it has
- * at most 10,000 sensors. A request of the protocol takes 65,535 statements.
+ * Invariant: a row with several devices has at most 2,000 entries, even after merging. An update of a single
+ * device may have more: it has at most 10,000 sensors. A request of the protocol accepts 65,535 statements.
  *
  * @extends {PendingRow<LatestUpdate>}
  */
@@ -260,13 +276,17 @@ function newer(waiting, arriving) {
   return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;
 }
 
-/** A year of times before a retirement takes 8.8 hours of write timestamps. ScyllaDB accepts them up to 3 days in the future. */
+/**
+ * Length of the period before a retirement whose values get distinct write timestamps. A year takes 8.8 hours
+ * of write timestamps. ScyllaDB accepts timestamps up to 3 days in the future.
+ */
 const SQUEEZED_MS = 365 * DAY_MS;
 
 /**
- * Returns the write timestamp of a value: the time of its measurement, so that the newest measured value wins. A retirement deletes
- * values, and a deletion wins against a value with the same write timestamp. What the device measured before its retirement and sends
- * after it is written above the deletions, in the order of the measurements: 1 µs for each ms.
+ * Returns the write timestamp of a value: the time of its measurement, so that the newest measured value
+ * wins. A retirement deletes values, and a deletion wins against a value with the same write timestamp.
+ * Values that were measured before the retirement and sent after it get timestamps above the deletions, in
+ * the order of the measurements: 1 µs for each ms.
  *
  * @param {number} ts epoch ms
  * @param {number | null} retiredAt epoch ms of the last retirement of the device; null: never
@@ -278,14 +298,15 @@ export function latestStamp(ts, retiredAt) {
 }
 
 /**
- * A statement has one write timestamp: sensors whose newest instants differ need one each.
+ * Groups values by instant. A statement has one write timestamp, so sensors with different newest instants
+ * need separate statements.
  *
  * @param {SensorNewest[]} newest
  * @returns {Array<{ ts: number, entries: SensorNewest[] }>}
  */
 function byInstant(newest) {
   const [first] = newest;
-  // Nearly always a device reads all of its sensors at one instant.
+  // Nearly always a device measures all of its sensors at one instant.
   if (first && newest.every(({ ts }) => ts === first.ts)) return [{ ts: first.ts, entries: newest }];
   /** @type {Map<number, SensorNewest[]>} */
   const instants = new Map();
@@ -303,8 +324,8 @@ const LENGTH_BYTES = 4;
 const ENTRY_BYTES = LENGTH_BYTES + ID_BYTES + LENGTH_BYTES + 2 * (LENGTH_BYTES + CELL_BYTES);
 
 /**
- * The bytes of a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, section 6.11 and 6.23). Written at once, since
- * the driver's encoder makes eight Buffers an entry.
+ * The bytes of a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, section 6.11 and
+ * 6.23). They are written into one Buffer, since the driver's encoder makes eight Buffers for each entry.
  *
  * @param {number} ts epoch ms
  * @param {SensorNewest[]} entries
@@ -313,7 +334,7 @@ function mapCell(ts, entries) {
   const bytes = Buffer.allocUnsafe(LENGTH_BYTES + ENTRY_BYTES * entries.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   view.setInt32(0, entries.length);
-  // The same for all entries.
+  // The upper half of the time is equal in all entries.
   const high = Math.floor(ts / 2 ** 32);
   const low = ts >>> 0;
   let at = LENGTH_BYTES;
@@ -339,7 +360,7 @@ const LAST_SEEN_EVERY_MS = 60_000;
 /** Bytes that a server counts for an update of `last_seen`, rounded up. */
 const LAST_SEEN_WEIGHT = 120;
 
-/** Writes when each device was last seen: the time of receipt. */
+/** Writes the time at which each device was last seen: the time of receipt. */
 export class LastSeenWrites {
   #rows;
   #partitions = new GroupPartitions();
@@ -350,11 +371,12 @@ export class LastSeenWrites {
   }
 
   /**
-   * Writes when the device was last seen, at most once a minute.
+   * Writes the time at which the device was last seen, at most once a minute.
    *
    * @param {{ bytes: Buffer, group: number, lastSeen: number }} device
    * @param {number} at epoch ms of the receipt
-   * @returns {Promise<void> | undefined} settles when it is committed; undefined: it was written less than a minute ago
+   * @returns {Promise<void> | undefined} settles when the time is committed; undefined: it was written less
+   *   than a minute ago
    */
   note(device, at) {
     if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
@@ -400,7 +422,7 @@ class PendingLastSeen extends PendingRow {
   }
 }
 
-/** The partitions of a table with one partition a group of devices. */
+/** The partitions of a table that has one partition for each group of devices. */
 class GroupPartitions {
   /** @type {Map<number, Partition>} */
   #groups = new Map();

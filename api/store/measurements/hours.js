@@ -19,8 +19,8 @@ import { int64 } from '../cql-encoding.js';
 const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
 
 /**
- * The samples of one sensor in one message: sorted, one per instant. With `from` 0 and `to` the number of samples, it is a piece of its
- * hour without a copy.
+ * The samples of one sensor in one message: sorted, one per instant. If `from` is 0 and `to` is the number of
+ * samples, the object itself can be a piece of its hour, without a copy.
  *
  * @typedef {{ sensor: Buffer, times: Numbers, values: Numbers, from?: number, to?: number }} SensorSeries
  */
@@ -32,9 +32,11 @@ const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, sample
  * @property {number} bucket epoch ms
  * @property {number} part
  * @property {Piece[]} pieces
- * @property {number} bytes of these pieces in a block, at most, without its first byte
- * @property {boolean} isShared whether they are of several messages. Those of one message are of different sensors
- * @property {number} width of several messages: pieces of each, if all have the same sensors in the same order; otherwise 0
+ * @property {number} bytes upper limit of the bytes of these pieces in a block, without its first byte
+ * @property {boolean} isShared whether the pieces come from several messages. Pieces of one message belong to
+ *   different sensors
+ * @property {number} width in an hour of several messages: number of pieces of each, if all have the same
+ *   sensors in the same order; otherwise 0
  */
 
 /**
@@ -47,18 +49,19 @@ const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, sample
 export function planHours(message, parts) {
   /** @type {Hour[]} */
   const hours = [];
-  /** Needed by a message of several partitions alone. @type {Map<number, Hour> | null} */
+  /** Only a message with several partitions needs this map. @type {Map<number, Hour> | null} */
   let byKey = null;
   for (const series of message) {
     const { sensor, times, values } = series;
     const part = parts === 1 ? 0 : partOf(sensor, parts);
     for (let from = 0; from < times.length; ) {
       const time = /** @type {number} */ (times[from]);
-      // Nearly always it is the hour of the first sample. To compute the hour takes two divisions of large numbers.
+      // Nearly always the sample is in the hour of the first sample. Computing the hour takes two divisions
+      // of large numbers.
       let hour = hours[0] && isIn(hours[0], part, time) ? hours[0] : undefined;
       if (!hour) {
         const bucket = bucketOf(time);
-        // A bucket is a multiple of an hour, in ms: no two partitions have the same sum.
+        // A bucket is a multiple of an hour, in ms, so no two partitions have the same sum.
         const key = bucket + part;
         hour = byKey?.get(key);
         if (!hour) {
@@ -67,7 +70,8 @@ export function planHours(message, parts) {
         }
       }
       const to = endOfHour(times, hour.bucket + HOUR_MS, from + 1);
-      // Nearly always the whole series. Then a message of 50 sensors makes 50 objects fewer, which live until its commit.
+      // Nearly always the piece is the whole series. Using the series itself saves a message of 50 sensors 50
+      // objects, which would live until its commit.
       const piece = isPiece(series, from, to) ? series : { sensor, times, values, from, to };
       hour.pieces.push(piece);
       hour.bytes += pieceBytes(piece);
@@ -80,7 +84,12 @@ export function planHours(message, parts) {
 /** @param {SensorSeries} series @param {number} from @param {number} to @returns {series is Piece} whether it is the piece with these bounds */
 const isPiece = (series, from, to) => series.from === from && series.to === to;
 
-/** @param {Hour} hour @param {number} part @param {number} time epoch ms @returns {boolean} whether a sample of this part and time is in it */
+/**
+ * @param {Hour} hour
+ * @param {number} part
+ * @param {number} time epoch ms
+ * @returns {boolean} whether a sample of this part and time belongs to the hour
+ */
 const isIn = (hour, part, time) => hour.part === part && time >= hour.bucket && time < hour.bucket + HOUR_MS;
 
 /**
@@ -89,18 +98,22 @@ const isIn = (hour, part, time) => hour.part === part && time >= hour.bucket && 
  * @param {number} low index to begin at
  */
 function endOfHour(times, end, low) {
-  // Nearly always the whole message is of one hour.
+  // Nearly always the whole message belongs to one hour.
   if (/** @type {number} */ (times[times.length - 1]) < end) return times.length;
   let index = low;
   while (/** @type {number} */ (times[index]) < end) index++;
   return index;
 }
 
-/** @param {Partition} partition of the hour @param {Hour} hour of one message, or of several @returns {Query[]} its rows: the same pieces, the same rows */
+/**
+ * @param {Partition} partition of the hour
+ * @param {Hour} hour of one message, or of several
+ * @returns {Query[]} its rows; equal pieces give equal rows
+ */
 export function encodeHour({ key }, { bucket, pieces, bytes, isShared, width }) {
   const packed = width > 0 ? packMessages(bucket, pieces, width) : null;
   if (packed) return [rowOf(key, pieces, packed)];
-  // Merging 50 sensors takes a map and 50 lists. So it is left to hours that need it, like cutting.
+  // Merging 50 sensors takes a map and 50 lists. So only hours of several messages are merged.
   const merged = isShared ? mergePieces(pieces) : pieces;
   if (bytes < MAX_BLOCK_BYTES) return [rowOf(key, merged, packBlock(bucket, merged))];
   return splitBlocks(merged).map((block) => rowOf(key, block, packBlock(bucket, block)));

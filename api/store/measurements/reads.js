@@ -13,7 +13,7 @@ export function createSampleReads(session) {
   /**
    * @param {Buffer} device 16 bytes
    * @param {number} bucket epoch ms
-   * @param {(parts: number[]) => number[]} choose which parts to read besides part 0
+   * @param {(parts: number[]) => number[]} choose returns the parts to read in addition to part 0
    * @param {number} [since] epoch ms
    * @returns {Promise<Buffer[]>} blocks
    */
@@ -28,7 +28,7 @@ export function createSampleReads(session) {
     newest: rows.newest,
 
     /**
-     * All samples of a sensor in one hour, merged.
+     * Reads all samples of a sensor in one hour, merged.
      *
      * @param {Buffer} device 16 bytes
      * @param {Buffer} sensor 16 bytes
@@ -42,11 +42,11 @@ export function createSampleReads(session) {
     },
 
     /**
-     * All samples of a device in one hour, as they are stored: what is in two rows comes twice.
+     * Reads all samples of a device in one hour, as they are stored. A sample in two rows is returned twice.
      *
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms
-     * @returns {Promise<Map<string, Series[]>>} by sensor id, one series a row
+     * @returns {Promise<Map<string, Series[]>>} by sensor id, one series for each row
      */
     async readDeviceHour(device, bucket) {
       /** @type {Map<string, Series[]>} */

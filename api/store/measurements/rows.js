@@ -9,7 +9,8 @@ import { partOf } from './hours.js';
 const SELECT = {
   name: 'read_hour',
   cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ?',
-  // A message of 50 sensors is a row of 1 kB. Blocks of 32 KiB come from devices whose messages wait, few to an hour.
+  // A message of 50 sensors is a row of 1 kB. Devices whose messages wait write blocks of 32 KiB, but only
+  // few in an hour.
   fetchSize: 500,
 };
 const SELECT_SINCE = {
@@ -34,7 +35,8 @@ const SELECT_PARTS = {
  */
 export function createMessageRows(session) {
   /**
-   * The static column comes with a row. Where no row is new enough, it is read alone.
+   * Finds the numbers of parts, which are in a static column. The column comes with any row. If no row is new
+   * enough, the column is read alone.
    *
    * @param {Row[]} rows of a part of the hour
    * @param {unknown[]} key
@@ -48,8 +50,9 @@ export function createMessageRows(session) {
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms
      * @param {number} part
-     * @param {number} [since] epoch ms: rows without a sample from then on may be left out
-     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: of part 0, every number of parts that the hour is spread over
+     * @param {number} [since] epoch ms: rows whose samples are all earlier may be left out
+     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: in part 0, every number of parts
+     *   over which the hour is spread
      */
     async read(device, bucket, part, since = bucket) {
       const key = [device, int64(bucket), int32(part)];
@@ -64,13 +67,14 @@ export function createMessageRows(session) {
     },
 
     /**
-     * The newest rows of a stretch of an hour, by the newest sample of each.
+     * Reads the newest rows in a part of an hour. The newest sample of each row decides its order.
      *
      * @param {Buffer} device 16 bytes
      * @param {number} part
      * @param {{ from: number, to: number }} stretch epoch ms, within one hour
      * @param {number} limit of rows
-     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: of part 0, every number of parts that the hour is spread over
+     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: in part 0, every number of parts
+     *   over which the hour is spread
      */
     async newest(device, part, { from, to }, limit) {
       const key = [device, int64(bucketOf(from)), int32(part)];
@@ -97,13 +101,25 @@ export function createMessageRows(session) {
 /** @param {Row[]} rows @returns {number[]} */
 const partsIn = ([first]) => first?.['parts'] ?? [];
 
-/** A partition that has the static column alone is one row without samples. @param {Row[]} rows @returns {Buffer[]} */
+/**
+ * A partition with only the static column is one row without samples.
+ *
+ * @param {Row[]} rows
+ * @returns {Buffer[]}
+ */
 const blocksOf = (rows) => rows.map((row) => row['samples']).filter((blob) => blob !== null);
 
-/** @param {number[]} parts the numbers of parts that an hour is spread over @param {Uint8Array} sensor 16 bytes @returns {number[]} where its samples may be, besides part 0 */
+/**
+ * @param {number[]} parts numbers of parts over which an hour is spread
+ * @param {Uint8Array} sensor 16 bytes
+ * @returns {number[]} parts that may have its samples, in addition to part 0
+ */
 export const partsOfSensor = (parts, sensor) => [...new Set(parts.map((count) => partOf(sensor, count)))];
 
-/** @param {number[]} parts the numbers of parts that an hour is spread over @returns {number[]} all of these parts, besides part 0 */
+/**
+ * @param {number[]} parts numbers of parts over which an hour is spread
+ * @returns {number[]} all of these parts, without part 0
+ */
 export const allParts = (parts) => Array.from({ length: Math.max(0, ...parts) }, (_, index) => index + 1);
 
 /**
@@ -111,7 +127,7 @@ export const allParts = (parts) => Array.from({ length: Math.max(0, ...parts) },
  * @param {Buffer[]} blocks
  * @param {Buffer} sensor 16 bytes
  * @returns {Series[]} its samples, each series sorted
- * @throws {RangeError} when one is no block of samples of one hour
+ * @throws {RangeError} when one of them is no block of samples of one hour
  */
 export function samplesOf(bucket, blocks, sensor) {
   /** @type {Series[]} */

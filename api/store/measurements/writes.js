@@ -26,22 +26,26 @@ const ADD_PARTS = {
 };
 
 /**
- * Concurrent requests of one message. A message with a year of hourly samples needs 8,760 requests. All at once they would block the
- * queue for permits, and take 75 times the memory of the message.
+ * Concurrent requests of one message. A message with a year of hourly samples needs 8,760 requests. All at
+ * once would block the queue for permits, and take 75 times the memory of the message.
  */
 const HOURS_AT_ONCE = 16;
 
-/** Remembered hours of a wide device. A backfill touches many hours. */
+/** Limit of remembered hours of a wide device. A backfill touches many hours. */
 const HOURS_REMEMBERED = 1000;
 
-/** Remembered hours are forgotten after this time, in ms. The stored number of parts expires, so later samples must store it again. */
+/**
+ * Time in ms after which remembered hours are dropped. The stored number of parts expires, so later samples
+ * must store it again.
+ */
 const REMEMBERED_MS = DAY_MS;
 
 /** Bytes that a server counts for a row in addition to its block, with headers and timestamps, rounded up. Cassandra 5.0 counts 114. */
 const ROW_WEIGHT = 150;
 
 /**
- * A device, as writes of samples need it. `bytes` and each sensor's id are the same Buffers for each message.
+ * A device, in the form that writes of samples need. `bytes` and the id of each sensor are the same Buffer
+ * objects for each message.
  *
  * @typedef {{ id?: string, bytes: Buffer, sensors: { size: number } }} SampleDevice
  */
@@ -51,13 +55,14 @@ const ROW_WEIGHT = 150;
  *
  * @template [T=any]
  * @typedef {object} BlockObserver
- * @property {(device: any) => T} expect a block of the device is about to be written; its place
- * @property {(place: T, bucket: number, rows: Query[]) => void} settle the block is committed as these rows of `message`; none: it is not
+ * @property {(device: any) => T} expect called before a block of the device is written; returns its place
+ * @property {(place: T, bucket: number, rows: Query[]) => void} settle called when the block is committed as
+ *   these rows of `message`; without rows: it is not committed
  */
 
 /**
- * Commits the samples of messages: one row per hour of a message. Waiting messages of the same device and hour share a block, so under
- * load messages of one sample become blocks of many.
+ * Commits the samples of messages: one row for each hour of a message. Waiting messages of the same device
+ * and hour share a block. So under load, messages of one sample become blocks of many samples.
  */
 export class SampleWrites {
   #session;
@@ -70,7 +75,7 @@ export class SampleWrites {
   #blocks = null;
   /** The committed number of parts, by device and hour. @type {WeakMap<Buffer, Map<number, number>>} */
   #spread = new WeakMap();
-  /** When `#spread` was emptied, by `#now`. */
+  /** Time when `#spread` was emptied, by `#now`. */
   #rememberedAt;
 
   /**
@@ -89,14 +94,15 @@ export class SampleWrites {
     this.#rows = new PendingRows({ session, retry });
   }
 
-  /** Lets an observer receive all blocks that are written from now on. @param {BlockObserver} blocks */
+  /** Sets an observer that receives all blocks that are written afterwards. @param {BlockObserver} blocks */
   observeBlocks(blocks) {
     this.#blocks = blocks;
   }
 
   /**
-   * Commits the samples of a message. They are encoded when they are sent: a message of a year's hourly samples is 8,760 requests, which
-   * encoded at once would weigh 75 times the message.
+   * Commits the samples of a message. Each hour is encoded only when it is sent. A message with a year of
+   * hourly samples is 8,760 requests, which would take 75 times the memory of the message if they were
+   * encoded at once.
    *
    * @param {SampleDevice} device
    * @param {SensorSeries[]} series one of each sensor
@@ -109,7 +115,8 @@ export class SampleWrites {
     const [only] = hours;
     if (hours.length !== 1 || !only || parts > 1) return this.#writeHours(device, hours, parts);
     const row = this.#join(device, only);
-    // `then` and not async: every message would keep the state of one more function until its commit.
+    // Uses `then` and not async, because every message would keep the state of one more function until its
+    // commit.
     return row.done.then(
       () => hours,
       async (error) => {
@@ -122,7 +129,7 @@ export class SampleWrites {
   /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts of the device @returns {Promise<Hour[]>} the same hours */
   async #writeHours(device, hours, parts) {
     const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
-    // Both are committed before the acknowledgement, in any order.
+    // Samples and parts are both committed before the acknowledgement, in any order.
     await Promise.all([
       forEachConcurrently(HOURS_AT_ONCE, hours, (hour) => this.#commit(device, hour)),
       forEachConcurrently(HOURS_AT_ONCE, buckets, (bucket) => this.#commitParts(device.bytes, bucket, parts)),
@@ -151,13 +158,14 @@ export class SampleWrites {
   }
 
   /**
-   * Tries each row of a message alone. The database refuses another message of the row, or the size of the row.
+   * Commits the samples of one message alone, after the database refused a row. The reason may be another
+   * message of the row, or the size of the row.
    *
    * @param {PendingRow<Hour>} row that failed
    * @param {SampleDevice} device
    * @param {Hour} hour of the message
    * @param {unknown} error
-   * @throws the error if it is no refusal, or if the message was alone
+   * @throws the error if it is no refusal, or if the row had no other message
    */
   async #commitAlone({ messages, partition }, device, hour, error) {
     if (!isRefusal(error)) throw error;
@@ -185,7 +193,10 @@ export class SampleWrites {
   }
 }
 
-/** The samples of one device and hour that wait together: one block, as long as it is small enough. @extends {PendingRow<Hour>} */
+/**
+ * The samples of one device and hour that wait together. They become one block if it is small enough.
+ * @extends {PendingRow<Hour>}
+ */
 export class PendingHour extends PendingRow {
   #watch;
   #blocks;
@@ -198,12 +209,12 @@ export class PendingHour extends PendingRow {
    * @param {SampleDevice} deps.device
    * @param {PartitionWatch} deps.watch
    * @param {BlockObserver | null} deps.blocks
-   * @param {Query[]} [queries] of a row that nothing may join
+   * @param {Query[]} [queries] encoded row, which no message may join
    */
   constructor(partition, hour, { device, watch, blocks }, queries) {
     super('write_measurements', partition, ROW_WEIGHT + 1 + hour.bytes, queries);
     this.device = device;
-    /** The samples of all messages. */
+    /** The samples of all messages in the row. */
     this.hour = hour;
     this.#watch = watch;
     this.#blocks = blocks;
@@ -215,10 +226,11 @@ export class PendingHour extends PendingRow {
     const { pieces } = this.hour;
     const width = this.messages === 1 ? pieces.length : this.hour.width;
     const isAligned = hasSensorsOf(hour.pieces, pieces, width);
-    // Each sensor stands once in a block.
+    // Each sensor occurs once in a block.
     const bytes = isAligned ? hour.bytes - SERIES_BYTES * width : hour.bytes;
     if (this.hour.bytes + bytes >= MAX_BLOCK_BYTES) return false;
-    // The first message needs its own hour again if the database refuses the row. So the row grows a copy.
+    // The row grows a copy, because the first message needs its own hour again if the database refuses the
+    // row.
     if (this.messages === 1) this.hour = { ...this.hour, pieces: [...pieces], isShared: true };
     this.messages++;
     this.hour.width = isAligned ? width : 0;
@@ -232,7 +244,7 @@ export class PendingHour extends PendingRow {
   toQueries() {
     const queries = encodeHour(this.partition, this.hour);
     this.#watch.note(this.device, this.hour, queries.length);
-    // Sensors that share their times make a smaller block than was expected, so more rows fit into the request.
+    // Sensors that share their times make a smaller block than estimated, so more rows fit into the request.
     this.bytes = 0;
     for (const { params } of queries) this.bytes += ROW_WEIGHT + /** @type {Buffer} */ (params.at(-1)).length;
     return queries;
@@ -245,10 +257,10 @@ export class PendingHour extends PendingRow {
 }
 
 /**
- * @param {Piece[]} arriving of a message
- * @param {Piece[]} pieces of a row
- * @param {number} width pieces of each message of the row; 0: their sensors differ
- * @returns {boolean} whether the message has the sensors of the others, in the same order
+ * @param {Piece[]} arriving pieces of a message
+ * @param {Piece[]} pieces of the row
+ * @param {number} width number of pieces of each message in the row; 0: the messages have different sensors
+ * @returns {boolean} whether the message has the same sensors as the others, in the same order
  */
 function hasSensorsOf(arriving, pieces, width) {
   if (arriving.length !== width) return false;
@@ -258,8 +270,9 @@ function hasSensorsOf(arriving, pieces, width) {
 }
 
 /**
- * The partitions of the hour that each device was last written to, and those whose row may still grow. So a routing key is made once an
- * hour. They are found by the very Buffer of the device's id, which ingest keeps as long as it knows the device.
+ * Caches the partitions of the hour to which each device was last written, with the rows that may still grow.
+ * So a routing key is computed once an hour. Partitions are found by the identity of the Buffer with the
+ * device's id, which ingest keeps as long as the device is cached.
  */
 export class DevicePartitions {
   /** By device, then by hour and part. @type {WeakMap<Buffer, Map<number, Partition>>} */
@@ -288,18 +301,18 @@ function forgetHours(partitions, bucket) {
   for (const [key, { open }] of partitions) if (!open && bucketOf(key) !== bucket) partitions.delete(key);
 }
 
-/** Devices whose newest hour is watched, at about 500 bytes each. */
+/** Limit of devices whose newest hour is watched, at about 500 bytes each. */
 const MAX_WATCHED = 100_000;
 
 /**
- * Warns about partitions that grow too large for a server, once per device and hour. It never refuses data. It counts only the writes of
- * this process, and only the newest hour of each device.
+ * Warns about partitions that grow too large for a server, once per device and hour. Data is never refused.
+ * Only the writes of this process count, and only the newest hour of each device.
  */
 export class PartitionWatch {
   #logger;
   #onLarge;
   /**
-   * By the id of the device, because the cache of devices replaces its object every ten minutes.
+   * By the id of the device, because the cache of devices replaces a device's object every ten minutes.
    *
    * @type {LRUCache<string, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>}
    */
@@ -315,7 +328,7 @@ export class PartitionWatch {
    * Counts the rows and bytes of a write.
    *
    * @param {SampleDevice} device
-   * @param {{ bucket: number, part: number, bytes: number }} hour the written part of it
+   * @param {{ bucket: number, part: number, bytes: number }} hour the written part of an hour
    * @param {number} rows
    */
   note(device, { bucket, part, bytes }, rows) {

@@ -50,7 +50,7 @@ export function createRegistryStore(session) {
   const newest = createNewestReads(session);
 
   return {
-    /** @param {DeviceKey} key @returns {Promise<DeviceRow | null>} null: nobody has registered it */
+    /** @param {DeviceKey} key @returns {Promise<DeviceRow | null>} null: it is not registered */
     async device({ group, bytes }) {
       const row = await session.one(SELECT_DEVICE, [group, bytes]);
       return row?.['registered_at'] ? deviceRow(row) : null;
@@ -62,7 +62,7 @@ export function createRegistryStore(session) {
       return row?.['retired_at']?.getTime() ?? null;
     },
 
-    /** @param {DeviceKey} key @returns {Promise<SensorRow[]>} at most as many as a device may have */
+    /** @param {DeviceKey} key @returns {Promise<SensorRow[]>} no more than the limit of a device */
     async sensors({ group, bytes }) {
       const [rows, values] = await Promise.all([
         session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE),
@@ -82,7 +82,8 @@ export function createRegistryStore(session) {
     },
 
     /**
-     * Commit it before `writeDevice`. `sensorWrites` has the reason.
+     * Writes the index of devices by site. Commit this write before `writeDevice`. `sensorWrites` has the
+     * reason.
      *
      * @param {DeviceKey} key
      * @param {string} site
@@ -98,7 +99,8 @@ export function createRegistryStore(session) {
 
     /**
      * @param {DeviceKey} key
-     * @param {{ name?: string, site?: string, label?: string, describedAt?: number, registeredAt?: number } & SessionChange} change undefined stays as it is
+     * @param {{ name?: string, site?: string, label?: string, describedAt?: number, registeredAt?: number } & SessionChange} change
+     *   undefined members do not change
      * @param {number} writeTimestamp epoch µs
      */
     writeDevice: ({ group, bytes }, change, writeTimestamp) =>
@@ -116,7 +118,7 @@ export function createRegistryStore(session) {
 
     /**
      * @param {DeviceKey} key
-     * @param {{ state: 'online' | 'offline' } & SessionChange} change undefined stays as it is
+     * @param {{ state: 'online' | 'offline' } & SessionChange} change undefined members do not change
      * @param {number} writeTimestamp epoch µs
      */
     writeStatus: ({ group, bytes }, change, writeTimestamp) =>
@@ -128,7 +130,10 @@ export function createRegistryStore(session) {
         bytes,
       ]),
 
-    /** Makes the writes that register sensors. Commit them one by one, in the order that it describes. */
+    /**
+     * Makes the writes that register sensors. Commit them one by one, in the order that `sensorWrites`
+     * describes.
+     */
     sensorWrites,
 
     /** @param {PartitionWrite} write */

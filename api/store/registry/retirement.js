@@ -55,10 +55,11 @@ const UNINDEX_SENSOR = {
 };
 
 /**
- * Removes a device from the registry. Each deletion has the write timestamp of the cell that it deletes: metadata has its time of
- * receipt, a value has that of `latestStamp`. A deletion with the current time would hide what the device publishes when it
- * comes back. `retired_at` is committed first. It is greater than all of these write timestamps, and a new registration writes
- * above it. The row with `retired_at` stays, so that the packer still finds the device.
+ * Removes a device from the registry. Each deletion has the write timestamp of the cell that it deletes:
+ * metadata has its time of receipt, a value has that of `latestStamp`. A deletion with the current time would
+ * hide later values of the device after a new registration. `retired_at` is committed first. It is greater
+ * than all of these write timestamps, and a new registration gets greater ones. The row with `retired_at`
+ * stays, so that the packer still finds the device.
  *
  * The registration itself is deleted last. So an interrupted retirement can be repeated.
  *
@@ -98,8 +99,8 @@ export function createRetirementStore(session) {
         stamp: latestStamp(ts, before),
       }));
       const highestValue = values.reduce((max, { stamp }) => Math.max(max, stamp), 0);
-      // Values that are sent afterwards are written above the deletions of values. Many retirements in a day must not lead far into the
-      // future, which ScyllaDB refuses.
+      // Values that are sent afterwards get write timestamps above the deletions of values. The limit keeps
+      // many retirements in a day from moving them far into the future, which ScyllaDB refuses.
       const aboveValues = Math.min(Math.floor(highestValue / 1000) + 1, now + DAY_MS);
       const retiredAt = Math.max(now, Math.ceil(highest / 1000), aboveValues);
       await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);

@@ -6,7 +6,7 @@ import { uuidText } from '../../../schema/ids.js';
 /**
  * The key of a device: the first two columns of every registry key.
  *
- * @typedef {{ group: number, bytes: Buffer }} DeviceKey `bytes`: the id's 16
+ * @typedef {{ group: number, bytes: Buffer }} DeviceKey `bytes`: the 16 bytes of the id
  */
 
 /**
@@ -19,12 +19,13 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {number | null} session start of the current session as the device gave it, epoch ms; null: none was announced
  * @property {number | null} sessionStamp write timestamp of the session, epoch µs; null also if it was not read
  * @property {number[]} endedSessions starts of sessions that have ended, the newest last; empty also if they were not read
- * @property {number} clockOffset the clock of the device minus ours in ms; 0: no difference is known, or it was not read
+ * @property {number} clockOffset the clock of the device minus that of Millrace in ms; 0: no difference is
+ *   known, or the column was not read
  * @property {number} stamp greatest write timestamp of state, session and description, epoch µs; 0 also if it was not read
  * @property {number | null} describedAt epoch ms of the newest description over HTTP; null also if it was not read
  * @property {number | null} lastSeen epoch ms
  * @property {number} registeredAt epoch ms
- * @property {number | null} retiredAt epoch ms; null if it never was, or if it was not read
+ * @property {number | null} retiredAt epoch ms; null: never, or the column was not read
  */
 
 /**

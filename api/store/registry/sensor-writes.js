@@ -38,7 +38,7 @@ const INDEXES = [
  * A change of one sensor. Undefined columns stay as they are.
  *
  * @typedef {object} SensorChange
- * @property {Buffer} bytes the id's 16
+ * @property {Buffer} bytes the 16 bytes of the id
  * @property {string} [deviceName]
  * @property {string} [name]
  * @property {string} [type]

@@ -13,8 +13,9 @@ const PARTITIONS = 'unlogged_batch_across_partitions_warn_threshold';
 const READ_SETTINGS = 'SELECT name, value FROM system_views.settings WHERE name IN ?';
 
 /**
- * Reads from the settings of Cassandra what a batch of several partitions may hold. One node answers, so all nodes should have the same
- * settings. With 64 partitions and 32 KiB, messages of 50 sensors cost ingest 0.9 times the CPU, and the database 0.85 times.
+ * Reads the limits of a batch over several partitions from the settings of Cassandra. One node answers, so
+ * all nodes should have the same settings. With 64 partitions and 32 KiB, messages of 50 sensors cost ingest
+ * 0.9 times the CPU, and the database 0.85 times.
  *
  * @param {Client} client
  * @returns {Promise<BatchLimits>} `DEFAULT_LIMITS` if the settings cannot be read, for example by this role

@@ -3,54 +3,69 @@ import { MillraceError } from '../../../common/errors.js';
 import { Queue } from '../../../common/queue.js';
 
 /**
- * The window changes after this time, in ms, and after this many answers. It never changes twice within the time of one
- * request: the requests sent since the last change are not answered before.
+ * The window changes after this time, in ms, and after this number of answers. The window never changes twice
+ * within the time of one request, because the requests that were sent since the last change must be answered
+ * first.
  */
 const TICK_MS = 100;
 const MIN_ANSWERS = 8;
 
-/** Fewer requests in flight show nothing about the database, and hardly load it. */
+/** Least size of the window. Fewer requests in flight show nothing about the database, and hardly load it. */
 const MIN_SIZE = 4;
 
-/** The window of a new process. It grows from here within seconds. */
+/** The window of a new process. It grows within seconds. */
 const FIRST_SIZE = 32;
 
 /**
- * A request may take this many times as long as with few requests in flight, and at least this many ms longer. Below this limit
- * throughput still grows, because client and server wake up once for many requests. Measured on two cores with one sample per
- * message, ingest takes 74 µs of CPU with 16 requests in flight, 65 µs with 64, 57 µs with 256, and 50 µs with 512. Above this limit
- * requests only wait in the database instead of here.
+ * A request may take this many times as long as with few requests in flight, and in any case this many ms longer.
+ * Below this limit throughput still grows, because client and server wake up once for many requests. Measured
+ * on two cores with one sample per message, ingest takes 74 µs of CPU with 16 requests in flight, 65 µs with
+ * 64, 57 µs with 256, and 50 µs with 512. Above this limit requests only wait in the database instead of in
+ * this process.
  */
 const TOLERANCE = 8;
 const SLACK_MS = 8;
 
-/** Per tick the window grows by a tenth plus one, or shrinks to seven tenths. So it returns from 4 to 64 within 2 s. */
+/**
+ * Factors of the window per tick. It grows by a tenth plus one, or shrinks to seven tenths. So it returns
+ * from 4 to 64 within 2 s.
+ */
 const GROWTH = 1.1;
 const DECLINE = 0.7;
 const AFTER_FAILURES = 0.5;
 
-/** A smaller share of failures comes from a few partitions. Then requests to the others should not suffer. */
+/**
+ * Share of failures above which the window shrinks. A smaller share comes from a few partitions, and requests
+ * to the others should not suffer.
+ */
 const FAILURE_SHARE = 0.1;
 
 /**
- * Under load the window becomes small at this interval, in ms, to measure the unloaded latency. A new process under load has no
- * measurement yet, so its first probes come sooner.
+ * Interval in ms between two probes under load. In a probe the window becomes small, to measure the unloaded
+ * latency. A new process under load has no measurement yet, so its first probes come sooner.
  */
 const PROBE_EVERY_MS = 10_000;
 const FIRST_PROBES_EVERY_MS = 1000;
 const FIRST_PROBES = 3;
 
 /**
- * A probe ends after this many answers, or after this time, in ms, with at least `MIN_ANSWERS`. Its time begins when the earlier
- * requests are answered: in a busy database these take longer than the whole probe.
+ * A probe ends after this many answers, or after this time, in ms, with at least `MIN_ANSWERS`. Its time
+ * begins when the earlier requests are answered, because in a busy database these take longer than the whole
+ * probe.
  */
 const PROBE_ANSWERS = 32;
 const PROBE_MS = 300;
 
-/** Number of unloaded latencies kept, from probes or calm times. Trouble shorter than half of them never counts as normal. */
+/**
+ * Number of unloaded latencies that are kept, from probes or calm times. A disturbance shorter than half of
+ * them never counts as normal.
+ */
 const PROBES_KEPT = 7;
 
-/** @typedef {{ since: number, began: number, answers: number[] }} Probe `began`: when its first request was sent */
+/**
+ * @typedef {{ since: number, began: number, answers: number[] }} Probe `began`: when its first request was
+ *   sent
+ */
 
 /**
  * Bounds the requests in flight by the latency of the database, like congestion control in a network. Two sources:
@@ -95,7 +110,7 @@ export class CongestionWindow {
     return this.#probe ? this.#min : Math.floor(this.#size);
   }
 
-  /** A request waits because the window is full. */
+  /** Notes that a request waits because the window is full. */
   noteWaiting() {
     this.#isLimiting = true;
   }
@@ -108,7 +123,7 @@ export class CongestionWindow {
     const now = this.#now();
     if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);
     if (this.#probe) {
-      // A failure does not show how long an answer takes. The next probe has to show it.
+      // A failed request shows no latency, so the next probe has to measure it.
       this.#probe = null;
       this.#probedAt = now;
     }
@@ -180,7 +195,7 @@ export class CongestionWindow {
 
 /**
  * @param {number[]} numbers one or more, in any order
- * @returns {number} the middle one; the upper of two middle ones
+ * @returns {number} the median; of two middle numbers the greater one
  */
 export const medianOf = (numbers) =>
   /** @type {number} */ (Float64Array.from(numbers).sort()[numbers.length >> 1]);
@@ -190,13 +205,15 @@ export const medianOf = (numbers) =>
  *
  * @typedef {object} Bound
  * @property {number} size
- * @property {() => void} [noteWaiting] a request has to wait
- * @property {(began: number, failed: boolean) => void} [record] a request was answered; `began` in ms of `performance.now()`
+ * @property {() => void} [noteWaiting] called when a request has to wait
+ * @property {(began: number, failed: boolean) => void} [record] called when a request was answered; `began`
+ *   in ms of `performance.now()`
  */
 
 /**
- * The semaphore of requests to the database. A permit belongs to one request, from its sending to its answer, and every path returns
- * it. A waiting request holds no permit. So every message gets through, also with a bound of 1 and many requests per message.
+ * The semaphore of requests to the database. A permit belongs to one request, from its sending to its answer,
+ * and every path returns the permit. A waiting request has no permit. So every message makes progress, even
+ * with a bound of 1 and many requests per message.
  */
 export class Permits {
   #bound;
@@ -231,13 +248,13 @@ export class Permits {
     this.admit();
   }
 
-  /** Returns a permit without a request. Nothing was measured, so nothing is recorded. */
+  /** Returns a permit without a request. No latency was measured, so nothing is recorded. */
   cancel() {
     this.#inUse--;
     this.admit();
   }
 
-  /** Called with every answer. Admits several requests when the bound has grown. */
+  /** Called after every answer. Several requests are admitted when the bound has grown. */
   admit() {
     while (this.#inUse < this.#bound.size) {
       const next = this.#waiting.shift();
@@ -258,5 +275,5 @@ export class Permits {
   }
 }
 
-/** A refusal is a normal answer: it does not show how busy the database is. @param {unknown} error */
+/** A refusal is a normal answer, so it does not show a busy database. @param {unknown} error */
 const isFailure = (error) => error instanceof MillraceError && error.code === 'unavailable';

@@ -5,7 +5,10 @@ import { routingKey } from './routing.js';
 /** @import { Query, Session } from './session.js' */
 /** @import { Replicas } from './write-merger.js' */
 
-/** A partition of a table. Keep the object as long as you write to the partition: routing compares Buffers by identity. */
+/**
+ * A partition of a table. Keep the object for further writes to the partition, because routing compares
+ * Buffers by identity.
+ */
 export class Partition {
   /** The row that later messages may join. @type {PendingRow<any> | null} */
   open = null;
@@ -22,7 +25,8 @@ export class Partition {
 const NOTHING = Promise.resolve();
 
 /**
- * A row that waits to be sent, or several rows of one partition that leave as one write. Messages join it until `encode` closes it.
+ * A row that waits to be sent, or several rows of one partition that are sent as one write. Messages join it
+ * until `encode` closes it.
  *
  * The merger keeps its own state of a waiting row in `replicas`, `resolve` and `reject`. So a write needs no second object.
  *
@@ -33,7 +37,7 @@ export class PendingRow {
   messages = 1;
   /** Settles when the row is committed. @type {Promise<void>} */
   done = NOTHING;
-  /** Whether the row leaves in a request of its own, because it failed together with others. */
+  /** Whether the row is sent in a separate request, because it failed together with others. */
   isAlone = false;
   /** @type {Replicas | null} */
   replicas = null;
@@ -47,8 +51,9 @@ export class PendingRow {
   /**
    * @param {string} name under which the latency of the request is reported
    * @param {Partition} partition
-   * @param {number} bytes that a server counts for the row, at most. Encoding may replace it by a smaller number
-   * @param {Query[]} [queries] of a row that nothing may join
+   * @param {number} bytes upper limit of the bytes that a server counts for the row. Encoding may replace it
+   *   by a smaller number
+   * @param {Query[]} [queries] encoded row, which no message may join
    */
   constructor(name, partition, bytes, queries) {
     this.name = name;
@@ -57,7 +62,7 @@ export class PendingRow {
     this.#queries = queries ?? null;
   }
 
-  /** Adds a message. @param {Message} _message @returns {boolean} false: there is no room for it */
+  /** Adds a message. @param {Message} _message @returns {boolean} false: the row has no room for it */
   join(_message) {
     return false;
   }
@@ -95,14 +100,15 @@ export class PendingRow {
 }
 
 /**
- * Sends the rows of a table. A row accepts messages until it is sent. With little load a row has one message, and leaves at once. The
- * busier the database, the more messages share a row, and the more rows share a request.
+ * Sends the rows of a table. A row accepts messages until it is sent. Under little load a row has one
+ * message, and is sent at once. The busier the database, the more messages share a row, and the more rows
+ * share a request.
  *
  *     waiting     [a 12:00 | 12:00 | 12:00]  [c 12:00]  [latest: a b']   messages join the row of their partition; b' is b, and a newer b
  *     merged      [a 12:00 + latest]  [c 12:00]                          a permit is free: rows of the same replicas share a request
  *     in flight   [b 12:00]                                              one permit a request; rows of its replicas wait for its answer
  *
- * A request that fails is repeated: each of its rows alone, with the same bytes.
+ * A failed request is repeated: each of its rows alone, with the same bytes.
  */
 export class PendingRows {
   #session;
@@ -113,7 +119,8 @@ export class PendingRows {
    * @param {object} deps
    * @param {Pick<Session, 'writeMerged'>} deps.session
    * @param {Pick<Retry, 'repeat' | 'noteAnswer'>} deps.retry
-   * @param {boolean} [deps.isSequential] one row of a partition is in flight at a time. Messages share the next one meanwhile (default: false)
+   * @param {boolean} [deps.isSequential] whether only one row of a partition is in flight at a time, and
+   *   further messages share the next row (default: false)
    */
   constructor({ session, retry, isSequential = false }) {
     this.#session = session;
@@ -122,7 +129,7 @@ export class PendingRows {
   }
 
   /**
-   * Sends a row that messages may join until then.
+   * Sends a row that messages may join until it is sent.
    *
    * @template {PendingRow<any>} R
    * @param {R} row
@@ -137,7 +144,7 @@ export class PendingRows {
     return row;
   }
 
-  /** Sends a row in a request of its own. @param {PendingRow<any>} row that nothing may join */
+  /** Sends a row in a separate request. @param {PendingRow<any>} row that no message may join */
   sendAlone(row) {
     row.isAlone = true;
     return this.#send(row);
@@ -150,7 +157,8 @@ export class PendingRows {
   }
 
   /**
-   * `then` and not async: the first attempt of a row needs neither a promise of the retry nor the state of two more functions.
+   * Uses `then` and not async, because the first attempt of a row needs neither a promise of the retry nor
+   * the state of two more functions.
    *
    * @param {PendingRow<any>} row
    * @returns {Promise<void>} settles when it is committed
@@ -187,5 +195,8 @@ export class PendingRows {
 
 function ignore() {}
 
-/** @param {unknown} error @returns {boolean} whether the database refuses the rows of a request. Another row of the request may be the reason */
+/**
+ * @param {unknown} error
+ * @returns {boolean} whether the database refuses the rows of a request, possibly because of another row
+ */
 export const isRefusal = (error) => error instanceof MillraceError && error.code === 'rejected';

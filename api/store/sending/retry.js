@@ -11,8 +11,8 @@ const LONGEST_PAUSE_MS = 2000;
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * Retries transient failures in place, without a limit. A broker redelivers an unacknowledged message only after a reconnect, so
- * giving up on a message would mean closing the connection.
+ * Retries transient failures in place, without a limit. A broker redelivers an unacknowledged message only
+ * after a reconnect. So after giving up on a message, the connection would have to be closed.
  */
 export class Retry {
   #logger;
@@ -27,7 +27,8 @@ export class Retry {
   constructor({ logger, onRetry }) {
     this.#logger = logger;
     this.#onRetry = onRetry;
-    // Every waiting request listens to the signal. While the database is away, these are all messages in flight.
+    // Every waiting request listens to the signal. While the database is unavailable, all messages in flight
+    // wait.
     setMaxListeners(0, this.#ending.signal);
   }
 
@@ -50,7 +51,8 @@ export class Retry {
   }
 
   /**
-   * Repeats a request that has failed, until the database answers. A caller that handles the first answer itself saves a promise.
+   * Repeats a request that has failed, until the database answers. A caller that handles the first attempt
+   * itself saves a promise.
    *
    * @template T
    * @param {() => Promise<T>} request idempotent
@@ -79,7 +81,7 @@ export class Retry {
     }
   }
 
-  /** A request succeeded. */
+  /** Records that a request succeeded. */
   noteAnswer() {
     if (this.#failingSince !== null) this.#logger.info('the database takes requests again');
     this.#markAnswered();
@@ -105,7 +107,7 @@ export class Retry {
     return this.#ending.signal.aborted;
   }
 
-  /** A rejection is an answer as well: the database is there. */
+  /** A rejection is an answer as well, so the database is available. */
   #markAnswered() {
     this.#failingSince = null;
     this.#answeredAt = performance.now();
@@ -125,7 +127,7 @@ export class Retry {
 }
 
 /**
- * Waits with jitter, so that clients that failed together do not come back together.
+ * Waits with jitter, so that clients that failed together do not retry together.
  *
  * @param {number} attempt counting from 0
  * @param {AbortSignal} signal

@@ -8,9 +8,9 @@ const { policies, types } = cassandra;
 const KEPT_MS = 30_000;
 
 /**
- * Sends a request to a replica of its partition, as the driver's TokenAwarePolicy does, and caches the replicas by routing key. The
- * driver's Murmur3 in JavaScript took a sixth of ingest's CPU at ten samples per message. The cache compares Buffers by identity: pass
- * the same Buffer for the same partition.
+ * Sends a request to a replica of its partition, as the driver's TokenAwarePolicy does, and caches the
+ * replicas by routing key. The driver's Murmur3 in JavaScript took a sixth of ingest's CPU at ten samples per
+ * message. The cache compares Buffers by identity, so pass the same Buffer for the same partition.
  */
 export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalancingPolicy {
   /** @type {WeakMap<Buffer, Host[]>} */
@@ -100,7 +100,7 @@ export function findReplicaSets(client) {
 }
 
 /**
- * @param {Host[]} replicas each as likely to be the first
+ * @param {Host[]} replicas each with the same probability of being first
  * @param {Iterator<Host>} others
  * @returns {Iterator<Host, undefined>}
  */
@@ -122,8 +122,9 @@ function replicasFirst(replicas, others) {
 }
 
 /**
- * Makes the routing key of a partition. Keep the Buffer if you write to the partition again. In a composite key, the length of each
- * part precedes it and a zero byte follows it, as in the servers (native_protocol_v4.spec leaves this to drivers).
+ * Computes the routing key of a partition. Keep the Buffer for further writes to the partition. In a
+ * composite key, the length of each part precedes it and a zero byte follows it, as in the servers
+ * (native_protocol_v4.spec leaves this to drivers).
  *
  * @param {Buffer[]} parts the CQL encoding of the partition key's columns, in order
  * @returns {Buffer}

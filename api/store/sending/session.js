@@ -26,8 +26,9 @@ const { errors } = cassandra;
  *
  * @typedef {object} Gate
  * @property {() => Promise<void> | undefined} enter resolves when a request may be sent; undefined: at once. After a rejection, do not call `leave`
- * @property {(began: number, error?: unknown) => void} leave the request was answered, or failed; `began` in ms of `performance.now()`
- * @property {() => void} cancel no request was sent
+ * @property {(began: number, error?: unknown) => void} leave called when the request was answered or failed;
+ *   `began` in ms of `performance.now()`
+ * @property {() => void} cancel called when no request was sent
  */
 
 /** @type {Gate} */
@@ -36,12 +37,13 @@ const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
 /** Records the latency of a request. @callback Observe @param {{ query: string, ok: string }} labels a statement's name; `true` or `false` @param {number} seconds */
 
 /**
- * The only way from the store to the driver. Every request is prepared and timed under its statement's name. Its error is a
- * MillraceError that distinguishes retryable from permanent failures, unless it is a defect of this code or the driver.
+ * The only access of the store to the driver. Every request is prepared, and its latency is reported under
+ * the name of its statement. Its error is a MillraceError that distinguishes retryable from permanent
+ * failures, unless it is a defect of this code or the driver.
  *
  * @param {Client} client
  * @param {Observe} observe
- * @param {Gate} [gate] each request holds one place, from sending to answer
+ * @param {Gate} [gate] each request occupies one place, from sending to answer
  * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
  * @param {BatchLimits} [limits] of batches over several partitions; default: `DEFAULT_LIMITS`
  */
@@ -101,14 +103,14 @@ export function createSession(
      * @param {Statement} statement
      * @param {unknown[]} params
      * @returns {Promise<void>}
-     * @throws {MillraceError} `unavailable` or `rejected`, as all requests here
+     * @throws {MillraceError} `unavailable` or `rejected`, like all requests of a session
      */
     async write({ name, cql }, params) {
       await timed(name, () => client.execute(cql, params));
     },
 
     /**
-     * Sends an unlogged batch for one partition of one table. It is one mutation for the server.
+     * Sends an unlogged batch for one partition of one table, which is one mutation for the server.
      *
      * @param {string} name
      * @param {() => Query[]} take called when the batch is sent, so that it can grow until then
@@ -162,8 +164,8 @@ export function createSession(
     },
 
     /**
-     * Reads all rows of a result that its statement bounds. A page of the driver may be short, even empty. The last page has no page
-     * state.
+     * Reads all rows of a result that its statement bounds. A page of the driver may be short, or even empty.
+     * The last page has no page state.
      *
      * @param {Statement} statement
      * @param {unknown[]} params

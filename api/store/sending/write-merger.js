@@ -4,7 +4,8 @@ import { isRefusal } from './pending-rows.js';
 /** @import { Query } from './session.js' */
 
 /**
- * What a batch of several partitions may hold. Neither Cassandra nor ScyllaDB looks at a batch of one partition of one table.
+ * Limits of a batch over several partitions. Neither Cassandra nor ScyllaDB checks a batch of one partition
+ * of one table.
  *
  * @typedef {{ partitions: number, bytes: number }} BatchLimits
  */
@@ -17,26 +18,32 @@ import { isRefusal } from './pending-rows.js';
  */
 export const DEFAULT_LIMITS = { partitions: 10, bytes: 5 * 1024 };
 
-/** With this many requests in flight to the same replicas, rows wait for an answer. With none in flight they never wait. */
+/**
+ * Number of requests in flight to the same replicas from which rows wait for an answer. Without a request in
+ * flight rows never wait.
+ */
 const BUSY_REQUESTS = 1;
 
 /**
- * Rows wait for an answer for this long, in ms. Each request costs client and server a read, a write and a wake-up, which take longer
- * than a row.
+ * Longest time for which rows wait for an answer, in ms. Each request costs client and server a read, a write
+ * and a wake-up, which take longer than a row.
  */
 const MAX_HOLD_MS = 5;
 
-/** A batch leaves after this many writes of its replicas did not fit into it. Without a limit, 20,000 large waiting writes cost 369 µs of CPU each. */
+/**
+ * A batch is sent after this many writes of its replicas did not fit into it. Without a limit, 20,000 large
+ * waiting writes cost 369 µs of CPU each.
+ */
 const MAX_MISFITS = 32;
 
 /**
- * Permits that the merger waits for at once. Permits are granted in order. With one, 2,000 other requests in front of it let one batch
- * pass in each round: 27 rows/s instead of 42,000.
+ * Limit of permits for which the merger waits at once. Permits are granted in order. With only one, 2,000
+ * other requests ahead of it would allow one batch per round: 27 rows/s instead of 42,000.
  */
 const MAX_PENDING_PERMITS = 64;
 
 /**
- * A set of nodes that hold a partition.
+ * A set of nodes that store a partition.
  *
  * @typedef {object} Replicas
  * @property {string} name
@@ -47,18 +54,19 @@ const MAX_PENDING_PERMITS = 64;
  */
 
 /**
- * Merges waiting rows with the same replica set into one unlogged batch, across devices and tables. One batch replaces ten requests, or
- * more where the database allows it. Measured: a single row costs 16 µs of CPU in the client and 37 µs in the database; in a batch of ten
- * a row costs 7 and 24 µs. In an idle system a row is sent as soon as a permit is free, and a message's row and its row of `latest` are one
- * request if they have the same replicas. While requests are in flight, rows of their replicas are held until the last answer, for 5 ms,
- * or until they fill a request. So requests grow with the load, as segments of TCP do (RFC 896).
+ * Merges waiting rows with the same replica set into one unlogged batch, across devices and tables. One batch
+ * replaces ten requests, or more if the database allows it. Measured: a single row costs 16 µs of CPU in the
+ * client and 37 µs in the database; in a batch of ten a row costs 7 and 24 µs. In an idle system a row is
+ * sent as soon as a permit is free. A message's row and its row of `latest` are one request if they have the
+ * same replicas. While requests are in flight, rows of their replicas are held until the last answer, for 5
+ * ms, or until they fill a request. So requests grow with the load, as segments of TCP do (RFC 896).
  *
  *     held              [e: nodes 5 6 7] [f: nodes 5 6 7]                                          a request to 5 6 7 is in flight
  *     waiting           [a: nodes 1 2 3] [b: nodes 2 3 4] [c: nodes 1 2 3] [d: nodes 1 2 3]
  *     a permit is free  [a c d] is sent, b is next
  *
- * Each row of a failed batch is sent alone the next time. After `rejected` the merger sends it again itself. After `unavailable` its
- * promise rejects, and the caller's retry writes it again.
+ * Each row of a failed batch is then sent alone. After `rejected` the merger itself sends it again. After
+ * `unavailable` its promise rejects, and the caller's retry writes it again.
  */
 export class WriteMerger {
   #acquire;
@@ -71,7 +79,7 @@ export class WriteMerger {
   #waiting = new Set();
   /** By name. @type {Map<string, Replicas>} */
   #replicas = new Map();
-  /** Those whose rows are held. @type {Set<Replicas>} */
+  /** Replica sets whose rows are held. @type {Set<Replicas>} */
   #held = new Set();
   /** Ends the wait of all rows that are held. @type {NodeJS.Timeout | null} */
   #timer = null;
@@ -83,9 +91,10 @@ export class WriteMerger {
    * @param {() => Promise<void> | undefined} parts.acquire settles when a request may be sent; undefined: it may be sent at once
    * @param {() => void} parts.release returns a permit that was not used
    * @param {(name: string, queries: Query[], routing: Buffer) => Promise<unknown>} parts.send sends a request that has its permit, and returns the permit
-   * @param {(routing: Buffer) => string | null} parts.replicasOf names the nodes that hold a partition; null: unknown, so the row leaves alone
+   * @param {(routing: Buffer) => string | null} parts.replicasOf names the nodes that hold a partition; null:
+   *   unknown, so the row is sent alone
    * @param {BatchLimits} [parts.limits]
-   * @param {number} [parts.holdMs] longest time for which rows wait for an answer; 0: they never do
+   * @param {number} [parts.holdMs] longest time for which rows wait for an answer; 0: rows never wait
    */
   constructor({ acquire, release, send, replicasOf, limits = DEFAULT_LIMITS, holdMs = MAX_HOLD_MS }) {
     this.#acquire = acquire;
@@ -96,14 +105,14 @@ export class WriteMerger {
     this.#holdMs = holdMs;
   }
 
-  /** Number of rows that wait for a permit. Rows that are held show no lack of permits. */
+  /** Number of rows that wait for a permit. Held rows do not count, because they show no lack of permits. */
   get waiting() {
     return this.#waiting.size;
   }
 
   /**
    * @param {PendingRow<any>} row not waiting
-   * @returns {Promise<void>} settles when it is committed
+   * @returns {Promise<void>} settles when the row is committed
    * @throws {MillraceError} `unavailable` or `rejected`
    */
   write(row) {
@@ -150,7 +159,7 @@ export class WriteMerger {
     }, this.#holdMs).unref();
   }
 
-  /** Its rows wait for a permit from now on. @param {Replicas} replicas */
+  /** Moves the rows of a replica set to the queue for permits. @param {Replicas} replicas */
   #stopHolding(replicas) {
     replicas.isHeld = false;
     this.#held.delete(replicas);
@@ -166,8 +175,8 @@ export class WriteMerger {
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // Rows of one read are merged, such as the two of a message, and rows of `latest` that begin after an answer. A tick, because all
-    // microtasks of the read end before it.
+    // The delay merges rows of one read, such as the two of a message, and rows of `latest` that begin after
+    // an answer. It is one tick, because all microtasks of the read end before it.
     process.nextTick(() => {
       this.#isScheduled = false;
       for (const each of this.#held)
@@ -249,17 +258,22 @@ export class WriteMerger {
     return batch;
   }
 
-  /** @param {PendingRow<any>} row @param {PendingRow<any>[]} batch whose first row may be larger than the room @param {number} room bytes @returns {number} bytes that it took */
+  /**
+   * @param {PendingRow<any>} row
+   * @param {PendingRow<any>[]} batch whose first row may be larger than the room
+   * @param {number} room bytes
+   * @returns {number} bytes that were added
+   */
   #take(row, batch, room) {
     try {
       if (row.bytes > room && batch.length > 0) return 0;
       this.#remove(row);
       row.encode();
       batch.push(row);
-      // Read after encoding, because the row may be smaller than it was expected to be.
+      // The size is read after encoding, because the row may be smaller than estimated.
       return row.bytes;
     } catch (error) {
-      // A defect in encoding this row must not stop the others.
+      // A defect in the encoding of this row must not stop the others.
       this.#reject(row, error);
       return 0;
     }
@@ -283,7 +297,7 @@ export class WriteMerger {
     const together = batch.length > 1;
     for (const row of batch) {
       if (together) row.isAlone = true;
-      // The rejected row may be another one of the batch.
+      // The reason of the rejection may be another row of the batch.
       if (together && isRefusal(error)) this.#add(row);
       else row.reject(error);
     }

@@ -8,8 +8,9 @@ import { innerErrors, reasonOf } from '../error-reason.js';
 /** @import { RoleStatement } from '../../../schema/roles.js' */
 
 /**
- * Makes roles; CQL_USERNAME must be allowed to. The keyspace must exist before permissions in it can be granted, so it is created as
- * `migrate` would. Then the role of `migrate` needs no permission beyond the keyspace.
+ * Creates roles, for which CQL_USERNAME needs the permission. Permissions can only be granted in an existing
+ * keyspace, so the keyspace is created as `migrate` would. Then the role of `migrate` needs no permission
+ * beyond the keyspace.
  *
  * @param {Config['cql']} cql
  * @param {RoleStatement[]} statements
@@ -28,7 +29,7 @@ export async function makeRoles(cql, statements, onDone) {
       try {
         await admin.execute(statement, [], DDL);
       } catch (error) {
-        // No cause: the driver's error holds the statement, which has a password.
+        // The error has no cause, because the driver's error contains the statement with a password.
         throw new MillraceError(
           'failed',
           `${shown}: ${reasonOf(error).replace(/\.$/, '')}. ${hint(error, { isAuthenticated, role: cql.username })}`.trim(),
@@ -53,7 +54,7 @@ const { errors } = cassandra;
 /** Protocol error code (native_protocol_v4.spec, section 9) for a missing permission. */
 const UNAUTHORIZED = 0x2100;
 
-/** Cassandra reports it with the same code if it could not read the permissions. */
+/** Cassandra reports the same code if it could not read the permissions. */
 const PERMISSIONS_AWAY = /^unable to perform authorization/i;
 
 /** @param {unknown} error of the driver */
@@ -69,7 +70,8 @@ const refusal = (error) =>
 export const isForbidden = (error) => refusal(error) !== undefined;
 
 /**
- * Explains a missing permission. A retry cannot help, so a process that starts reports it with the command that grants it.
+ * Explains a missing permission. A retry cannot help, so a starting process reports the error with the
+ * command that grants the permission.
  *
  * @param {unknown} error of the driver
  * @param {string | undefined} role

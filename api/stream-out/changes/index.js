@@ -11,26 +11,30 @@ import { openBatchText } from '../records.js';
 /** Write timestamps are read in windows of this width, in ms. It is a constant, because cursors rely on it. */
 const WINDOW_MS = 60_000;
 
-/** A window has the blocks whose newest sample is at most so much older than the window, in ms. Others come when their hour has closed. */
+/**
+ * A window contains the blocks whose newest sample is at most this much older than the window, in ms. Other
+ * blocks are read when their hour has closed.
+ */
 const ORDERLY_MS = 10 * 60_000;
 
-/** A window has the hours up to this far ahead of it, in ms: the default of MAX_CLOCK_SKEW. */
+/** A window contains hours up to this far ahead of it, in ms: the default of MAX_CLOCK_SKEW. */
 const AHEAD_MS = 5 * 60_000;
 
-/** Devices of a step that are read at once. */
+/** Devices of a step that are read concurrently. */
 const DEVICES_AT_ONCE = 16;
 
-/** The part of a place behind all blocks of an hour. */
+/** The part of a place after all blocks of an hour. */
 const BEHIND_PARTS = Number.MAX_SAFE_INTEGER;
 
-/** How the write timestamps of the driver may be ahead of its clock, in ms. */
+/** Limit by which write timestamps of the driver may be ahead of its clock, in ms. */
 const DRIFT_MS = 1000;
 
 const NAMES = { max: 10_000, ttl: 60_000 };
 
 /**
- * Where a reader of changes is. `from` is the first hour that is not complete. `join` is the instant at which the reader went over from
- * closed hours to windows; what was written until then came with the step `open`, or is not wanted (`fresh`).
+ * The position of a reader of changes. `from` is the first hour that is not complete. `join` is the instant
+ * at which the reader changed from closed hours to windows. Blocks that were written before `join` came with
+ * the step `open`, or are not wanted (`fresh`).
  *
  * @typedef {object} Position
  * @property {Step} step
@@ -38,15 +42,15 @@ const NAMES = { max: 10_000, ttl: 60_000 };
  * @property {number} from epoch ms
  * @property {number} [join] epoch ms
  * @property {boolean} [fresh]
- * @property {Place} [after] the last change of the step that the reader has
+ * @property {Place} [after] the last change of the step that the reader has received
  */
 
 /**
  * - `hour`: all timely blocks of a closed hour
- * - `late`: the late blocks that were committed in an hour, whatever their own
+ * - `late`: the late blocks that were committed in an hour, whatever the hour of their samples
  * - `open`: the blocks of the hours that were open at `join`
  * - `window`: the blocks that were written in a minute
- * - `close`: the blocks of a closed hour that no window had
+ * - `close`: the blocks of a closed hour that no window contained
  *
  * @typedef {'hour' | 'late' | 'open' | 'window' | 'close'} Step
  */
@@ -55,18 +59,23 @@ const NAMES = { max: 10_000, ttl: 60_000 };
 
 /** One change, or the completeness of all hours before `until`. @typedef {{ text: string, position: Position }} Change `text`: JSON without its closing brace */
 
-/** How far a step has been read: it has no more changes until there. @typedef {{ text: null, position: Position }} Progress */
+/**
+ * The progress of a step, which has no more changes before this position.
+ *
+ * @typedef {{ text: null, position: Position }} Progress
+ */
 
 /**
- * Reads what was committed from the table itself, in an order that every reader sees alike. So a position is a few numbers, and a reader
- * resumes exactly where it was, at any process. Nothing is written for it, except for late messages.
+ * Reads committed blocks from the table itself, in an order that is equal for every reader. So a position is
+ * a few numbers, and a reader can resume exactly there, at any process. Only late messages cause additional
+ * writes.
  *
  *     since ──▶ hour 10, late 10 │ hour 11, late 11 │ open │ window 13:41 │ window 13:42 │ … │ close 12, late 12 │ window …
  *               closed hours, whole                 join    by write timestamp, minute by minute
  *
- * A window is read when all its writes are visible: two clocks differ by two minutes at most, and a request fails after five seconds.
- * Whether a window has a block follows from the block alone: from its write timestamp and its newest sample. So `close` knows which
- * blocks came with windows, without a memory of them.
+ * A window is read when all its writes are visible: two clocks differ by two minutes at most, and a request
+ * fails after five seconds. The block alone decides whether a window contains it, by its write timestamp and
+ * its newest sample. So `close` can compute which blocks came with windows, without storing them.
  *
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices'>} deps.store
@@ -97,7 +106,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
   }
 
   /**
-   * The blocks of an hour of a device, after a place in it.
+   * Reads the blocks of an hour of a device, after a place in it.
    *
    * @param {Buffer} device
    * @param {number} bucket
@@ -143,7 +152,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
   }
 
   /**
-   * The hours that a step reads of each device, and which of their blocks it has.
+   * The hours that a step reads of each device, with a test for the blocks that belong to the step.
    *
    * @param {Position} position
    * @returns {Array<{ bucket: number, since?: number, has: (block: StoredBlock) => boolean }>}
@@ -181,7 +190,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
     for (let group = after?.group ?? 0; group < groups; group++) {
       const first = after?.group === group ? Buffer.from(after.device, 'hex') : null;
       const devices = iteratePages((next) => streaming.devicePage(group, first, next));
-      // Most devices have few blocks, so some devices are read ahead.
+      // Most devices have few blocks, so several devices are read at once.
       for await (const some of inBatches(devices, DEVICES_AT_ONCE)) {
         const reads = some.map((device) => {
           const changes = changesOfDevice(group, device, hours, position, signal);
@@ -219,7 +228,8 @@ export function createChanges({ store, groups, settleMs, clock }) {
       const pages = iteratePages((next) => streaming.lateArrivalPage(group, at, next, from));
       let last = '';
       for await (const { device, bucket, since } of pages) {
-        // The same hour of a device may be noted with several beginnings, the first of which comes first.
+        // The same hour of a device may be noted with several values of `since`. The earliest one comes
+        // first.
         const key = `${device.toString('hex')} ${bucket}`;
         if (key === last) continue;
         last = key;
@@ -234,14 +244,14 @@ export function createChanges({ store, groups, settleMs, clock }) {
     }
   }
 
-  /** @param {Position} position of a step that is over @returns {Position} the next step */
+  /** @param {Position} position of a finished step @returns {Position} the next step */
   function next({ step, at, from, join, fresh }) {
     if (step === 'hour') return { step: 'late', at, from };
     if (step === 'late' && join === undefined) return begin(at + HOUR_MS);
     const joined = { from, join, ...(fresh && { fresh }) };
     if (step === 'open') return { step: 'window', at: at + WINDOW_MS, ...joined };
     if (step === 'close') return { step: 'late', at, ...joined };
-    // A window that ends with an hour completes the hour that closes then.
+    // At the end of an hour, the hour before it has closed, so it is completed next.
     const closed = at - 2 * HOUR_MS;
     if (step === 'window' && at % HOUR_MS === 0 && closed >= from)
       return { step: 'close', at: closed, ...joined };
@@ -249,7 +259,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
     return { step: 'window', at: end + WINDOW_MS, ...joined, from: step === 'late' ? at + HOUR_MS : from };
   }
 
-  /** @param {number} hour epoch ms, the first hour that is wanted @returns {Position} */
+  /** @param {number} hour epoch ms, the first hour that the reader wants @returns {Position} */
   function begin(hour) {
     const now = clock();
     if (now >= closingOf(hour)) return { step: 'hour', at: hour, from: hour };
@@ -268,22 +278,27 @@ export function createChanges({ store, groups, settleMs, clock }) {
   return {
     readableAt,
 
-    /** Only what is committed from now on. @returns {Position} */
+    /** The position of a reader that wants only later commits. @returns {Position} */
     fromNow() {
       const join = windowBefore(clock() - settleMs);
       return { step: 'window', at: join + WINDOW_MS, from: bucketOf(join) - HOUR_MS, join, fresh: true };
     },
 
-    /** Everything of the hour of an instant and later ones. @param {number} since epoch ms @returns {Position} */
+    /**
+     * The position of a reader that wants the hour of an instant and all later hours.
+     *
+     * @param {number} since epoch ms
+     * @returns {Position}
+     */
     fromTime: (since) => begin(bucketOf(Math.min(since, clock()))),
 
     /**
-     * The changes of one step, after the position, and now and then how far it has been read.
+     * Reads the changes of one step, after the position. From time to time it also yields its progress.
      *
      * @param {Position} position whose step is readable
      * @param {AbortSignal} signal ends it
      * @returns {AsyncGenerator<Change | Progress, Position>} returns the position of the next step
-     * @throws what `signal` was aborted with
+     * @throws the reason with which `signal` was aborted
      */
     async *read(position, signal) {
       yield* position.step === 'late' ? lateChanges(position, signal) : changesOfDevices(position, signal);
@@ -299,10 +314,17 @@ export function createChanges({ store, groups, settleMs, clock }) {
 
 /** @typedef {ReturnType<typeof createChanges>} Changes */
 
-/** @param {number} bucket epoch ms @returns {number} epoch ms: what is written from then on is late, and comes with the step `late` */
+/**
+ * @param {number} bucket epoch ms
+ * @returns {number} epoch ms: blocks that are written from this time on are late, and come with the step
+ *   `late`
+ */
 const lateFrom = (bucket) => closingOf(bucket) - LATE_MARGIN_MS;
 
-/** @param {number} ts epoch ms @returns {number} epoch ms of the last end of a window until then */
+/**
+ * @param {number} ts epoch ms
+ * @returns {number} epoch ms of the last end of a window at or before this time
+ */
 const windowBefore = (ts) => Math.floor(ts / WINDOW_MS) * WINDOW_MS;
 
 /** Whether the block came with the window of its write timestamp. @param {StoredBlock} block @param {number} bucket epoch ms */
@@ -311,13 +333,20 @@ function isInWindow({ writtenAt, ts }, bucket) {
   return ts >= end - WINDOW_MS - ORDERLY_MS && bucket <= bucketOf(end + AHEAD_MS);
 }
 
-/** Whether the block was written before the windows of this reader: then `open` had it, or it is not wanted. @param {StoredBlock} block @param {number} bucket @param {Position} position */
+/**
+ * Whether the block was written before the windows of this reader. Then the step `open` contained it, or it
+ * is not wanted.
+ *
+ * @param {StoredBlock} block
+ * @param {number} bucket
+ * @param {Position} position
+ */
 const isBeforeJoin = ({ writtenAt }, bucket, { join = 0, fresh }) =>
   writtenAt <= join && (fresh === true || bucket <= bucketOf(join + AHEAD_MS));
 
 /**
  * @param {Position} position
- * @param {{ group: number, device: Buffer, bucket: number }} hour of a device, all of which was read
+ * @param {{ group: number, device: Buffer, bucket: number }} hour of a device that was read completely
  * @returns {Progress}
  */
 const progressOf = (position, { group, device, bucket }) => ({
@@ -328,7 +357,12 @@ const progressOf = (position, { group, device, bucket }) => ({
   },
 });
 
-/** In the order of the table: newest first, then by digest. @param {StoredBlock} block @param {Place} place */
+/**
+ * Compares in the order of the table: newest first, then by digest.
+ *
+ * @param {StoredBlock} block
+ * @param {Place} place
+ */
 const isAfter = ({ ts, digest }, place) =>
   ts < place.ts || (ts === place.ts && digest.compare(Buffer.from(place.digest, 'hex')) > 0);
 

@@ -10,7 +10,8 @@ const PORT = 9092;
 const REQUEST_MS = 10_000;
 
 /**
- * The options of every client of Kafka: addresses, TLS and SASL from the settings. Repeating is the caller's: it also makes a new client.
+ * The options of every client of Kafka: addresses, TLS and SASL from the settings. The client must not retry,
+ * because the caller retries with a new client.
  *
  * @param {Config['stream']} stream with `kafka`
  * @param {string} clientId

@@ -3,10 +3,10 @@
 /** A request without an answer has failed after this time, in ms. */
 const REQUEST_MS = 10_000;
 
-/** Codes of the registry: a subject, or this schema below it, does not exist. */
+/** Error codes of the registry: the subject does not exist, or the subject does not have this schema. */
 const UNKNOWN = [40401, 40403];
 
-/** The registry refuses a request, or does not answer it. */
+/** Thrown if the registry refuses a request, or does not answer it. */
 export class RegistryError extends Error {
   /** @param {string} message @param {{ code?: number, cause?: unknown }} [options] `code`: of the registry */
   constructor(message, { code, cause } = {}) {
@@ -16,7 +16,9 @@ export class RegistryError extends Error {
   }
 }
 
-/** A schema registry with the HTTP interface of Confluent's, which Karapace, Apicurio and Redpanda have too. */
+/**
+ * A schema registry with the HTTP interface of Confluent, which Karapace, Apicurio and Redpanda also have.
+ */
 export class SchemaRegistry {
   #url;
   #headers;

@@ -11,7 +11,10 @@ import { LogThrottle } from '../../../common/log-throttle.js';
  * @typedef {{ topic: string, key: Buffer, value: Buffer, headers: Map<Buffer, Buffer> }} OutRecord
  */
 
-/** Bytes of one request: Kafka refuses a batch of more than 1 MiB by default, and all records may be of one partition. */
+/**
+ * Limit of one request in bytes. By default Kafka refuses a batch of more than 1 MiB, and all records may
+ * belong to one partition.
+ */
 export const MAX_REQUEST_BYTES = 900_000;
 
 /** Pauses between attempts, in ms. */
@@ -19,13 +22,16 @@ const PAUSE_MS = { first: 100, longest: 4000 };
 
 const REPORT_EVERY_MS = 10_000;
 
-/** Bytes of a record besides its value: key, headers, lengths. */
+/** Bytes of a record in addition to its value: key, headers, lengths. */
 const RECORD_BYTES = 200;
 
-/** Kafka's errors of records that are too large together: MESSAGE_TOO_LARGE and RECORD_LIST_TOO_LARGE. */
+/** Kafka's errors for records that are too large together: MESSAGE_TOO_LARGE and RECORD_LIST_TOO_LARGE. */
 const TOO_LARGE = [10, 18];
 
-/** Kafka's errors of one topic: others still take records. By code, of the table of error codes in Kafka's protocol guide. */
+/**
+ * Kafka's errors of a single topic, while other topics accept records. The codes come from the table in
+ * Kafka's protocol guide.
+ */
 const REFUSALS = [
   3, // UNKNOWN_TOPIC_OR_PARTITION
   ...TOO_LARGE,
@@ -36,7 +42,7 @@ const REFUSALS = [
   100, // UNKNOWN_TOPIC_ID
 ];
 
-/** A topic does not take records, and others may. */
+/** Thrown if a topic accepts no records, although other topics may. */
 export class TopicRefused extends Error {
   /** @param {string} topic @param {string} reason */
   constructor(topic, reason) {
@@ -47,8 +53,8 @@ export class TopicRefused extends Error {
 }
 
 /**
- * Records that Kafka does not have yet, in order, and how many of them the next request has. After a failure
- * each part has one key, and keys that did not fail alone are joined again.
+ * Records that Kafka does not have yet, in order, and the number of them in the next request. After a failure
+ * each part has one key, and keys whose records Kafka accepts are joined again.
  *
  * @typedef {{ records: OutRecord[], size: number, hasFailed?: boolean }} Part
  */
@@ -58,14 +64,15 @@ export const createSenderThrottle = () =>
   new LogThrottle({ everyMs: REPORT_EVERY_MS, clock: () => performance.now() });
 
 /**
- * Sends records with an idempotent producer (`acks=all`), one request at a time, and repeats each until Kafka has it. So the order of
- * records with the same key is the order of sending. The producer counts the records of a request only when it is answered: of two
- * requests at once, Kafka would take the second for a repetition of the first, and drop it with success. After a failure a new client
- * begins, because the sequence numbers of the old one are uncertain: Kafka may then have the records of that request twice.
+ * Sends records with an idempotent producer (`acks=all`), one request at a time, and repeats each until Kafka
+ * has it. So the order of records with the same key is the order of sending. The producer counts the records
+ * of a request only when it is answered. Kafka would treat the second of two concurrent requests as a
+ * repetition of the first, and drop it with success. After a failure a new client begins, because the sequence
+ * numbers of the old one are uncertain. Kafka may then have the records of that request twice.
  *
- * A request may have records of all partitions, and one of them may refuse it. So after a failure each key is
- * sent apart, in its order. The keys of other partitions are then not sent again and again. Those that Kafka takes
- * are joined again, twice as many each time.
+ * A request may have records of all partitions, and one partition may refuse it. So after a failure each key
+ * is sent separately, in its order. Then the keys of other partitions are not sent again and again. Keys
+ * whose records Kafka accepts are joined again, twice as many each time.
  */
 export class KafkaSender {
   #createProducer;
@@ -77,9 +84,9 @@ export class KafkaSender {
   /** @type {Pick<Producer, 'send' | 'close'> | null} */
   #producer = null;
   #stopping = new AbortController();
-  /** Settles when the requests before have ended. @type {Promise<unknown>} */
+  /** Settles when all earlier requests have ended. @type {Promise<unknown>} */
   #turn = Promise.resolve();
-  /** ms of `performance.now()` since which requests fail; 0: Kafka took all records of the last call. */
+  /** Start of the failures by `performance.now()`, in ms; 0: Kafka accepted all records of the last call. */
   #failingSince = 0;
 
   /**
@@ -89,7 +96,7 @@ export class KafkaSender {
    * @param {(records: OutRecord[]) => void} deps.onSent
    * @param {() => void} deps.onFailure
    * @param {LogThrottle} [deps.throttle] shared by several senders; default: its own
-   * @param {boolean} [deps.waitsForTopics] whether records of a topic that Kafka refuses are repeated too; default: true
+   * @param {boolean} [deps.waitsForTopics] whether records of a refused topic are repeated too; default: true
    * @param {() => Pick<Producer, 'send' | 'close'>} [deps.createProducer] for tests
    */
   constructor({
@@ -110,8 +117,8 @@ export class KafkaSender {
   }
 
   /**
-   * @param {OutRecord[]} records of one topic, and of MAX_REQUEST_BYTES together, unless it is one
-   * @returns {Promise<boolean>} settles when Kafka has them; false: this process ends before
+   * @param {OutRecord[]} records of one topic, of MAX_REQUEST_BYTES together unless there is only one record
+   * @returns {Promise<boolean>} settles when Kafka has the records; false: this process ends before
    * @throws {TopicRefused} unless the sender waits for topics
    */
   send(records) {
@@ -126,7 +133,7 @@ export class KafkaSender {
     /** @type {Part[]} */
     const parts = [{ records, size: records.length }];
     let failures = 0;
-    /** Keys that are joined next: 2, 4, 8 and so on, and none after a failure. */
+    /** Number of keys that are joined next: 2, 4, 8 and so on, and no joining after a failure. */
     let together = 1;
     for (let part = parts[0]; part; part = parts[0]) {
       if (this.#stopping.signal.aborted) return false;
@@ -158,18 +165,22 @@ export class KafkaSender {
     return true;
   }
 
-  /** Why requests fail. @returns {number} ms since they do; 0: they do not */
+  /**
+   * Duration of the present failures.
+   *
+   * @returns {number} ms since requests began to fail; 0: requests succeed
+   */
   get failingForMs() {
     return this.#failingSince ? performance.now() - this.#failingSince : 0;
   }
 
-  /** Ends repeating, and closes the connection. */
+  /** Stops repeating, and closes the connection. */
   async stop() {
     this.#stopping.abort();
     await this.#close();
   }
 
-  /** @param {unknown} error @param {string} topic @throws {TopicRefused} unless it waits for topics */
+  /** @param {unknown} error @param {string} topic @throws {TopicRefused} unless the sender waits for topics */
   async #fail(error, topic) {
     const refusal = refusalOf(error, topic);
     this.#failingSince ||= performance.now();
@@ -194,14 +205,15 @@ export class KafkaSender {
   async #close() {
     const producer = this.#producer;
     this.#producer = null;
-    // A connection that is broken already cannot be closed in an orderly way.
+    // A broken connection cannot be closed in an orderly way.
     if (producer) await producer.close().catch(() => {});
   }
 }
 
 /**
- * Decides what follows a failure of the first part. Each of its keys becomes a part. If it has one key, its next
- * request has half as many records if they were too large together, or comes after those of the others.
+ * Decides what follows a failure of the first part. Each of its keys becomes a part. A part with one key is
+ * handled differently. If its records were too large together, its next request has half as many. Otherwise
+ * it moves behind the other parts.
  *
  * @param {Part[]} parts are changed
  * @param {boolean} isTooLarge
@@ -218,11 +230,11 @@ function divideFirst(parts, isTooLarge) {
 }
 
 /**
- * Joins the first keys into one request. Without it, one failure of a request with 1,700 keys would make 1,700
+ * Joins the first keys into one request. Otherwise one failure of a request with 1,700 keys would cause 1,700
  * requests.
  *
  * @param {Part[]} parts are changed
- * @param {number} most keys
+ * @param {number} most limit of keys
  */
 function joinFirst(parts, most) {
   let count = 0;
@@ -245,10 +257,13 @@ function byKey(records) {
   return [...keys.values()].map((some) => ({ records: some, size: some.length }));
 }
 
-/** @param {unknown} error @returns {string} with the innermost reasons, which the client wraps, and the remedy of a missing topic */
+/**
+ * @param {unknown} error
+ * @returns {string} with the innermost reasons, which the client wraps, and the fix for a missing topic
+ */
 function reasonOf(error) {
   const reason = innermostReasons(error);
-  // The client names the topic, but nothing else.
+  // The message of the client contains the topic, but no advice.
   return reason.includes('Unknown topic') ? `${reason} Run: npm run stream -- init` : reason;
 }
 
@@ -263,7 +278,11 @@ function innermostReasons(error) {
 /** @param {any} error @param {number[]} codes of Kafka */
 const hasCode = (error, codes) => codes.some((code) => error?.findBy?.('apiCode', code));
 
-/** @param {any} error @param {string} topic @returns {TopicRefused | null} null: it is not about this topic */
+/**
+ * @param {any} error
+ * @param {string} topic
+ * @returns {TopicRefused | null} null: the error does not concern this topic
+ */
 function refusalOf(error, topic) {
   const isMissing = innermostReasons(error).includes(`Unknown topic ${topic}`);
   return isMissing || hasCode(error, REFUSALS) ? new TopicRefused(topic, reasonOf(error)) : null;
@@ -274,7 +293,7 @@ function refusalOf(error, topic) {
  *
  * @template {{ value: Buffer }} R
  * @param {R[]} records
- * @returns {Generator<R[], void>} each of MAX_REQUEST_BYTES at most, unless it is one record
+ * @returns {Generator<R[], void>} each of MAX_REQUEST_BYTES at most, unless it has only one record
  */
 export function* chunks(records) {
   let from = 0;

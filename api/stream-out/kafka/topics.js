@@ -1,7 +1,8 @@
 /** @import { Config } from '../../../common/settings/config.js' */
 
 /**
- * Topics by what they hold, with the settings that `npm run stream -- init` gives them. A name ends with the version of its records.
+ * Topics by content, with the settings that `npm run stream -- init` applies. A name ends with the version of
+ * its records.
  *
  * @satisfies {Record<string, { holds: string, settings: Record<string, string> }>}
  */
@@ -49,6 +50,6 @@ export const COMPLETED_TOPICS = /** @type {const} */ (['batches', ...Object.valu
 /** @param {string} prefix `STREAM_TOPIC_PREFIX` @param {TopicKind} kind @returns {string} such as `millrace.batches.v1` */
 export const topicName = (prefix, kind) => `${prefix}.${kind}.v1`;
 
-/** @param {Config['stream']} stream @returns {TopicKind[]} those that these settings fill */
+/** @param {Config['stream']} stream @returns {TopicKind[]} the topics that get records with these settings */
 export const usedTopics = (stream) =>
   /** @type {TopicKind[]} */ (Object.keys(TOPICS)).filter((kind) => kind !== 'latest' || stream.latest);

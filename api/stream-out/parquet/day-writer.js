@@ -5,10 +5,10 @@ import { encodeParquet } from '../../export/index.js';
 /** @import { Samples } from '../../export/rows.js' */
 /** @import { Target } from './directory.js' */
 
-/** Rows of a file. A file is in memory as a whole: 18 MiB with random values. */
+/** Limit of rows in a file. A file is in memory as a whole: 18 MiB with random values. */
 export const ROWS_PER_FILE = 2 ** 21;
 
-/** A replaced file stays so long for readers that have just read the manifest, in ms. */
+/** Time in ms for which a replaced file stays for readers that have just read the manifest. */
 const KEEP_REPLACED_MS = HOUR_MS;
 
 const DIGEST_LENGTH = 16;
@@ -17,7 +17,8 @@ const DIGEST_LENGTH = 16;
  * A file, as the manifest lists it.
  *
  * @typedef {object} ListedFile
- * @property {string} path from the root of the target; its end is a digest of the content, so a path never changes its content
+ * @property {string} path from the root of the target; it ends with a digest of the content, so the content
+ *   of a path never changes
  * @property {number} rows
  * @property {number} bytes
  * @property {string} first ISO 8601, time of the earliest row
@@ -39,8 +40,9 @@ const DIGEST_LENGTH = 16;
  */
 
 /**
- * Writes days of groups as Parquet files with a manifest. The same samples give the same files. The manifest is replaced when all its
- * files are there, and what it replaced is removed later. So a reader of the manifest always finds a whole day.
+ * Writes days of groups as Parquet files with a manifest. The same samples give the same files. The manifest
+ * is replaced when all its files exist, and the replaced files are removed later. So a reader of the manifest
+ * always finds a whole day.
  *
  * @param {object} deps
  * @param {Target} deps.target
@@ -63,7 +65,12 @@ export function createDayWriter({ target, groups, clock, readDay, onFile, rowsPe
     if (text !== JSON.stringify(old)) await target.write(path, [Buffer.from(`${text}\n`)]);
   }
 
-  /** Removes what was replaced long ago. @param {Manifest['replaced']} replaced @returns {Promise<Manifest['replaced']>} the rest */
+  /**
+   * Removes files that were replaced long ago.
+   *
+   * @param {Manifest['replaced']} replaced
+   * @returns {Promise<Manifest['replaced']>} the rest
+   */
   async function removeOld(replaced) {
     const kept = [];
     for (const file of replaced) {
@@ -95,7 +102,7 @@ export function createDayWriter({ target, groups, clock, readDay, onFile, rowsPe
 
   return {
     /**
-     * Writes a day, also if it was written before.
+     * Writes a day, even if it was written before.
      *
      * @param {number} group
      * @param {number} day epoch ms of its start
@@ -144,7 +151,7 @@ const isoOf = (ts) => new Date(ts).toISOString();
 /** @param {number} group @param {number} day epoch ms */
 const manifestPath = (group, day) => `manifest/day=${isoOf(day).slice(0, 10)}/${group}.json`;
 
-/** Rows and times of the samples that pass. */
+/** Collects the number of rows and the time range of the samples that pass. */
 class Bounds {
   rows = 0;
   first = Number.POSITIVE_INFINITY;
@@ -163,7 +170,7 @@ class Bounds {
   }
 }
 
-/** Cuts samples into portions of a number of rows. */
+/** Divides samples into portions of a given number of rows. */
 class Portions {
   #source;
   /** @type {Samples | null} */
@@ -182,7 +189,7 @@ class Portions {
     return true;
   }
 
-  /** @param {number} rows @returns {AsyncGenerator<Samples, void>} so many, or all that are left */
+  /** @param {number} rows @returns {AsyncGenerator<Samples, void>} this number of rows, or all remaining ones */
   async *next(rows) {
     for (let left = rows; left > 0 && (await this.hasMore()); ) {
       const samples = /** @type {Samples} */ (this.#rest);

@@ -3,17 +3,17 @@ import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Where files go. Paths are relative and have `/`.
+ * The target of files. Paths are relative and separated by `/`.
  *
  * @typedef {object} Target
  * @property {(path: string) => Promise<boolean>} has
  * @property {(path: string) => Promise<string | null>} read null: there is no such file
- * @property {(path: string, chunks: Uint8Array[]) => Promise<void>} write replaces a file, as a whole
- * @property {(path: string) => Promise<void>} remove also if it is gone already
+ * @property {(path: string, chunks: Uint8Array[]) => Promise<void>} write replaces a file atomically
+ * @property {(path: string) => Promise<void>} remove also succeeds if the file does not exist
  */
 
 /**
- * Files of a directory. A file gets its name when all of it is on the disk.
+ * Files of a directory. A file gets its name when it is completely on the disk.
  *
  * @param {string} directory
  * @returns {Target}
@@ -27,7 +27,7 @@ export function createDirectoryTarget(directory) {
 
     async write(path, chunks) {
       const folder = dirname(at(path));
-      // Readers list no name that begins with a dot. Two processes never share an unfinished file.
+      // Readers ignore names that begin with a dot. Two processes never share an unfinished file.
       const unfinished = join(folder, `.${basename(path)}.${randomUUID()}`);
       await mkdir(folder, { recursive: true });
       try {
@@ -50,7 +50,12 @@ export function createDirectoryTarget(directory) {
   };
 }
 
-/** A new name is on the disk when its folder is. Else a power cut could keep the progress, and lose a file before it. @param {string} folder */
+/**
+ * Flushes a folder to the disk, because a new name is safe only after that. Otherwise a power failure could
+ * keep the progress, and lose an earlier file.
+ *
+ * @param {string} folder
+ */
 async function syncFolder(folder) {
   const handle = await open(folder, 'r');
   try {

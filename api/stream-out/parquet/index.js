@@ -19,17 +19,19 @@ import { createS3Target } from './s3.js';
 /** @import { Target } from './directory.js' */
 
 /**
- * Finished days as Parquet files. When the last hour of a UTC day has closed, a process writes the day of each group of devices, with a
- * manifest. It writes a day again a day later, when it settles, and an hour after it got samples later still: the same rule as for the
- * statistics of history. The samples come from history and batches, as in an export, so imports are among them.
+ * Finished days as Parquet files. When the last hour of a UTC day has closed, a process writes the day of
+ * each group of devices, with a manifest. The day is written again a day later, when it settles, and again an
+ * hour after even later samples arrived. The statistics of history follow the same rule. The samples come
+ * from history and batches, as in an export, so imports are included.
  *
- * The progress of a group stands next to its files. So another directory is complete in itself, and nothing is lost with the database.
+ * The progress of a group is stored next to its files. So another directory is complete in itself, and a loss
+ * of the database loses no progress.
  *
  * @param {Context} context with `STREAM_PARQUET`
  * @param {object} deps
  * @param {Store} deps.store
  * @param {ClockGuard} deps.clockGuard
- * @param {() => boolean} deps.isPressed whether requests of ingest wait for a place
+ * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
  * @param {number} deps.pauseMs between two checks for closed hours
  */
 export function createParquetOut({ config, clock, logger, metrics }, deps) {
@@ -87,7 +89,7 @@ export function createParquetOut({ config, clock, logger, metrics }, deps) {
 
     start: () => loop.start(),
 
-    /** Ends after the step under way. A day that was begun is written by the next process. */
+    /** Stops after the step under way. The next process writes a day that was begun. */
     async stop() {
       const ended = loop.stop();
       ending.abort();
@@ -105,8 +107,8 @@ function openTarget({ stream }, signal) {
 }
 
 /**
- * Reads all samples of a day of a group: device by device and sensor by sensor in the order of the tables, each oldest first. Every
- * request is a step.
+ * Reads all samples of a day of a group: device by device and sensor by sensor in the order of the tables,
+ * each sensor oldest first. Every request is a step.
  *
  * @param {object} deps
  * @param {Store} deps.store
@@ -137,7 +139,7 @@ function createDayReader({ store, steps, groups, signal }) {
 }
 
 /**
- * Makes each call of a table a step.
+ * Wraps a table so that each call is a step.
  *
  * @template {object} T
  * @param {T} table all its members are functions that return a promise
@@ -153,7 +155,7 @@ const inSteps = (table, steps) =>
   });
 
 /**
- * How far a group is: `until`, as epoch ms, and the days that have replaced files.
+ * The progress of a group: `until`, as epoch ms, and the days that have replaced files.
  *
  * @typedef {{ until: number, rewritten: number[] }} GroupProgress
  */
@@ -181,7 +183,13 @@ function createProgress({ target, groups, clock }) {
     known.set(group, { until, rewritten });
   }
 
-  /** Files begin with the day in which they were first turned on, and with the day before when that settles. @param {number} group @returns {Promise<GroupProgress>} */
+  /**
+   * The progress of a new group. Files begin with the day in which they were first turned on. The day before
+   * is written when it settles.
+   *
+   * @param {number} group
+   * @returns {Promise<GroupProgress>}
+   */
   async function begin(group) {
     const progress = { until: dayOf(await clock.now()), rewritten: [] };
     await write(group, progress);
@@ -202,7 +210,12 @@ function createProgress({ target, groups, clock }) {
     read,
     write,
 
-    /** Asks the target only when the next hour may be due. @param {number} group @returns {Promise<number>} epoch ms */
+    /**
+     * Reads the progress from the target only when the next hour may be due.
+     *
+     * @param {number} group
+     * @returns {Promise<number>} epoch ms
+     */
     async readUntil(group) {
       const last = known.get(group);
       if (last && (await clock.now()) < closingOf(last.until)) return last.until;
@@ -223,7 +236,11 @@ function createProgress({ target, groups, clock }) {
  * @param {number} deps.historyDays `HISTORY_DAYS`
  */
 function createHourWriter({ store, steps, days, progress, clock, historyDays }) {
-  /** @param {number} group @param {number} hour epoch ms @returns {Promise<Map<number, boolean>>} whether a day that is due has settled, by day in epoch ms */
+  /**
+   * @param {number} group
+   * @param {number} hour epoch ms
+   * @returns {Promise<Map<number, boolean>>} days that are due, in epoch ms; true: the day has settled
+   */
   async function dueDays(group, hour) {
     /** @type {Map<number, boolean>} */
     const due = new Map();
@@ -243,7 +260,7 @@ function createHourWriter({ store, steps, days, progress, clock, historyDays }) 
     const waiting = new Set(rewritten);
     const due = await dueDays(group, hour);
     for (const [day, settled] of [...due].sort(([a], [b]) => a - b)) {
-      // A part of an older day may have expired. Its file stays as it is.
+      // A part of an older day may have expired, so its file does not change.
       if (day <= clock() - historyDays * DAY_MS) continue;
       if (await days.write(group, day, settled)) waiting.add(day);
     }

@@ -3,10 +3,10 @@ import { AwsClient } from 'aws4fetch';
 /** @import { S3Place } from '../../../common/settings/config.js' */
 /** @import { Target } from './directory.js' */
 
-/** A request that takes longer has failed, in ms. */
+/** Time in ms after which a request has failed. */
 const REQUEST_MS = 60_000;
 
-/** How often a request is repeated that S3 answered with 429 or 5xx. */
+/** Limit of repetitions of a request that S3 answered with 429 or 5xx. */
 const RETRIES = 3;
 
 /**
@@ -43,7 +43,7 @@ export function createS3Target({ bucket, prefix, endpoint, region, keyId, secret
     });
     if (response.ok) return response;
     const answer = await response.text();
-    // A missing bucket is 404 too, and no reason to begin again.
+    // A missing bucket also gives 404, but must not count as a missing object.
     if (response.status === 404 && !answer.includes('NoSuchBucket')) return null;
     const code = /<Code>([^<]*)<\/Code>/.exec(answer)?.[1] ?? '';
     throw new Error(`S3 answered ${method} ${path} with ${response.status} ${code}`.trim());

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CONDITION_KINDS, RuleDefinition, SEVERITIES } from '../../../alarms/index.js';
 import { Id, Name, name, pageOf, Time, time, value } from './shared.js';
 
-/** Answers about rules of alarms, alarms, and their delivery. */
+/** Schemas of answers about alarm rules, alarms, and their delivery. */
 
 const AlarmRule = RuleDefinition.extend({
   rule_id: Id,

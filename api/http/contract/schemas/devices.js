@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Counts, Id, name, pageOf, Time, time, value } from './shared.js';
 
-/** Answers about devices: their sensors, events and annotations, the search, and the fleet. */
+/** Schemas of answers about devices: their sensors, events and annotations, the search, and the fleet. */
 
 const Sensor = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, Name, pageOf, Time } from './shared.js';
 
-/** Answers about what was taken in, refused, or not matched. */
+/** Schemas of answers about messages that were accepted, refused, or not matched. */
 
 const Codes = z.record(z.string(), z.int().positive()).meta({
   description: 'Counts of refused measurements, by code.',

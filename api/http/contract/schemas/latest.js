@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, name, pageOf, Time, time, value } from './shared.js';
 
-/** Answers about newest values, and how far they are from what is usual. */
+/** Schemas of answers about newest values, and their deviations from the usual. */
 
 const LatestItem = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, Name, name, pageOf, Time, value } from './shared.js';
 
-/** Answers with samples: pages, series, and aligned queries. */
+/** Schemas of answers with samples: pages, series, and aligned queries. */
 
 const Measurement = z.strictObject({ ts: Time, value: z.number() });
 

@@ -3,7 +3,7 @@ import { SCOPES } from '../../../access/http/index.js';
 import { MAX_UNWATCHED_SPANS } from '../../../observability/index.js';
 import { Id, Name, pageOf, Time, time } from './shared.js';
 
-/** Answers about processes and their health, and about who may do what. */
+/** Schemas of answers about processes, their health, and access rights. */
 
 const RATES = {
   samples_per_s: z.number().min(0),

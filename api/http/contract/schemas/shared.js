@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Values that the schemas of several subjects have: ids, names, times, pages. */
+/** Schemas that several subjects share: ids, names, times, pages. */
 
 export const Id = z
   .string()

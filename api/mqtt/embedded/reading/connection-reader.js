@@ -4,32 +4,37 @@ import { PacketScanner, PacketTooLarge } from './packet-scanner.js';
 /** @import { PacketLimit } from './packet-scanner.js' */
 /** @import { ReadScheduler } from './read-scheduler.js' */
 
-/** With this many unsettled messages or bytes, a connection is read no further. A message counts until its acknowledgement leaves. */
+/**
+ * Limits of unsettled messages and bytes. Above them a connection is not read further. A message counts until
+ * its acknowledgement is sent.
+ */
 const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
 /** A connection reads this many packets before the others have their turn. */
 const SLICE_PACKETS = 128;
 
-/** A slice is cut from a chunk of this size, in bytes, which Node.js reads from a socket at once. */
+/** Size of a chunk that Node.js reads from a socket at once, in bytes. Slices are cut from it. */
 const CHUNK_BYTES = 65_536;
 
 /**
- * Backpressure for one connection of the broker. aedes reads with `socket.read()` whenever something is readable, and
- * handles every packet of it in the same turn of the event loop. So this reader takes the place of `socket.read()`: it
- * hands over one slice of packets when the connection has its turn, and otherwise `null`, as if nothing had come. The
- * operating system's buffers fill, and TCP holds the device back.
+ * Backpressure for one connection of the broker. aedes calls `socket.read()` whenever data is readable, and
+ * handles every packet of the result in the same turn of the event loop. So this reader replaces
+ * `socket.read()`. It returns one slice of packets when the connection has its turn, and otherwise `null`, as
+ * if no data had arrived. The buffers of the operating system fill, and TCP slows the device down.
  *
  *     socket  [CONNECT][SUBSCRIBE][SUBSCRIBE] ... [SUBSCRIBE][PUBL        the rest of a PUBLISH is still to come
  *              `--1--'  `------------ 128 ------------'
  *
- * It gives `null` while:
+ * The reader returns `null` while:
  * - too many messages of this connection are unsettled;
- * - messages of any connection wait for the byte budget, or this turn of the event loop has been used up;
- * - the CONNECT is being answered. aedes would queue what comes behind it, and handle it all at once.
+ * - messages of any connection wait for the byte budget, or the time of this turn of the event loop is used
+ *   up;
+ * - the CONNECT is being answered. aedes would queue later packets, and handle all of them at once.
  *
- * aedes reads again after the last packet of a slice. Node.js emits `readable` only when an empty buffer fills. Invariant: the reader is
- * idle only while the socket has nothing readable, aedes handles a packet of the last slice, the connection is held (too much is
- * unsettled, it is stopped, or its CONNECT is unanswered), or a turn has been asked for.
+ * aedes reads again after the last packet of a slice. Node.js emits `readable` only when an empty buffer
+ * fills. Invariant: the reader is idle only in one of these cases. The socket has nothing readable. aedes
+ * handles a packet of the last slice. The connection is held (too much is unsettled, it is stopped, or its
+ * CONNECT is unanswered). A turn is requested.
  */
 export class ConnectionReader {
   #socket;
@@ -41,14 +46,19 @@ export class ConnectionReader {
   #shortens;
   #messages = 0;
   #bytes = 0;
-  /** aedes asked for data while too much was unsettled. */
+  /** Whether aedes asked for data while too much was unsettled. */
   #isHeld = false;
   #isStopped = false;
   /** Bytes after the last slice that were read and put back. */
   #putBack = 0;
-  /** The beginning of a fixed header. aedes gets it when it is complete, because the length of a packet may change. @type {Buffer} */
+  /**
+   * The beginning of a fixed header. aedes gets the header when it is complete, because the length of a
+   * packet may be changed.
+   *
+   * @type {Buffer}
+   */
   #header = EMPTY;
-  /** Bytes behind the shortened packet that is being read. */
+  /** Bytes of the shortened packet that is being read, beyond its new length. */
   #surplus = 0;
   /** Bytes of a shortened packet that are still to be dropped. */
   #toDrop = 0;
@@ -61,9 +71,9 @@ export class ConnectionReader {
    * @param {ReadScheduler} options.scheduler
    * @param {PacketLimit} options.packetLimit
    * @param {(bytes: number) => void} options.onTooLarge a packet is larger than its limit; the socket is destroyed
-   * @param {(firstByte: number, bytes: number) => boolean} [options.shortens] whether a packet that is larger than its limit is cut to it.
-   *   Default: none is
-   * @param {() => boolean} options.isConnected whether its CONNECT has been answered
+   * @param {(firstByte: number, bytes: number) => boolean} [options.shortens] whether a packet that is larger
+   *   than its limit is cut to the limit. Default: no packet is
+   * @param {() => boolean} options.isConnected whether the CONNECT of the connection was answered
    */
   constructor(socket, { scheduler, packetLimit, onTooLarge, shortens = () => false, isConnected }) {
     this.#socket = socket;
@@ -107,7 +117,7 @@ export class ConnectionReader {
     return this.#isStopped || this.#messages >= MAX_UNSETTLED.messages || this.#bytes >= MAX_UNSETTLED.bytes;
   }
 
-  /** Node.js itself asks for 0 bytes to keep the socket reading. */
+  /** Node.js itself reads 0 bytes to keep the socket reading. */
   #peek() {
     return this.#isFull ? null : this.#read(0);
   }
@@ -118,7 +128,7 @@ export class ConnectionReader {
       this.#isHeld = true;
       return null;
     }
-    // A socket reports the end of a connection only when it is read, so an empty one is read too.
+    // A socket reports the end of a connection only when it is read, so an empty socket is read too.
     const isEmpty = this.#socket.readableLength === 0;
     const isConnected = this.#isConnected();
     if (!isEmpty && !isConnected && this.#scanner.packets > 0) return null;
@@ -132,7 +142,7 @@ export class ConnectionReader {
     const slice = this.#cut(isConnected ? SLICE_PACKETS : 1);
     const packets = this.#scanner.packets - before;
     this.#scheduler.spend(packets);
-    // No packet ended, so aedes handles none and would never read the rest.
+    // No packet ended in this slice. So aedes handles none, and would never read the rest.
     if (packets === 0 && this.#socket.readableLength > 0) this.#askForTurn(needsRoom);
     return slice;
   }
@@ -143,8 +153,9 @@ export class ConnectionReader {
   }
 
   /**
-   * When a network fails, the system reports thousands of broken connections in one turn of the event loop. Closing one with its last
-   * will takes 0.1 ms. So each close waits for its turn too. Node.js no longer reads after such an error.
+   * Delays the end of a broken connection until its turn. When a network fails, the system reports thousands
+   * of broken connections in one turn of the event loop. Closing one with its last will takes 0.1 ms. Node.js
+   * no longer reads after such an error.
    */
   #endInTurn() {
     const socket = this.#socket;
@@ -187,7 +198,11 @@ export class ConnectionReader {
     }
   }
 
-  /** @param {Buffer} chunk @param {PacketTooLarge} error @returns {Buffer | null} the packets before it, and its new fixed header */
+  /**
+   * @param {Buffer} chunk
+   * @param {PacketTooLarge} error
+   * @returns {Buffer | null} the packets before it, and the new fixed header
+   */
   #shorten(chunk, { bytes, limit, from, to }) {
     const firstByte = /** @type {number} */ (chunk[from]);
     if (!this.#shortens(firstByte, bytes)) {
@@ -220,7 +235,10 @@ export class ConnectionReader {
     return dropped < chunk.length ? chunk.subarray(dropped) : null;
   }
 
-  /** Bytes that were put back are read by their length. So they stay one buffer and are not copied together with later bytes. */
+  /**
+   * Bytes that were put back are read by their length. So they stay one buffer and are not copied to join
+   * later bytes.
+   */
   #readChunk() {
     const { readableLength } = this.#socket;
     const size = this.#putBack || Math.min(readableLength, CHUNK_BYTES);
@@ -230,7 +248,10 @@ export class ConnectionReader {
 
 const EMPTY = Buffer.alloc(0);
 
-/** @param {number} length of a packet after its fixed header @returns {number[]} as its fixed header has it (MQTT 3.1.1, 2.2.3) */
+/**
+ * @param {number} length of a packet after its fixed header
+ * @returns {number[]} the bytes of the length in a fixed header (MQTT 3.1.1, 2.2.3)
+ */
 function lengthBytes(length) {
   const bytes = [];
   let rest = length;

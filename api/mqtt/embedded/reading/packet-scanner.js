@@ -13,7 +13,7 @@ const MAX_LENGTH_BYTES = 4;
 /** Finds the ends of packets in a stream of bytes. It reads only their fixed headers. */
 export class PacketScanner {
   #limitOf;
-  /** Missing bytes of the current packet. 0: a fixed header is next, or is incomplete. */
+  /** Missing bytes of the current packet. 0: the next bytes belong to a fixed header. */
   #toSkip = 0;
   /** Bytes of the fixed header that have been read. */
   #header = 0;
@@ -53,7 +53,11 @@ export class PacketScanner {
     return index;
   }
 
-  /** Forgets the beginning of a fixed header at the end of the chunk. The caller passes it again. @returns {number} its bytes */
+  /**
+   * Resets an incomplete fixed header at the end of the chunk. The caller passes its bytes again.
+   *
+   * @returns {number} its bytes
+   */
   rewind() {
     const bytes = this.#header;
     this.#header = 0;
@@ -61,7 +65,7 @@ export class PacketScanner {
     return bytes;
   }
 
-  /** Continues behind a fixed header. @param {number} bytes of its packet */
+  /** Skips a packet after its fixed header. @param {number} bytes of the packet */
   skip(bytes) {
     this.rewind();
     this.#toSkip = bytes;
@@ -76,7 +80,8 @@ export class PacketScanner {
     this.#length += (byte & 0x7f) * 128 ** (this.#header - 2);
     const goesOn = (byte & 0x80) > 0;
     if (goesOn && this.#header <= MAX_LENGTH_BYTES) return;
-    // A length of more than four bytes is malformed. The packet ends here, so aedes gets it at once and closes the connection.
+    // A length of more than four bytes is malformed. The packet ends here, so aedes gets it at once and
+    // closes the connection.
     if (goesOn) this.#length = 0;
     if (this.#length > this.#limit) {
       throw new PacketTooLarge(this.#length, { limit: this.#limit, from: end - this.#header, to: end });

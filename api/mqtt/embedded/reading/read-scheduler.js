@@ -4,19 +4,20 @@ import { Queue } from '../../../../common/queue.js';
 /** @import { ByteBudget } from '../../../ingest/admission/byte-budget.js' */
 
 /**
- * One turn of the event loop reads for this long, in ms, and this many packets. Packets have a limit too, because much of their work
- * happens after the read: 10,000 SUBSCRIBE packets take 0.2 s to parse, and 1 s to answer.
+ * Limits of reading in one turn of the event loop: time in ms, and packets. Packets have a limit too, because
+ * much of their work happens after the read: 10,000 SUBSCRIBE packets take 0.2 s to parse, and 1 s to answer.
  */
 const TURN_MS = 8;
 const TURN_PACKETS = 512;
 
 /**
- * Shares the event loop between the connections of the broker. Each connection reads one slice of packets, and then goes
- * to the end of the queue. A turn of the event loop ends after `TURN_MS` or `TURN_PACKETS`; timers, HTTP and the
- * database have theirs before the next.
+ * Shares the event loop between the connections of the broker. Each connection reads one slice of packets,
+ * and then moves to the end of the queue. A turn of the event loop ends after `TURN_MS` or `TURN_PACKETS`.
+ * Timers, HTTP and the database run before the next turn.
  *
- * Two queues alternate. Messages wait while the byte budget is full. New connections and last wills do not wait for the budget: the
- * broker always answers a CONNECT, and last wills have a limit of their own.
+ * There are two queues, which take turns. Messages wait while the byte budget is full. New connections and
+ * last wills do not wait for the budget: the broker always answers a CONNECT, and last wills have their own
+ * limit.
  */
 export class ReadScheduler {
   /** @type {Room} */
@@ -28,7 +29,7 @@ export class ReadScheduler {
   #isOthersTurn = false;
   #isScheduled = false;
   #isResuming = false;
-  /** Start of the turn, in ms of `performance.now()`. @type {number | null} null: nothing was read in it */
+  /** Start of the turn, in ms of `performance.now()`. @type {number | null} null: no packet was read in this turn */
   #began = null;
   #packets = 0;
 
@@ -39,7 +40,7 @@ export class ReadScheduler {
   }
 
   /**
-   * @param {boolean} needsRoom whether it waits for the byte budget
+   * @param {boolean} needsRoom whether the read waits for the byte budget
    * @returns {boolean} whether a connection may read a slice now; if not, it has to `wait`
    */
   mayRead(needsRoom) {
@@ -57,7 +58,7 @@ export class ReadScheduler {
 
   /**
    * @param {() => void} resume called once, in a turn that has time
-   * @param {boolean} needsRoom whether it waits for the byte budget
+   * @param {boolean} needsRoom whether the read waits for the byte budget
    * @returns {() => void} cancels the wait
    */
   wait(resume, needsRoom) {
@@ -104,7 +105,7 @@ export class ReadScheduler {
     }
   };
 
-  /** @returns {(() => void) | undefined} removed from its queue */
+  /** @returns {(() => void) | undefined} the next waiting connection, removed from its queue */
   #next() {
     const messages = this.#room.isFull ? undefined : this.#messages;
     if (this.#others.size === 0 && !messages?.size) return undefined;
