@@ -1,7 +1,8 @@
 /**
- * Checks the sentences and names of README and documents: `node .ci/prose.js`. cspell checks the words, remark the links.
+ * Checks the sentences and names of README and documents, and finds merge conflicts in all files: `node .ci/prose.js`. cspell checks the
+ * words, remark the links.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { toString as plainText } from 'mdast-util-to-string';
 import remarkGfm from 'remark-gfm';
@@ -70,6 +71,9 @@ const problems = [];
 let total = 0;
 let usual = 0;
 for (const path of documents) checkDocument(path);
+const conflicts = spawnSync('git', ['grep', '-nE', '^(<{7}|>{7}) '], { encoding: 'utf8' }).stdout;
+for (const line of conflicts.split('\n').filter(Boolean))
+  problems.push(`${line}: a merge conflict; resolve it`);
 
 const part = usual / total;
 if (part < USUAL_PART)

@@ -65,7 +65,7 @@ test('Absence watch: the takeover of open episodes fails: the next round repeats
       if (takeovers === 1) throw new Error('the database is away');
     },
   });
-  watch.start();
+  await watch.start();
   await until(() => takeovers === 2 && watch.held === 1);
   await watch.stop();
 });
@@ -84,7 +84,7 @@ test('Absence watch: the lease of one group cannot be taken: the other group is 
     takeOverOpenEpisodes: async () => void takeovers++,
     groups: 2,
   });
-  watch.start();
+  await watch.start();
   await until(() => takeovers > 0);
   expect(watch.held).toBe(1);
   await watch.stop();
@@ -107,7 +107,7 @@ test('Absence watch: many groups: several leases are requested in parallel', asy
     takeOverOpenEpisodes: async () => {},
     groups: 3,
   });
-  watch.start();
+  await watch.start();
   await until(() => watch.held === 3);
   await watch.stop();
 });
@@ -122,7 +122,7 @@ test('Absence watch: the takeover of one group fails in each round: the other gr
     },
     groups: 2,
   });
-  watch.start();
+  await watch.start();
   await until(() => taken.has(1));
   await watch.stop();
 });
@@ -140,7 +140,7 @@ test('Absence watch: the process can no longer receive messages: its leases are 
     },
     takeOverOpenEpisodes: async () => {},
   });
-  watch.start();
+  await watch.start();
   await until(() => watch.held === 1);
   watches = false;
   await until(() => calls.includes('release'));
@@ -168,7 +168,7 @@ test('Absence watch: watched time cannot be read again and again: one warning wi
     takeOverOpenEpisodes: async () => {},
     logger: { debug: () => {}, warn: (/** @type {object} */ fields) => warnings.push(fields) },
   });
-  watch.start();
+  await watch.start();
   await until(() => reads > 3);
   expect(warnings).toEqual([{ code: 'rejected', reason: expect.stringContaining('no SELECT permission') }]);
   isRejected = false;
@@ -224,7 +224,7 @@ test('Absence watch: the evaluation queue is full: the silent sensor is checked 
       everyMs: 5,
     }),
   );
-  watch.start();
+  await watch.start();
   await until(() => {
     now += 60_000;
     return evaluations === 2;

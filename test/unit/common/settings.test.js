@@ -479,7 +479,8 @@ describe('Settings: .env', () => {
 });
 
 describe('Settings: .env.example', () => {
-  test('.env.example: the file equals the output of npm run docs:reference', () => expect(EXAMPLE).toBe(envExample()));
+  test('.env.example: the file equals the output of npm run docs:reference', () =>
+    expect(EXAMPLE).toBe(envExample()));
 
   test('Settings: .env.example: all settings are listed with their defaults, in order', () => {
     const listed = [...EXAMPLE.matchAll(/^# .+\n#([A-Z0-9_]+)=(.*)$/gm)].map(([, name, value]) => [
@@ -498,7 +499,8 @@ describe('Settings: .env.example', () => {
 describe('Settings: docs/reference/settings.md', () => {
   const page = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
 
-  test('Settings page: the page equals the output of npm run docs:reference', () => expect(page).toBe(settingsPage()));
+  test('Settings page: the page equals the output of npm run docs:reference', () =>
+    expect(page).toBe(settingsPage()));
 
   test('Settings page: every setting has a description of its values and of its meaning', () => {
     for (const setting of Object.values(SETTINGS))
