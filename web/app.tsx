@@ -30,7 +30,8 @@ function App({ views }: { views: Views }) {
     if (!isOut) return;
     live.stop();
     const { abort } = importing.peek();
-    // After a sign-out, the next user may be another person. After a session expired, the same user wants to see the progress.
+    // After a sign-out, the next user may be another person. After a session expired, the same user wants to see the
+    // progress.
     if (!hasEnded) importing.value = NO_IMPORT;
     // An import must not continue in another session.
     abort?.abort();
@@ -153,8 +154,8 @@ type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 const GONE = 'gone';
 
 /**
- * Finds out why a module failed to load. Browsers throw a TypeError for any reason. A running API answers `/healthz` with 200,
- * and a proxy in front of a stopped API answers with 5xx.
+ * Finds out why a module failed to load. Browsers throw a TypeError for any reason. A running API answers `/healthz`
+ * with 200, and a proxy in front of a stopped API answers with 5xx.
  *
  * @param fetch requests `/healthz`
  */

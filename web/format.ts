@@ -146,7 +146,9 @@ const QUARTER_MS = 900_000;
 /** Maximum number of cached offsets of a zone. */
 const MOST_OFFSETS = 20_000;
 
-/** Creates a zone, which caches offsets per quarter-hour: `Intl` takes 10 µs each, and a chart has thousands of times. */
+/**
+ * Creates a zone, which caches offsets per quarter-hour: `Intl` takes 10 µs each, and a chart has thousands of times.
+ */
 export function createZone(name: ZoneName): Zone {
   if (name === 'utc') return { name, offsetAt: () => 0 };
   if (name === 'local') return { name, offsetAt: (ts) => -new Date(ts).getTimezoneOffset() * 60_000 };
@@ -288,7 +290,8 @@ export function formatZone(zone: Zone, ts: number): string {
 }
 
 /**
- * The UTC offset of a table row, if a clock change lies between the row and the time whose offset the column head names.
+ * The UTC offset of a table row, if a clock change lies between the row and the time whose offset the column head
+ * names.
  *
  * @param ts of the row, epoch ms
  * @param head time of the head, epoch ms

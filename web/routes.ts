@@ -54,8 +54,8 @@ export const NAMESPACE = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 const IN_PATHS = ['.', '..'];
 
 /**
- * The part of an address for a device or a sensor: the name if the API finds it by that, otherwise the id. The id is derived
- * from the name in the topic, and the name in a birth message may differ from that.
+ * The part of an address for a device or a sensor: the name if the API finds it by that, otherwise the id. The id is
+ * derived from the name in the topic, and the name in a birth message may differ from that.
  *
  * @param namespace UUID: `NAMESPACE` for devices, the device id for sensors
  */

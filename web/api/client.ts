@@ -42,7 +42,9 @@ const segment = (id: string): string => encodeURIComponent(id);
 const sensorPath = (device: string, sensor: string) =>
   `/devices/${segment(device)}/sensors/${segment(sensor)}`;
 
-/** The routes of the API that the dashboard uses. Each method may throw a Problem, or an AbortError through `signal`. */
+/**
+ * The routes of the API that the dashboard uses. Each method may throw a Problem, or an AbortError through `signal`.
+ */
 export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
   // `requestOk` is for answers without a body, because an unread body keeps its connection open.
   const { get, requestOk, read, request } = createRequests({ fetch });

@@ -125,8 +125,8 @@ export function nullIfMissing(error: unknown): null {
 }
 
 /**
- * The title of a problem and advice for the user. For an unknown code, the advice is `detail` from the API, which describes
- * the error in the request.
+ * The title of a problem and advice for the user. For an unknown code, the advice is `detail` from the API, which
+ * describes the error in the request.
  */
 export type ProblemWords = { title: string; advice: string };
 

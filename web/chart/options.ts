@@ -302,7 +302,9 @@ export function colorsOf(host: HTMLElement): (name: string) => string {
   return (name) => style.getPropertyValue(name);
 }
 
-/** The value range with margins. A constant value lies in the middle of one unit, or of its smallest resolvable step. */
+/**
+ * The value range with margins. A constant value lies in the middle of one unit, or of its smallest resolvable step.
+ */
 function comfortableRange(min: number | null, max: number | null, thresholds: Thresholds): [number, number] {
   if (min === null || max === null) return [0, 1];
   const [low, high] = withThresholds(min, max, thresholds);

@@ -21,8 +21,8 @@ export function shapeIndexOf({ places }: Drawn, entry: number | null): number | 
 }
 
 /**
- * The column entry at the cursor of the keyboard. uPlot stores the cursor as a pixel. If several entries share that pixel,
- * the cursor could not pass the first of them. In a live window, the pixel stays while the samples move.
+ * The column entry at the cursor of the keyboard. uPlot stores the cursor as a pixel. If several entries share that
+ * pixel, the cursor could not pass the first of them. In a live window, the pixel stays while the samples move.
  *
  * @param ts epoch ms
  * @returns the nearest entry of the columns
@@ -207,8 +207,8 @@ export function usePlot(
 }
 
 /**
- * A plot over time that mouse, touch and keys move and zoom. Keys move its cursor from sample to sample, and screen readers
- * announce the text about that sample.
+ * A plot over time that mouse, touch and keys move and zoom. Keys move its cursor from sample to sample, and screen
+ * readers announce the text about that sample.
  */
 export function useTimePlot({
   shown: given,

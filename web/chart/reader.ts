@@ -88,7 +88,9 @@ export function pointsFor(lengthMs: number, width: number, intervalMs: number | 
 /** Number of bins of the overview strip, which is as wide as the page: one bin for a few pixels. */
 const OVERVIEW_POINTS = 400;
 const ENOUGH_POINTS = 60;
-/** Maximum number of reads for the overview. Each read narrows the range: three reads reach the last minutes of a year. */
+/**
+ * Maximum number of reads for the overview. Each read narrows the range: three reads reach the last minutes of a year.
+ */
 const MOST_LOOKS = 4;
 const REFRESH = { refreshMs: 60_000 };
 

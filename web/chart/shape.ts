@@ -66,8 +66,8 @@ export function firstAtOrAfter(sorted: number[], at: number): number {
 }
 
 /**
- * The part of a shape that lies in a range. A bin that starts before the range is left out, because it counts samples from
- * before the range. If the shape was read for a range with this start, the API cut the bin there, so it stays.
+ * The part of a shape that lies in a range. A bin that starts before the range is left out, because it counts samples
+ * from before the range. If the shape was read for a range with this start, the API cut the bin there, so it stays.
  *
  * @returns the same object if the range covers the whole shape
  */
@@ -201,7 +201,8 @@ export function middleOf({ ts, stepMs, from, to }: Shape, at: number): number {
 }
 
 /**
- * Finds gaps by the interval of the sensor around that time. So a sensor that becomes slower or sends batches has no gaps.
+ * Finds gaps by the interval of the sensor around that time. So a sensor that becomes slower or sends batches has no
+ * gaps.
  *
  * @returns whether samples are missing before that sample or bin
  */

@@ -271,8 +271,10 @@ const strengthOf = (value: number, highest: number): number =>
   STRENGTH.low + (STRENGTH.high - STRENGTH.low) * (value / highest);
 
 /**
- * A signal over time: a line of samples, or of averages in a band from minimum to maximum. Mouse, touch and keyboard move
- * and zoom it. The chart reports the wanted window, and its parent decides. A table next to it has the values for screen readers.
+ * A signal over time: a line of samples, or of averages in a band from minimum to maximum. Mouse, touch and keyboard
+ * move and zoom it. The chart reports the wanted window, and its parent decides. A table next to it has the values
+ * for
+ * screen readers.
  */
 export function TimeChart(props: {
   label: string;

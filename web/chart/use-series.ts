@@ -120,7 +120,9 @@ const RELOAD_MS = 60_000;
 /** Pause in ms before a retry after a temporary problem. */
 const RETRY_MS = 5_000;
 const PIXELS = 1000;
-/** Number of known bins that are read again with new ones. For a shorter range, the API might choose another bin width. */
+/**
+ * Number of known bins that are read again with new ones. For a shorter range, the API might choose another bin width.
+ */
 const BINS_AGAIN = 3;
 
 interface FeedOptions {

@@ -313,8 +313,8 @@ const WIDTH = 1000;
 const HEIGHT = 40;
 
 /**
- * The overview strip: all stored data of a sensor, with the window of the chart marked. Dragging moves the window, and a press
- * places it. The strip is hidden from screen readers, because the keyboard does the same in the chart.
+ * The overview strip: all stored data of a sensor, with the window of the chart marked. Dragging moves the window,
+ * and a press places it. The strip is hidden from screen readers, because the keyboard does the same in the chart.
  */
 export function Overview({
   extent,

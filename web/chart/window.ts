@@ -27,7 +27,8 @@ export const liveWindow = (ms: number, now: number): Window => ({ live: true, fr
 
 /**
  * Reads the window of an address. `range` alone is live, and ends at `to` if both are set. `from` and `to` are fixed.
- * Relative times such as `-1h` count from the time when the address was opened. A relative `from` alone, or with `to=now`, is live.
+ * Relative times such as `-1h` count from the time when the address was opened. A relative `from` alone, or with
+ * `to=now`, is live.
  *
  * @param now epoch ms
  * @param openedAt epoch ms, time when the address was opened
@@ -61,7 +62,8 @@ export function settle({ from, to }: { from: number; to: number }, { earliest, n
 }
 
 /**
- * The window of a range that a user typed. The range is not moved to the bounds. A range that reaches now is cut there, and live.
+ * The window of a range that a user typed. The range is not moved to the bounds. A range that reaches now is cut
+ * there, and live.
  *
  * @param range begins before now
  * @param now epoch ms
@@ -184,8 +186,8 @@ export function nextSpan(ms: number, direction: -1 | 1): number {
 const RETENTION_MS = 365 * 86_400_000;
 
 /**
- * The window of a view. The address holds it, so reload, Back and sharing work. While the user drags, the window is only
- * shown. After the gesture it enters the address, and Back undoes it.
+ * The window of a view. The address holds it, so reload, Back and sharing work. While the user drags, the window is
+ * only shown. After the gesture it enters the address, and Back undoes it.
  *
  * `settled` is the window of the address. `window` is the window to draw.
  *
@@ -230,7 +232,8 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
 }
 
 /**
- * Keeps the time when an address was opened. If relative times counted from now, each tick would move and reread the chart.
+ * Keeps the time when an address was opened. If relative times counted from now, each tick would move and reread the
+ * chart.
  *
  * @param now epoch ms
  * @returns epoch ms when this range was opened

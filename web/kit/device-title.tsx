@@ -126,7 +126,8 @@ export function DeviceMissing({ device }: { device: string }) {
 /**
  * The state of a device, as a symbol and a word.
  *
- * @param props `asOf`: time of the last known state as text, null: no time is shown; `isOld`: the state may have changed,
+ * @param props `asOf`: time of the last known state as text, null: no time is shown; `isOld`: the state may have
+ *   changed,
  *   so it is shown in gray
  */
 export const Online = ({

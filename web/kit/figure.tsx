@@ -157,7 +157,8 @@ export function runsOf(points: Point[], least: number): Point[][] {
 }
 
 /**
- * The usual distance around a step: the median before or after it, whichever is larger, because a sensor may become slower.
+ * The usual distance around a step: the median before or after it, whichever is larger, because a sensor may become
+ * slower.
  *
  * @returns 0 if there is no other step
  */
@@ -229,7 +230,8 @@ function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
 /**
  * The age of a sample, updated every second. It is marked as old when the sensor counts as silent.
  *
- * @param props `ts`: ISO 8601; `intervalMs`: interval of the sensor, if known; `isAgo`: form within a sentence, "12 s ago"
+ * @param props `ts`: ISO 8601; `intervalMs`: interval of the sensor, if known; `isAgo`: form within a sentence, "12
+ *   s ago"
  */
 export function Age({
   ts,

@@ -121,7 +121,8 @@ export function HeaderBar({
 }
 
 /**
- * The options of the time zone. "Local" names its offset. A zone from the range form is an option only while it is chosen.
+ * The options of the time zone. "Local" names its offset. A zone from the range form is an option only while it is
+ * chosen.
  *
  * @param own offset of local time, as text
  */

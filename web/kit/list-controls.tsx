@@ -36,8 +36,8 @@ export function ListSwitch({ shown: given }: { shown?: 'changes' }) {
 const PAUSE_MS = 300;
 
 /**
- * A filter field. With `options`, the text applies when it equals an option, at Enter, or when the field loses the focus,
- * because a part of a type finds nothing. Without `options`, the text applies after each pause in typing.
+ * A filter field. With `options`, the text applies when it equals an option, at Enter, or when the field loses the
+ * focus, because a part of a type finds nothing. Without `options`, the text applies after each pause in typing.
  */
 export function FilterField({
   label,
@@ -140,8 +140,8 @@ export function SortHeader({
 }
 
 /**
- * The position of a page in the list, and buttons for other pages. A page with a cursor knows only the next page. The earlier
- * pages are those that the user visited.
+ * The position of a page in the list, and buttons for other pages. A page with a cursor knows only the next page. The
+ * earlier pages are those that the user visited.
  */
 export function Pager({
   what,
@@ -194,8 +194,8 @@ export function Pager({
 }
 
 /**
- * A button that stays enabled for the browser, because a disabled button loses the focus. While a page loads, a keyboard user
- * would have to start at the top.
+ * A button that stays enabled for the browser, because a disabled button loses the focus. While a page loads, a
+ * keyboard user would have to start at the top.
  */
 const Turn = ({ label, onTurn }: { label: string; onTurn: (() => void) | null }) => (
   <button type="button" class="button" aria-disabled={!onTurn} onClick={onTurn ?? undefined}>

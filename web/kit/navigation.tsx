@@ -101,8 +101,8 @@ const EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * The number of dead letters of the last hour, requested once a minute. A failed request is ignored, because the view of
- * dead letters reports it.
+ * The number of dead letters of the last hour, requested once a minute. A failed request is ignored, because the view
+ * of dead letters reports it.
  *
  * @returns 0 until the number is known
  */
@@ -147,8 +147,8 @@ export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[
 const signOf = (level: Level): string => (level === 'critical' ? '✕' : '!');
 
 /**
- * The verdict in one line while there is a problem. Screen readers do not announce it, because its duration changes each
- * second. They announce the state of the connection in the header.
+ * The verdict in one line while there is a problem. Screen readers do not announce it, because its duration changes
+ * each second. They announce the state of the connection in the header.
  *
  * @param props `isLinked`: with a link to the pipeline
  */

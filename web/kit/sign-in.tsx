@@ -17,7 +17,9 @@ const WORDS: Record<string, string> = {
     'The token is right, but the browser did not keep the cookie: it takes that over https alone. Open the dashboard by an address that begins with https.',
 };
 
-/** The sign-in page, which replaces every view until the user signs in. The address stays, so the wanted view follows. */
+/**
+ * The sign-in page, which replaces every view until the user signs in. The address stays, so the wanted view follows.
+ */
 export function SignIn() {
   const { session } = useServices();
   const { hasEnded } = session.state.value;

@@ -187,7 +187,8 @@ export function useScopeUnits(scopes: Scope[]): { units: ReadonlyMap<string, Sco
 /**
  * Finds new alarms by comparing each list of open alarms with the previous list.
  *
- * @returns a function of the open alarms (null: unknown yet) and the time (epoch ms). It returns the newest alarm that is not
+ * @returns a function of the open alarms (null: unknown yet) and the time (epoch ms). It returns the newest alarm
+ *   that is not
  *   in the previous list, and is neither acknowledged nor shelved. The alarms of the first list are not new.
  *   If the list is cut, an older alarm that moves up into it is not new either.
  */
@@ -231,7 +232,8 @@ export function useAlarmNotifications(open: OpenAlarms | null) {
 /**
  * Shows a notification of the operating system.
  *
- * @returns false: the user does not allow notifications, or the browser cannot show one. Browsers on Android throw, because
+ * @returns false: the user does not allow notifications, or the browser cannot show one. Browsers on Android throw,
+ *   because
  *   only a service worker may show notifications there.
  */
 export function showNotification(title: string, options: NotificationOptions): boolean {

@@ -4,8 +4,8 @@ import { signal } from '@preact/signals';
 const DATE_MS = 1000;
 
 /**
- * The clock of the API, by which all ages on the page are computed, because the clock of the user's machine may be wrong by hours.
- * One tick per second updates all ages together.
+ * The clock of the API, by which all ages on the page are computed, because the clock of the user's machine may be
+ * wrong by hours. One tick per second updates all ages together.
  *
  * @param options `local`: clock of the machine, in epoch ms
  */

@@ -57,8 +57,8 @@ function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
 const STEP = 12;
 
 /**
- * Selects the sensors of a device to show, because a device may have thousands. In the address, `find` is a part of a name,
- * label or type, and `shown` is the number of sensors.
+ * Selects the sensors of a device to show, because a device may have thousands. In the address, `find` is a part of a
+ * name, label or type, and `shown` is the number of sensors.
  *
  * @returns `more`: value of `shown` for the next step
  */
@@ -129,8 +129,8 @@ export function lastSeenAt(
 const NONE: RefusedDevice[] = [];
 
 /**
- * The devices with refused messages in the last minutes. After a failed request the last answer stays, because the verdict
- * reports that the API or the database does not answer.
+ * The devices with refused messages in the last minutes. After a failed request the last answer stays, because the
+ * verdict reports that the API or the database does not answer.
  *
  * @returns most refusals first
  */

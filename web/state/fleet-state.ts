@@ -64,7 +64,10 @@ type OfflineDevices = { devices: ReadonlyMap<string, DeviceItem>; isWhole: boole
 
 const NONE_OFFLINE: OfflineDevices = { devices: new Map(), isWhole: true };
 
-/** Reads the offline devices page by page. A page may be short, because the API checks a limited number of devices for each. */
+/**
+ * Reads the offline devices page by page. A page may be short, because the API checks a limited number of devices for
+ * each.
+ */
 export async function offlineDevices(
   client: Pick<Client, 'devices'>,
   signal?: AbortSignal,
@@ -93,9 +96,10 @@ export interface FleetState {
 const CATCHING_UP_MS = 3000;
 
 /**
- * The outliers of the fleet and the count of the API, updated once a second. From a lost connection until the next snapshot
- * is complete, the last state stays, because old and new figures would be mixed. While nothing is stored, silence is judged
- * as of the last moment with values, so that an outage does not turn sensors silent.
+ * The outliers of the fleet and the count of the API, updated once a second. From a lost connection until the next
+ * snapshot is complete, the last state stays, because old and new figures would be mixed. While nothing is stored,
+ * silence is
+ * judged as of the last moment with values, so that an outage does not turn sensors silent.
  */
 export function createFleetState({
   fleet,
@@ -154,7 +158,8 @@ export function createFleetState({
 }
 
 /**
- * Adds offline devices without sensors, which the event stream does not contain. So the list matches the count of the API.
+ * Adds offline devices without sensors, which the event stream does not contain. So the list matches the count of
+ * the API.
  *
  * @param offline offline devices by id
  */

@@ -59,7 +59,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     devices: devices as ReadonlyMap<string, FleetDevice>,
 
     structure: deviceIndex.structure,
-    /** Notes that a snapshot is complete. */
+    /** Notes that a snapshot is complete. From then on, the judgment of each sent sensor is known. */
     noteRead() {
       isRead = true;
       // A snapshot without sensors has no items that would have started it.
@@ -133,8 +133,8 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     isNarrow: (): boolean => Boolean(wanted.type || wanted.site),
 
     /**
-     * Notes a count of the API. At the second count after a snapshot, it also removes sensors that were not sent since the start
-     * of the snapshot, because their devices were retired.
+     * Notes a count of the API. At the second count after a snapshot, it also removes sensors that were not sent
+     * since the start of the snapshot, because their devices were retired.
      *
      * @param count number of sensors by the API
      */
@@ -148,7 +148,8 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     },
 
     /**
-     * @returns whether the store has sensors of retired devices. One smaller count is no proof, because it may be older than
+     * @returns whether the store has sensors of retired devices. One smaller count is no proof, because it may be
+     *   older than
      *   the newest sensors
      */
     isOutdated: (): boolean => smallerCounts > 1 && !isAsked,
@@ -202,7 +203,10 @@ export interface FleetDevice {
   isInOrder: boolean;
 }
 
-/** A sensor. The object lives as long as the page and is changed in place, so that 10,000 values per second make no garbage. */
+/**
+ * A sensor. The object lives as long as the page and is changed in place, so that 10,000 values per second make no
+ * garbage.
+ */
 export interface FleetSensor {
   key: string;
   id: string;

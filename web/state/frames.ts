@@ -3,8 +3,8 @@ import type { LatestItem } from '../api/types.ts';
 import { decimalsOf, usualDecimals } from '../format.ts';
 
 /**
- * Collects changes and notifies listeners once before the next animation frame. So a sensor that changes 100 times between
- * two frames is drawn once.
+ * Collects changes and notifies listeners once before the next animation frame. So a sensor that changes 100 times
+ * between two frames is drawn once.
  */
 export function createChangeQueue(requestFrame: (run: () => void) => void) {
   let waiting: Set<string> = new Set();
@@ -44,8 +44,8 @@ const BUDGET_MS = 2;
 const MOST_WAITING = 200;
 
 /**
- * Spreads the processing of texts over animation frames: a snapshot of 10,000 sensors arrives in ten events at once, and must
- * not block the page. A hidden tab draws no frames, so there each text is processed at once.
+ * Spreads the processing of texts over animation frames: a snapshot of 10,000 sensors arrives in ten events at once,
+ * and must not block the page. A hidden tab draws no frames, so there each text is processed at once.
  */
 export function createInputQueue({
   take,
@@ -114,8 +114,8 @@ const FRESH_MS = 10_000;
 const FIGURES_KEPT = 300;
 
 /**
- * Measures the time from commit to screen. The server measures its part, and the browser the rest. The two clocks are never
- * compared, so the network time is missing.
+ * Measures the time from commit to screen. The server measures its part, and the browser the rest. The two clocks are
+ * never compared, so the network time is missing.
  */
 export function createScreenTimes({
   requestFrame,
@@ -153,7 +153,10 @@ export function createScreenTimes({
       if (unseen.length === 1) requestFrame(() => afterPaint(noteAll));
     },
 
-    /** Notes that the page was hidden. The next frame may come much later, so values that arrived until now do not count. */
+    /**
+     * Notes that the page was hidden. The next frame may come much later, so values that arrived until now do not
+     * count.
+     */
     noteHidden() {
       hiddenAt = clock();
       unseen = [];

@@ -116,8 +116,8 @@ export function missingBefore<T>(pages: Page<T>[], timeOf: (item: T) => string):
 const MOST_REQUESTS = 20;
 
 /**
- * Fills a page by several requests. With filters, the API checks a limited number of rows for each answer, so an answer may be
- * short or even empty before the end.
+ * Fills a page by several requests. With filters, the API checks a limited number of rows for each answer, so an
+ * answer may be short or even empty before the end.
  */
 export async function fillPage<T>({
   cursor,
@@ -180,7 +180,9 @@ function join(known: string[], seen: (string | null)[]): string[] {
 
 export const FILTERS = ['name', 'type', 'site'];
 
-/** Maximum number of empty pages in a row. With several filters, the API checks a limited number of rows for each page. */
+/**
+ * Maximum number of empty pages in a row. With several filters, the API checks a limited number of rows for each page.
+ */
 const MOST_EMPTY_PAGES = 20;
 
 /**
@@ -210,8 +212,8 @@ export function useLatestPage(query: URLSearchParams, isWanted: boolean) {
 }
 
 /**
- * A page of a list that the browser holds completely. The list is filtered, sorted and cut into pages here, so that the sorting
- * covers all pages.
+ * A page of a list that the browser holds completely. The list is filtered, sorted and cut into pages here, so that
+ * the sorting covers all pages.
  */
 interface HeldPage<T> {
   /** items of the page */

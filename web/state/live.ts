@@ -12,7 +12,10 @@ import { useServices } from './hooks.ts';
 /** Number of pipeline statistics kept for the sparklines, one per second. */
 const STATS_KEPT = 300;
 
-/** The nil UUID (RFC 9562, section 5.9), which no device has. A client that follows it receives only pipeline statistics. */
+/**
+ * The nil UUID (RFC 9562, section 5.9), which no device has. A client that follows it receives only pipeline
+ * statistics.
+ */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** The health of the processes from the last event. */
@@ -31,8 +34,8 @@ export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: 
 
 /**
  * The live data of the server: newest values by sensor, pipeline statistics, state of the connection.
- * Listeners of a sensor are notified at most once per animation frame. While the page follows the whole fleet, `fleet` holds all
- * sensors, and only seeded sensors keep their earlier values.
+ * Listeners of a sensor are notified at most once per animation frame. While the page follows the whole fleet,
+ * `fleet` holds all sensors, and only seeded sensors keep their earlier values.
  */
 export function createLive({
   EventSource,
@@ -213,7 +216,10 @@ export function joinMoments(first: Moment[], then: Moment[]): Moment[] {
   return all.filter(({ at }) => at >= oldest);
 }
 
-/** @returns statistics of the last minutes, oldest first: from the API before the page was opened, then from the stream */
+/**
+ * @returns statistics of the last minutes, oldest first: from the API before the page was opened, then from the
+ *   stream
+ */
 export function useRecentStats(): Moment[] {
   const { client, clock, live } = useServices();
   const [moments, setMoments] = useState<Moment[]>([]);

@@ -2,8 +2,8 @@ import { formatCount, formatCounted } from '../format.ts';
 import type { FleetDevice, FleetSensor } from './fleet.ts';
 
 /**
- * `sigmas`, computed by the server, states how unusual a value is: its distance from the mean of the sensor at this hour of
- * the week, in standard deviations. See docs/explanation/baselines.md.
+ * `sigmas`, computed by the server, states how unusual a value is: its distance from the mean of the sensor at this
+ * hour of the week, in standard deviations. See docs/explanation/baselines.md.
  */
 
 /** Deviations in sigmas at which the color becomes one step stronger. */
@@ -24,8 +24,8 @@ export function levelOf(sigmas: number): number {
 }
 
 /**
- * The state of a cell as one number, so that the painter can draw cells color by color. 0 to 10 is the scale from far below
- * to far above, and 5 is normal. The following states have no deviation.
+ * The state of a cell as one number, so that the painter can draw cells color by color. 0 to 10 is the scale from far
+ * below to far above, and 5 is normal. The following states have no deviation.
  */
 export const NORMAL = LEVELS;
 export const NOT_JUDGED = 2 * LEVELS + 1;

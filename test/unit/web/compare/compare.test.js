@@ -117,7 +117,8 @@ describe('Lines', () => {
     expect(places).toEqual([0, 1, 2]);
   });
 
-  test('Lines of a comparison: no sensors: the time column is empty', () => expect(alignLines([]).columns[0]).toEqual([]));
+  test('Lines of a comparison: no sensors: the time column is empty', () =>
+    expect(alignLines([]).columns[0]).toEqual([]));
 
   test('Lines of a comparison: samples of a week ago: shifted to the current times', () => {
     expect(shifted(samples([1, 2], [5, 6]), 10)).toMatchObject({ ts: [11, 12], avg: [5, 6], from: 10 });
@@ -194,7 +195,8 @@ describe('Changes of the last hour', () => {
     };
   };
 
-  test('Changes of the last hour: all values within the usual range: no change', () => expect(changeOf(bins([20, 21, 22, 20]), SINCE)).toBeNull());
+  test('Changes of the last hour: all values within the usual range: no change', () =>
+    expect(changeOf(bins([20, 21, 22, 20]), SINCE)).toBeNull());
 
   test('Changes of the last hour: values leave the usual range and return: crossings, farthest value and last time', () => {
     expect(changeOf(bins([21, 30, 31, 21, 12]), SINCE)).toEqual({
