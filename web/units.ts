@@ -89,7 +89,7 @@ const nameOf = (unit: string | null): string =>
   unit !== null && Object.hasOwn(ALIASES, unit) ? (ALIASES[unit] ?? '') : (unit ?? '');
 
 /**
- * @param unit as sent
+ * @param unit as the sensor sends it
  * @returns null: the unit belongs to no quantity with a choice
  */
 export function quantityOf(unit: string | null): Quantity | null {
@@ -119,7 +119,7 @@ function splitUnit(unit: string): { prefixed: string; exponent: number } {
 }
 
 /**
- * @param unit as sent
+ * @param unit as the sensor sends it
  * @returns null: the user chose no unit
  */
 function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
@@ -138,7 +138,7 @@ function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
 /**
  * The scale in which users type and read limits: the chosen unit, without a prefix, which would depend on the values.
  *
- * @param unit as sent
+ * @param unit as the sensor sends it
  */
 export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
   chosenScale(unit, choices) ?? plainScale(unit);
@@ -147,8 +147,8 @@ export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
  * The scale for a list of values: the chosen unit, otherwise the prefix with the fewest digits. The largest value
  * decides.
  *
- * @param unit as sent
- * @param values as sent
+ * @param unit as the sensor sends it
+ * @param values as the sensor sends them
  */
 export function scaleFor(unit: string | null, values: Iterable<number>, choices: UnitChoices = {}): Scale {
   const chosen = chosenScale(unit, choices);
@@ -280,8 +280,8 @@ const durationText = (ms: number): string => `${ms < 0 ? '−' : ''}${formatDura
 /**
  * Writes a single value and its unit.
  *
- * @param value as sent
- * @param unit as sent
+ * @param value as the sensor sends it
+ * @param unit as the sensor sends it
  * @param how `recent`: earlier values, which determine prefix and decimals;
  * `decimals`: minimum number of decimals, for aligned values of a column
  */

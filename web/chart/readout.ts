@@ -207,7 +207,7 @@ const RESTARTS = 0.05;
 /**
  * Finds whether a signal is a counter: never negative, and never lower than before unless it restarted near zero.
  *
- * @param unit as sent
+ * @param unit as the sensor sends it
  */
 export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   const quantity = quantityOf(unit);
@@ -240,7 +240,7 @@ const PER: [unit: string, ms: number][] = [
  * Computes the rate of a counter between its points. After a restart, the counter begins at zero. Energy becomes power.
  *
  * @param shape of a counter
- * @param unit as sent
+ * @param unit as the sensor sends it
  */
 export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit: string } {
   const { ts, max } = shape;

@@ -218,7 +218,7 @@ const OutlierLink = ({ item, choices }: { item: OutlierItem; choices: UnitChoice
 const MOST_GROUPS = 1000;
 
 /**
- * What a tile of the wall stands for. A fleet that fits has a cell for each sensor. A larger fleet has a tile for
+ * The meaning of a tile of the wall. A fleet that fits has a cell for each sensor. A larger fleet has a tile for
  * each device, or for each site if it has more than 1000 devices. A chosen site shows its devices, or its sensors if
  * they fit.
  */
