@@ -69,7 +69,7 @@ export function Annotations({
 /**
  * States that older annotations are missing.
  *
- * @param props `missing`: epoch ms before which annotations are missing; null: none are missing
+ * @param props `before`: epoch ms before which annotations are missing; null: none are missing
  */
 export function MissingAnnotations({ before }: { before: number | null }) {
   const { preferences } = useServices();
