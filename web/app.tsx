@@ -30,9 +30,10 @@ function App({ views }: { views: Views }) {
     if (!isOut) return;
     live.stop();
     const { abort } = importing.peek();
-    // After a sign-out the next reader may be another one. After the end of a session the same one wants to see how far the import came.
+    // After a sign-out, the next user may be another person. After a session expired, the same user wants to see the
+    // progress.
     if (!hasEnded) importing.value = NO_IMPORT;
-    // No import goes on in another session.
+    // An import must not continue in another session.
     abort?.abort();
   }, [isOut, hasEnded, live, importing]);
 
@@ -54,7 +55,7 @@ function View({ path, views }: { path: string; views: Views }) {
   const [error, tryAgain] = useErrorBoundary((failure) => console.error(failure));
   if (error) {
     const problem = toProblem(error);
-    // A reload loses nothing, because the address has the state of the view.
+    // A reload loses nothing, because the address holds the state of the view.
     const onRetry = problem.code === GONE ? () => location.reload() : tryAgain;
     return <ProblemNotice problem={problem} onRetry={onRetry} retries={false} />;
   }
@@ -63,7 +64,7 @@ function View({ path, views }: { path: string; views: Views }) {
 
 function Loaded({ view, views, ...parts }: Route & { views: Views }) {
   const Component = useView(views, view);
-  // Most views take no parameter from their address.
+  // Most views have no device or sensor in their address.
   const props = { device: '', sensor: '', ...parts };
   return Component ? <Component {...props} /> : <Loading />;
 }
@@ -84,10 +85,10 @@ function useFocusOnArrival(main: { current: HTMLElement | null }, path: string) 
   }, [main, path]);
 }
 
-/** Most views load faster than this, in ms. An earlier message would only flicker. */
+/** Delay of the loading message in ms. Most views load faster, and an earlier message would only flicker. */
 const SLOW_MS = 1000;
 
-/** A placeholder while the modules of a view load. */
+/** The placeholder while the modules of a view load. */
 function Loading() {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
@@ -104,10 +105,10 @@ function Loading() {
 }
 
 /**
- * The component of a view. It is fetched on first use.
+ * The component of a view, which is fetched on first use.
  *
- * @returns undefined while it is fetched
- * @throws {Error} when it cannot be fetched; the error boundary shows it
+ * @returns undefined while the module loads
+ * @throws {Error} if the module cannot be loaded; the error boundary shows the error
  */
 function useView(views: Views, name: ViewName): ViewComponent | undefined {
   const [failure, setFailure] = useState<unknown>(null);
@@ -127,7 +128,7 @@ function useView(views: Views, name: ViewName): ViewComponent | undefined {
   return views.get(name);
 }
 
-/** The module of each view, fetched when it is first shown. */
+/** The import of each view module. */
 const MODULES: Record<ViewName, () => Promise<ViewComponent>> = {
   fleet: () => import('./views/fleet/fleet.tsx').then(({ FleetView }) => FleetView),
   device: () => import('./views/device/device.tsx').then(({ DeviceView }) => DeviceView),
@@ -146,17 +147,17 @@ const MODULES: Record<ViewName, () => Promise<ViewComponent>> = {
 
 type ViewName = Route['view'];
 
-/** A view component. It receives the parameters of its address. */
+/** A view component, which receives the parameters of its address. */
 type ViewComponent = ComponentType<{ device: string; sensor: string }>;
 
-/** The code of the problem that the API does not serve a module of this page: names of modules change with each version. */
+/** Problem code: the API no longer serves a module of this page, because module names change with each version. */
 const GONE = 'gone';
 
 /**
- * Browsers throw a TypeError when a module cannot be fetched, whatever the reason. The API always answers `/healthz` with 200. A proxy in
- * front of an API that is away answers with 5xx.
+ * Finds out why a module failed to load. Browsers throw a TypeError for any reason. A running API answers `/healthz`
+ * with 200, and a proxy in front of a stopped API answers with 5xx.
  *
- * @param fetch asks whether the API can be reached
+ * @param fetch requests `/healthz`
  */
 async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promise<unknown> {
   if (!(error instanceof TypeError)) return error;
@@ -173,11 +174,11 @@ async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promis
   });
 }
 
-/** The views, each fetched once: the fleet does not wait for the modules of the charts. */
+/** Loads each view module once and separately, so that the fleet view need not wait for the chart modules. */
 function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
   const loaded = new Map<ViewName, ViewComponent>();
 
-  /** @throws {Problem} `unreachable`, or the file is gone */
+  /** @throws {Problem} `unreachable` or `gone` */
   async function load(name: ViewName): Promise<void> {
     if (loaded.has(name)) return;
     try {
@@ -189,13 +190,13 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
 
   return {
     load,
-    /** @returns its component; undefined until it is loaded */
+    /** @returns the component of the view; undefined until its module is loaded */
     get: (name: ViewName): ViewComponent | undefined => loaded.get(name),
 
-    /** Fetches the other views one after the other, so that the next click finds its view. */
+    /** Loads the other views one after the other, so that the next view opens without a wait. */
     async loadOthers() {
       for (const name of Object.keys(MODULES) as ViewName[]) {
-        // An error is ignored here: a click on its link loads the module again, and shows the problem.
+        // Errors are ignored here, because a click on the link loads the module again and shows the problem.
         await load(name).catch(() => {});
       }
     },
@@ -257,7 +258,7 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden) services.live.noteHidden();
 });
 
-/** Draws the view of the address. */
+/** Renders the dashboard with the view of the address. */
 function start() {
   const root = document.getElementById('app');
   if (root)
@@ -272,11 +273,11 @@ function start() {
 
 const { view: firstView } = routeOf(location.pathname);
 
-/** Follows the fleet before its view does, because its snapshot takes longest. It comes while the view is fetched and drawn. */
+/** Subscribes to the fleet before the fleet view does, so that the slow snapshot arrives while the view loads. */
 function followFirst() {
   if (firstView === 'fleet' && !session.state.peek().isOut) services.live.follow({});
 }
 
-// No await at the top level: the file of the view imports this one, and each would wait for the other. A view that cannot be fetched is
-// shown as a problem.
+// No await at the top level: the view module imports this module, so each would wait for the other.
+// A view that cannot be loaded is shown as a problem.
 void Promise.all([views.load(firstView).catch(() => {}), session.refresh().then(followFirst)]).then(start);

@@ -2,7 +2,7 @@
 export const NOTHING = '–';
 
 const MOST_DECIMALS = 12;
-/** Digits that a number holds; beyond them there is only the noise of its binary form. */
+/** Significant decimal digits of a double. Further digits are rounding noise. */
 const DIGITS = 15;
 const NUMBERS = Array.from(
   { length: MOST_DECIMALS + 1 },
@@ -10,12 +10,12 @@ const NUMBERS = Array.from(
     new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
 );
 
-/** @returns decimals worth showing: about four significant places, no trailing zeros */
+/** @returns number of decimals to show: about four significant digits, no trailing zeros */
 export function decimalsOf(value: number, limit: number = usualDecimals(Math.abs(value))): number {
   return String(Number(value.toFixed(limit))).split('.')[1]?.length ?? 0;
 }
 
-/** @returns decimals worth showing of a number of this size */
+/** @returns number of decimals to show for a number of this size */
 export function usualDecimals(size: number): number {
   if (size >= 10_000) return 0;
   if (size >= 1000) return 1;
@@ -24,8 +24,8 @@ export function usualDecimals(size: number): number {
 }
 
 /**
- * Decimals that suit all of some values, so that a changing value does not jump. Where the values lie close together
- * (a position, a tick of a zoomed axis), there are enough decimals to separate them by a hundredth of their spread.
+ * The number of decimals for a list of values, so that a changing value keeps its width. For close values (a position,
+ * a tick of a zoomed axis), the decimals resolve a hundredth of their spread.
  */
 export function decimalsFor(values: number[]): number {
   const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
@@ -43,7 +43,7 @@ export function decimalsFor(values: number[]): number {
 export function formatNumber(value: number | null | undefined, decimals?: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
   const size = Math.abs(value);
-  // Decimals separate values. A counter has many digits that stay the same, and a few that change.
+  // Close values need all their digits: a large counter has many constant digits, and a few that change.
   const text =
     size >= (decimals === undefined ? 1e12 : 1e15) || (size > 0 && size < 1e-4 && !(decimals && decimals > 4))
       ? value.toExponential(2)
@@ -51,16 +51,16 @@ export function formatNumber(value: number | null | undefined, decimals?: number
   return text.replace(ROUNDED_TO_ZERO, '').replaceAll('-', '−');
 }
 
-/** The sign of a number of which only zeros are left: −0.001 with two decimals is 0.00. */
+/** The minus sign of a text with only zeros: −0.001 with two decimals is written as 0.00. */
 const ROUNDED_TO_ZERO = /^-(?=[0.]+$)/;
 
-/** @returns a difference with its sign; without one where only zeros are left */
+/** @returns a difference with its sign; no sign if it rounds to zero */
 export function formatChange(change: number, decimals: number): string {
   const text = formatNumber(change, decimals);
   return change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
-/** Numbers of an axis: all have as many decimals as it takes to separate them. */
+/** Formats the ticks of an axis with as many decimals as distinguish them. */
 export function formatTicks(ticks: number[]): string[] {
   const largest = Math.max(...ticks.map(Math.abs), 0);
   const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0));
@@ -72,17 +72,17 @@ export function formatTicks(ticks: number[]): string[] {
   return ticks.map((value) => value.toExponential(places).replaceAll('-', '−'));
 }
 
-/** @returns a whole number */
+/** @returns the value as a whole number */
 export const formatCount = (value: number | null | undefined): string => formatNumber(value, 0);
 
 export const formatRate = (perSecond: number | null | undefined): string =>
   formatNumber(perSecond, perSecond && Math.abs(perSecond) < 10 && !Number.isInteger(perSecond) ? 1 : 0);
 
-/** @returns without its unit */
+/** @returns the number without a unit */
 export const formatMs = (ms: number | null | undefined): string =>
   formatNumber(ms, ms !== null && ms !== undefined && ms >= 100 ? 0 : 1);
 
-/** @returns with its unit: `91 bytes`, `64 KiB`, `1.5 MiB` */
+/** @returns number and unit: `91 bytes`, `64 KiB`, `1.5 MiB` */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return formatCounted(bytes, 'byte');
   const [size, unit] = bytes < 1024 ** 2 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB'];
@@ -90,13 +90,13 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * @param one what it is one of
+ * @param one noun in the singular
  * @returns `1 sensor`, `12 sensors`, `2 processes`
  */
 export const formatCounted = (count: number, one: string, many: string = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
-/** Units as devices send them (SenML, RFC 8428, and UCUM) to what people read. */
+/** Display symbols of units by the code that devices send (SenML, RFC 8428, and UCUM). */
 const UNITS: Record<string, string> = {
   Cel: '°C',
   '%RH': '% RH',
@@ -116,10 +116,10 @@ const UNITS: Record<string, string> = {
 export const formatUnit = (unit: string | null | undefined): string =>
   unit && Object.hasOwn(UNITS, unit) ? (UNITS[unit] ?? '') : (unit ?? '');
 
-/** Hues of the classic sensor types, one each; see --hue-1 … in kit/base.css. */
+/** Hue numbers of common sensor types; see --hue-1 … in kit/base.css. */
 const TYPE_HUES: Record<string, number> = { temperature: 1, pulse: 2, location: 3, respiration: 4 };
 
-/** @returns 0 for none, 1 to 8 by the name: the same type always has the same hue */
+/** @returns 0 without a type, otherwise 1 to 8; a type always has the same hue */
 export function hueOf(type: string | null): number {
   if (!type) return 0;
   const known = TYPE_HUES[type.toLowerCase()];
@@ -129,24 +129,26 @@ export function hueOf(type: string | null): number {
   return 5 + (hash % 4);
 }
 
-/** Of the reader's machine, UTC, or one by its name in the IANA time zone database. */
+/** The zone of the user's machine, UTC, or a name in the IANA time zone database. */
 export type ZoneName = 'local' | 'utc' | `${string}/${string}`;
 
-/** The zone in which times are written. */
+/** The time zone in which times are shown. */
 export interface Zone {
   name: ZoneName;
   /**
    * @param ts epoch ms
-   * @returns ms that the clock of the zone is ahead of UTC
+   * @returns offset of the zone from UTC in ms, positive in the east
    */
   offsetAt: (ts: number) => number;
 }
 
 const QUARTER_MS = 900_000;
-/** Offsets that are kept of a zone. */
+/** Maximum number of cached offsets of a zone. */
 const MOST_OFFSETS = 20_000;
 
-/** A named zone keeps its offsets by quarter of an hour: `Intl` takes 10 µs for each, and a table or a chart has thousands of times. */
+/**
+ * Creates a zone, which caches offsets per quarter-hour: `Intl` takes 10 µs each, and a chart has thousands of times.
+ */
 export function createZone(name: ZoneName): Zone {
   if (name === 'utc') return { name, offsetAt: () => 0 };
   if (name === 'local') return { name, offsetAt: (ts) => -new Date(ts).getTimezoneOffset() * 60_000 };
@@ -178,8 +180,8 @@ export const UTC = createZone('utc');
 export const LOCAL = createZone('local');
 
 /**
- * @param wallMs what a clock of the zone shows, as if it were UTC, in ms
- * @returns epoch ms; for a time that the clock skips, one after the gap
+ * @param wallMs local time of the zone, in ms as if it were UTC
+ * @returns epoch ms; for a local time that a clock change skips, a time after the gap
  */
 export function momentOf(wallMs: number, zone: Zone): number {
   const near = wallMs - zone.offsetAt(wallMs);
@@ -237,16 +239,16 @@ export const formatDateTime = (ts: number, zone: Zone): string =>
 
 /**
  * @param ts epoch ms
- * @returns `2026-11-21T14:03:21`, as a field for a date and a time takes it
+ * @returns `2026-11-21T14:03:21`, the value of a `datetime-local` field
  */
 export const formatField = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 19);
 
 /**
- * @param text of such a field
- * @returns epoch ms; null: not complete
+ * @param text value of a `datetime-local` field
+ * @returns epoch ms; null: the text is incomplete
  */
 export function parseField(text: string, zone: Zone): number | null {
-  // Without a zone, JavaScript reads a date with a time as local.
+  // JavaScript reads a date with a time and no zone as local time.
   const isLocal = zone.name === 'local';
   const ms = Date.parse(isLocal ? text : `${text}Z`);
   if (!text.includes('T') || !Number.isFinite(ms)) return null;
@@ -288,7 +290,8 @@ export function formatZone(zone: Zone, ts: number): string {
 }
 
 /**
- * The UTC offset of a row of a table. A clock change may lie between the row and the time whose offset the head of the column names.
+ * The UTC offset of a table row, if a clock change lies between the row and the time whose offset the column head
+ * names.
  *
  * @param ts of the row, epoch ms
  * @param head time of the head, epoch ms
@@ -297,17 +300,17 @@ export function formatZone(zone: Zone, ts: number): string {
 export const otherZone = (zone: Zone, ts: number, head: number): string | null =>
   zone.offsetAt(ts) === zone.offsetAt(head) ? null : formatZone(zone, ts);
 
-/** @returns whether local times ever differ from UTC in it */
+/** @returns whether local time differs from UTC at any time of the year */
 export const hasOwnZone = (year: number): boolean =>
   [0, 6].some((month) => new Date(year, month, 1).getTimezoneOffset() !== 0);
 
-/** @returns ISO 8601 digits as a clock on that zone's wall shows them */
+/** @returns the local time of the zone as ISO 8601 without an offset */
 function fields(ts: number, zone: Zone): string {
   return new Date(ts + zone.offsetAt(ts)).toISOString();
 }
 
 /**
- * @param ms since it was measured
+ * @param ms age
  * @returns `now`, `12 s`, `4 min`, `3 h`, `5 d`
  */
 export function formatAge(ms: number): string {
@@ -315,7 +318,7 @@ export function formatAge(ms: number): string {
   return ms < 1000 ? 'now' : formatSpan(ms);
 }
 
-/** @returns in its largest whole unit */
+/** @returns the time span in its largest whole unit */
 export function formatSpan(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -332,8 +335,8 @@ const DURATIONS: [ms: number, unit: string][] = [
 ];
 
 /**
- * @param ms how long something lasted
- * @returns in its largest unit and the next: `48 s`, `3 min 20 s`, `2 d 4 h`
+ * @param ms duration
+ * @returns the duration in its largest unit and the next: `48 s`, `3 min 20 s`, `2 d 4 h`
  */
 export function formatDuration(ms: number): string {
   const at = DURATIONS.findIndex(([size]) => ms >= size);
@@ -345,13 +348,13 @@ export function formatDuration(ms: number): string {
 }
 
 /**
- * @param offsetMs a clock minus that of the server, not 0
+ * @param offsetMs clock of a device minus clock of the server, not 0
  * @returns `clock 3 d behind`
  */
 export const clockWords = (offsetMs: number): string =>
   `clock ${formatDuration(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead'}`;
 
-/** @returns `1 s`, `15 min`, `6 h`, `30 d`: exact, unlike an age */
+/** @returns the exact bin width: `1 s`, `15 min`, `6 h`, `30 d` */
 export function formatStep(ms: number): string {
   if (ms % 86_400_000 === 0) return `${formatNumber(ms / 86_400_000)} d`;
   if (ms % 3_600_000 === 0) return `${formatNumber(ms / 3_600_000)} h`;

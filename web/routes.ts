@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { v5 } from 'uuid';
 
-/** The views and their addresses. `VIEWS` of the server has the same ones. */
+/** The views and their addresses. `VIEWS` of the server lists the same addresses. */
 export type Route =
   | { view: 'fleet' }
   | { view: 'device'; device: string }
@@ -15,7 +15,7 @@ export type Route =
   | { view: 'credentials' }
   | { view: 'not-found' };
 
-/** Views of one address each, which the header leads to, by the first part of it. */
+/** Views with a single address, by the first part of the path. */
 const ALONE: Record<string, Route> = {
   compare: { view: 'compare' },
   changes: { view: 'changes' },
@@ -38,7 +38,7 @@ export function routeOf(path: string): Route {
   return { view: 'not-found' };
 }
 
-/** @returns its decoded segments; null when the encoding is broken */
+/** @returns the decoded segments of a path; null: the encoding is invalid */
 function decode(path: string): string[] | null {
   try {
     return path.split('/').filter(Boolean).map(decodeURIComponent);
@@ -47,17 +47,17 @@ function decode(path: string): string[] | null {
   }
 }
 
-/** The namespace of device names; schema/ids.js has the same, and a test compares the two. */
+/** The UUID namespace of device names, equal to that of schema/ids.js. A test compares the two. */
 export const NAMESPACE = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 
-/** A browser takes these out of a path, however they are written. */
+/** Browsers remove these segments from a path, even if they are percent-encoded. */
 const IN_PATHS = ['.', '..'];
 
 /**
- * The part of an address for a device or a sensor: its name where the API finds it by that, else its id. A name in a birth may differ
- * from the one in the topic, which the id is made of.
+ * The part of an address for a device or a sensor: the name if the API finds it by that, otherwise the id. The id is
+ * derived from the name in the topic, and the name in a birth message may differ from that.
  *
- * @param namespace a UUID: `NAMESPACE` for devices, the device's id for its sensors
+ * @param namespace UUID: `NAMESPACE` for devices, the device id for sensors
  */
 function addressPart(namespace: string, id: string, name: string | null | undefined): string {
   const bytes = bytesOf(namespace);
@@ -65,14 +65,14 @@ function addressPart(namespace: string, id: string, name: string | null | undefi
   return v5(name, bytes) === id ? name : id;
 }
 
-/** `uuid` takes a namespace as text only with a known version. */
+/** The package `uuid` accepts a namespace as text only if its UUID version is known. */
 const bytesOf = (id: string): Uint8Array =>
   Uint8Array.from(id.replaceAll('-', '').match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
 
 /**
- * @param device its id, or where that is not known its name
- * @param name with it the address can be read by people
- * @returns devices whose names no path can have are looked for
+ * @param device id, or the name if the id is unknown
+ * @param name makes the address readable
+ * @returns path of the device page; for a name that no path can hold, a search
  */
 export function deviceHref(device: string, name?: string | null): string {
   const part = addressPart(NAMESPACE, device, name);
@@ -82,7 +82,7 @@ export function deviceHref(device: string, name?: string | null): string {
 /**
  * @param device id
  * @param sensor id
- * @param names with them the address can be read by people
+ * @param names make the address readable
  */
 export function sensorHref(
   device: string,
@@ -107,10 +107,10 @@ export const itemHref = ({
   name?: string | null;
 }): string => sensorHref(device_id, sensor_id, { device, sensor: name });
 
-/** A sensor in the address of a comparison. Each is an id or a name. */
+/** A sensor in the address of a comparison. Both members are an id or a name. */
 type Ref = { device: string; sensor: string };
 
-/** Sensors of one comparison. */
+/** Maximum number of sensors of one comparison. */
 export const MOST_COMPARED = 8;
 
 /** @param text `DEVICE/SENSOR`, each part percent-encoded */
@@ -131,7 +131,7 @@ export function parseRef(text: string): Ref | null {
 export const writeRef = ({ device, sensor }: Ref): string =>
   `${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`;
 
-/** @returns its reference, with names where the API finds it by them */
+/** @returns the reference of a sensor, with names if the API finds the sensor by them */
 export const refOf = (item: {
   device_id: string;
   sensor_id: string;
@@ -143,8 +143,8 @@ export const refOf = (item: {
     .replace('/sensors/', '/');
 
 /**
- * @param query with `s` for each sensor
- * @returns references, each once, as many as one can compare
+ * @param query with one `s` for each sensor
+ * @returns distinct references, at most `MOST_COMPARED`
  */
 export const readRefs = (query: URLSearchParams): string[] =>
   [...new Set(query.getAll('s').filter((text) => parseRef(text) !== null))].slice(0, MOST_COMPARED);
@@ -153,9 +153,9 @@ export const readRefs = (query: URLSearchParams): string[] =>
 export const readHidden = (query: URLSearchParams): ReadonlySet<string> => new Set(query.getAll('hidden'));
 
 /**
- * @param query of the view, whose other parameters stay
+ * @param query of the view; its other parameters stay
  * @param hidden sensors whose lines are hidden
- * @returns the address that compares them
+ * @returns address of the comparison
  */
 export function compareHref(
   refs: string[],
@@ -165,7 +165,7 @@ export function compareHref(
   const rest = [...query]
     .filter(([name]) => name !== 's' && name !== 'hidden')
     .map((pair) => String(new URLSearchParams([pair])));
-  // A slash may stand in a query as it is, and so a person can read it.
+  // A slash needs no encoding in a query, and keeps the address readable.
   const own = (name: string, ref: string) => `${name}=${encodeURIComponent(ref).replaceAll('%2F', '/')}`;
   const all = [
     ...refs.map((ref) => own('s', ref)),
@@ -175,40 +175,40 @@ export function compareHref(
   return all.length > 0 ? `/compare?${all.join('&')}` : '/compare';
 }
 
-/** @returns one dead letter, opened */
+/** @returns address of one dead letter */
 export const deadLetterHref = (id: string): string => `/dead-letters?id=${encodeURIComponent(id)}`;
 
-/** The end of the year 9999. ISO 8601 needs an agreement for later years. */
+/** The end of the year 9999 in epoch ms. ISO 8601 allows later years only by agreement. */
 const LATEST_MS = 253_402_300_799_999;
 
 /**
- * A time as an address has it. Around it there is room for ranges, zones and formats of any kind.
+ * Reads a time of an address. The limits leave room for ranges and time zones on both sides.
  *
  * @param text ISO 8601 or epoch ms
- * @returns epoch ms, from 1970 to the year 9999; null: none
+ * @returns epoch ms, from 1970 to the year 9999; null: the text is no such time
  */
 export function parseTime(text: string | null): number | null {
   const ms = /^\d+$/.test(text ?? '') ? Number(text) : Date.parse(text ?? '');
   return ms >= 0 && ms <= LATEST_MS ? ms : null;
 }
 
-/** The current address of the dashboard, and `pageCursors`, `flash` and `opened`. */
+/** The current address of the dashboard, and the state of its entry in the browser history. */
 export interface Place {
   path: string;
   query: URLSearchParams;
-  /** cursors of the pages before this one; kept by the browser's history entry */
+  /** cursors of the earlier pages; stored in the history entry */
   pageCursors: (string | null)[];
-  /** message about the last action, shown on arrival; kept there, too */
+  /** message about the last action, shown when the page opens; stored in the history entry */
   flash: string | null;
-  /** key of the cell that was opened by keyboard; Back returns the focus to it; kept there, too */
+  /** key of the cell that was opened by keyboard, to which Back returns the focus; stored in the history entry */
   opened: string | null;
 }
 
 /**
- * The address is the state: reload, back and sharing work by themselves.
+ * The router. The state of a view is its address, so reload, Back and sharing work.
  *
- * Kept by hand: page cursors, messages and the focus belong to an entry of the browser's history, which preact-iso does not store. wouter
- * stores it, but accepts Preact 10 only.
+ * No library: page cursors, messages and the focus belong to an entry of the browser history. preact-iso does not store
+ * state there. wouter does, but accepts only Preact 10.
  */
 export function createRouter({ window }: { window: Window }) {
   const place = signal<Place>({ ...read(), opened: null });
@@ -253,13 +253,13 @@ export function createRouter({ window }: { window: Window }) {
     /**
      * Opens a page such that Back returns the focus to the opened cell.
      *
-     * @param opened what is found again by this
+     * @param opened key of the cell
      */
     open(href: string, opened: string) {
       window.history.replaceState({ ...window.history.state, opened }, '');
       go(href);
     },
-    /** @param changes null or empty takes a parameter away */
+    /** @param changes parameters by name; null or empty removes a parameter */
     changeQuery: (
       changes: Record<string, string | null>,
       how?: { replace?: boolean; pageCursors?: (string | null)[] },
@@ -269,7 +269,7 @@ export function createRouter({ window }: { window: Window }) {
 
 export type Router = ReturnType<typeof createRouter>;
 
-/** @returns the same path with another query */
+/** @returns the path with the changed query */
 export function withQuery(
   { path, query }: Pick<Place, 'path' | 'query'>,
   changes: Record<string, string | null>,
@@ -282,7 +282,7 @@ export function withQuery(
   return next.size > 0 ? `${path}?${next}` : path;
 }
 
-/** @returns a link that we follow ourselves */
+/** @returns the clicked link, if the router handles it without a page load */
 function ownLink(event: MouseEvent, origin: string): HTMLAnchorElement | null {
   const modified = event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
   if (modified || event.defaultPrevented || !(event.target instanceof Element)) return null;

@@ -1,12 +1,12 @@
-/** Sensors that measure a state: booleans as 0 and 1, and small whole numbers of an enumeration. */
+/** Functions for sensors that measure states: booleans as 0 and 1, or small whole numbers of an enumeration. */
 
-/** Of a sensor. */
+/** The labels of a sensor that show whether it measures states. */
 export type Labels = { name: string | null; type: string | null; unit: string | null };
 
-/** The name of each state. */
+/** Returns the name of a state. */
 export type StateNames = (value: number) => string;
 
-/** Words in names and types, with the names of 0 and 1. The first match counts. */
+/** Words in sensor names and types, with the state names for 0 and 1. The first match counts. */
 const NAMES: [words: string[], names: [string, string]][] = [
   [['closed'], ['open', 'closed']],
   [
@@ -53,13 +53,13 @@ const NAMES: [words: string[], names: [string, string]][] = [
   ],
 ];
 
-/** Types of enumerations. */
+/** Words in sensor types that mean an enumeration. */
 const ENUMERATIONS = ['state', 'status', 'mode', 'enum', 'enumeration', 'phase', 'step', 'program'];
 const MOST_STATES = 8;
 
 const hasUnit = ({ unit }: Labels): boolean => unit !== null && unit !== '' && unit !== '/' && unit !== '1';
 
-/** @returns `door.isOpen` has `door`, `is`, `open` */
+/** @returns the words of a name: `door.isOpen` gives `door`, `is`, `open` */
 const splitWords = (text: string | null): string[] =>
   (text ?? '')
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -67,7 +67,7 @@ const splitWords = (text: string | null): string[] =>
     .split(/[^a-z]+/)
     .filter(Boolean);
 
-/** @returns the names of 0 and 1; null: the labels do not show that it is a state */
+/** @returns state names for 0 and 1; null: the labels do not indicate a state */
 function namesOf(labels: Labels): [string, string] | null {
   if (hasUnit(labels)) return null;
   const words = new Set([...splitWords(labels.name), ...splitWords(labels.type)]);
@@ -75,16 +75,16 @@ function namesOf(labels: Labels): [string, string] | null {
 }
 
 /**
- * A value alone as the name of its state.
+ * The state name of a single value.
  *
- * @returns null: it is a number
+ * @returns null: the value is no state
  */
 export const stateText = (labels: Labels, value: number | null): string | null =>
   value === 0 || value === 1 ? (namesOf(labels)?.[value] ?? null) : null;
 
 /** The part of a chart's shape that this file reads. */
 interface Signal {
-  /** width of a bin; null: these are samples */
+  /** width of a bin; null: the points are samples */
   stepMs: number | null;
   /** epoch ms */
   ts: number[];
@@ -95,9 +95,9 @@ interface Signal {
 }
 
 /**
- * Finds whether a signal is one of states: it has no unit, and only 0 and 1, or by its type few small whole numbers.
+ * Detects a signal of states: no unit, and only 0 and 1, or a type of an enumeration with a few small whole numbers.
  *
- * @returns null: it is a number
+ * @returns null: the signal has no states
  */
 export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labels): StateNames | null {
   if (hasUnit(labels) || min.length === 0) return null;
@@ -123,18 +123,18 @@ export interface StateBand {
   from: number;
   /** epoch ms */
   to: number;
-  /** the state, or the lowest of a bin with several */
+  /** the state, or the lowest state of a bin */
   value: number;
-  /** the same, or the highest of a bin with several */
+  /** the state, or the highest state of a bin */
   highest: number;
-  /** of the samples of a bin in the higher state, from 0 to 1; 1 where there is only one state */
+  /** share of the samples of a bin in the higher state, from 0 to 1; 1 if there is only one state */
   share: number;
 }
 
 /**
- * The bands of a signal of states. A sample holds until the next one, unless a gap lies between them.
+ * The bands of a signal of states. The state of a sample lasts until the next sample, unless a gap lies between them.
  *
- * @param picture of the same, with its gaps
+ * @param picture of the shape, with its gaps
  * @returns oldest first
  */
 export function stretchesOf(
@@ -158,16 +158,16 @@ export function stretchesOf(
 }
 
 /**
- * @param values of samples
- * @returns how often the state changed
+ * @param values of the samples
+ * @returns number of state changes
  */
 export const changesOf = (values: number[]): number =>
   values.reduce((count, value, at) => count + Number(at > 0 && value !== values[at - 1]), 0);
 
 /**
- * The part of the samples in each of two states. Bins of more states do not know it.
+ * The share of the samples in each of two states. For bins with more states, the shares are unknown.
  *
- * @returns by value; empty: not known
+ * @returns shares sorted by state; empty: unknown
  */
 export function sharesOf({
   min,

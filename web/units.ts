@@ -2,23 +2,23 @@ import { decimalsFor, formatDuration, formatNumber, formatUnit, NOTHING } from '
 import type { Labels } from './states.ts';
 import { stateText } from './states.ts';
 
-/** How values of a unit are written: `shown = value * factor + offset`. Durations are written in their largest units. */
+/** The conversion of sent values to shown values: `shown = value * factor + offset`. */
 export interface Scale {
-  /** the unit as it is shown */
+  /** the shown unit */
   unit: string;
   factor: number;
   offset: number;
-  /** length of the unit as sent, if a value alone reads better as a duration; null: a number */
+  /** ms per sent unit, if single values are shown as durations in their largest units; null: shown as numbers */
   timeMs: number | null;
 }
 
-/** Quantities with a choice of units. */
+/** Quantities whose unit the user can choose. */
 export type Quantity = 'temperature' | 'pressure' | 'speed' | 'energy';
 
-/** The chosen unit of each quantity; none: as sent. */
+/** The chosen unit of each quantity. Without a choice, values are shown as sent. */
 export type UnitChoices = Partial<Record<Quantity, string>>;
 
-/** @returns the values as sent */
+/** @returns a scale that shows values as sent */
 export const plainScale = (unit: string | null): Scale => ({
   unit: formatUnit(unit),
   factor: 1,
@@ -26,7 +26,7 @@ export const plainScale = (unit: string | null): Scale => ({
   timeMs: null,
 });
 
-/** Each unit in the base unit of its quantity: `base = value * factor + offset`. */
+/** Conversion of each unit to the base unit of its quantity: `base = value * factor + offset`. */
 const QUANTITIES: Record<Quantity, Record<string, [factor: number, offset: number]>> = {
   temperature: { '°C': [1, 273.15], '°F': [5 / 9, 459.67 * (5 / 9)], K: [1, 0] },
   pressure: { Pa: [1, 0], hPa: [100, 0], kPa: [1000, 0], bar: [100_000, 0], psi: [6894.757, 0] },
@@ -34,7 +34,7 @@ const QUANTITIES: Record<Quantity, Record<string, [factor: number, offset: numbe
   energy: { J: [1, 0], kWh: [3_600_000, 0] },
 };
 
-/** Other names of the units above, as devices send them. */
+/** Other codes for the units above that devices send. */
 const ALIASES: Record<string, string> = {
   Cel: '°C',
   C: '°C',
@@ -60,7 +60,7 @@ const PREFIXES: Record<string, number> = {
 };
 const WRITTEN = ['p', 'n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P'];
 
-/** Units that take prefixes, with the largest exponent in use. A prefix is nonsense for all others: °C, %, counts. */
+/** Units that take SI prefixes, with their largest exponent in use. Other units (°C, %, counts) take no prefix. */
 const LARGEST_EXPONENTS: Record<string, number> = {
   ...Object.fromEntries(
     ['J', 'W', 'Wh', 'V', 'A', 'Hz', 'N', 'VA', 'var', 'VAh', 'varh', 'Ohm', 'Ω', 'B', 'B/s'].map((unit) => [
@@ -77,20 +77,20 @@ const LARGEST_EXPONENTS: Record<string, number> = {
   s: 0,
 };
 
-/** Values from here to below `MANY` keep the unit that was sent. */
+/** Values from `FEW` to below `MANY` keep the unit as sent. */
 const FEW = 1e-3;
 const MANY = 10_000;
-/** Longer durations, in ms, are written as such. */
+/** Durations longer than this, in ms, are shown in their largest units. */
 const LONG_MS = 3_600_000;
-/** From this length on, in ms, a chart counts days instead of hours. */
+/** Durations from this length, in ms, are drawn in days instead of hours. */
 const DAYS_FROM_MS = 2 * 86_400_000;
 
 const nameOf = (unit: string | null): string =>
   unit !== null && Object.hasOwn(ALIASES, unit) ? (ALIASES[unit] ?? '') : (unit ?? '');
 
 /**
- * @param unit as sent
- * @returns null: nobody chooses its unit
+ * @param unit as the sensor sends it
+ * @returns null: the unit belongs to no quantity with a choice
  */
 export function quantityOf(unit: string | null): Quantity | null {
   const name = nameOf(unit);
@@ -102,13 +102,13 @@ export function quantityOf(unit: string | null): Quantity | null {
   return (found?.[0] ?? null) as Quantity | null;
 }
 
-/** @returns the units that a reader may choose */
+/** @returns the units that a user may choose */
 export const unitsOf = (quantity: Quantity): string[] => Object.keys(QUANTITIES[quantity]);
 
 /**
- * The unit without its prefix, if it is one that takes prefixes.
+ * Splits the prefix off a unit that takes prefixes.
  *
- * @returns `prefixed`: empty if it takes none
+ * @returns `prefixed`: empty if the unit takes no prefix
  */
 function splitUnit(unit: string): { prefixed: string; exponent: number } {
   if (Object.hasOwn(LARGEST_EXPONENTS, unit)) return { prefixed: unit, exponent: 0 };
@@ -119,8 +119,8 @@ function splitUnit(unit: string): { prefixed: string; exponent: number } {
 }
 
 /**
- * @param unit as sent
- * @returns null: as sent
+ * @param unit as the sensor sends it
+ * @returns null: the user chose no unit
  */
 function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
   const quantity = quantityOf(unit);
@@ -136,18 +136,19 @@ function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
 }
 
 /**
- * The scale in which a reader types and reads single limits: the chosen unit, without a prefix that depends on the values.
+ * The scale in which users type and read limits: the chosen unit, without a prefix, which would depend on the values.
  *
- * @param unit as sent
+ * @param unit as the sensor sends it
  */
 export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
   chosenScale(unit, choices) ?? plainScale(unit);
 
 /**
- * The scale that suits some values: in the chosen unit, else with the prefix that leaves few digits. The largest value decides.
+ * The scale for a list of values: the chosen unit, otherwise the prefix with the fewest digits. The largest value
+ * decides.
  *
- * @param unit as sent
- * @param values as sent
+ * @param unit as the sensor sends it
+ * @param values as the sensor sends them
  */
 export function scaleFor(unit: string | null, values: Iterable<number>, choices: UnitChoices = {}): Scale {
   const chosen = chosenScale(unit, choices);
@@ -176,33 +177,33 @@ export function scaleFor(unit: string | null, values: Iterable<number>, choices:
 }
 
 /**
- * @param longest ms
- * @param ms of the unit as sent
+ * @param longest longest duration in ms
+ * @param ms length of the sent unit in ms
  */
 function durationScale(longest: number, ms: number): Scale {
   const [unit, size] = longest >= DAYS_FROM_MS ? ['d', 86_400_000] : ['h', 3_600_000];
   return { unit, factor: ms / size, offset: 0, timeMs: ms };
 }
 
-/** @returns whether values are written as sent */
+/** @returns whether values are shown as sent */
 export const isAsSent = ({ factor, offset }: Scale): boolean => factor === 1 && offset === 0;
 
 const EXACT = 1e-12;
 
 /**
- * @param value as sent
- * @returns as shown
+ * @param value sent value
+ * @returns shown value
  */
 export function toShown({ factor, offset }: Scale, value: number): number {
-  // Dividing by a whole number is exact where multiplying by its inverse is not.
+  // A division by a whole number is more exact than a multiplication by its inverse.
   const divisor = Math.round(1 / factor);
   const isDivided = factor < 1 && Math.abs(divisor * factor - 1) < EXACT;
   return (isDivided ? value / divisor : value * factor) + offset;
 }
 
 /**
- * @param text as people write numbers, `-4,5` too
- * @returns null: none
+ * @param text a number as people write it, such as `-4,5`
+ * @returns null: the text is no number
  */
 export function readNumber(text: string | null): number | null {
   const plain = (text ?? '')
@@ -213,17 +214,17 @@ export function readNumber(text: string | null): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** The scale of differences, such as a change per second, which have no offset. */
+/** The scale for differences, such as a change per second, which have no offset. */
 export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
 
-/** Digits of a limit in two units. Stored ones have more, so that they give the shown ones again. */
+/** Significant digits of a limit. Sent limits have more digits, so that the shown limit can be restored from them. */
 const DIGITS = { sent: 14, shown: 12 };
 
 /**
- * Removes the noise of a conversion.
+ * Removes the rounding noise of a conversion.
  *
- * @param size of the largest number in it: 0 °F as 32 − 32 has the noise of 32
- * @param digits of a number of that size
+ * @param size largest number in the calculation: 0 °F as 32 − 32 has the noise of 32
+ * @param digits significant digits of a number of that size
  */
 function withoutNoise(value: number, size: number, digits: number): number {
   const decimals = digits - 1 - Math.floor(Math.log10(size));
@@ -231,7 +232,7 @@ function withoutNoise(value: number, size: number, digits: number): number {
   return Number(decimals < 0 ? value.toPrecision(digits) : value.toFixed(decimals)) + 0;
 }
 
-/** @returns as sent */
+/** @returns the value in the sent unit */
 export function toSent(scale: Scale, shown: number): number {
   if (isAsSent(scale)) return shown;
   const { factor, offset } = scale;
@@ -240,8 +241,8 @@ export function toSent(scale: Scale, shown: number): number {
 }
 
 /**
- * @param sent a limit
- * @returns as a reader types it, without its unit
+ * @param sent limit in the sent unit
+ * @returns the limit as a user types it, without the unit
  */
 export function limitText(scale: Scale, sent: number): string {
   if (isAsSent(scale)) return String(sent);
@@ -250,10 +251,10 @@ export function limitText(scale: Scale, sent: number): string {
 }
 
 /**
- * A limit that a reader typed.
+ * Parses a limit that a user typed.
  *
- * @param known a limit as sent: its own text gives exactly this one
- * @returns as sent; NaN: the text is empty, or no number
+ * @param known stored limit; if the text is unchanged, exactly this limit is returned
+ * @returns limit in the sent unit; NaN: the text is empty or no number
  */
 export function limitOf(scale: Scale, text: string, known?: number): number {
   const trimmed = text.trim();
@@ -263,9 +264,9 @@ export function limitOf(scale: Scale, text: string, known?: number): number {
 }
 
 /**
- * A value alone, with its unit in one text.
+ * A single value with its unit in one text.
  *
- * @param shown in the scale
+ * @param shown value in the scale
  */
 export function shownText(scale: Scale, shown: number | null): string {
   if (shown === null || !Number.isFinite(shown)) return NOTHING;
@@ -277,12 +278,12 @@ export function shownText(scale: Scale, shown: number | null): string {
 const durationText = (ms: number): string => `${ms < 0 ? '−' : ''}${formatDuration(Math.abs(ms))}`;
 
 /**
- * A value alone, with its unit.
+ * Writes a single value and its unit.
  *
- * @param value as sent
- * @param unit as sent
- * @param how `recent`: values before it, which fix prefix and decimals;
- * `decimals`: at least, where others of its kind stand in the same column
+ * @param value as the sensor sends it
+ * @param unit as the sensor sends it
+ * @param how `recent`: earlier values, which determine prefix and decimals;
+ * `decimals`: minimum number of decimals, for aligned values of a column
  */
 export function writeValue(
   value: number | null,
@@ -311,7 +312,7 @@ export function writeValue(
   };
 }
 
-/** The value of a sensor alone, with its unit in one text. A state is a word. */
+/** The value of a sensor with its unit in one text. A state is shown by its name. */
 export function sensorValueText(sensor: Labels & { value: number | null }, choices: UnitChoices): string {
   const state = stateText(sensor, sensor.value);
   if (state !== null) return state;

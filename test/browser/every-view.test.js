@@ -31,7 +31,7 @@ const VIEWS = [
   ['an address of nothing', '/nowhere'],
 ];
 
-/** Opens a view, and waits until all its requests are answered. @param {string} path */
+/** Opens a view, and waits for the answers to all its requests. @param {string} path */
 async function openView(path) {
   await dashboard.visit(path);
   await dashboard.page.locator('main h1, main h2').first().waitFor({ state: 'attached' });
@@ -41,17 +41,17 @@ async function openView(path) {
 }
 
 describe.each(VIEWS)('View: %s', (_, path) => {
-  test('Dashboard view: requests: own host only, nothing that the policy forbids', async () => {
+  test('Dashboard view: opened: all requests go to its own host, and none violates the content security policy', async () => {
     /** @type {Set<string>} */
     const origins = new Set();
     dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
-    // The console has what the policy refuses. It also has the expected 404 of a missing device.
+    // The browser console lists requests that the policy refuses, and the expected 404 for a missing device.
     dashboard.expectComplaints(/status of 404/);
     await openView(path);
     expect([...origins]).toEqual([dashboard.system.httpUrl]);
   });
 
-  test('Dashboard view: reduced motion: nothing moves', async () => {
+  test('Dashboard view: the user prefers reduced motion: no animation runs', async () => {
     dashboard.expectComplaints(/status of 404/);
     await dashboard.page.emulateMedia({ reducedMotion: 'reduce' });
     await dashboard.page.addInitScript(() => {
@@ -60,7 +60,7 @@ describe.each(VIEWS)('View: %s', (_, path) => {
       (function look() {
         for (const animation of document.getAnimations()) {
           const { duration } = animation.effect?.getComputedTiming() ?? {};
-          // An animation with a delay only does not move.
+          // An animation with a delay and no duration does not move anything.
           if (Number(duration) > 0) moved.add(/** @type {any} */ (animation.effect).target.className);
         }
         requestAnimationFrame(look);
@@ -71,13 +71,13 @@ describe.each(VIEWS)('View: %s', (_, path) => {
   });
 });
 
-/** Limits of a first view with an empty cache. */
+/** Limits for opening the first view with an empty browser cache. */
 const FIRST_VIEW = { files: 8, kilobytes: 120 };
 
-/** A reload asks for the page and for data only. */
+/** A reload may fetch the HTML page and one more file. Everything else comes from the cache. */
 const RELOAD_FILES = 2;
 
-test('Dashboard: first view, then a reload: few files, compressed, and none again', async () => {
+test('Dashboard: first view opens, then reloads: at most 8 files and 120 kB, and no asset is fetched twice', async () => {
   const { page } = dashboard;
   /** @type {Array<Promise<{ path: string, bytes: number } | null>>} */
   const measured = [];
@@ -111,7 +111,7 @@ test('Dashboard: first view, then a reload: few files, compressed, and none agai
   const kilobytes = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1000;
   expect(files.length).toBeLessThanOrEqual(FIRST_VIEW.files);
   expect(kilobytes).toBeLessThanOrEqual(FIRST_VIEW.kilobytes);
-  // No question is asked twice, and none for each row of the list below the wall.
+  // The page sends no API request twice, and no request for each row of the list below the wall.
   expect(questions.filter((path, index) => questions.indexOf(path) !== index)).toEqual([]);
   expect(questions.filter((path) => path.includes('/sensors/'))).toEqual([]);
   await page.reload();
@@ -122,7 +122,7 @@ test('Dashboard: first view, then a reload: few files, compressed, and none agai
   expect(fetched.length).toBeLessThanOrEqual(RELOAD_FILES);
 });
 
-test('Dashboard: fleet as the first view: its values are requested while the file of the view is on its way', async () => {
+test('Dashboard: fleet is the first view: its values are requested while the module of the view still loads', async () => {
   const { page } = dashboard;
   const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/api/v1/stream');
   let held = 0;
@@ -139,7 +139,7 @@ test('Dashboard: fleet as the first view: its values are requested while the fil
 /** @param {Request} request @returns {boolean} */
 const isFile = (request) => !new URL(request.url()).pathname.startsWith('/api/');
 
-test('View: unknown address: a message with a link to the fleet', async () => {
+test('Dashboard: unknown address: status 404, and a message with a link to the fleet', async () => {
   dashboard.expectComplaints(/status of 404/);
   const response = await dashboard.visit('/nowhere');
   expect(response?.status()).toBe(404);
@@ -151,7 +151,7 @@ test('View: unknown address: a message with a link to the fleet', async () => {
   await dashboard.page.getByRole('heading', { level: 1, name: 'Fleet' }).waitFor({ state: 'attached' });
 });
 
-test('Keyboard: from the top of the page: a sensor is reachable', async () => {
+test('Dashboard: keyboard only: a user reaches the page of a sensor from the top of the fleet page', async () => {
   const { page } = dashboard;
   await openView('/');
   await page.keyboard.press('Tab');
@@ -170,7 +170,7 @@ test('Keyboard: from the top of the page: a sensor is reachable', async () => {
   await page.keyboard.press('Enter');
   await page.waitForURL('**/devices/*/sensors/*');
   await page.getByRole('heading', { level: 1, name: 'belly' }).waitFor();
-  // The next Tab is within the new view, not in the header.
+  // The new view has the focus, so that the next Tab does not start in the header.
   await dashboard.untilFocused(page.locator('#main'));
   await page.goBack();
   await dashboard.untilRows(DEVICES.length);
@@ -188,14 +188,14 @@ async function tabTo(isReached) {
   throw new Error(`not reached by ${MAX_STEPS} steps of the Tab key`);
 }
 
-/** `answer`: to whether the API can be reached. @type {Array<[name: string, answer: (route: Route) => Promise<void>, title: string]>} */
+/** `answer`: response to `/healthz`. @type {Array<[name: string, answer: (route: Route) => Promise<void>, title: string]>} */
 const REASONS = [
   ['the API is away', (route) => route.abort(), 'The API cannot be reached'],
   ['a proxy answers for it', (route) => route.fulfill({ status: 502 }), 'The API cannot be reached'],
   ['another version', (route) => route.continue(), 'A file of this view cannot be loaded'],
 ];
 
-test.each(REASONS)('View: modules not fetched, %s: the reason, then a retry', async (_, answer, title) => {
+test.each(REASONS)('Dashboard view: its module fails, %s: cause, then retry', async (_, answer, title) => {
   const { page } = dashboard;
   const paths = ['**/assets/pipeline-*.js', '**/healthz'];
   await page.route('**/assets/pipeline-*.js', (route) => route.abort());
@@ -210,7 +210,7 @@ test.each(REASONS)('View: modules not fetched, %s: the reason, then a retry', as
   await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
 });
 
-test('View: slow modules: a note, then the view', async () => {
+test('Dashboard view: its module loads slowly: a note is shown first, then the view', async () => {
   const { page } = dashboard;
   /** @type {() => void} */
   let goOn = () => {};

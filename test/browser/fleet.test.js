@@ -13,7 +13,7 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).filter({ hasText: sensor });
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
-/** @returns {Promise<string[]>} the sensors on the page */
+/** @returns {Promise<string[]>} the paths of the sensors on the page */
 const shown = () =>
   dashboard
     .rows()
@@ -21,7 +21,7 @@ const shown = () =>
     .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
 
 describe('Fleet', () => {
-  test('Fleet view: page: figures of the pipeline and latest values', async () => {
+  test('Fleet view: opened: it shows the figures of the pipeline and the latest values', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
     await dashboard.page
@@ -37,7 +37,7 @@ describe('Fleet', () => {
       .waitFor();
   });
 
-  test('Fleet view: a value over MQTT: its row changes without a reload', async () => {
+  test('Fleet view: a device publishes a value over MQTT: its row changes without a reload', async () => {
     await dashboard.visit('/?name=belly');
     await dashboard.untilRows(DEVICES.length);
     await dashboard.publish('collar-2', { sensor_id: 'belly', ts: Date.now() + 1000, value: 123 });
@@ -45,7 +45,7 @@ describe('Fleet', () => {
     expect(await textOf(rowOf('collar-3', 'belly'))).not.toContain('123');
   });
 
-  test('Fleet view: filters: type, site and any part of a name; the address keeps them', async () => {
+  test('Fleet view: filters for type, site and part of a name: rows match, and the address keeps the filters', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
     await dashboard.page.getByLabel('Type', { exact: true }).fill('pulse');
@@ -69,7 +69,7 @@ describe('Fleet', () => {
     await dashboard.untilRows(PAGE_ROWS);
   });
 
-  test('Fleet view: next page: the rest, in the order of the table; back and reload work', async () => {
+  test('Fleet view: next page: it shows the remaining rows in table order, back and reload work', async () => {
     const rest = DEVICES.length * SENSORS.length - PAGE_ROWS;
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
@@ -94,7 +94,7 @@ describe('Fleet', () => {
     await dashboard.untilRows(rest);
   });
 
-  test('Fleet view: sorting: a column head sorts up, then down; the address keeps it', async () => {
+  test('Fleet view: a click on the sorted column head: the order reverses, and the address keeps it', async () => {
     await dashboard.visit('/?type=temperature&name=ear');
     await dashboard.untilRows(DEVICES.length);
     const heads = dashboard.page.locator('table.sensors thead');
@@ -111,7 +111,7 @@ describe('Fleet', () => {
     await until(isReversed, { what: 'the same order after a reload' });
   });
 
-  test('Fleet view: rows: recent values, as soon as somebody scrolls to the list', async () => {
+  test('Fleet view: the user scrolls to the list: each row draws its recent values', async () => {
     await dashboard.visit('/?name=ear');
     await dashboard.untilRows(DEVICES.length);
     await dashboard.rows().last().scrollIntoViewIfNeeded();
@@ -120,14 +120,14 @@ describe('Fleet', () => {
     });
   });
 
-  test('Fleet view: a new sensor: joins the page without a reload', async () => {
+  test('Fleet view: a new sensor sends a value: it appears without a reload', async () => {
     await dashboard.visit('/?name=zq');
     await dashboard.page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
     await dashboard.publish('collar-9', { sensor_id: 'zq-new', ts: Date.now(), value: 7 });
     await dashboard.untilRows(1);
   });
 
-  test('Fleet view: name: also a part of the name of a device', async () => {
+  test('Fleet view: name filter holds a part of a device name: all sensors of that device are listed', async () => {
     await dashboard.visit('/?name=LAR-2');
     await dashboard.untilRows(SENSORS.length);
     expect(new Set(await dashboard.rows().locator('.col-device').allTextContents())).toEqual(
@@ -135,7 +135,7 @@ describe('Fleet', () => {
     );
   });
 
-  test('Fleet view: filter options: all types and sites, also those of other pages and of devices', async () => {
+  test('Fleet view: filter options: all types and sites are offered, also those on other pages', async () => {
     const offered = (/** @type {string} */ label) =>
       dashboard.page
         .getByLabel(label, { exact: true })

@@ -42,13 +42,15 @@ const segment = (id: string): string => encodeURIComponent(id);
 const sensorPath = (device: string, sensor: string) =>
   `/devices/${segment(device)}/sensors/${segment(sensor)}`;
 
-/** The routes of the API that the dashboard reads. Every method may throw a Problem, or an AbortError by `signal`. */
+/**
+ * The routes of the API that the dashboard uses. Each method may throw a Problem, or an AbortError through `signal`.
+ */
 export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
-  // `requestOk` is for answers without a body: an unread body keeps its connection open.
+  // `requestOk` is for answers without a body, because an unread body keeps its connection open.
   const { get, requestOk, read, request } = createRequests({ fetch });
 
   return {
-    /** Needs no token. */
+    /** Reads the readiness of the API. This route needs no token. */
     readiness: async (signal?: AbortSignal): Promise<Readiness> =>
       (await request('/readyz', signal, { base: '' })).json(),
 
@@ -64,14 +66,14 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     devices: (query: Query, signal?: AbortSignal): Promise<Page<DeviceItem>> =>
       get('/devices', query, signal),
 
-    /** @returns the best first */
+    /** @returns search results, the best match first */
     search: (text: string, signal?: AbortSignal): Promise<{ items: SearchResult[]; more: boolean }> =>
       get('/search', { q: text }, signal),
 
     device: (device: string, signal?: AbortSignal): Promise<DeviceInfo> =>
       get(`/devices/${segment(device)}`, {}, signal),
 
-    /** @returns newest first */
+    /** @returns events, newest first */
     events: (device: string, query: Query, signal?: AbortSignal): Promise<Page<DeviceEvent>> =>
       get(`/devices/${segment(device)}/events`, query, signal),
 
@@ -89,11 +91,11 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       signal?: AbortSignal,
     ): Promise<SensorInfo & { device_id: string }> => get(sensorPath(device, sensor), {}, signal),
 
-    /** @returns what is usual, hour by hour of the present day */
+    /** @returns the baseline of each hour of the current day */
     baseline: (device: string, sensor: string, signal?: AbortSignal): Promise<{ hours: BaselineHour[] }> =>
       get(`${sensorPath(device, sensor)}/baseline`, {}, signal),
 
-    /** @returns newest first */
+    /** @returns samples, newest first */
     measurements: (
       device: string,
       sensor: string,
@@ -116,14 +118,14 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       return readCsv(await read(path, signal, { type: 'text/csv' }));
     },
 
-    /** @returns address of a file that the browser streams to disk */
+    /** @returns URL of an export file, which the browser streams to disk */
     exportHref: (device: string, sensor: string, query: Query & { format: 'csv' | 'ndjson' }): string =>
       `${BASE}${sensorPath(device, sensor)}/measurements${toQuery({ ...query, order: 'asc' })}`,
 
     series: (device: string, sensor: string, query: Query, signal?: AbortSignal): Promise<Series> =>
       get(`${sensorPath(device, sensor)}/series`, query, signal),
 
-    /** @returns newest first */
+    /** @returns annotations, newest first */
     annotations: (query: Query, signal?: AbortSignal): Promise<Page<Annotation>> =>
       get('/annotations', query, signal),
 
@@ -138,7 +140,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       });
     },
 
-    /** @returns newest first */
+    /** @returns alarms, newest first */
     alarms: (query: Query, signal?: AbortSignal): Promise<Page<Alarm>> => get('/alarms', query, signal),
 
     async acknowledgeAlarm(id: string, given: { by?: string; comment?: string }): Promise<void> {
@@ -153,17 +155,17 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     /**
      * @param content a file, or whole lines of it
      * @param type media type
-     * @returns after the commit
+     * @returns result, after the samples are committed
      */
     async importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
       const options = { method: 'POST' as const, file: { type, content } };
       return JSON.parse(await read(`/import${toQuery(query)}`, signal, options));
     },
 
-    /** @returns by name */
+    /** @returns alarm rules, sorted by name */
     alarmRules: (signal?: AbortSignal): Promise<{ items: AlarmRule[] }> => get('/alarm-rules', {}, signal),
 
-    /** @param id null: a new one */
+    /** @param id of the rule to replace; null: a new rule is created */
     async saveAlarmRule(rule: WantedAlarmRule, id: string | null): Promise<void> {
       const path = id === null ? '/alarm-rules' : `/alarm-rules/${segment(id)}`;
       await read(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
@@ -173,7 +175,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       await requestOk(`/alarm-rules/${segment(id)}`, undefined, { method: 'DELETE' });
     },
 
-    /** @returns of the last 30 days */
+    /** @returns the alarms that the rule would have opened in the last 30 days */
     async testAlarmRule(rule: WantedAlarmRule, signal?: AbortSignal): Promise<Backtest> {
       return JSON.parse(await read('/alarm-rules/test', signal, { method: 'POST', body: rule }));
     },
@@ -182,20 +184,20 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       return JSON.parse(await read('/alarm-deliveries/test', undefined, { method: 'POST' }));
     },
 
-    /** @returns one a second, the oldest first */
+    /** @returns one entry per second, the oldest first */
     recentStats: (signal?: AbortSignal): Promise<{ items: StatsThen[] }> =>
       get('/pipeline/recent', {}, signal),
 
     pipeline: (signal?: AbortSignal): Promise<Pipeline> => get('/pipeline', {}, signal),
 
-    /** @returns newest first */
+    /** @returns dead letters, newest first */
     deadLetters: (query: Query, signal?: AbortSignal): Promise<Page<DeadLetter>> =>
       get('/dead-letters', query, signal),
 
     deadLetterSummary: (query: Query, signal?: AbortSignal): Promise<DeadLetterSummary> =>
       get('/dead-letters/summary', query, signal),
 
-    /** @returns of the last five minutes */
+    /** @returns the devices with refused measurements in the last five minutes */
     refusedDevices: (signal?: AbortSignal): Promise<RefusedDevices> =>
       get('/dead-letters/devices', {}, signal),
 
@@ -217,7 +219,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       return JSON.parse(await read('/credentials', undefined, options));
     },
 
-    /** @returns with a new secret */
+    /** @returns the credential with its new secret */
     async rotateCredential(account: string): Promise<IssuedCredential> {
       return JSON.parse(await read(`/credentials/${segment(account)}/rotate`, undefined, { method: 'POST' }));
     },
@@ -226,7 +228,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       await requestOk(`/credentials/${segment(account)}`, undefined, { method: 'DELETE' });
     },
 
-    /** @returns what became of each measurement that had been refused */
+    /** @returns the outcome of each refused measurement */
     async replay(id: string): Promise<ReplayResult> {
       const response = await request(`/dead-letters/${segment(id)}/replay`, undefined, { method: 'POST' });
       if (response.ok) return { refused: [], ...(await response.json()) };
@@ -239,7 +241,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
 
 export type Client = ReturnType<typeof createClient>;
 
-/** @param text of lines `ts,value` */
+/** @param text CSV with the columns `ts` and `value` */
 export function readCsv(text: string): { ts: number[]; value: number[] } {
   const lines = text.split('\n').slice(1, -1);
   return {
@@ -248,12 +250,12 @@ export function readCsv(text: string): { ts: number[]; value: number[] } {
   };
 }
 
-/** Lets a few requests through at once; the others wait in order. */
+/** Limits the number of concurrent requests. Further requests wait in order. */
 export function createLimit(limit: number) {
   let passing = 0;
   const waiting: (() => void)[] = [];
 
-  /** The longest waiting request starts when another one ends. A new request cannot overtake it. */
+  /** When a request ends, the longest waiting request takes its place. A new request cannot overtake it. */
   function leave() {
     const next = waiting.shift();
     if (next) next();
@@ -262,8 +264,8 @@ export function createLimit(limit: number) {
 
   return {
     /**
-     * @param request begun in its turn
-     * @param signal who gives up while waiting asks nothing
+     * @param request is called when a place is free
+     * @param signal if it aborts while the request waits, the request is never sent
      */
     async run<T>(request: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       if (passing >= limit) await new Promise((go) => waiting.push(() => go(undefined)));
@@ -280,7 +282,7 @@ export function createLimit(limit: number) {
 
 type Limit = ReturnType<typeof createLimit>;
 
-/** The client for a page of many charts: it runs few of their requests at once. */
+/** Wraps a client for a page with many charts, so that only a few of its requests run at once. */
 export const withLimit = (client: Client, limit: Limit): Client => ({
   ...client,
   series: (device, sensor, query, signal) =>

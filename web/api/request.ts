@@ -1,7 +1,7 @@
 /** Values that are null, undefined or empty are left out. */
 export type Query = Record<string, string | number | null | undefined>;
 
-/** `type`: of the answer; `body`: sent as JSON; `file`: sent unchanged; `base`: start of the path */
+/** `type`: expected media type; `body`: sent as JSON; `file`: sent unchanged; `base`: start of the path */
 type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   type?: string;
@@ -12,7 +12,7 @@ type RequestOptions = {
 
 export const BASE = '/api/v1';
 
-/** Requests to the API. Each may throw a Problem, or an AbortError by `signal`. */
+/** Requests to the API. Each may throw a Problem, or an AbortError through `signal`. */
 export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
   async function get(path: string, query: Query, signal?: AbortSignal) {
     return JSON.parse(await read(`${path}${toQuery(query)}`, signal));
@@ -20,18 +20,18 @@ export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
 
   async function read(path: string, signal?: AbortSignal, options?: RequestOptions): Promise<string> {
     const response = await requestOk(path, signal, options);
-    // An API that goes away half-way through an answer cannot be reached either.
+    // A connection that breaks within an answer also counts as unreachable.
     return orUnreachable(response.text(), signal);
   }
 
-  /** @throws {Problem} also by the answer */
+  /** @throws {Problem} if there is no answer, or its status is an error */
   async function requestOk(path: string, signal?: AbortSignal, options?: RequestOptions): Promise<Response> {
     const response = await request(path, signal, options);
     if (!response.ok) throw await readProblem(response);
     return response;
   }
 
-  /** @returns whatever its status is */
+  /** @returns the answer, even if its status is an error */
   function request(
     path: string,
     signal?: AbortSignal,
@@ -81,7 +81,7 @@ export async function readProblem(response: Response): Promise<Problem> {
   });
 }
 
-/** Why a request has no answer, in words for the person who waits for it. */
+/** The reason why a request failed, as text for users. */
 export class Problem extends Error {
   readonly detail: string;
   readonly code: string;
@@ -107,7 +107,7 @@ export class Problem extends Error {
     this.status = status;
   }
 
-  /** The same request may succeed later. */
+  /** Whether the same request may succeed later. */
   get isTemporary() {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
@@ -125,12 +125,12 @@ export function nullIfMissing(error: unknown): null {
 }
 
 /**
- * The title of a problem and advice for the reader. Unknown codes show `detail` of the API, which describes what is wrong with
- * the request.
+ * The title of a problem and advice for the user. For an unknown code, the advice is `detail` from the API, which
+ * describes the error in the request.
  */
 export type ProblemWords = { title: string; advice: string };
 
-/** By the API's codes; see docs/reference/errors.md. */
+/** Titles and advice by error code of the API; see docs/reference/errors.md. */
 const WORDS: Record<string, ProblemWords> = {
   unreachable: {
     title: 'The API cannot be reached',
@@ -176,13 +176,13 @@ const WORDS: Record<string, ProblemWords> = {
   },
 };
 
-/** Codes of requests that are invalid because of the address of this page. */
+/** Title and advice for a request that is invalid because the page address is invalid. */
 const invalidAddress: (detail: string) => ProblemWords = (detail) => ({
   title: 'The address asks for something that the API does not accept',
   advice: detail,
 });
 
-/** @returns title and advice in one line */
+/** @returns title and advice of a problem in one line */
 export function problemText(error: unknown): string {
   const { title, advice } = problemWords(toProblem(error));
   return advice ? `${title}. ${advice}` : `${title}.`;

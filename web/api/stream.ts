@@ -2,20 +2,20 @@ import type { AlarmMessage, StatsEvent } from './types.ts';
 
 export type StreamStatus = 'connecting' | 'live' | 'reconnecting';
 
-/** The subscription of a stream. Without devices and sensors it follows the whole fleet. */
+/** The subscription of an event stream. Without devices and sensors, the stream covers the whole fleet. */
 export interface Target {
   /** device ids */
   devices?: string[];
   sensors?: [device: string, sensor: string][];
 }
 
-/** The API sends `stats` once a second. After this long without any event, the connection is treated as lost. */
+/** After this time without an event, the connection counts as lost. The API sends `stats` once a second. */
 const SILENCE_MS = 10_000;
-/** Another page of the table opens another stream. The status changes only if that takes longer than this. */
+/** Each table page opens a new stream. The status changes only if connecting takes longer than this. */
 const GRACE_MS = 1_500;
 const RETRY_MS = { first: 500, max: 8_000 };
 
-/** One live connection for all views. A browser opens at most six connections to a host, for all tabs together. */
+/** One event stream for all views. A browser opens at most six connections to a host, for all tabs together. */
 export function createStream({
   EventSource,
   onItems,
@@ -26,15 +26,15 @@ export function createStream({
 }: {
   EventSource: typeof globalThis.EventSource;
   /**
-   * JSON of snapshots and deltas alike: both carry
-   * newest values. `isLast`: it completes a snapshot
+   * receives the JSON of snapshot and delta events, which both carry newest values;
+   * `isLast`: the event completes a snapshot
    */
   onItems: (text: string, isLast: boolean) => void;
   onStats: (stats: StatsEvent) => void;
-  /** a change of any alarm */
+  /** is called when any alarm changes */
   onAlarm?: (message: AlarmMessage) => void;
   onStatus: (status: StreamStatus) => void;
-  /** the request was refused; the session may have ended */
+  /** is called when the API refuses the request; the session may have ended */
   onRefused: () => void;
 }) {
   let source: EventSource | null = null;
@@ -49,7 +49,7 @@ export function createStream({
     close();
     const opened = new EventSource(address);
     source = opened;
-    // Of the events of a snapshot, only the last one has an id of its own.
+    // Only the last event of a snapshot has a new id.
     let lastId = '';
     const passItems = (event: MessageEvent, isSnapshot = false) => {
       const isLast = isSnapshot && event.lastEventId !== lastId;
@@ -105,7 +105,7 @@ export function createStream({
   }
 
   return {
-    /** @param target replaces what was followed; the same target again changes nothing */
+    /** @param target replaces the earlier subscription; an equal target changes nothing */
     follow(target: Target) {
       const next = addressOf(target);
       if (next === address) return;
@@ -130,7 +130,7 @@ export function addressOf({ devices = [], sensors = [] }: Target): string {
   const parameters = [
     ...devices.map((device) => `device=${encodeURIComponent(device)}`),
     ...sensors.map(
-      // Each part is encoded by itself, since a name may hold a slash, and the whole once more as a query value.
+      // Names may hold a slash. So each part is encoded, and the joined text is encoded again as a query value.
       ([device, sensor]) =>
         `sensor=${encodeURIComponent(`${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`)}`,
     ),

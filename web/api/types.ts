@@ -1,4 +1,4 @@
-// The answers of the API. OpenAPI and the `HTTP` section of the documents describe them.
+// Types of the API answers. The OpenAPI document and the `HTTP` section of the documents describe them.
 
 /** One sensor with its newest measured value. */
 export interface LatestItem {
@@ -6,27 +6,27 @@ export interface LatestItem {
   device_id: string;
   /** UUID */
   sensor_id: string;
-  /** name */
+  /** device name */
   device: string | null;
   name: string | null;
-  /** null until a birth has it */
+  /** null until a birth message names it */
   type: string | null;
   unit: string | null;
   site: string | null;
-  /** between two values, from the device's birth; missing or null: not announced */
+  /** time between two values, from the birth message; missing or null: not announced */
   interval_ms?: number | null;
   /** ISO 8601, null before the first sample */
   ts: string | null;
   value: number | null;
-  /** on the stream only: how far the value is from what is usual, in deviations; missing: not judged */
+  /** on the stream only: distance of the value from the baseline mean in standard deviations; missing: not judged */
   sigmas?: number;
-  /** judged by a provisional baseline of its last hours, because none is learned yet */
+  /** the value was judged by a provisional baseline of the last hours, since no baseline is learned yet */
   provisional?: true;
-  /** a text for people; on the page of its device only */
+  /** a text for people; only in the answer for its device */
   label?: string | null;
 }
 
-/** The baseline of a sensor; `provisional`: from its last hours. */
+/** The baseline of a sensor; `provisional`: computed from its last hours only */
 type Baseline = { mean: number; deviation: number; provisional: boolean };
 
 /** The baseline of the hour that begins at `ts`. */
@@ -54,21 +54,21 @@ export interface OutlierGroup {
   site: string | null;
   /** null: it is a site */
   device_id: string | null;
-  /** name */
+  /** device name */
   device: string | null;
   sensors: number;
-  /** of these */
+  /** number of judged sensors */
   judged: number;
-  /** of these */
+  /** number of outliers */
   outliers: number;
-  /** null: none was judged */
+  /** null: no sensor of the group was judged */
   worst: OutlierItem | null;
 }
 
-/** Groups, the one with the most unusual value first. */
+/** Groups of sensors, sorted by their most unusual value, the worst first. */
 export type OutlierGroupPage = { items: OutlierGroup[]; groups: number };
 
-/** Of the process that answers. */
+/** Readiness of the API process that answers. */
 export type Readiness = { ready: boolean; checks: Record<string, { ok: boolean; message: string }> };
 
 export interface SensorInfo {
@@ -94,7 +94,7 @@ export interface DeviceInfo {
   last_seen: string | null;
   /** ISO 8601 */
   registered_at: string | null;
-  /** its clock minus that of the server, when its session began; null: no difference is known */
+  /** clock of the device minus clock of the server at the start of the session; null: unknown */
   clock_offset_ms?: number | null;
   sensors: SensorInfo[];
 }
@@ -104,12 +104,12 @@ export type DeviceItem = Omit<DeviceInfo, 'registered_at' | 'clock_offset_ms' | 
 
 export type DeviceEvent = { ts: string; kind: 'birth' | 'online' | 'offline'; clock_offset_ms?: number };
 
-/** The time in which no process watched, oldest first, in ISO 8601; an item that goes on ends now. */
+/** The times in which no ingest process watched, oldest first, in ISO 8601. An item that continues ends now. */
 export interface UnwatchedTime {
-  /** when the record begins; null: not yet */
+  /** start of the record; null: there is none yet */
   since: string | null;
   items: { from: string; to: string }[];
-  /** items up to this length may be missing */
+  /** items no longer than this may be missing */
   left_out_ms: number;
 }
 
@@ -119,15 +119,15 @@ export interface Annotation {
   id: string;
   /** ISO 8601 */
   ts: string;
-  /** null: of the whole installation */
+  /** null: the annotation is about the whole installation */
   device_id: string | null;
   text: string;
 }
 
-/** A site, a device or a sensor; what does not apply is null. */
+/** A site, a device or a sensor. Members that do not apply are null. */
 export interface SearchResult {
   kind: 'site' | 'device' | 'sensor';
-  /** its id if it has no name */
+  /** the id if there is no name */
   name: string;
   device_id: string | null;
   sensor_id: string | null;
@@ -137,7 +137,7 @@ export interface SearchResult {
   site: string | null;
 }
 
-/** Counts of all. */
+/** Counts of the devices and sensors of the fleet. */
 export interface FleetInfo {
   devices: { online: number; offline: number };
   sensors: number;
@@ -147,52 +147,52 @@ export interface FleetInfo {
 
 export type Measurement = { ts: string; value: number };
 
-/** The shape of a signal, in bins that have samples. */
+/** The samples of a sensor in bins. Bins without samples are left out. */
 export interface Series {
-  /** `ts`: of the bin's beginning */
+  /** `ts`: start of the bin */
   points: { ts: string; min: number; max: number; avg: number | null; count: number }[];
-  /** width of a bin */
+  /** width of a bin in ms */
   step_ms: number;
   source: 'statistics' | 'samples';
 }
 
-/** Values that are new on the stream. */
+/** New values on the event stream. */
 export interface Delta {
   items: LatestItem[];
-  /** ISO 8601, when the oldest of them was committed; null where that is not known */
+  /** ISO 8601, commit time of the oldest value; null: unknown */
   committed_at: string | null;
-  /** ISO 8601, by the same clock */
+  /** ISO 8601, by the clock of `committed_at` */
   sent_at: string;
 }
 
 /** Statistics of all processes together, sent once a second. */
 export interface Stats {
   samples_per_s: number;
-  /** null while nothing is committed */
+  /** null while no write is committed */
   commit_ms: { p50: number | null; p99: number | null };
-  /** requests to the database */
+  /** requests to the database that are not answered yet */
   in_flight: number;
-  /** requests that may be in flight now */
+  /** current limit of requests in flight */
   window: number;
-  /** and at most */
+  /** upper limit of `window` */
   window_limit: number;
-  /** requests that wait for a free slot */
+  /** requests that wait for a free place in the window */
   waiting: number;
   refused_per_s: number;
-  /** that follow the stream */
+  /** number of clients of the event stream */
   readers: number;
 }
 
 export type StatsThen = Stats & { ts: string };
 
-/** The health that a process reports once a second, without the database. */
+/** The health that each process reports once a second over the broker, even if the database does not answer. */
 export interface ProcessHealth {
   client_id: string;
   role: 'all' | 'ingest' | 'http';
   checks: Record<string, Check>;
-  /** time since the database last answered a check; 0: it answers */
+  /** time since the database last answered a check; 0: the database answers */
   unanswered_ms: number;
-  /** messages that are not acknowledged */
+  /** MQTT messages that are not acknowledged yet */
   unsettled: { messages: number; oldest_ms: number; standstill_ms: number };
 }
 
@@ -208,21 +208,21 @@ export interface ProcessInfo {
   since: string;
   /** ISO 8601 */
   seen: string;
-  /** it sent no heartbeat for 30 s */
+  /** the process sent no heartbeat for 30 s */
   stale: boolean;
   samples_per_s: number;
   commit_ms: { p50: number | null; p99: number | null };
   in_flight: number;
   refused_per_s: number;
-  /** that follow its stream */
+  /** number of clients of its event stream */
   readers: number;
-  /** requests that may be in flight now, and at most, and that wait for a place */
+  /** current and upper limit of database requests in flight, and the number of waiting requests */
   pressure: { window: number; window_limit: number; waiting: number };
   measurements: Measurements;
   broker: Check | null;
 }
 
-/** Measurements of settled messages since the start, by outcome: `received` is the sum of the others. */
+/** Measurements of settled messages since the process start, by outcome. `received` is the sum of the others. */
 export interface Measurements {
   received: number;
   stored: number;
@@ -235,19 +235,19 @@ type DatabaseNode = { address: string; data_center: string | null; up: boolean }
 
 export interface Pipeline {
   processes: ProcessInfo[];
-  /** of all processes that run */
+  /** sum over all running processes */
   measurements: Measurements;
   database: { nodes: DatabaseNode[] };
   broker: Check | null;
-  /** ISO 8601 */
+  /** ISO 8601; hours before this time are packed */
   packed_until: string;
-  /** null: nothing is streamed out */
+  /** null: streaming to Kafka is off */
   stream_out: StreamOut | null;
-  /** what a new device needs */
+  /** settings that a new device depends on */
   ingest: { auto_register: boolean; mqtt: Mqtt | null };
 }
 
-/** The state of streaming out to Kafka. */
+/** The state of the stream to Kafka. */
 export interface StreamOut {
   /** whether Kafka takes records */
   ok: boolean;
@@ -261,59 +261,59 @@ export interface StreamOut {
 
 /** The broker that devices connect to. */
 export interface Mqtt {
-  /** the process that answers is this broker */
+  /** the API process that answers is this broker */
   embedded: boolean;
-  /** null: the host of the API */
+  /** null: same host as the API */
   host: string | null;
   port: number;
   tls: boolean;
-  /** a client needs a user name and a password */
+  /** the broker requires a user name and a password */
   credentials: boolean;
 }
 
-/** Messages on one topic outside the contract. */
+/** Messages on one topic that neither the topic contract nor a mapping covers. */
 export interface UnmatchedTopic {
   topic: string;
   count: number;
-  /** ISO 8601, of the newest message */
+  /** ISO 8601, time of the newest message */
   ts: string;
-  /** bytes of its payload */
+  /** payload size of the newest message in bytes */
   size: number;
-  /** the first 2 KiB of it */
+  /** the first 2 KiB of that payload */
   payload_base64: string;
-  /** the topic of the contract that was probably meant */
+  /** the similar topic of the contract that the client probably meant */
   suggestion: string | null;
-  /** a draft for the file of mappings, as YAML */
+  /** a draft for the mapping file, as YAML */
   mapping: string | null;
 }
 
 export interface UnmatchedTopics {
   /** the newest first */
   items: UnmatchedTopic[];
-  /** ISO 8601 */
+  /** ISO 8601, start of the list */
   since: string;
-  /** from which the process that answers receives messages */
+  /** the broker from which the answering process receives messages */
   source: 'embedded' | 'external' | 'none';
 }
 
-/** The account of a device. */
+/** The account of a device at the broker. */
 export interface Credential {
   device_id: string;
-  /** user name at the broker */
+  /** MQTT user name */
   account: string;
-  /** further devices whose topics it may use */
+  /** further devices whose topics the account may use */
   devices: string[];
   /** ISO 8601 */
   issued_at: string;
-  /** ISO 8601, of the last new secret */
+  /** ISO 8601, time of the last new secret */
   changed_at: string;
 }
 
 export type IssuedCredential = Credential & { secret: string };
 
 /**
- * `index` counts the message's elements from 0; -1 is the message as a whole.
- * `path` and `rule` name the wrong field and the broken rule; older dead letters have neither
+ * `index` counts the elements of the message from 0; -1 is the message as a whole.
+ * `path` and `rule` name the invalid field and the violated rule. Dead letters of older versions have neither.
  */
 export type Refusal = { index: number; code: string; path?: string; rule?: string };
 
@@ -322,30 +322,30 @@ export interface DeadLetter {
   id: string;
   /** ISO 8601 */
   ts: string;
-  /** as the topic has it */
+  /** device as named in the topic */
   device: string | null;
   topic: string;
   /** refused measurements by code */
   codes: Record<string, number>;
-  /** the first 100; null where only counts were kept */
+  /** the first 100 refusals; null: only counts were kept */
   refused: Refusal[] | null;
-  /** as the sender wrote it */
+  /** as the sender set it */
   content_type: string | null;
-  /** bytes of the whole payload; null where only counts were kept */
+  /** bytes of the whole payload; null: only counts were kept */
   size: number | null;
-  /** the first 64 KiB */
+  /** the first 64 KiB of the payload */
   payload_base64: string | null;
 }
 
 export type RefusedHour = { hour: string; dead_letters: number; codes: Record<string, number> };
 
-/** Hours newest first. */
+/** Refusals per hour, newest hour first. */
 export type DeadLetterSummary = { items: RefusedHour[]; from: string; to: string };
 
-/** `newest`: ISO 8601 */
+/** `newest`: ISO 8601, time of the newest refusal */
 export type RefusedDevice = { device_id: string; device: string; refused: number; newest: string };
 
-/** Most refusals first. */
+/** Devices with refused measurements, most refusals first. */
 export type RefusedDevices = { items: RefusedDevice[]; from: string; to: string };
 
 export type ReplayResult = { accepted: number; refused: Refusal[] };
@@ -377,25 +377,25 @@ export type Imported = {
 export interface Alarm {
   alarm_id: string;
   rule_id: string;
-  /** its name */
+  /** name of the rule */
   rule: string;
   severity: Severity;
-  /** null: an alarm from before this was stored */
+  /** null: the alarm is older than this member */
   condition: AlarmCondition['kind'] | null;
-  /** what to do */
+  /** the advice of the rule for operators */
   text: string | null;
   device_id: string;
   device: string | null;
   sensor_id: string;
   sensor: string | null;
   site: string | null;
-  /** ISO 8601, as all times here */
+  /** ISO 8601, like all times of this type */
   started_at: string;
   opened_at: string;
   cleared_at: string | null;
-  /** null: an absence */
+  /** null: the rule is about absence */
   peak: number | null;
-  /** as sent */
+  /** unit as the device sends it */
   unit: string | null;
   state: 'open' | 'cleared' | 'withdrawn';
   seen_late: boolean;
@@ -434,9 +434,9 @@ export type PastEpisode = Pick<
 export interface Backtest {
   from: string;
   to: string;
-  /** the oldest sample in the range */
+  /** time of the oldest sample in the range */
   stored_from: string | null;
-  /** the newest */
+  /** time of the newest sample in the range */
   stored_to: string | null;
   count: number;
   sensors: number;

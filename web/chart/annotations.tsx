@@ -21,16 +21,16 @@ export function Annotations({
 }: {
   /** newest first */
   annotations: Annotation[];
-  /** epoch ms: some annotations before it were not read; null: all were */
+  /** epoch ms; annotations before this time may not have been read; null: all were read */
   missing: number | null;
-  /** the annotations of this range were read */
+  /** whether the annotations of this range were read */
   isKnown: boolean;
   problem: Problem | null;
   /** the device that a new annotation is about */
   device: { id: string; name: string };
-  /** epoch ms of a new one, unless the reader chooses another */
+  /** epoch ms, default time of a new annotation */
   at: number;
-  /** when one was added or removed */
+  /** called when an annotation was added or removed */
   onChange: () => void;
 }) {
   const may = useMay('admin');
@@ -69,7 +69,7 @@ export function Annotations({
 /**
  * States that older annotations are missing.
  *
- * @param props epoch ms; null: none are missing
+ * @param props `before`: epoch ms before which annotations are missing; null: none are missing
  */
 export function MissingAnnotations({ before }: { before: number | null }) {
   const { preferences } = useServices();
@@ -119,7 +119,7 @@ function Entry({
   );
 }
 
-/** The form of a new annotation: its text, its instant, and its device or the installation. */
+/** The form of a new annotation: text, time, and device or whole installation. */
 function AnnotateDialog({
   device,
   at,
@@ -200,7 +200,7 @@ function AnnotateDialog({
   );
 }
 
-/** Annotations are shown up to this number of each kind. */
+/** Maximum number of annotations read for each device and for the installation. */
 const LIMIT = 200;
 const REFRESH = { refreshMs: 30_000 };
 
@@ -208,7 +208,7 @@ const REFRESH = { refreshMs: 30_000 };
  * The annotations of some devices and of the installation within a range of time.
  *
  * @param devices ids
- * @param window as the address has it: it is asked for again when that changes
+ * @param window from the address; a change reads the annotations again
  */
 export function useAnnotations(
   devices: string[],
@@ -231,7 +231,7 @@ export function useAnnotations(
     },
     REFRESH,
   );
-  // While another range is read, `data` still has the annotations of the previous range.
+  // While a new range is read, `data` still holds the annotations of the previous range.
   const isKnown = data !== null && !loading && problem === null;
   return { ...(data ?? NOTHING_READ), isKnown, problem, reload };
 }

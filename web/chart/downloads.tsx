@@ -3,22 +3,22 @@ import { copyText, saveFile } from '../kit/controls.tsx';
 import './chart.css';
 import type { Shape } from './shape.ts';
 
-/** Room around the picture, for its title, and for the name of a chart among others, in CSS pixels. */
+/** CSS pixels around the picture, for its title, and for the name of each of several charts. */
 const MARGIN = 16;
 const TITLE_HEIGHT = 28;
 const CAPTION_HEIGHT = 20;
 
-/** Downloads of a chart: the drawn points, the picture, and a link to this view. */
+/** The buttons that download the drawn points and the picture of a chart, and copy a link to the view. */
 export function ChartDownloads({
   name,
   lines,
   chart,
 }: {
-  /** of the files, and the title of the picture */
+  /** name of the files and title of the picture */
   name: string;
-  /** within the window */
+  /** returns the lines within the window */
   lines: () => NamedShape[];
-  /** contains the charts */
+  /** the element that contains the charts */
   chart: { current: HTMLElement | null };
 }) {
   const [note, setNote] = useState('');
@@ -54,7 +54,7 @@ const captionOf = (canvas: HTMLCanvasElement): string | undefined =>
   canvas.closest<HTMLElement>('[data-caption]')?.dataset['caption'];
 
 /**
- * The charts below each other on the ground of the panel, with a title: a chart alone is transparent.
+ * Draws the charts below each other on the background of the panel, with a title. A chart alone is transparent.
  *
  * @returns PNG; null: there is no chart
  */
@@ -97,8 +97,8 @@ export type NamedShape = { device: string; sensor: string; unit: string | null; 
 const HEADER = 'device,sensor,unit,ts,avg,min,max,count';
 
 /**
- * The drawn points as CSV, one a line. Each line names its sensor, so files can be put together. A sample is its own average, minimum
- * and maximum.
+ * Writes the drawn points as CSV with one point per line. Each line names its sensor, so that files can be joined.
+ * For a single sample, average, minimum and maximum are its value.
  */
 export const csvOf = (lines: NamedShape[]): string => `${[HEADER, ...lines.flatMap(rowsOf)].join('\n')}\n`;
 
@@ -119,7 +119,7 @@ function rowsOf({ device, sensor, unit, shape }: NamedShape): string[] {
 /** Spreadsheets treat a text that begins with one of these characters as a formula. */
 const FORMULA = /^[=+\-@\t]/;
 
-/** @returns as RFC 4180 writes it */
+/** @returns the text as a CSV field by RFC 4180 */
 function cell(text: string): string {
   const plain = FORMULA.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;

@@ -2,12 +2,12 @@ import type { Range } from './shape.ts';
 import type { Bounds, Window } from './window.ts';
 import { lengthOf, pan, settle, zoom } from './window.ts';
 
-/** A pointer that moves less than this, in pixels, is a click, not a drag. */
+/** A pointer that moves by fewer pixels is a click, not a drag. */
 const LEAST_DRAG = 5;
-/** After the last turn of a wheel, the window counts as chosen. */
+/** Pause after the last wheel event until the window counts as chosen. */
 const WHEEL_PAUSE_MS = 300;
 const WHEEL_FACTOR = 0.0025;
-/** Pixels of a line, for wheels that report lines. */
+/** Pixels per line, for mouse wheels that report lines. */
 const LINE_PX = 16;
 
 /** The window that the gestures move, and the callbacks for its changes. */
@@ -20,16 +20,17 @@ interface GestureHandlers {
 }
 
 /**
- * Zooming and panning by mouse, touch and wheel: dragging selects a stretch, with Shift (or the middle button) it pans; fingers
- * hold what is under them; the wheel zooms with Ctrl or Cmd alone, since the page has to scroll.
+ * Adds zooming and panning by mouse, touch and wheel. Dragging selects a range. Dragging with Shift or the middle
+ * button pans. The time under each finger stays under it. The wheel zooms only with Ctrl or Cmd, because the page
+ * must scroll.
  *
- * @returns ends it
+ * @returns a function that removes the listeners
  */
 export function listenForGestures(plot: HTMLElement, hands: GestureHandlers): () => void {
   const listening = new AbortController();
   const { signal } = listening;
   const { current, bounds, onWindow, onSelect } = hands;
-  /** The position of each pointer, and the time that it holds. */
+  /** The position of each pointer, and the time that must stay under it. */
   const held: Map<number, { x: number; ts: number }> = new Map();
   let mode: 'select' | 'hold' | null = null;
   let hasMoved = false;
@@ -49,7 +50,7 @@ export function listenForGestures(plot: HTMLElement, hands: GestureHandlers): ()
     grip();
   }
 
-  /** Each pointer takes hold of the time that is under it now. */
+  /** Stores for each pointer the time that is under it now. */
   function grip() {
     begun = current();
     for (const pointer of held.values()) pointer.ts = timeAt(pointer.x, begun);
@@ -108,7 +109,7 @@ export function listenForGestures(plot: HTMLElement, hands: GestureHandlers): ()
 const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Math.max(a, b) });
 
 /**
- * Window that keeps each held time under its pointer. Two pointers also scale it.
+ * Computes the window that keeps each held time under its pointer. Two pointers also scale the window.
  *
  * @param held pixels and epoch ms
  * @param width of the plot, in pixels
@@ -117,7 +118,7 @@ const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Ma
 export function windowUnderPointers(held: { x: number; ts: number }[], width: number, length: number): Range {
   const [first = { x: 0, ts: 0 }, second] = held;
   const apart = second ? (second.ts - first.ts) / (second.x - first.x) : 0;
-  // Crossed fingers would reverse the direction of time.
+  // With crossed fingers, the computed scale would reverse the direction of time.
   const msPerPixel = apart > 0 && Number.isFinite(apart) ? apart : length / width;
   const from = first.ts - first.x * msPerPixel;
   return { from, to: from + width * msPerPixel };
@@ -125,7 +126,7 @@ export function windowUnderPointers(held: { x: number; ts: number }[], width: nu
 
 /**
  * @param at `x`, `width` in pixels
- * @returns null: the page's own
+ * @returns null: the event belongs to the page
  */
 function afterWheel(
   {

@@ -7,9 +7,9 @@ import { formatDateTime, formatNumber } from '../format.ts';
 import type { Thresholds } from '../state/thresholds.ts';
 
 /**
- * Marks of annotations in a chart: a line at the instant, and at its foot a button. The button has the text, by pointer and by keyboard.
+ * Marks annotations in a chart by a line with a button at its foot. Hover or focus on the button shows the text.
  *
- * @returns the same array as long as the chart is there
+ * @returns plugins; the array stays the same while the chart exists
  */
 export function useMarks(annotations: Annotation[], zone: Zone): Plugin[] {
   const marks = useMemo(createMarks, []);
@@ -30,7 +30,7 @@ function createMarks() {
       const left = chart.valToPos(ts, 'x');
       item.hidden = !(left >= 0 && left <= width);
       item.style.left = `${left}px`;
-      // The text of a mark on the right would leave the chart.
+      // In the right half, the text stands left of the mark, so that it stays within the chart.
       item.dataset['side'] = left > width / 2 ? 'left' : 'right';
     }
   }
@@ -70,7 +70,7 @@ function markOf(text: string, when: string): HTMLElement {
   button.type = 'button';
   button.title = text;
   button.setAttribute('aria-label', `Annotation at ${when}: ${text}`);
-  // The chart takes the pointer for its gestures, and then no click would come here.
+  // The chart captures the pointer for its gestures, which would suppress the click on this button.
   button.addEventListener('pointerdown', (event) => event.stopPropagation());
   const words = document.createElement('span');
   words.className = 'chart-mark-text';
@@ -80,16 +80,16 @@ function markOf(text: string, when: string): HTMLElement {
   return item;
 }
 
-/** The smallest visible width, in CSS pixels. */
+/** Minimum width of a band in CSS pixels, so that it stays visible. */
 const LEAST_WIDTH = 2;
 
 /** Opacity of the band of an alarm, so that the background stays visible. */
 const OPACITY = { open: 0.28, cleared: 0.16 };
 
 /**
- * Alarms as bands behind the line of a chart, from the start of the episode to its end.
+ * Draws alarms as bands behind the line of a chart, from the start of each alarm to its end.
  *
- * @returns the same array as long as the chart is there
+ * @returns plugins; the array stays the same while the chart exists
  */
 export function useAlarmBands(alarms: Alarm[]): Plugin[] {
   const bands = useMemo(createBands, []);
@@ -144,23 +144,23 @@ function createBands() {
 
 interface Brush {
   color: string;
-  /** behind the names */
+  /** background color behind the names */
   ground: string;
   font: string;
-  /** device pixels to a CSS pixel */
+  /** device pixels per CSS pixel */
   ratio: number;
 }
 
-/** A line that is a smaller share of the range of the values is 0 with a rounding error of the conversion of units. */
+/** A threshold that is a smaller share of the value range is 0 with a rounding error of the unit conversion. */
 const ROUNDING_SHARE = 1e-9;
 
-/** @returns the value of a line as text */
+/** @returns the value of a threshold as text */
 function lineText(line: number, { min, max }: UPlot.Scale): string {
   const isZero = Math.abs(line) < ROUNDING_SHARE * (Number(max) - Number(min));
   return formatNumber(isZero ? 0 : line);
 }
 
-/** Draws the lines with their names, hatches the area over them, and marks at the chart's edge where the signal is over them. */
+/** Draws thresholds with their names, hatches the area over them, and marks the times when the signal is over them. */
 export function drawThresholds(chart: UPlot, { low, high }: Thresholds, brush: Brush) {
   if (chart.data[0].length === 0) return;
   if (high !== null) drawOverThreshold(chart, { line: high, side: 'high', column: 2 }, brush);
@@ -211,9 +211,9 @@ function drawOverThreshold(
 }
 
 /**
- * Fills an area with slanted lines in the color of strokes.
+ * Fills an area with slanted lines in the stroke color of the canvas.
  *
- * @param area in device pixels; `step`: CSS pixels between two lines
+ * @param area in device pixels; `step`: distance of two lines in CSS pixels
  */
 export function hatch(
   ctx: CanvasRenderingContext2D,
@@ -238,7 +238,7 @@ export function hatch(
   ctx.restore();
 }
 
-/** A bar along the edge wherever the signal is over the threshold. */
+/** Draws a bar along the edge of the chart wherever the signal is over the threshold. */
 function markRuns(
   chart: UPlot,
   {
@@ -260,7 +260,7 @@ function markRuns(
   }
 }
 
-/** @param where beyond the line, if there is room */
+/** @param where position of the text: beyond the threshold, if there is room */
 function write(
   ctx: CanvasRenderingContext2D,
   text: string,

@@ -14,19 +14,19 @@ import { withThresholds } from '../state/thresholds.ts';
 import { drawThresholds } from './marks.ts';
 import { loneEntries } from './shape.ts';
 
-/** Samples that are this far apart, in pixels, get a dot each: one sees what was measured, and what is only a line. */
+/** Samples at least this many pixels apart get a dot each, which distinguishes samples from the line between them. */
 const DOT_SPACE = 10;
 /** Diameter of a dot, in pixels. */
 const DOT_SIZE = 4;
-/** A piece of line that is narrower than this gets dots, in pixels. */
+/** A run of samples narrower than this, in pixels, gets dots. */
 const LEAST_RUN = 3;
-/** Width of the bar from the lowest to the highest value of a bin without neighbors, in pixels. */
+/** Width in pixels of the bar that shows minimum to maximum of a bin without neighbors. */
 const BAR_WIDTH = 2;
 const AXIS_FONT = '12px system-ui, sans-serif';
-/** Room for the figures of the values: linked charts stay flush as long as theirs are of usual length. */
+/** Minimum width of the value axis. Linked charts align as long as their labels are not longer than usual. */
 const LEAST_AXIS_WIDTH = 60;
 const DIGIT_WIDTH = 7;
-/** Half of the widest time: the last one is not cut at the edge of the chart. */
+/** Half the width of the widest time label, so that the last label is not cut at the edge of the chart. */
 const TIME_HALF = 32;
 /** Minimum distance between two time labels, in pixels; a label is about 60 wide. */
 export const TIME_SPACE = 84;
@@ -34,14 +34,14 @@ export const TIME_SPACE = 84;
 /** Largest distance at which the cursor reads a point, in CSS pixels. */
 export const REACH = 10;
 
-/** The data that the chart shows now. */
+/** Facts about the shown data that change the drawing. */
 interface ChartStyle {
-  /** samples, not bins */
+  /** single samples, not bins */
   isRaw: boolean;
   thresholds: Thresholds;
 }
 
-/** How a sensor's signal is drawn. */
+/** The uPlot options for the signal of a sensor. */
 export function chartOptions({
   host,
   zone,
@@ -54,14 +54,14 @@ export function chartOptions({
   /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
-  /** charts with the same one move their cursors together */
+  /** charts with the same key move their cursors together */
   cursorKey: string | undefined;
   look: () => ChartStyle;
-  /** the column entry that the cursor means */
+  /** returns the column entry that the cursor selects */
   entryUnder: (ts: number, reachMs: number) => number | null;
-  /** the column entry under the cursor, and its time; null: it is away */
+  /** receives the column entry under the cursor and its time; null: the cursor is outside of the chart */
   onCursor: (index: number | null, ts: number | null) => void;
-  /** where the plot is */
+  /** receives the position of the plot after each drawing */
   onPlot: (edges: Edges) => void;
 }): uPlot.Options {
   const color = colorsOf(host);
@@ -114,7 +114,7 @@ export function chartOptions({
   };
 }
 
-/** The dots of a line that has none but for samples between two gaps, which would be invisible. */
+/** Dots only for samples between two gaps, which a line alone would not show. */
 export const lonePoints = (fill: string): uPlot.Series.Points => ({
   show: false,
   size: DOT_SIZE,
@@ -123,7 +123,7 @@ export const lonePoints = (fill: string): uPlot.Series.Points => ({
   filter: loneEntriesOf,
 });
 
-/** @returns entries in sight that the line of a series does not show */
+/** @returns visible entries that the line of a series does not show */
 function loneEntriesOf(chart: uPlot, series: number): number[] {
   const [x = [], values = []] = [chart.data[0], chart.data[series]];
   const { left, width } = chart.bbox;
@@ -133,7 +133,7 @@ function loneEntriesOf(chart: uPlot, series: number): number[] {
   return loneEntries(values, [first, last], xOf, LEAST_RUN * uPlot.pxRatio);
 }
 
-/** The dots of averages. A bin that no band shows has a bar from its lowest to its highest value. */
+/** Draws the dots of averages, and a bar from minimum to maximum for each bin that no band shows. */
 const dotsAndBars: uPlot.Series.Points.PathBuilder = (chart, series, first, last, entries) => {
   const paths = uPlot.paths.points?.()(chart, series, first, last, entries) ?? null;
   const [x, , max = [], min = []] = chart.data;
@@ -151,7 +151,7 @@ const dotsAndBars: uPlot.Series.Points.PathBuilder = (chart, series, first, last
   return paths;
 };
 
-/** The space of a chart on both sides of its plot, in CSS pixels. */
+/** Space left and right of the plot of a chart, in CSS pixels. */
 export type Edges = { left: number; right: number };
 
 function edgesOf({ bbox, width }: uPlot): Edges {
@@ -159,7 +159,7 @@ function edgesOf({ bbox, width }: uPlot): Edges {
   return { left, right: Math.max(width - left - bbox.width / uPlot.pxRatio, 0) };
 }
 
-/** @returns epoch ms under the cursor; null: it is away */
+/** @returns epoch ms under the cursor; null: the cursor is outside of the chart */
 function timeUnder(chart: uPlot): number | null {
   const { left = -1 } = chart.cursor;
   return left < 0 ? null : chart.posToVal(left, 'x');
@@ -174,7 +174,7 @@ function cursorOptions(
   return {
     y: false,
     drag: { x: false, y: false },
-    // gestures.ts listens to these.
+    // gestures.ts handles these events.
     bind: { mousedown: none, mouseup: none, click: none, dblclick: none },
     dataIdx: (chart, series, closest, ts) => (series === 0 ? closest : entryUnder(ts, reachOf(chart))),
     points: {
@@ -187,10 +187,10 @@ function cursorOptions(
   };
 }
 
-/** @returns ms that `REACH` spans */
+/** @returns `REACH` in ms */
 const reachOf = (chart: uPlot): number => chart.posToVal(REACH, 'x') - chart.posToVal(0, 'x');
 
-/** What the axes of all charts have in common. */
+/** The options that all axes share. */
 export const baseAxis = (color: (name: string) => string): uPlot.Axis => ({
   font: AXIS_FONT,
   stroke: color('--ink-2'),
@@ -215,25 +215,25 @@ function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] 
       ...axis,
       size: (_chart, labels) => Math.max(LEAST_AXIS_WIDTH, widthOfLabels(labels)),
       space: 44,
-      // Without samples there is no scale: lines, but no figures on them.
+      // Without samples there is no value scale, so the grid lines have no labels.
       values: (chart, ticks) => (chart.data[0].length === 0 ? ticks.map(() => '') : formatTicks(ticks)),
     },
   ];
 }
 
 /**
- * @param labels of values
- * @returns CSS pixels that an axis needs for them
+ * @param labels of the ticks of an axis
+ * @returns width of the axis in CSS pixels
  */
 export const widthOfLabels = (labels: string[] | null): number =>
   Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH + 16));
 
-/** Room for figures of usual length, in CSS pixels. */
+/** Width of the value axis for labels of usual length, in CSS pixels. */
 const GUTTER_WIDTH = 72;
 
 /**
- * The room at the left of charts that stand under each other: as much as the widest of their figures needs, so that one time is in one
- * line. It only grows.
+ * The common width of the value axes of charts that stand under each other, so that their times align.
+ * The width fits the widest label, and only grows.
  */
 export function createGutter() {
   let width = GUTTER_WIDTH;
@@ -244,18 +244,18 @@ export function createGutter() {
   }
 
   return {
-    /** @param chart follows the width of the gutter */
+    /** @param chart is redrawn when the width changes */
     add: (chart: uPlot) => void charts.add(chart),
     remove: (chart: uPlot) => void charts.delete(chart),
     /**
-     * @param labels of its values
-     * @returns CSS pixels
+     * @param labels of the value axis of a chart
+     * @returns the common width in CSS pixels
      */
     sizeFor(_chart: uPlot, labels: string[] | null): number {
       const needed = widthOfLabels(labels);
       if (needed > width) {
         width = needed;
-        // A chart that is being measured cannot be redrawn.
+        // uPlot cannot redraw a chart while it measures its axes.
         queueMicrotask(redrawAll);
       }
       return width;
@@ -269,9 +269,9 @@ export type Gutter = ReturnType<typeof createGutter>;
 export const blank = (_chart: unknown, ticks: number[]) => ticks.map(() => '');
 
 /**
- * The room for figures of charts under each other, so that one time is in one line. An axis that only other charts have stays empty.
+ * The value axes of charts under each other with common widths, so that their times align. Missing axes stay empty.
  *
- * @param gutters of the axes of values, the left one first
+ * @param gutters common widths of the value axes, the left one first
  */
 export const gutterPlugin = (gutters: Gutter[]): uPlot.Plugin => ({
   opts(_chart, options) {
@@ -290,19 +290,21 @@ export const gutterPlugin = (gutters: Gutter[]): uPlot.Plugin => ({
   },
 });
 
-/** @returns what uPlot takes as `tzDate`: ticks of a clock stand at round times of its own zone */
+/** @returns a function for `tzDate` of uPlot, so that ticks stand at round times of the zone */
 export const dateIn =
   ({ name }: Zone) =>
   (ts: number): Date =>
     name === 'local' ? new Date(ts) : uPlot.tzDate(new Date(ts), name === 'utc' ? 'Etc/UTC' : name);
 
-/** @returns a custom property as a color that a canvas takes */
+/** @returns a function that reads a custom property as a color for a canvas */
 export function colorsOf(host: HTMLElement): (name: string) => string {
   const style = getComputedStyle(host);
   return (name) => style.getPropertyValue(name);
 }
 
-/** Some air above and below; a flat line lies in the middle of one unit, or of the smallest step that its size can resolve. */
+/**
+ * The value range with margins. A constant value lies in the middle of one unit, or of its smallest resolvable step.
+ */
 function comfortableRange(min: number | null, max: number | null, thresholds: Thresholds): [number, number] {
   if (min === null || max === null) return [0, 1];
   const [low, high] = withThresholds(min, max, thresholds);
@@ -321,7 +323,7 @@ const MONTH_MS = 28 * DAY_MS;
  * The labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
  *
  * @param ticks epoch ms
- * @param stepMs between two of them
+ * @param stepMs time between two ticks
  */
 export function timeLabels(ticks: number[], stepMs: number, zone: Zone): string[] {
   const { fine, coarse } = formatsFor(stepMs);

@@ -13,7 +13,7 @@ type Shown = { picture: Drawn; window: Window };
 
 /**
  * @param entry of the columns
- * @returns index in the shape; null: a gap, or nothing
+ * @returns index in the shape; null: the entry is a gap or null
  */
 export function shapeIndexOf({ places }: Drawn, entry: number | null): number | null {
   const place = entry === null ? -1 : (places[entry] ?? -1);
@@ -21,11 +21,11 @@ export function shapeIndexOf({ places }: Drawn, entry: number | null): number | 
 }
 
 /**
- * The column entry at the keyboard's cursor. uPlot knows the cursor by its pixel: where entries lie closer together, it would not come past
- * the first of them, and in a live window the pixel stays while the samples move on.
+ * The column entry at the cursor of the keyboard. uPlot stores the cursor as a pixel. If several entries share that
+ * pixel, the cursor could not pass the first of them. In a live window, the pixel stays while the samples move.
  *
  * @param ts epoch ms
- * @returns the entry of the columns that is nearest
+ * @returns the nearest entry of the columns
  */
 export function entryNear({ columns: [x] }: Drawn, ts: number): number {
   const right = firstAtOrAfter(x, ts);
@@ -34,11 +34,11 @@ export function entryNear({ columns: [x] }: Drawn, ts: number): number {
 }
 
 /**
- * The column entry that the cursor means: the nearest, unless the cursor lies in a gap and away from it.
+ * The column entry that the cursor selects: the nearest one, unless the cursor lies in a gap and outside of `reachMs`.
  *
  * @param ts epoch ms
- * @param reachMs so near to it, a sample or the middle of a bin is meant in a gap, too
- * @returns the entry of the columns; null: nothing was measured there
+ * @param reachMs distance up to which a cursor in a gap selects a sample or the middle of a bin
+ * @returns the entry of the columns; null: no sample is there
  */
 export function entryUnder({ columns: [x], places }: Drawn, ts: number, reachMs: number): number | null {
   const right = firstAtOrAfter(x, ts);
@@ -53,7 +53,7 @@ export function entryUnder({ columns: [x], places }: Drawn, ts: number, reachMs:
 
 const isMeasured = (places: number[], entry: number) => places[entry] !== undefined && places[entry] !== -1;
 
-/** @param what `walked`: epoch ms to which keys have brought the cursor */
+/** @param what `walked`: epoch ms to which keys moved the cursor */
 function show(chart: uPlot, { picture, window: { from, to }, walked }: Shown & { walked: number | null }) {
   chart.batch(() => {
     if (chart.data !== picture.columns) chart.setData(picture.columns, false);
@@ -62,10 +62,10 @@ function show(chart: uPlot, { picture, window: { from, to }, walked }: Shown & {
   if (walked !== null) moveCursor(chart, walked);
 }
 
-/** @param ts epoch ms; null: away from it */
+/** @param ts epoch ms; null: outside of the chart */
 function moveCursor(chart: uPlot, ts: number | null) {
   const left = ts === null ? -10 : chart.valToPos(ts, 'x');
-  // The third parameter is missing in the types. It moves the cursors of linked charts.
+  // The third parameter moves the cursors of linked charts. The types of uPlot lack it.
   const setCursor: (at: { left: number; top: number }, fires: boolean, moves: boolean) => void =
     chart.setCursor.bind(chart);
   setCursor({ left, top: ts === null ? -10 : chart.over.clientHeight / 2 }, true, true);
@@ -74,7 +74,7 @@ function moveCursor(chart: uPlot, ts: number | null) {
 /**
  * Applies a key to the chart.
  *
- * @returns epoch ms to which the cursor is to go
+ * @returns epoch ms to which the cursor must move
  */
 export function press(
   event: KeyboardEvent,
@@ -102,7 +102,7 @@ const PAN_PART = 0.25;
 /** The effect of a key. */
 interface KeyAction {
   window?: Window;
-  /** of the columns, to which the cursor goes */
+  /** column entry to which the cursor moves */
   entry?: number;
   reset?: true;
 }
@@ -117,7 +117,7 @@ export function keyed(
     window: Window;
     bounds: Bounds;
     drawn: Drawn;
-    /** entry of the columns that the cursor is on; null: nowhere */
+    /** column entry under the cursor; null: the chart has no cursor */
     cursor: number | null;
   },
 ): KeyAction | null {
@@ -139,9 +139,9 @@ export function keyed(
 }
 
 /**
- * From sample to sample, over gaps, within the window.
+ * Moves the cursor from sample to sample, over gaps, within the window.
  *
- * @param by -1, 1 or to an end
+ * @param by -1 or 1 sample, or -Infinity or Infinity to an end
  */
 function walk(
   { columns: [x], places }: Drawn,
@@ -155,15 +155,15 @@ function walk(
   const last = there.length - 1;
   if (last < 0) return {};
   const at = cursor === null ? -1 : there.indexOf(cursor);
-  // Without a cursor, one begins with the newest.
+  // Without a cursor, the newest sample comes first.
   const next = at < 0 && Number.isFinite(by) ? last : Math.min(Math.max(at + by, 0), last);
   return { entry: there[next] ?? 0 };
 }
 
 /**
- * A plot that fills an element. It is rebuilt when the theme, the medium, the zone or one of the inputs changes.
+ * A plot that fills an element. A change of theme, medium, zone or one of the inputs rebuilds it.
  *
- * @param inputs what else it is built of
+ * @param inputs further values that the options depend on
  */
 export function usePlot(
   build: (element: HTMLElement, zone: Zone) => { plot: uPlot; stop?: () => void },
@@ -193,7 +193,7 @@ export function usePlot(
       chart.current?.setSize({ width: element.clientWidth, height: element.clientHeight }),
     );
     resizes.observe(element);
-    // Paper has the light colors, whatever the screen has.
+    // Paper always has the light colors.
     const media = ['(prefers-color-scheme: dark)', 'print'].map((query) => matchMedia(query));
     for (const query of media) query.addEventListener('change', rebuild);
     return () => {
@@ -207,8 +207,8 @@ export function usePlot(
 }
 
 /**
- * A plot over time that mouse, touch and keys move and zoom. Keys bring its cursor from sample to sample, and the text about that sample is
- * announced to screen readers.
+ * A plot over time that mouse, touch and keys move and zoom. Keys move its cursor from sample to sample, and screen
+ * readers announce the text about that sample.
  */
 export function useTimePlot({
   shown: given,
@@ -222,11 +222,11 @@ export function useTimePlot({
     onReset: () => void;
     onWindow: (next: Window, isSettled: boolean) => void;
   };
-  /** `cursorAt`: epoch ms to which keys have brought the cursor; null: the mouse has it, or nobody */
+  /** `cursorAt`: epoch ms to which keys moved the cursor; null: the mouse moves it, or there is none */
   options: (element: HTMLElement, zone: Zone, cursorAt: () => number | null) => uPlot.Options;
-  /** about the sample at that time; null: nothing is announced */
+  /** text about the sample at that time; null: nothing is announced */
   inWords: (ts: number) => string | null;
-  /** what the options are made of */
+  /** values that the options depend on */
   inputs: unknown[];
 }) {
   const [announcement, setAnnouncement] = useState('');
@@ -246,7 +246,7 @@ export function useTimePlot({
       current: () => shown.current.window,
       bounds: () => shown.current.bounds,
       onWindow(next, isSettled) {
-        // The next event may come before the next drawing.
+        // The next key event may arrive before the next drawing.
         shown.current = { ...shown.current, window: next };
         shown.current.onWindow(next, isSettled);
       },
@@ -257,7 +257,7 @@ export function useTimePlot({
   }, inputs);
 
   useLayoutEffect(() => {
-    // Another number of lines needs another plot, which has its data from the start.
+    // A changed number of lines needs a new plot, which receives its data when it is created.
     if (chart.current?.series.length === picture.columns.length)
       show(chart.current, { picture, window, walked: walked.current });
   }, [picture, window.from, window.to]);
@@ -282,13 +282,13 @@ export function useTimePlot({
 
   return {
     announcement,
-    /** Draws it again, because what the options refer to has changed. */
+    /** Draws the plot again after a change of values that the options read. */
     redraw() {
       if (!chart.current) return;
       show(chart.current, { ...shown.current, walked: walked.current });
       chart.current.redraw(false, true);
     },
-    /** Attributes of its element. */
+    /** Attributes of the element of the plot. */
     frame: {
       ref: host,
       tabIndex: 0,

@@ -8,7 +8,7 @@ import { addBin, emptyShape, shapeOfBins, shapeOfSamples } from './shape.ts';
 
 /** Below this number of samples, each sample is drawn. */
 const FEW_SAMPLES = 2_000;
-/** The narrowest bins are a second wide. Where there are only a few of them, more samples are drawn by themselves. */
+/** Width of the narrowest bins. A range with only a few such bins may draw more than `FEW_SAMPLES` samples. */
 const NARROWEST_BIN_MS = 1000;
 const FEW_BINS = 120;
 const MOST_SAMPLES = 40_000;
@@ -17,21 +17,21 @@ const MINUTE_MS = 60_000;
 type Sensor = { device_id: string; sensor_id: string };
 
 /**
- * Reads what a chart draws, in the source that suits the range.
+ * Reads the data of a chart from the source that suits the range.
  *
- * @param zone whose days are days
+ * @param zone defines the days
  */
 export function createReader(client: Client, { device_id, sensor_id }: Sensor, zone: Zone = UTC) {
   return {
     /**
-     * @param points at most
+     * @param points maximum number of bins
      * @returns bins
      */
     async bins(range: Range, points: number, signal: AbortSignal): Promise<Shape> {
       return shapeOfBins(await client.series(device_id, sensor_id, { ...range, points }, signal), range);
     },
 
-    /** @returns bins of whole days, of which the first and the last may be cut */
+    /** @returns bins of whole days; the range may cut the first and the last day */
     async days(range: Range, signal: AbortSignal): Promise<Shape> {
       const parts = partsOfRange(range, zone).map(async (part) => {
         const { from, to, offsetMs } = part;
@@ -43,8 +43,8 @@ export function createReader(client: Client, { device_id, sensor_id }: Sensor, z
 
     /**
      * @param ts epoch ms
-     * @param days earlier
-     * @returns epoch ms at which that day begins
+     * @param days number of days before `ts`
+     * @returns epoch ms of the start of that day
      */
     dayBefore: (ts: number, days: number): number => startOfDay(ts, zone, -days),
 
@@ -57,7 +57,7 @@ export function createReader(client: Client, { device_id, sensor_id }: Sensor, z
 
 export type Reader = ReturnType<typeof createReader>;
 
-/** @returns whether the samples themselves are the better picture */
+/** @returns whether the chart should draw single samples instead of bins */
 export function areFew({ count, stepMs }: Shape): boolean {
   const samples = count.reduce((sum, samplesOfBin) => sum + samplesOfBin, 0);
   if (samples <= FEW_SAMPLES) return true;
@@ -72,8 +72,8 @@ const POINTS = { min: 200, max: 2000 };
 const DEFAULT_INTERVAL_MS = 1000;
 
 /**
- * How many bins to ask for: about one to a pixel, so that none is wider than what one can see; but of long ranges no bins narrower than the
- * hours whose statistics are kept, unless the sensor is slow.
+ * The number of bins to request: about one per pixel. Long ranges use the stored hourly statistics, so their bins are
+ * not narrower than an hour, unless the sensor is slow.
  *
  * @param lengthMs of the range
  * @param width of the chart, in CSS pixels
@@ -85,17 +85,19 @@ export function pointsFor(lengthMs: number, width: number, intervalMs: number | 
   return lengthMs > LONG_MS && isMuch ? Math.min(fine, Math.ceil(lengthMs / HOUR_MS) + 1) : fine;
 }
 
-/** Bins of the overview: a strip as wide as the page, a bin to a few pixels. */
+/** Number of bins of the overview strip, which is as wide as the page: one bin for a few pixels. */
 const OVERVIEW_POINTS = 400;
 const ENOUGH_POINTS = 60;
-/** Each look is closer than the one before; a year comes down to its last minutes in three. */
+/**
+ * Maximum number of reads for the overview. Each read narrows the range: three reads reach the last minutes of a year.
+ */
 const MOST_LOOKS = 4;
 const REFRESH = { refreshMs: 60_000 };
 
 /**
- * The overview of a sensor: bins from its first stored sample until now.
+ * The overview of a sensor: bins from its first stored sample to now.
  *
- * @param sensor null: not known yet
+ * @param sensor null: unknown yet
  * @returns null: not known yet, or nothing
  */
 export function useExtent(sensor: { device_id: string; sensor_id: string } | null): Shape | null {
@@ -122,21 +124,21 @@ export function useExtent(sensor: { device_id: string; sensor_id: string } | nul
 }
 
 export const DAY_MS = 86_400_000;
-/** Longer windows have bins of whole days: narrower ones draw the rhythm of the day as a comb. */
+/** Longer windows use bins of whole days, because narrower bins draw the daily cycle as a dense comb. */
 const DAILY_FROM_MS = 60 * DAY_MS;
-/** Still longer ones have more days than an answer has points. */
+/** Longer windows have more days than one API answer has points. */
 const DAILY_TO_MS = 1990 * DAY_MS;
 
 /**
  * @param lengthMs of a window
- * @returns whether its bins are whole days
+ * @returns whether the bins of that window are whole days
  */
 export const isDaily = (lengthMs: number): boolean => lengthMs > DAILY_FROM_MS && lengthMs <= DAILY_TO_MS;
 
 /**
  * @param ts epoch ms
- * @param days later
- * @returns epoch ms at which its day begins
+ * @param days number of days after the day of `ts`
+ * @returns epoch ms of the start of that day
  */
 export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
   if (zone.name === 'local') {
@@ -149,7 +151,7 @@ export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
   return momentOf(day * DAY_MS, zone);
 }
 
-/** The parts of a range in which the days begin at the same time of UTC. They meet at midnight, after a change to or from summer time. */
+/** The parts of a range with one UTC offset each. Two parts meet at the midnight after a clock change. */
 export function partsOfRange({ from, to }: Range, zone: Zone): (Range & { offsetMs: number })[] {
   const parts: (Range & { offsetMs: number })[] = [];
   let start = from;
@@ -164,14 +166,14 @@ export function partsOfRange({ from, to }: Range, zone: Zone): (Range & { offset
   return [...parts, { from: start, to, offsetMs }];
 }
 
-/** @returns days that it touches */
+/** @returns number of days that the part touches */
 export const daysOf = ({ from, to, offsetMs }: Range & { offsetMs: number }): number =>
   Math.ceil((to + offsetMs) / DAY_MS) - Math.floor((from + offsetMs) / DAY_MS);
 
 /**
- * Bins of whole days of the zone's calendar, which may have 23 or 25 hours.
+ * Joins bins to bins of whole days of the zone. Days may have 23 or 25 hours.
  *
- * @param parts narrower bins, or days, each in one day; oldest first
+ * @param parts narrower bins or days, oldest first; no bin spans two days
  */
 export function joinDays(parts: Shape[], range: Range, zone: Zone): Shape {
   const days = { ...emptyShape(range), stepMs: DAY_MS };

@@ -10,18 +10,18 @@ import { firstAtOrAfter, middleOf } from './shape.ts';
 
 export interface PointWords {
   when: string;
-  /** of a bin its average */
+  /** value of the sample, or average of the bin */
   value: string;
-  /** from lowest to highest of a bin; empty: it is a sample */
+  /** minimum to maximum of a bin; empty: the point is a sample */
   band: string;
 }
 
 /**
  * Writes the text of a point of a chart.
  *
- * @param unit of the shape
- * @param states names of its states
- * @returns null: there is none any more
+ * @param unit of the values of the shape
+ * @param states names of the states
+ * @returns null: the point no longer exists
  */
 export function pointWords(
   shape: Shape,
@@ -40,7 +40,7 @@ export function pointWords(
   return { when: `from ${formatDateTime(ts, zone)}`, value, band };
 }
 
-/** @param shape of states */
+/** @param shape of a sensor with states */
 function stateWords(
   { ts, min, avg, max, stepMs }: Shape,
   place: number,
@@ -61,7 +61,7 @@ function stateWords(
 
 /**
  * @param ts epoch ms
- * @returns of a time at which nothing was measured
+ * @returns text for a time without a sample
  */
 export const noSampleWords = (ts: number, zone: Zone): PointWords => ({
   when: formatDateTime(ts, zone),
@@ -69,7 +69,7 @@ export const noSampleWords = (ts: number, zone: Zone): PointWords => ({
   band: '',
 });
 
-/** @returns the same as one line, for screen readers */
+/** @returns the text of a point as one line, for screen readers */
 export const inOneLine = (words: PointWords | null): string =>
   words === null ? '' : [words.value, words.band, words.when].filter(Boolean).join(', ');
 
@@ -78,8 +78,8 @@ export type Reading = { avg: number | null; min: number; max: number; isRaw: boo
 
 /**
  * @param ts epoch ms
- * @param reachMs how far from it a sample, or the middle of a bin, may lie
- * @returns of the nearest; null: nothing is near
+ * @param reachMs maximum distance of a sample, or of the middle of a bin
+ * @returns values of the nearest sample or bin; null: none is near
  */
 export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | null {
   const right = firstAtOrAfter(shape.ts, ts);
@@ -95,19 +95,19 @@ export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | 
   };
 }
 
-/** @returns of a bin all its states */
+/** @returns names of the states of a sample or bin */
 export const stateAt = ({ min, max }: Pick<Reading, 'min' | 'max'>, states: StateNames): string =>
   min === max ? states(min) : `${states(min)} to ${states(max)}`;
 
 export interface Statistics {
-  /** samples */
+  /** number of samples */
   count: number;
   /** null: no samples */
   min: number | null;
   max: number | null;
-  /** null also where it is beyond what a number can hold */
+  /** null: no samples, or a value beyond the number range */
   avg: number | null;
-  /** epoch ms of the first sample, or bin, that is as low */
+  /** epoch ms of the first sample or bin with the minimum */
   minAt: number | null;
   maxAt: number | null;
 }
@@ -120,7 +120,7 @@ export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
     samples += here;
     if ((min[at] ?? 0) < (min[lowest] ?? 0)) lowest = at;
     if ((max[at] ?? 0) > (max[highest] ?? 0)) highest = at;
-    // A running mean keeps its precision where a sum of many would lose it.
+    // A running mean keeps its precision. A sum of many values would lose it.
     mean += (((avg[at] ?? Number.NaN) - mean) * here) / samples;
   }
   return {
@@ -133,26 +133,26 @@ export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
   };
 }
 
-/** A signal as it is drawn: in the unit that suits it, as states, or as the rate of a counter. */
+/** A signal in its drawn form: in a suitable unit, as states, or as the rate of a counter. */
 export interface Presented {
-  /** in `scale` */
+  /** values in `scale` */
   shape: Shape;
-  /** of `shape` */
+  /** scale of the values of `shape` */
   scale: Scale;
-  /** scale of the samples themselves, also where `shape` has rates */
+  /** scale of the samples, even if `shape` has rates */
   values: Scale;
-  /** null: it is a number */
+  /** null: the sensor measures numbers */
   states: StateNames | null;
-  /** it only rises, so a rate can be shown */
+  /** the signal only rises, so a rate can be shown */
   isCounter: boolean;
   /** `shape` has rates */
   isRate: boolean;
 }
 
 /**
- * @param shape as read
+ * @param shape as the API returned it
  * @param labels of the sensor
- * @param how `asRate`: wanted of a counter
+ * @param how `asRate`: the rate is drawn if the signal is a counter
  */
 export function present(
   shape: Shape,
@@ -179,7 +179,7 @@ function* extremesOf({ min, max }: Shape) {
   if (min !== max) yield* max;
 }
 
-/** @returns itself where the values are shown as they are */
+/** @returns the shape in the scale; the same object if the values do not change */
 export function inScale(shape: Shape, scale: Scale): Shape {
   if (isAsSent(scale)) return shape;
   const avg = shape.avg.map((value) => (value === null ? null : toShown(scale, value)));
@@ -193,21 +193,21 @@ export function inScale(shape: Shape, scale: Scale): Shape {
   };
 }
 
-/** Converts thresholds in the same way as values, so that a value on a line is not over it. */
+/** Converts thresholds in the same way as values, so that a value equal to a threshold is not over it. */
 export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
   low: low === null ? null : toShown(scale, low),
   high: high === null ? null : toShown(scale, high),
 });
 
-/** The fewest points from which a signal can be a counter: fewer may rise by chance. */
+/** Minimum number of points of a counter. Fewer points may rise by chance. */
 const LEAST_POINTS = 8;
-/** Restarts of a counter among its steps, at most. */
+/** Maximum share of restarts among the steps of a counter. */
 const RESTARTS = 0.05;
 
 /**
  * Finds whether a signal is a counter: never negative, and never lower than before unless it restarted near zero.
  *
- * @param unit as sent
+ * @param unit as the sensor sends it
  */
 export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   const quantity = quantityOf(unit);
@@ -228,7 +228,7 @@ export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   return rises > 1 && restarts <= RESTARTS * max.length;
 }
 
-/** Units of time of a rate, the shortest first. */
+/** Time units of a rate, the shortest first. */
 const PER: [unit: string, ms: number][] = [
   ['s', 1000],
   ['min', 60_000],
@@ -237,10 +237,10 @@ const PER: [unit: string, ms: number][] = [
 ];
 
 /**
- * The rate of a counter between its points; after a restart it begins at zero. Energy becomes power.
+ * Computes the rate of a counter between its points. After a restart, the counter begins at zero. Energy becomes power.
  *
  * @param shape of a counter
- * @param unit as sent
+ * @param unit as the sensor sends it
  */
 export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit: string } {
   const { ts, max } = shape;
@@ -261,7 +261,7 @@ export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit:
   };
 }
 
-/** @returns `factor`: energy a millisecond in `unit`; null: it is no energy */
+/** @returns `factor`: converts energy per millisecond to `unit`; null: the unit is no energy */
 function powerOf(unit: string | null): { unit: string; factor: number } | null {
   const [, prefix = '', energy] = /^([kMG]?)(J|Wh)$/.exec(unit ?? '') ?? [];
   if (!energy) return null;

@@ -2,26 +2,26 @@ import type { Series } from '../api/types.ts';
 import { typicalStep } from '../kit/figure.tsx';
 
 /**
- * The data of a chart: raw samples, or bins of them. The arrays have one length, oldest first. For a sample, `min`,
- * `avg` and `max` are its value (and one array), and `count` is 1.
+ * The data of a chart: single samples, or bins. All arrays have one length, oldest first. For a sample, `min`,
+ * `avg` and `max` are its value, in one shared array, and `count` is 1.
  */
 export interface Shape {
-  /** width of a bin; null: these are samples */
+  /** width of a bin in ms; null: the points are samples */
   stepMs: number | null;
-  /** epoch ms of the range it was read for */
+  /** epoch ms, start of the range that was read */
   from: number;
-  /** epoch ms */
+  /** epoch ms, end of that range */
   to: number;
-  /** epoch ms; of a bin its beginning */
+  /** epoch ms of the sample, or of the start of the bin */
   ts: number[];
   min: number[];
-  /** null where it is beyond what a number can hold */
+  /** null: the average is beyond the number range */
   avg: (number | null)[];
   max: number[];
   count: number[];
 }
 
-/** Half-open, epoch ms. */
+/** A half-open range in epoch ms. */
 export type Range = { from: number; to: number };
 
 export const emptyShape = ({ from, to }: Range): Shape => ({
@@ -53,7 +53,7 @@ export function shapeOfSamples({ ts, value }: { ts: number[]; value: number[] },
   return { stepMs: null, from, to, ts, min: value, avg: value, max: value, count: ts.map(() => 1) };
 }
 
-/** @returns index of the first that is not before */
+/** @returns index of the first time that is not before `at` */
 export function firstAtOrAfter(sorted: number[], at: number): number {
   let low = 0;
   let high = sorted.length;
@@ -66,10 +66,10 @@ export function firstAtOrAfter(sorted: number[], at: number): number {
 }
 
 /**
- * The part of a shape that lies in a range. A bin that begins before the range is left out, since it counts samples from before it. A bin
- * that was read for this beginning was cut there, and stays.
+ * The part of a shape that lies in a range. A bin that starts before the range is left out, because it counts samples
+ * from before the range. If the shape was read for a range with this start, the API cut the bin there, so it stays.
  *
- * @returns itself, where that is all of it
+ * @returns the same object if the range covers the whole shape
  */
 export function within(shape: Shape, { from, to }: Range): Shape {
   const isCut = shape.stepMs !== null && shape.from >= from;
@@ -93,9 +93,9 @@ export function within(shape: Shape, { from, to }: Range): Shape {
 }
 
 /**
- * A shape with a new end: `tail` replaces everything from `tail.from`.
+ * Joins a shape and a newer part: `tail` replaces everything from `tail.from`.
  *
- * @param tail of the same kind and step
+ * @param tail samples or bins like the shape, with equal bin width
  */
 export function join(shape: Shape, tail: Shape): Shape {
   const end = firstAtOrAfter(shape.ts, tail.from);
@@ -118,7 +118,7 @@ export function join(shape: Shape, tail: Shape): Shape {
 /**
  * Combines the bins of a shape into wider bins.
  *
- * @param stepMs a multiple of its own
+ * @param stepMs a multiple of the bin width of the shape
  */
 export function coarsen(shape: Shape, stepMs: number): Shape {
   const wide = { ...emptyShape(shape), stepMs };
@@ -127,11 +127,11 @@ export function coarsen(shape: Shape, stepMs: number): Shape {
 }
 
 /**
- * Adds a bin to a wider one: to the last bin if that begins at `start`, else to one of its own.
+ * Adds a bin to wider bins: to the last wider bin if that starts at `start`, otherwise to a new one.
  *
  * @param wide changed in place
  * @param start epoch ms, not before the last bin
- * @param at index of its bin
+ * @param at index of the bin in the shape
  */
 export function addBin(wide: Shape, start: number, shape: Shape, at: number) {
   const last = wide.ts.length - 1;
@@ -157,19 +157,19 @@ export function addBin(wide: Shape, start: number, shape: Shape, at: number) {
   wide.count[last] = before + count;
 }
 
-/** This number of intervals without a sample is a gap. */
+/** Number of intervals without a sample that form a gap. */
 const GAP_INTERVALS = 3;
-/** The number of intervals of a gap, for sensors without a known interval. */
+/** Number of intervals that form a gap, for sensors without a known interval. */
 const UNKNOWN_GAP_INTERVALS = 10;
 
-/** As uPlot takes them. */
+/** Data columns in the form that uPlot expects. */
 export type Columns = [x: number[], avg: (number | null)[], max: (number | null)[], min: (number | null)[]];
 
-/** `places`: of each column entry the index in the shape, -1 for a gap */
+/** `places`: index in the shape for each column entry, -1 for a gap */
 export type Drawn = { columns: Columns; places: number[] };
 
 /**
- * A line must not claim what nobody measured: where samples or bins are missing, it is broken.
+ * Converts a shape to columns for uPlot. The line breaks where samples or bins are missing.
  *
  * @param intervalMs between two samples, from the device's birth
  */
@@ -192,7 +192,7 @@ export function drawn(shape: Shape, intervalMs: number | null): Drawn {
   return { columns, places };
 }
 
-/** @returns epoch ms where it is drawn: a bin in the middle of what of it lies in the range */
+/** @returns epoch ms at which a point is drawn: for a bin the middle of its part within the range */
 export function middleOf({ ts, stepMs, from, to }: Shape, at: number): number {
   const start = ts[at] ?? 0;
   if (stepMs === null) return start;
@@ -201,9 +201,10 @@ export function middleOf({ ts, stepMs, from, to }: Shape, at: number): number {
 }
 
 /**
- * Finds the gaps by the interval that the sensor has at that time: a sensor that becomes slower, or sends in batches, has none.
+ * Finds gaps by the interval of the sensor around that time. So a sensor that becomes slower or sends batches has no
+ * gaps.
  *
- * @returns whether something is missing before that sample or bin
+ * @returns whether samples are missing before that sample or bin
  */
 function gapFinder({ ts, stepMs, count }: Shape, intervalMs: number | null): (at: number) => boolean {
   const stepOfBin = stepMs ?? 0;
@@ -222,11 +223,11 @@ function gapFinder({ ts, stepMs, count }: Shape, intervalMs: number | null): (at
 }
 
 /**
- * The entries that no line shows: those of a run between two gaps that is too narrow to be seen.
+ * The entries that no line shows, because their run between two gaps is too narrow.
  *
  * @param values of one line; null: a gap; undefined: only another line has a sample there
  * @param xOf pixel of an entry
- * @param least narrowest run that is seen, in pixels
+ * @param least width in pixels of the narrowest visible run
  */
 export function loneEntries(
   values: ArrayLike<number | null | undefined>,

@@ -25,7 +25,7 @@ const HINT =
 
 const NO_PLUGINS: Plugin[] = [];
 
-/** The chart of one sensor, and above it what the cursor is on. */
+/** The chart of one sensor with the values under the cursor above it. */
 export function SignalChart({
   name,
   type,
@@ -40,9 +40,9 @@ export function SignalChart({
 }: {
   name: string;
   type: string | null;
-  /** of the shape */
+  /** unit of the values of the shape */
   unit: string | null;
-  /** between two samples, from the device's birth */
+  /** time between two samples, from the birth message */
   intervalMs: number | null;
   shape: Shape;
   /** the shape has states, drawn as bands */
@@ -52,16 +52,16 @@ export function SignalChart({
   bounds: Bounds;
   onWindow: (next: Window, isSettled: boolean) => void;
   onReset: () => void;
-  /** where the plot is */
+  /** receives the position of the plot */
   onPlot?: (edges: Edges) => void;
   thresholds?: Thresholds;
-  /** charts with the same one move their cursors together */
+  /** charts with the same key move their cursors together */
   cursorKey?: string;
-  /** further parts that it draws */
+  /** further plugins of the plot */
   plugins?: Plugin[];
-  /** what stands in front of the unit */
+  /** content in front of the unit */
   title?: ComponentChildren;
-  /** what stands over an empty chart */
+  /** content over an empty chart */
   children?: ComponentChildren;
 }) {
   const { preferences } = useServices();
@@ -71,7 +71,7 @@ export function SignalChart({
     ts: null,
   });
   const onPlace = useCallback((place: number | null, ts: number | null) => {
-    // The time counts only where there is no point.
+    // The time is needed only if there is no point under the cursor.
     const next = place === null ? { place, ts } : { place, ts: null };
     setCursor((now) => (now.place === next.place && now.ts === next.ts ? now : next));
   }, []);
@@ -120,7 +120,7 @@ export function SignalChart({
   );
 }
 
-/** What draws the bands of states in place of a line. It is the same as long as the signal stays one of states. */
+/** Plugins that draw bands of states instead of a line. The array stays the same while the signal has states. */
 export function useStatePlugins(shape: Shape, states: StateNames | null, intervalMs: number | null) {
   const hasStates = states !== null;
   const current = useMemo(() => ({ shape, states, intervalMs }), [hasStates]);
@@ -128,7 +128,7 @@ export function useStatePlugins(shape: Shape, states: StateNames | null, interva
   return useMemo(() => (hasStates ? [statePlugin(() => current)] : []), [hasStates, current]);
 }
 
-/** Explains the points of the line. */
+/** A note that explains the points of the line: samples or bins. */
 function SourceNote({
   shape,
   unit,
@@ -167,23 +167,23 @@ const Readout = ({ words }: { words: PointWords | null }) =>
 interface StateSignal {
   shape: Shape;
   states: StateNames | null;
-  /** between two samples, from the device's birth */
+  /** time between two samples, from the birth message */
   intervalMs: number | null;
 }
 
-/** The smallest visible width, in CSS pixels. */
+/** Minimum width of a band in CSS pixels, so that it stays visible. */
 const LEAST_WIDTH = 2;
-/** The band lies in the middle of the plot, as high as this part of it. */
+/** Height of the band as a share of the plot. The band lies in the middle. */
 const BAND = 0.6;
-/** Opacity of the lowest and the highest state. */
+/** Opacity of the lowest and of the highest state. */
 const STRENGTH = { low: 0.22, high: 0.9 };
-/** Room next to the name of a state in its band, in CSS pixels. */
+/** Space left and right of the name of a state in its band, in CSS pixels. */
 const PADDING = 6;
 
 /**
- * Draws a signal of states as bands in place of its line.
+ * Draws a signal with states as bands instead of a line.
  *
- * @param current what to draw by now
+ * @param current returns the shape to draw
  */
 const statePlugin = (current: () => StateSignal): Plugin => ({
   opts(_chart, options) {
@@ -217,9 +217,9 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.clip();
   ctx.font = `${12 * ratio}px system-ui, sans-serif`;
   ctx.textBaseline = 'middle';
-  // The axes were written with another alignment.
+  // uPlot leaves the alignment of the axis labels in the canvas.
   ctx.textAlign = 'left';
-  // The shortest come last: a longer one next to it must not cover a moment.
+  // The shortest bands are drawn last, so that a longer neighbor does not cover a short one.
   const stretches = stretchesOf(shape, drawn(shape, intervalMs)).sort(
     (a, b) => b.to - b.from - (a.to - a.from),
   );
@@ -229,7 +229,7 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.restore();
 }
 
-/** A band of one color; of a bin with two states, the higher one takes its share from below. */
+/** Paints a band. For a bin with two states, the higher state fills its share from below. */
 function paintStretch(
   chart: UPlot,
   { from, to, value, highest: top, share }: StateBand,
@@ -259,46 +259,48 @@ function paintStretch(
   const room = Math.min(left + width, bbox.left + bbox.width) - start - PADDING * ratio;
   if (top > value || ctx.measureText(name).width > room) return;
   ctx.fillStyle = ink;
-  // Above the band, where every color of it leaves the name legible.
+  // The name stands above the band, because it is not legible on every band color.
   ctx.fillText(name, start, y - 9 * ratio);
 }
 
 /**
- * @param highest of all states
+ * @param highest highest of all states
  * @returns opacity
  */
 const strengthOf = (value: number, highest: number): number =>
   STRENGTH.low + (STRENGTH.high - STRENGTH.low) * (value / highest);
 
 /**
- * A signal over time: a line of samples, or of averages in a band from lowest to highest. It is moved and zoomed by mouse, touch
- * and keyboard. It reports the wanted window, and its parent decides. A table next to it has the same figures for screen readers.
+ * A signal over time: a line of samples, or of averages in a band from minimum to maximum. Mouse, touch and keyboard
+ * move and zoom it. The chart reports the wanted window, and its parent decides. A table next to it has the values
+ * for
+ * screen readers.
  */
 export function TimeChart(props: {
   label: string;
   shape: Shape;
-  /** between two samples, from the device's birth; longer pauses are gaps */
+  /** time between two samples, from the birth message; longer pauses are gaps */
   intervalMs: number | null;
   window: Window;
   bounds: Bounds;
-  /** `isSettled`: not on the way any more */
+  /** `isSettled`: the gesture has ended */
   onWindow: (next: Window, isSettled: boolean) => void;
   onReset: () => void;
   /**
-   * index in the shape of what is under the cursor, and the time there
-   * in epoch ms; null: nothing was measured there, or the cursor is away
+   * receives the index in the shape of the point under the cursor, and the time there in epoch ms;
+   * null: no sample is there, or the cursor is outside of the chart
    */
   onPlace: (place: number | null, ts: number | null) => void;
-  /** text for screen readers of the point that the keyboard reached; the chart announces nothing else */
+  /** text for screen readers about the point that the keyboard reached; the chart announces nothing else */
   inWords: (place: number) => string;
   thresholds?: Thresholds;
-  /** charts with the same one move their cursors together */
+  /** charts with the same key move their cursors together */
   cursorKey?: string;
-  /** further options of the plot */
+  /** further plugins of the plot */
   plugins?: uPlot.Plugin[];
-  /** where the plot is; called after each drawing */
+  /** receives the position of the plot after each drawing */
   onPlot?: (edges: Edges) => void;
-  /** id of the text that explains its use */
+  /** id of the text that explains how to use the chart */
   describedBy?: string;
 }) {
   const { label, shape, intervalMs, thresholds = NO_THRESHOLDS, cursorKey, plugins, describedBy } = props;
@@ -334,7 +336,7 @@ export function TimeChart(props: {
     },
     inputs: [cursorKey, plugins],
   });
-  // Lines may stretch the scale of the values, which follows that of the times.
+  // Thresholds may extend the value scale, which uPlot computes after the time scale.
   useLayoutEffect(redraw, [thresholds.low, thresholds.high]);
 
   return (

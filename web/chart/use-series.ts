@@ -10,28 +10,28 @@ import { coarsen, emptyShape, join, within } from './shape.ts';
 import type { Window } from './window.ts';
 import { lengthOf } from './window.ts';
 
-/** Pause after the last move of a window before it is requested, in ms. */
+/** Pause in ms between the last move of a window and the request for its data. */
 const PAUSE_MS = 120;
-/** A wait longer than this is shown, in ms. */
+/** Wait in ms after which the chart shows that it is reading. */
 const SLOW_MS = 4_000;
 const WINDOWS_KEPT = 30;
 
 interface SeriesAnswer {
-  /** the shape of the previous window, until that of this one is read */
+  /** shape of the window; until that is read, shape of the previous window */
   shape: Shape;
   loading: boolean;
   slow: boolean;
-  /** why nothing new was read; temporary problems are retried */
+  /** why the last read failed; temporary problems are retried */
   problem: Problem | null;
   reload: () => void;
 }
 
 /**
- * The shape of a sensor's signal in a window of time: the samples themselves where there are few, bins of them where there are
- * many. A live window goes on.
+ * Reads the shape of the signal of a sensor in a window: single samples if there are few, otherwise bins.
+ * A live window is updated continuously.
  *
  * @param sensor null: not known yet
- * @param points bins at limit; `pointsFor` knows a good number
+ * @param points maximum number of bins; `pointsFor` returns a suitable number
  */
 export function useSeries(
   sensor: { device_id: string; sensor_id: string } | null,
@@ -50,7 +50,7 @@ export function useSeries(
   const { live: isLive, from, to } = window;
   const name = `${isLive ? to - from : `${from}/${to}`}/${points}`;
 
-  // A live window moves on by itself: its name is its length.
+  // A live window moves by itself, so only its length identifies it.
   useEffect(() => {
     if (!reader) return undefined;
     const slowTimer = setTimeout(() => setAnswer((now) => ({ ...now, slow: true })), SLOW_MS);
@@ -96,13 +96,13 @@ const NOTHING_YET: Omit<SeriesAnswer, 'reload'> = {
   problem: null,
 };
 
-/** A small cache: the last used entries by name. */
+/** A cache that keeps the most recently used entries. */
 export function createLruCache<T>(limit: number) {
   const kept: Map<string, T> = new Map();
   return {
     get: (name: string): T | undefined => kept.get(name),
     set(name: string, thing: T) {
-      // Inserted again, it is the last entry to be forgotten.
+      // A new insertion moves the entry to the end, so that it is removed last.
       kept.delete(name);
       kept.set(name, thing);
       for (const oldest of kept.keys()) {
@@ -113,35 +113,37 @@ export function createLruCache<T>(limit: number) {
   };
 }
 
-/** Interval of requests for new data, in ms. A request for new bins waits at least the time of a pixel. */
+/** Interval of requests for new data, in ms. For bins, the interval is at least the time of one pixel. */
 const POLL_MS = { samples: 250, min: 1_000, max: 10_000 };
-/** Everything is read again after this time, which includes late samples. */
+/** Interval in ms of a complete read, which includes late samples. */
 const RELOAD_MS = 60_000;
-/** Temporary problems are retried after this time. */
+/** Pause in ms before a retry after a temporary problem. */
 const RETRY_MS = 5_000;
 const PIXELS = 1000;
-/** Bins that are read once more with those that are new: fewer of them might come in another width. */
+/**
+ * Number of known bins that are read again with new ones. For a shorter range, the API might choose another bin width.
+ */
 const BINS_AGAIN = 3;
 
 interface FeedOptions {
   reader: Reader;
   window: Window;
-  /** bins at most */
+  /** maximum number of bins */
   points: number;
-  /** epoch ms at which a live window ends by now */
+  /** returns epoch ms of the current end of a live window */
   end: () => number;
-  /** calls the listener when there is something new; null: never */
+  /** calls the listener when there is new data; null: there is no source of changes */
   subscribe: ((listener: () => void) => () => void) | null;
   onShape: (shape: Shape) => void;
   onProblem: (problem: Problem) => void;
-  /** everything that exists was passed to `onShape` */
+  /** is called when all existing data was passed to `onShape` */
   onSettled: () => void;
 }
 
 /**
- * Reads a window: bins first, then samples where there are few of them; and goes on with it as long as it is live.
+ * Reads a window: first bins, then single samples if there are few. A live window is read continuously.
  *
- * @returns ends it; what is under way is cancelled
+ * @returns a function that stops reading and aborts running requests
  */
 export function openFeed({
   reader,

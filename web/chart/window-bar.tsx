@@ -24,7 +24,7 @@ import type { Bounds, useWindow, Window } from './window.ts';
 
 const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
 
-/** The range of time that is shown, and controls for another one. */
+/** The shown time range, and the controls that change it. */
 export function WindowBar({
   window,
   bounds,
@@ -128,7 +128,7 @@ export function WindowBar({
   );
 }
 
-/** The range by the calendar, in a zone of choice, or by times before now. */
+/** The form for a range: dates in a chosen time zone, or times relative to now. */
 function RangeForm({
   id,
   window,
@@ -136,13 +136,13 @@ function RangeForm({
   onChange,
   onLive,
 }: {
-  /** of the form, which its button names */
+  /** id of the form, to which its button refers */
   id: string;
-  /** when the form was opened */
+  /** the window at the time when the form was opened */
   window: Window;
   bounds: Bounds;
   onChange: (next: Window) => void;
-  /** @param ms ends now, and goes on */
+  /** @param ms length of the live window */
   onLive: (ms: number) => void;
 }) {
   const { preferences } = useServices();
@@ -158,7 +158,7 @@ function RangeForm({
 
   function submit(event: Event) {
     event.preventDefault();
-    // The end of a live range that nobody changed is still now.
+    // If the user did not change the end of a live range, the range stays live.
     const endsNow = opened.live && typed.to === opened.to;
     const range = readRange(typed, zone, bounds.now);
     setWrong(typeof range === 'string' ? range : '');
@@ -205,12 +205,12 @@ function RangeForm({
   );
 }
 
-/** All zones that the browser knows. Local and UTC come first. */
+/** The choice among all time zones that the browser knows. Local and UTC come first. */
 function ZoneChoice({ at }: { at: number }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const id = useId();
-  // A zone that was chosen in another browser may have another name in this one.
+  // This browser may list the zone under another name than the browser in which it was chosen.
   const names = useMemo(
     () => [...new Set([...Intl.supportedValuesOf('timeZone'), zone.name])].filter(isNamedZone).sort(),
     [zone],
@@ -236,7 +236,7 @@ function ZoneChoice({ at }: { at: number }) {
   );
 }
 
-/** Two fields for times before now, as an address has them. A range that ends now goes on. */
+/** Two fields for times relative to now, written as in an address. A range that ends now is live. */
 function RelativeForm({
   now,
   onLive,
@@ -296,7 +296,7 @@ function RelativeForm({
 
 /**
  * @param now epoch ms
- * @returns what is wrong with it
+ * @returns the reason why the range is invalid
  */
 function readRange(
   typed: { from: string; to: string },
@@ -313,8 +313,8 @@ const WIDTH = 1000;
 const HEIGHT = 40;
 
 /**
- * All that is kept of a sensor in one strip, and in it the window that the chart shows: to be dragged, or put elsewhere by a press.
- * The chart does the same by keyboard, so it is hidden from screen readers.
+ * The overview strip: all stored data of a sensor, with the window of the chart marked. Dragging moves the window,
+ * and a press places it. The strip is hidden from screen readers, because the keyboard does the same in the chart.
  */
 export function Overview({
   extent,
@@ -329,7 +329,7 @@ export function Overview({
   window: Window;
   bounds: Bounds;
   onWindow: (next: Window, isSettled: boolean) => void;
-  /** space of the chart on both sides of its plot, which the strip keeps, too */
+  /** space left and right of the plot of the chart; the strip has the same margins */
   edges: Edges | null;
 }) {
   const { preferences } = useServices();
@@ -397,7 +397,7 @@ export function Overview({
   );
 }
 
-/** @returns from lowest to highest of each bin */
+/** @returns SVG path of the band from minimum to maximum of each bin */
 function bandOf({ ts, min, max, stepMs }: Shape, from: number, to: number): string {
   const [lowest, highest] = [Math.min(...min), Math.max(...max)];
   const x = (at: number) => ((at - from) / (to - from)) * WIDTH;

@@ -6,31 +6,32 @@ import { useServices } from '../state/hooks.ts';
 export type Window = { live: boolean; from: number; to: number };
 
 export interface Bounds {
-  /** epoch ms, before which there is nothing to see */
+  /** epoch ms, start of the selectable time */
   earliest: number;
   /** epoch ms */
   now: number;
 }
 
-/** The shortest window, in ms: samples have whole milliseconds. */
+/** Length of the shortest window in ms. Samples have whole milliseconds. */
 export const NARROWEST_MS = 50;
-/** One press of a key: a year is eight of them away from a minute, each still to be recognized from the one before. */
+/** Zoom factor of one key press. Eight presses lead from a year to a minute, and each view still resembles the last. */
 const ZOOM_STEP = 4;
-/** Nearer to now than this part of its length, a window has come back to now. */
+/** A window whose end is nearer to now than this share of its length becomes live. */
 const NEAR_NOW = 0.002;
 
-/** @returns ms */
+/** @returns length of a window in ms */
 export const lengthOf = ({ from, to }: Window): number => to - from;
 
 /** @param now epoch ms */
 export const liveWindow = (ms: number, now: number): Window => ({ live: true, from: now - ms, to: now });
 
 /**
- * The window of an address: `range` ends now, `from` and `to` are fixed; with `range` and `to`, so long before that time. Times before now,
- * as `-1h`, count from the moment in which the address was opened. `from` alone, or with `to=now`, ends now and goes on.
+ * Reads the window of an address. `range` alone is live, and ends at `to` if both are set. `from` and `to` are fixed.
+ * Relative times such as `-1h` count from the time when the address was opened. A relative `from` alone, or with
+ * `to=now`, is live.
  *
  * @param now epoch ms
- * @param openedAt epoch ms
+ * @param openedAt epoch ms, time when the address was opened
  */
 export function readWindow(query: URLSearchParams, now: number, openedAt: number = now): Window {
   const span = parseSpan(query.get('range')) ?? DEFAULT_SPAN_MS;
@@ -43,13 +44,13 @@ export function readWindow(query: URLSearchParams, now: number, openedAt: number
   return { live: false, from, to };
 }
 
-/** @returns its part of the address */
+/** @returns the parameters of the address for a window */
 export function writeWindow(window: Window): Record<'range' | 'from' | 'to', string | null> {
   if (window.live) return { range: writeSpan(lengthOf(window)), from: null, to: null };
   return { range: null, from: new Date(window.from).toISOString(), to: new Date(window.to).toISOString() };
 }
 
-/** Keeps a window between its bounds and to whole milliseconds. One that reaches now is live from then on. */
+/** Limits a window to its bounds and to whole milliseconds. A window that reaches now becomes live. */
 export function settle({ from, to }: { from: number; to: number }, { earliest, now }: Bounds): Window {
   const length = Math.min(
     Math.max(Math.round(to - from), NARROWEST_MS),
@@ -61,7 +62,8 @@ export function settle({ from, to }: { from: number; to: number }, { earliest, n
 }
 
 /**
- * The window of a range that a reader typed. It is not moved. A range that reaches now is cut there, and live.
+ * The window of a range that a user typed. The range is not moved to the bounds. A range that reaches now is cut
+ * there, and live.
  *
  * @param range begins before now
  * @param now epoch ms
@@ -72,8 +74,8 @@ export function typedWindow({ from, to }: { from: number; to: number }, now: num
 }
 
 /**
- * @param factor of its length: below 1 zooms in
- * @param anchor epoch ms that stays where it is
+ * @param factor for the length; below 1 zooms in
+ * @param anchor epoch ms; this time keeps its place in the window
  */
 export function zoom({ from, to }: Window, factor: number, anchor: number, bounds: Bounds) {
   const length = Math.max((to - from) * factor, NARROWEST_MS);
@@ -82,9 +84,9 @@ export function zoom({ from, to }: Window, factor: number, anchor: number, bound
 }
 
 /**
- * One step of zoom by a key or a button. A live window stays live, in one of the offered lengths.
+ * One zoom step by a key or a button. A live window stays live, and takes one of the offered lengths.
  *
- * @param direction in, out
+ * @param direction -1: in, 1: out
  * @param anchor epoch ms; null: now, or the middle
  */
 export function zoomStep(window: Window, direction: -1 | 1, anchor: number | null, bounds: Bounds) {
@@ -93,7 +95,7 @@ export function zoomStep(window: Window, direction: -1 | 1, anchor: number | nul
   return zoom(window, direction < 0 ? 1 / ZOOM_STEP : ZOOM_STEP, anchor ?? (from + to) / 2, bounds);
 }
 
-/** @param ms to the right, later; negative: earlier */
+/** @param ms distance of the move; negative: earlier */
 export const pan = ({ from, to }: Window, ms: number, bounds: Bounds) =>
   settle({ from: from + ms, to: to + ms }, bounds);
 
@@ -101,7 +103,7 @@ const UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 36
 
 type RangeOption = { value: string; label: string; title: string; ms: number };
 
-/** The offered spans. */
+/** The lengths of live ranges that the chart offers. */
 export const SPANS: RangeOption[] = [
   { value: '1m', label: '1 min', title: 'The last minute', ms: 60_000 },
   { value: '5m', label: '5 min', title: 'The last 5 minutes', ms: 300_000 },
@@ -116,14 +118,14 @@ export const SPANS: RangeOption[] = [
 
 const DEFAULT_SPAN_MS = 300_000;
 
-/** Longer than any retention. */
+/** Longest length in an address, in ms. It is longer than any retention time. */
 const LONGEST_MS = 100 * UNITS_MS.y;
-/** The earliest time of an address. */
+/** The earliest time in an address, in epoch ms. */
 const EARLIEST_MS = 0;
 
 /**
- * @param text `5m`, `90s`, `1500ms`, 100 years at most
- * @returns ms; null: not a span
+ * @param text such as `5m`, `90s`, `1500ms`; at most 100 years
+ * @returns ms; null: the text is no valid length
  */
 export function parseSpan(text: string | null): number | null {
   const [, digits, unit] = /^(\d{1,12})(ms|[smhdy])$/.exec(text ?? '') ?? [];
@@ -133,7 +135,7 @@ export function parseSpan(text: string | null): number | null {
 
 /**
  * @param text `now`, `-15m`, `-1h`
- * @returns ms before now; null: not such a time
+ * @returns ms before now; null: the text is no relative time
  */
 export function parseAgo(text: string | null): number | null {
   if (text === 'now') return 0;
@@ -141,8 +143,8 @@ export function parseAgo(text: string | null): number | null {
 }
 
 /**
- * @param ms whole
- * @returns in the largest unit that divides it
+ * @param ms whole number
+ * @returns the length in the largest unit that divides it
  */
 export function writeSpan(ms: number): string {
   const units = ['y', 'd', 'h', 'm', 's'] as (keyof typeof UNITS_MS)[];
@@ -150,7 +152,7 @@ export function writeSpan(ms: number): string {
   return `${ms / UNITS_MS[unit]}${unit}`;
 }
 
-/** Steps of lengths that read well, in ms. */
+/** Rounding steps for lengths, in ms. */
 const STEPS_MS = [
   1,
   10,
@@ -160,10 +162,10 @@ const STEPS_MS = [
   ...[1, 6].map((hours) => hours * UNITS_MS.h),
   UNITS_MS.d,
 ];
-/** A step is no larger than this part of a length: half of it is a few pixels of a chart. */
+/** Maximum rounding step as a share of the length. Half of such a step is a few pixels of a chart. */
 const UNSEEN = 0.02;
 
-/** @returns a length near it that reads well, so near that nobody sees the difference */
+/** @returns a round length that differs from `ms` by a few pixels of the chart at most */
 export function roundSpan(ms: number): number {
   const step = STEPS_MS.findLast((step) => step <= ms * UNSEEN) ?? 1;
   return Math.round(ms / step) * step;
@@ -172,25 +174,25 @@ export function roundSpan(ms: number): number {
 /**
  * The next span that the chart offers.
  *
- * @param direction shorter, longer
- * @returns ms; the same where there is none
+ * @param direction -1: shorter, 1: longer
+ * @returns ms; `ms` itself at the first or last offered span
  */
 export function nextSpan(ms: number, direction: -1 | 1): number {
   const others = SPANS.filter((span) => (direction > 0 ? span.ms > ms : span.ms < ms));
   return (direction > 0 ? others[0] : others.at(-1))?.ms ?? ms;
 }
 
-/** As far back as is kept, unless something older is known: `HISTORY_DAYS` by default. */
+/** Default of `HISTORY_DAYS` in ms. A chart reaches so far back, unless older samples are known. */
 const RETENTION_MS = 365 * 86_400_000;
 
 /**
- * The stretch of time that a view shows. It stands in the address: reload, back and sharing work. While it is being dragged it
- * is only shown; what was settled on is a step that Back takes back.
+ * The window of a view. The address holds it, so reload, Back and sharing work. While the user drags, the window is
+ * only shown. After the gesture it enters the address, and Back undoes it.
  *
- * `settled` is the window of the address, `window` is the one to draw.
+ * `settled` is the window of the address. `window` is the window to draw.
  *
- * @param newest epoch ms of the newest sample: a device whose clock is ahead of ours is shown too
- * @param earliest epoch ms, where there is something older than the usual retention
+ * @param newest epoch ms of the newest sample, so that samples of a device whose clock is ahead are shown, too
+ * @param earliest epoch ms of the first sample, which may be older than the default retention time
  */
 export function useWindow(newest: number | null, earliest: number = Number.POSITIVE_INFINITY) {
   const { clock, router } = useServices();
@@ -218,7 +220,7 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
         if (!isSettled) setDraft(next);
         else settleOn(next.live ? liveWindow(roundSpan(lengthOf(next)), next.to) : next);
       },
-      /** @param ms ends now, and goes on */
+      /** @param ms length of the live window */
       goLive: (ms: number) => settleOn(liveWindow(ms, clock.now())),
       /** Returns to the last live window. */
       reset: () => settleOn(liveWindow(home.current, clock.now())),
@@ -230,7 +232,8 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
 }
 
 /**
- * Times before now in an address stand still while it is open: the picture would move on each tick, and be read again.
+ * Keeps the time when an address was opened. If relative times counted from now, each tick would move and reread the
+ * chart.
  *
  * @param now epoch ms
  * @returns epoch ms when this range was opened

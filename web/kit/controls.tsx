@@ -5,7 +5,7 @@ import { useServices } from '../state/hooks.ts';
 import './header.css';
 import type { LatestItem } from '../api/types.ts';
 
-/** A choice of a few options: native radio buttons, so that arrow keys and screen readers work without code. */
+/** A choice of a few options as native radio buttons, so that arrow keys and screen readers work without code. */
 export function Choice<Value extends string>({
   legend,
   options,
@@ -15,8 +15,8 @@ export function Choice<Value extends string>({
   /** read by screen readers, not shown */
   legend: string;
   /**
-   * `note`: follows the label; on a small screen only screen readers read it; `icon`: path of a drawing of
-   *   16 by 16, shown in place of the label
+   * `note`: text after the label, on a small screen for screen readers only;
+   * `icon`: SVG path of 16 by 16 units, shown instead of the label
    */
   options: readonly { value: Value; label: string; note?: string; title?: string; icon?: string }[];
   value: Value;
@@ -54,7 +54,7 @@ const Icon = ({ path }: { path: string }) => (
   </svg>
 );
 
-/** The result of a click is shown for this time, in ms. */
+/** Time in ms for which the result of a click is shown. */
 const SHOWN_MS = 2500;
 
 const RESULTS: Record<'idle' | 'copied' | 'failed', string> = {
@@ -64,9 +64,9 @@ const RESULTS: Record<'idle' | 'copied' | 'failed', string> = {
 };
 
 /**
- * Copies a text to the clipboard.
+ * A button that copies a text to the clipboard.
  *
- * @param props `what` is copied, for screen readers
+ * @param props `what`: name of the text, for screen readers
  */
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [result, setResult] = useState<keyof typeof RESULTS>('idle');
@@ -105,7 +105,7 @@ export const Copyable = ({ text, what }: { text: string; what: string }) => (
   </div>
 );
 
-/** @returns whether it is on the clipboard */
+/** @returns whether the text was copied to the clipboard */
 export async function copyText(text: string, button: HTMLElement | null): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -116,9 +116,9 @@ export async function copyText(text: string, button: HTMLElement | null): Promis
 }
 
 /**
- * The deprecated way to copy. A page without TLS has no clipboard, unless it is on loopback.
+ * Copies by the deprecated command, because a page without TLS has no clipboard API, except on loopback.
  *
- * @param button the field is put next to it: outside of an open dialog nothing can be selected
+ * @param button a temporary field is placed next to it, because an open modal dialog blocks selections outside
  */
 function copySelection(text: string, button: HTMLElement | null): boolean {
   const field = document.createElement('textarea');
@@ -132,7 +132,7 @@ function copySelection(text: string, button: HTMLElement | null): boolean {
   return isCopied;
 }
 
-/** A modal question. Escape or a click outside cancels it. The caller removes it; the focus then returns to where it was. */
+/** A modal dialog. Escape or a click outside cancels it. The caller removes it, and then the focus returns. */
 export function Dialog({
   title,
   busy = false,
@@ -142,20 +142,20 @@ export function Dialog({
 }: {
   /** the question */
   title: string;
-  /** the action runs: only its answer closes the dialog */
+  /** the action is running, so the user cannot close the dialog */
   busy?: boolean;
-  /** for a form of several columns */
+  /** the dialog is wide enough for several columns */
   wide?: boolean;
-  /** when it is closed */
+  /** is called when the user closes the dialog */
   onClose: () => void;
-  /** what would be done, and the ways to answer */
+  /** description of the action, and the buttons */
   children: ComponentChildren;
 }) {
   const dialog = useRef<HTMLDialogElement | null>(null);
   const pressed = useRef<EventTarget | null>(null);
   const heading = useId();
 
-  // Closed as long as it stands there: one that is taken away open leaves the focus nowhere.
+  // The dialog must be closed before it is removed. Otherwise no element has the focus.
   useLayoutEffect(() => {
     const opened = dialog.current;
     opened?.showModal();
@@ -175,7 +175,7 @@ export function Dialog({
         pressed.current = event.target;
       }}
       onClick={(event: Event) => {
-        // A selection of text may end outside of the dialog.
+        // A click counts as outside only if the press also began there, because a text selection may end outside.
         const isOutside = event.target === dialog.current && pressed.current === dialog.current;
         if (isOutside && !busy) dialog.current?.close();
       }}
@@ -227,12 +227,12 @@ export const Cancel = ({
   </button>
 );
 
-/** Downloads a file to the reader's machine. */
+/** Downloads a file to the user's machine. */
 export function saveFile(name: string, content: Blob) {
   const href = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = href;
-  // Names of devices may have any characters.
+  // Device names may contain characters that file names cannot have.
   link.download = name.replaceAll(/[\\/:*?"<>|\s]+/g, '-');
   link.dataset['native'] = '';
   document.body.append(link);
@@ -241,7 +241,7 @@ export function saveFile(name: string, content: Blob) {
   setTimeout(() => URL.revokeObjectURL(href));
 }
 
-/** Adds a sensor to the comparison, or takes it away again. */
+/** A button that adds a sensor to the comparison, or removes it. */
 export function CompareButton({
   item,
 }: {
@@ -250,7 +250,7 @@ export function CompareButton({
   const { comparison } = useServices();
   const refs = comparison.refs.value;
   const { device_id, sensor_id, device, name: sensorName } = item;
-  // A reference takes two hashes, and the row of a sensor is drawn with each value.
+  // A reference costs two hashes, and each new value redraws the row of a sensor.
   const ref = useMemo(
     () => refOf({ device_id, sensor_id, device, name: sensorName }),
     [device_id, sensor_id, device, sensorName],

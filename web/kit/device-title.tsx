@@ -19,9 +19,9 @@ export const DeviceTitle = ({
   name: string;
   /** null: not known yet */
   device: DeviceInfo | null;
-  /** of the page */
+  /** why the values of the page are old; null: they are current */
   stale: Stale | null;
-  /** actions for the device */
+  /** buttons for actions on the device */
   children?: ComponentChildren;
 }) => (
   <div class="title">
@@ -81,7 +81,7 @@ function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
   );
 }
 
-/** Uses live values, since the answer of the API grows old next to them. */
+/** The time of the last message, by live values, which are newer than the answer of the API. */
 function LastSeen({ device: { device_id, last_seen, sensors } }: { device: DeviceInfo }) {
   const { live, clock } = useServices();
   const now = clock.time.value;
@@ -94,7 +94,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * The page of a device that does not exist.
  *
- * @param props id or name
+ * @param props `device`: id or name
  */
 export function DeviceMissing({ device }: { device: string }) {
   const isName = !UUID.test(device);
@@ -126,8 +126,9 @@ export function DeviceMissing({ device }: { device: string }) {
 /**
  * The state of a device, as a symbol and a word.
  *
- * @param props `asOf`: the time of the last known state, as text; null: no time is shown. `isOld`: the state may have changed since, so
- *   it is gray
+ * @param props `asOf`: time of the last known state as text, null: no time is shown; `isOld`: the state may have
+ *   changed,
+ *   so it is shown in gray
  */
 export const Online = ({
   online,
@@ -155,7 +156,7 @@ export const Refusals = ({ refusals, online }: { refusals: RefusedDevice; online
   </a>
 );
 
-/** States that devices without a mark may have open alarms, where more are open than this page reads. */
+/** A note that devices without a mark may have open alarms, because more alarms are open than this page reads. */
 export function UnreadAlarms() {
   const isCut = useActiveAlarms()?.isCut ?? false;
   if (!isCut) return null;
@@ -172,7 +173,7 @@ export function UnreadAlarms() {
 /**
  * A notice that a device has open alarms, with a link to them.
  *
- * @param props id
+ * @param props `device`: id
  */
 export function AlarmMark({ device }: { device: string }) {
   const { alarms, isCut } = useAlarmsOf(device);

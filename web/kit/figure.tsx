@@ -6,10 +6,10 @@ import { silentAfterMs } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
 
-/** More characters than this are written smaller: counters have many digits. */
+/** Texts with more characters are written smaller, because counters have many digits. */
 const LONG = 10;
 
-/** One key figure: label, value and unit, and next to it a picture. */
+/** One key figure: label, value, unit, and usually a sparkline. */
 export function Figure({
   label,
   value,
@@ -21,16 +21,16 @@ export function Figure({
   children,
 }: {
   label: string;
-  /** formatted */
+  /** the formatted number */
   value: string;
   unit?: string;
-  /** a second, smaller figure */
+  /** a second number, shown smaller */
   second?: string;
   secondUnit?: string;
   tone?: 'warn' | undefined;
   /** the figure is no longer updated */
   isOld?: boolean;
-  /** usually a sparkline */
+  /** picture next to the value, usually a sparkline */
   children?: ComponentChildren;
 }) {
   return (
@@ -56,10 +56,10 @@ export function Figure({
 const WIDTH = 100;
 const HEIGHT = 24;
 const MARGIN = 2;
-/** The shortest gap, in ms: devices send their samples in batches. */
+/** Points no further apart than this, in ms, are never a gap, because devices send samples in batches. */
 const LEAST_HOLE_MS = 15_000;
 
-/** A small line without axes; it decorates the number next to it, so it is hidden from screen readers. */
+/** A small line chart without axes. It repeats the number next to it, so it is hidden from screen readers. */
 export function Sparkline({
   points,
   second = [],
@@ -69,13 +69,13 @@ export function Sparkline({
 }: {
   /** oldest first; x in ms */
   points: { x: number; y: number }[];
-  /** a line above it on the same scale, drawn fainter */
+  /** a second line on the same scale, drawn fainter */
   second?: { x: number; y: number }[];
-  /** y that is always on the scale: 0 for rates */
+  /** value that the scale always includes: 0 for rates */
   floor?: number;
-  /** width of the x axis, newest at the right; default: as far as the points reach */
+  /** length of the x axis in ms, newest at the right; default: length of the points */
   span?: number;
-  /** points no further apart than this, in ms, are always joined */
+  /** points no further apart than this, in ms, are always connected */
   hole?: number;
 }) {
   const scale = scaleOf([...points, ...second], floor, span);
@@ -102,7 +102,7 @@ function scaleOf(points: { x: number; y: number }[], floor?: number, span?: numb
   const height = Math.max(...ys) - bottom;
   return {
     x: (x) => WIDTH - ((right - x) / width) * WIDTH,
-    // A flat line lies on the floor if there is one, else in the middle.
+    // A constant line lies on the floor if there is one, otherwise in the middle.
     y: (y) => {
       const share = height > 0 ? (y - bottom) / height : floor === undefined ? 0.5 : 0;
       return HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN);
@@ -110,10 +110,10 @@ function scaleOf(points: { x: number; y: number }[], floor?: number, span?: numb
   };
 }
 
-/** A run as a path. `first` and `last`: x of its ends */
+/** A run of points as an SVG path; `first` and `last`: x of its ends */
 type RunPath = { path: string; first: string; last: string; isPoint: boolean };
 
-/** @returns none for fewer than three points: two make a slope that means nothing */
+/** @returns no path for fewer than three points, because the slope between two points has no meaning */
 function pathsOf(points: Point[], hole: number, scale: PixelScale): RunPath[] {
   if (points.length < 3) return [];
   const xOf = (point?: Point) => scale.x(point?.x ?? 0).toFixed(1);
@@ -133,16 +133,16 @@ const areaUnder = (runs: RunPath[]): string =>
 
 type Point = { x: number; y: number };
 
-/** Neighbors that give the usual distance between points. */
+/** Number of neighbors on each side that give the usual distance between points. */
 const AROUND = 4;
-/** A distance of this many usual steps is a gap. */
+/** A distance of more than this many usual steps is a gap. */
 const MANY = 4;
 
 /**
- * Splits points into runs, so that no line crosses a gap. Points of a run are about as close as their neighbors.
+ * Splits points into runs, so that no line crosses a gap. Within a run, distances are similar to neighboring ones.
  *
- * @param points by x
- * @param least what is no further apart is never a hole
+ * @param points sorted by x
+ * @param least distances up to this length are never a gap
  */
 export function runsOf(points: Point[], least: number): Point[][] {
   const steps = points.slice(1).map(({ x }, i) => x - (points[i]?.x ?? 0));
@@ -157,22 +157,23 @@ export function runsOf(points: Point[], least: number): Point[][] {
 }
 
 /**
- * The usual step next to one of them. Values may come further apart than before: the wider side counts.
+ * The usual distance around a step: the median before or after it, whichever is larger, because a sensor may become
+ * slower.
  *
- * @returns 0 where there is no other step
+ * @returns 0 if there is no other step
  */
 export const typicalStep = (steps: number[], i: number) =>
   Math.max(middleOf(steps.slice(Math.max(0, i - AROUND), i)), middleOf(steps.slice(i + 1, i + 1 + AROUND)));
 
-/** @returns 0 where there is none */
+/** @returns the median; 0 without steps */
 const middleOf = (steps: number[]): number =>
   steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
 
 const FLASH_MS = 600;
-/** More characters than this are written smaller: counters have many digits. */
+/** Numbers with more characters are written smaller, because counters have many digits. */
 const LONG_NUMBER = 9;
 
-/** A sensor's newest value with its unit; flashes when it changes. A state is a word. */
+/** The newest value of a sensor with its unit, which flashes at each change. A state is shown by its name. */
 export function Value({
   value,
   unit,
@@ -187,7 +188,7 @@ export function Value({
   ts: string | null;
   name?: string | null;
   type?: string | null;
-  /** values before it, which fix its prefix and the number of decimals */
+  /** earlier values, which determine the unit prefix and the number of decimals */
   recent: { value: number }[];
   /** minimum number of decimals, so that values of a column align */
   decimals?: number;
@@ -212,7 +213,7 @@ export function Value({
   );
 }
 
-/** The newest value is never dimmer than the others, so its color changes and not its opacity. */
+/** Flashes an element after a change. Its color changes, not its opacity, so that the newest value is never dimmed. */
 function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
   const last = useRef(ts);
   useEffect(() => {
@@ -227,9 +228,10 @@ function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
 }
 
 /**
- * How long ago something was measured; counts on by itself. It is old when its sensor counts as silent.
+ * The age of a sample, updated every second. It is marked as old when the sensor counts as silent.
  *
- * @param props `ts`: ISO 8601; `intervalMs`: of its sensor, if it is known; `isAgo`: in a sentence, "12 s ago"
+ * @param props `ts`: ISO 8601; `intervalMs`: interval of the sensor, if known; `isAgo`: form within a sentence, "12
+ *   s ago"
  */
 export function Age({
   ts,
@@ -256,9 +258,9 @@ export function Age({
 }
 
 /**
- * The UTC offset of a time, where the head of its column names another one: a clock change lies between the two.
+ * The UTC offset of a time, shown if the column head names another offset, because a clock change lies between both.
  *
- * @param props epoch ms; `ts`: the time of the row; `head`: the time whose offset the head names, default now
+ * @param props `ts`: time of the row in epoch ms; `head`: time whose offset the column head names, default now
  */
 export function OtherZone({ ts, head = Date.now() }: { ts: number; head?: number }) {
   const { preferences } = useServices();

@@ -9,7 +9,7 @@ import './tables.css';
 import type { Problem } from '../api/request.ts';
 import type { Mqtt } from '../api/types.ts';
 
-/** The view of an empty system: how to send a first measurement to this installation. */
+/** The view of an empty system, which explains how to send a first measurement to this installation. */
 export function FirstSteps() {
   const { client, session } = useServices();
   const { canLeave } = session.state.value;
@@ -84,7 +84,7 @@ const BirthFirst = () => (
 
 type Attempt = { state: 'idle' | 'busy' | 'stored' } | { state: 'failed'; problem: Problem };
 
-/** Sends one measurement from this page. */
+/** A button that sends one measurement from this page. */
 function TestValue() {
   const { client } = useServices();
   const may = useMay('ingest');
@@ -136,7 +136,7 @@ function NotStored({ problem }: { problem: Problem }) {
   );
 }
 
-/** Points to messages that came on a wrong topic. */
+/** A hint that messages arrived on unknown topics. */
 function UnmatchedHint() {
   const { data } = useUnmatchedTopics();
   const [newest] = data?.items ?? [];
@@ -157,12 +157,12 @@ function UnmatchedHint() {
   );
 }
 
-/** A line that continues in a shell. */
+/** The line break within a shell command. */
 const NEXT_LINE = ' \\\n  ';
 
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
-/** @returns one word of a POSIX shell */
+/** @returns the text quoted as one word of a POSIX shell */
 export const quote = (text: string): string =>
   PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
@@ -197,7 +197,7 @@ export function publishCommand(
   options: { hostname: string; device?: string; account?: string; secret?: string },
 ): string {
   const { hostname, device = EXAMPLE.device, account = 'ACCOUNT', secret = 'SECRET' } = options;
-  // A URL writes an IPv6 address in brackets. mosquitto_pub takes none.
+  // A URL has brackets around an IPv6 address. mosquitto_pub does not accept brackets.
   const host = mqtt.host ?? hostname.replace(/^\[(.*)\]$/, '$1');
   return [
     `mosquitto_pub -h ${quote(host)} -p ${mqtt.port}${mqtt.tls ? ' --cafile ca.pem' : ''}`,

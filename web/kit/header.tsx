@@ -25,7 +25,7 @@ const THEMES = [
   { value: 'dark', label: 'Dark', icon: MOON },
 ] as const;
 
-/** The header of the dashboard: name, views, state of the connection, and the reader's preferences. */
+/** The header of the dashboard: name, views, state of the connection, and the preferences of the user. */
 export function Header() {
   const { router } = useServices();
   const { view } = routeOf(router.place.value.path);
@@ -46,11 +46,11 @@ export function Header() {
   );
 }
 
-/** The time zone of all times; not there where local times are those of UTC. */
+/** The choice of the time zone for all times. It is absent if local time equals UTC. */
 function ZoneChoice() {
   const { clock, preferences } = useServices();
   const { zone } = preferences.choice.value;
-  // Summer time may begin or end while the page is open.
+  // The offset may change while the page is open, when summer time begins or ends.
   const own = useComputed(() => formatZone(LOCAL, clock.time.value)).value;
   if (!hasOwnZone(new Date().getFullYear()) && !zone.name.includes('/')) return null;
   return (
@@ -63,10 +63,10 @@ function ZoneChoice() {
   );
 }
 
-/** A view may wait for an answer before it follows anything. This long, in ms. */
+/** Time in ms that a view has to subscribe to the event stream, because it may first wait for an answer. */
 const BEGIN_AFTER_MS = 1500;
 
-/** Connects to the server also where no view does, so that the verdict is known. */
+/** Connects to the event stream even if no view does, so that the verdict is known. */
 function useBeginning() {
   const { live } = useServices();
   useEffect(() => {
@@ -83,12 +83,12 @@ export function HeaderBar({
   line,
   children,
 }: {
-  /** the view that is shown; none before the first view */
+  /** the shown view; undefined before the first view */
   view?: string;
-  /** of the verdict */
+  /** level of the verdict */
   level?: Level;
   status?: ComponentChildren;
-  /** below everything else */
+  /** a line below everything else */
   line?: ComponentChildren;
   /** further controls */
   children?: ComponentChildren;
@@ -121,21 +121,22 @@ export function HeaderBar({
 }
 
 /**
- * The option "Local" names its zone. Another zone, which the dates of a chart offer, is an option while it is chosen.
+ * The options of the time zone. "Local" names its offset. A zone from the range form is an option only while it is
+ * chosen.
  *
- * @param own offset of local times, as text
+ * @param own offset of local time, as text
  */
 function zones(chosen: ZoneName, own: string): Parameters<typeof Choice<ZoneName>>[0]['options'] {
   return [
     { value: 'local', label: 'Local', note: `(${own})`, title: `Times as on the wall here, which is ${own}` },
-    // Two have room next to the verdict. UTC is among the zones of the dates, too.
+    // Next to the verdict, there is room for two options. UTC can also be chosen in the range form.
     chosen.includes('/')
       ? { value: chosen, label: cityOf(chosen), title: `Times of ${chosen}` }
       : { value: 'utc', label: 'UTC', title: 'Times in UTC' },
   ];
 }
 
-/** @returns `New York` of `America/New_York` */
+/** @returns the city of a zone: `New York` for `America/New_York` */
 const cityOf = (zone: ZoneName): string => (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ');
 
 const WORDS = {
@@ -156,7 +157,7 @@ function Connection({ verdict }: { verdict: Verdict }) {
   return <VerdictLabel verdict={{ ...verdict, label, headline: title }} status={status} />;
 }
 
-/** The mark: a mill wheel over its race. web/mark.svg is the same drawing. */
+/** The logo: a mill wheel over a mill race. web/public/mark.svg is the same drawing. */
 function Logo() {
   return (
     <svg class="logo" viewBox="0 0 24 24" width="26" height="26" aria-hidden="true">

@@ -6,9 +6,9 @@ import './tables.css';
 import type { Sorting } from '../state/lists.ts';
 
 /**
- * Switches the list of the fleet between sensors, devices and changes. A chosen site stays.
+ * Links to the lists of the fleet: sensors, devices and changes. A chosen site stays.
  *
- * @param props default: what the address shows
+ * @param props `shown`: the current list; default: from the address
  */
 export function ListSwitch({ shown: given }: { shown?: 'changes' }) {
   const { router } = useServices();
@@ -36,8 +36,8 @@ export function ListSwitch({ shown: given }: { shown?: 'changes' }) {
 const PAUSE_MS = 300;
 
 /**
- * A text to filter by. With `options` it is meant when it is one of them, or when the field is left or Enter is pressed:
- * half a type finds nothing. Without, every pause in typing counts.
+ * A filter field. With `options`, the text applies when it equals an option, at Enter, or when the field loses the
+ * focus, because a part of a type finds nothing. Without `options`, the text applies after each pause in typing.
  */
 export function FilterField({
   label,
@@ -54,7 +54,7 @@ export function FilterField({
 }) {
   const id = useId();
   const [text, setText] = useState(value);
-  // The address changed by other means: back, a link, "clear filters".
+  // The Back button, a link or "clear filters" may change the address.
   useEffect(() => setText(value), [value]);
 
   useEffect(() => {
@@ -94,8 +94,8 @@ export function FilterField({
 }
 
 /**
- * A column's head that sorts the list over all its pages: once up, once more down. The address keeps it. A list in no order has plain
- * heads.
+ * A column head that sorts the list over all its pages: the first press ascending, the second descending. The address
+ * keeps the sorting. An unsorted list has plain heads.
  */
 export function SortHeader({
   label,
@@ -104,7 +104,7 @@ export function SortHeader({
   class: name,
 }: {
   label: string;
-  /** as in the address */
+  /** name of the column in the address */
   by: string;
   sorting: Sorting;
   class?: string;
@@ -140,8 +140,8 @@ export function SortHeader({
 }
 
 /**
- * The rows of a page among all of them, and the ways to other pages. Pages by cursor know their next one only; the ones before are
- * those that we came through.
+ * The position of a page in the list, and buttons for other pages. A page with a cursor knows only the next page. The
+ * earlier pages are those that the user visited.
  */
 export function Pager({
   what,
@@ -155,18 +155,18 @@ export function Pager({
   onNext,
   onFirst,
 }: {
-  /** one of the rows is */
+  /** noun for one row */
   what: string;
-  /** rows on this page; null: not known yet */
+  /** number of rows on this page; null: unknown yet */
   shown: number | null;
-  /** rows on the pages before this one, where that is known */
+  /** number of rows on earlier pages, if known */
   before?: number;
-  /** rows on all pages, where that is known */
+  /** number of rows on all pages, if known */
   total?: number;
   isFirst: boolean;
   /** number of this page; null if the page was opened by its address */
   number: number | null;
-  /** the rows are in no order over the pages */
+  /** the rows are not sorted over the pages */
   isUnordered?: boolean;
   onPrevious: (() => void) | null;
   onNext: (() => void) | null;
@@ -194,8 +194,8 @@ export function Pager({
 }
 
 /**
- * The button stays enabled for the browser, since a disabled button loses the focus. A keyboard user would start at the top again
- * while a page loads.
+ * A button that stays enabled for the browser, because a disabled button loses the focus. While a page loads, a
+ * keyboard user would have to start at the top.
  */
 const Turn = ({ label, onTurn }: { label: string; onTurn: (() => void) | null }) => (
   <button type="button" class="button" aria-disabled={!onTurn} onClick={onTurn ?? undefined}>
@@ -205,7 +205,7 @@ const Turn = ({ label, onTurn }: { label: string; onTurn: (() => void) | null })
 
 type Pages = Omit<Parameters<typeof Pager>[0], 'what' | 'shown'>;
 
-/** A walk through pages by cursor: the address has the cursor of the page shown, the browser's history entry those before it. */
+/** Pages by cursor. The address holds the cursor of the shown page, the history entry the cursors of earlier pages. */
 export function usePages({
   next,
   top,
@@ -213,16 +213,16 @@ export function usePages({
 }: {
   /** cursor of the page after this one; undefined: not known yet */
   next: string | null | undefined;
-  /** id of what comes into sight again with another page */
+  /** id of the element that scrolls into view after a page change */
   top?: string;
-  /** what else an address with that cursor needs */
+  /** further parameters that the address needs with that cursor */
   along?: (next: string | null) => Record<string, string | null>;
 }): Pages {
   const { router } = useServices();
   const { query, pageCursors } = router.place.value;
   const cursor = query.get('cursor');
 
-  /** @param before cursors of the pages before it */
+  /** @param before cursors of the earlier pages */
   const turn = (to: string | null, before: (string | null)[]) => {
     router.changeQuery({ cursor: to, ...along?.(to) }, { pageCursors: before });
     if (top) document.getElementById(top)?.scrollIntoView({ block: 'nearest' });
@@ -239,10 +239,9 @@ export function usePages({
 }
 
 /**
- * A walk through the pages of a list that this page holds as a whole: the address has the number.
+ * Pages of a list that the browser holds completely. The address holds the page number.
  *
- * @param what `rows`: of each page; `top`: id of what comes into
- * sight again with another page
+ * @param what `rows`: number of rows per page; `top`: id of the element that scrolls into view after a page change
  */
 export function useNumberedPages({
   number,

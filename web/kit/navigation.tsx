@@ -12,16 +12,16 @@ import type { Level, Verdict } from '../state/verdict.ts';
 const MOST_SHOWN = 999;
 
 /**
- * The main views, and the manual.
+ * Links to the main views and to the manual.
  *
- * @param props `view`: the one that is shown; `level`: of the verdict
+ * @param props `view`: the shown view; `level`: level of the verdict
  */
 export function Navigation({ view, level = 'good' }: { view: string; level?: Level }) {
   const mayRead = useMay('read');
   const mayManage = useMay('admin');
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   const nav = useRef<HTMLElement | null>(null);
-  // On a phone not all of them fit.
+  // On a phone, not all links fit, so the current one scrolls into view.
   useEffect(() => {
     const { current: views } = nav;
     const link = views?.querySelector('[aria-current]');
@@ -67,13 +67,13 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
   );
 }
 
-/** A badge with the number of open alarms that are not acknowledged; nothing if it is 0. */
+/** A badge with the number of open alarms that are not acknowledged. It is hidden if the number is 0. */
 function OpenAlarms() {
   const open = useOpenAlarms();
   useAlarmNotifications(open);
   const waiting = open?.alarms.filter(({ acknowledged_at }) => acknowledged_at === null) ?? [];
   if (!open || (waiting.length === 0 && !open.isCut)) return null;
-  // Open alarms that were not read may be critical.
+  // If not all open alarms were read, one of the others may be critical.
   const isCritical = open.isCut || waiting.some(({ severity }) => severity === 'critical');
   const count = openCountText(waiting.length, open);
   return (
@@ -84,7 +84,7 @@ function OpenAlarms() {
   );
 }
 
-/** A badge with the number of dead letters of the last hour; nothing if it is 0. */
+/** A badge with the number of dead letters of the last hour. It is hidden if the number is 0. */
 function RecentDeadLetters() {
   const count = useRecentDeadLetters();
   if (!count) return null;
@@ -101,9 +101,10 @@ const EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * How many dead letters came within the last hour; requested once a minute. A failed request is ignored, since the view of dead letters reports it.
+ * The number of dead letters of the last hour, requested once a minute. A failed request is ignored, because the view
+ * of dead letters reports it.
  *
- * @returns 0 as long as it is not known
+ * @returns 0 until the number is known
  */
 function useRecentDeadLetters(): number {
   const { client, clock } = useServices();
@@ -115,7 +116,7 @@ function useRecentDeadLetters(): number {
         ({ items }) => setCount(items.reduce((sum, hour) => sum + hour.dead_letters, 0)),
         () => {},
       );
-    // The first answer sets the clock. On a machine with a wrong clock, the hour of the first request is wrong.
+    // The first answer corrects the clock. If the machine has a wrong clock, the first request covers a wrong hour.
     const before = aheadOf(clock);
     void ask().then(() => {
       if (!abort.signal.aborted && Math.abs(aheadOf(clock) - before) > MOVED_MS) void ask();
@@ -142,12 +143,12 @@ export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[
   </nav>
 );
 
-/** @returns for those who do not see the color */
+/** @returns a sign for users who cannot see the color */
 const signOf = (level: Level): string => (level === 'critical' ? '✕' : '!');
 
 /**
- * The verdict in one line, as long as something is wrong. It is not announced by itself, because its duration changes each second. The
- * state of the connection in the header is.
+ * The verdict in one line while there is a problem. Screen readers do not announce it, because its duration changes
+ * each second. They announce the state of the connection in the header.
  *
  * @param props `isLinked`: with a link to the pipeline
  */
@@ -172,7 +173,7 @@ export function VerdictLine({
   );
 }
 
-/** The verdict where the header is not in sight, as on a full screen. */
+/** The verdict for pages without a visible header, such as a full screen. */
 export const OwnVerdictLine = () => <VerdictLine verdict={useVerdict()} isLinked={false} />;
 
 /** The state of the connection and of the installation in a few words. */
@@ -206,7 +207,7 @@ const VerdictMark = ({ level }: { level: Level }) =>
 
 const PREFIX = '(!) ';
 
-/** The mark of web/mark.svg with a red dot. */
+/** The logo of web/public/mark.svg with a red dot. */
 const CRITICAL_ICON = `data:image/svg+xml,${encodeURIComponent(`
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#1c8fa3" stroke-width="1.7" stroke-linecap="round">
   <circle cx="12" cy="9.4" r="4.5" />
@@ -216,8 +217,8 @@ const CRITICAL_ICON = `data:image/svg+xml,${encodeURIComponent(`
 </svg>`)}`;
 
 /**
- * Marks the title and the icon of the page while the verdict is critical, so that a tab behind others shows it. Views set the title at
- * any time.
+ * Marks title and icon of the page while the verdict is critical, so that a background tab shows it. Views may set the
+ * title at any time.
  */
 export function useCriticalMark(isCritical: boolean) {
   useEffect(() => {

@@ -5,7 +5,7 @@ import { formatTime } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Stale } from '../state/verdict.ts';
 
-/** A message in place of content: an empty list or a problem, with advice. */
+/** A message instead of content, for an empty list or a problem, with advice. */
 export function Notice({
   title,
   isPage = false,
@@ -27,7 +27,7 @@ export function Notice({
   );
 }
 
-/** A problem in place of content: its reason, advice, and a link to the fleet. */
+/** A problem instead of content: its reason, advice, and a link to the fleet. */
 export function ProblemNotice({
   problem,
   onRetry,
@@ -35,7 +35,7 @@ export function ProblemNotice({
 }: {
   problem: Problem;
   onRetry: () => void;
-  /** whether the caller retries temporary problems by itself, as `useQuery` does */
+  /** whether the caller retries temporary problems automatically, as `useQuery` does */
   retries?: boolean;
 }) {
   const { title, advice } = problemWords(problem);
@@ -55,7 +55,7 @@ export function ProblemNotice({
   );
 }
 
-/** A problem in one line above the previous content. */
+/** A problem in one line above the last known content. */
 export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: () => void }) => (
   <p class="slow problem-line" role="alert">
     <span>{problemText(problem)}</span>
@@ -72,7 +72,7 @@ export const SlowLine = () => (
   </p>
 );
 
-/** @param props `href`: where all sensors are shown */
+/** @param props `href`: link to the unfiltered list */
 export const NoMatch = ({ href, byBeginning }: { href: string; byBeginning: boolean }) => (
   <Notice title="No sensor matches">
     <p>

@@ -9,7 +9,7 @@ import type { SearchResult } from '../api/types.ts';
 const LENS = 'M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 13.5 13.5';
 const KINDS = { site: 'Site', device: 'Device', sensor: 'Sensor' };
 
-/** One search over sites, devices and sensors, from every view: by `/`, by Ctrl K, or by its button. */
+/** The search over sites, devices and sensors. The key `/`, Ctrl K or its button opens it from every view. */
 export function Search() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -51,7 +51,7 @@ function isSearchKey({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): 
   return key === '/' && !isTyping;
 }
 
-/** A pause in typing after which the API is asked, in ms. */
+/** Pause in typing after which the API is requested, in ms. */
 const PAUSE_MS = 120;
 
 function SearchDialog({ onClose }: { onClose: () => void }) {
@@ -89,7 +89,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
       setChosen((at + step + items.length) % items.length);
     }
     const result = items[at];
-    // The results belong to an earlier text than the typed one.
+    // Enter opens a result only if the results belong to the typed text, not to an earlier one.
     if (event.key === 'Enter' && result && answered === text.trim()) {
       event.preventDefault();
       open(result);
@@ -185,9 +185,9 @@ const NO_RESULTS: { items: SearchResult[]; more: boolean; answered: string } = {
 };
 
 /**
- * Searches with the API on every page, since no page holds the devices without sensors.
+ * Searches through the API on every page, because no page holds the devices without sensors.
  *
- * @returns `answered`: the text that the items match; `problem`: why nothing was found, in words
+ * @returns `answered`: the text to which the items belong; `problem`: why the search failed, as text
  */
 function useSearch(text: string) {
   const { client } = useServices();
@@ -202,7 +202,7 @@ function useSearch(text: string) {
   };
 }
 
-/** @returns where it leads */
+/** @returns link of a search result */
 export function resultHref({ kind, name, device_id, sensor_id, device }: SearchResult): string {
   if (device_id === null) return `/?site=${encodeURIComponent(name)}`;
   if (kind === 'device' || sensor_id === null) return deviceHref(device_id, device);

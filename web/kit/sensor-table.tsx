@@ -25,19 +25,19 @@ export const SENSOR_COLUMNS = Object.keys(SORT_VALUES);
 /** The sort value of each column, for sensors of one device. */
 export const COLUMNS_OF_DEVICE = SENSOR_COLUMNS.slice(1);
 
-/** Sensors and their newest values, one a row; sorted as they stood when the page came, so that rows keep their places while values change. */
+/** A table of sensors with their newest values. Rows keep the order of the first drawing, although values change. */
 export function SensorTable(props: {
   /** read by screen readers, not shown */
   caption: string;
   /** null: not known yet */
   items: LatestItem[] | null;
-  /** of the items, or of all pages that they are one of; by nothing: they stand as they came */
+  /** sorting of the items, or of all pages; without a column, the order of the API stays */
   sorting: Sorting;
-  /** another page is being read */
+  /** the next page is being read */
   busy?: boolean;
-  /** all sensors belong to one device, which the rows then omit */
+  /** all sensors belong to one device, so the rows do not name it */
   ofDevice?: boolean;
-  /** rows to keep room for until the items are there */
+  /** number of placeholder rows until the items are known */
   expected?: number;
   filterHref?: (filter: { type?: string; site?: string }) => string;
 }) {
@@ -105,20 +105,20 @@ function EmptyRow({ ofDevice }: { ofDevice: boolean }) {
   );
 }
 
-/** A sparkline is this wide at least: all rows begin with the same scale of time. */
+/** Minimum time span of a sparkline in ms, so that all rows begin with equal time scales. */
 const LEAST_SPAN_MS = 60_000;
 
-/** One sensor with its newest value. A new value redraws this row alone. */
+/** One sensor with its newest value. A new value redraws only this row. */
 function SensorRow({
   item,
   ofDevice = false,
   filterHref,
 }: {
-  /** as the page gave it */
+  /** the sensor as the page read it */
   item: LatestItem;
-  /** the page already names its device and site */
+  /** the page already names the device and its site */
   ofDevice?: boolean;
-  /** the address for a type or site */
+  /** returns the address that filters by type or site */
   filterHref?: (filter: { type?: string; site?: string }) => string;
 }) {
   const { live } = useServices();
@@ -126,7 +126,7 @@ function SensorRow({
   useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
   const { item: now, recent } = live.sensor(key) ?? { item, recent: [] };
   const device = now.device ?? now.device_id;
-  // An address takes a hash of each name, and a row is drawn with each value.
+  // A link costs a hash for each name, and each new value redraws the row.
   const links = useMemo(
     () => ({ sensor: itemHref(now), device: deviceHref(now.device_id, now.device) }),
     [now.device_id, now.sensor_id, now.device, now.name],
@@ -171,7 +171,7 @@ function SensorRow({
   );
 }
 
-/** @returns ms */
+/** @returns time span of the recent values in ms */
 const spanOf = (recent: { ts: number }[]): number =>
   Math.max(LEAST_SPAN_MS, (recent.at(-1)?.ts ?? 0) - (recent[0]?.ts ?? 0));
 

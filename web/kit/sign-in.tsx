@@ -7,7 +7,7 @@ import './header.css';
 import type { Readiness } from '../api/types.ts';
 import type { Verdict } from '../state/verdict.ts';
 
-/** Messages by the API's codes. */
+/** Messages by error code of the API. */
 const WORDS: Record<string, string> = {
   unauthorized: 'This token is not known here.',
   forbidden: 'This token may send measurements, but not read what is here.',
@@ -17,7 +17,9 @@ const WORDS: Record<string, string> = {
     'The token is right, but the browser did not keep the cookie: it takes that over https alone. Open the dashboard by an address that begins with https.',
 };
 
-/** Replaces every view until the reader signs in. The address stays, so the wanted view follows. */
+/**
+ * The sign-in page, which replaces every view until the user signs in. The address stays, so the wanted view follows.
+ */
 export function SignIn() {
   const { session } = useServices();
   const { hasEnded } = session.state.value;
@@ -95,7 +97,7 @@ const UNREACHABLE: Verdict = {
   headline: 'The API does not answer. Signing in works once it does.',
 };
 
-/** The verdict for those who have not signed in: what `/readyz` answers to anybody. There is no stream without a session. */
+/** The verdict before the sign-in, from `/readyz`, which needs no session. The event stream needs one. */
 function useReadiness(): Verdict {
   const { client } = useServices();
   const ask = (signal: AbortSignal) => client.readiness(signal).then(readinessVerdict, unreadable);
@@ -103,7 +105,7 @@ function useReadiness(): Verdict {
   return data ?? GOOD;
 }
 
-/** @returns good if something else than the API answered, because then nothing is known */
+/** @returns good if a proxy answered in place of the API, because then nothing is known */
 const unreadable = (error: unknown): Verdict =>
   toProblem(error).code === 'unreachable' ? UNREACHABLE : GOOD;
 

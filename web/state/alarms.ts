@@ -7,30 +7,30 @@ import { formatCount } from '../format.ts';
 import { useQuery, useServices } from './hooks.ts';
 import { missingBefore } from './lists.ts';
 
-/** Open alarms that are read: the newest ones. */
+/** Maximum number of open alarms that the page reads, the newest first. */
 export const MOST_OPEN = 1000;
 
-/** The stream reports changes. This is for those that were lost on their way, in ms. */
+/** Interval in ms of reading alarms again. The event stream reports changes, but a message may be lost. */
 const REFRESH = { refreshMs: 15_000 };
 
 const NONE: Alarm[] = [];
 const NOTHING_READ = { alarms: NONE, missing: null };
 
-/** Newest first. `isCut`: older ones are open, too. */
+/** Open alarms, newest first. `isCut`: older alarms are open, too */
 export type OpenAlarms = { alarms: readonly Alarm[]; isCut: boolean };
 
-/** @returns whether any alarm is open, as far as it is known */
+/** @returns whether any alarm is known to be open */
 export const hasOpen = (open: OpenAlarms | null): open is OpenAlarms =>
   open !== null && (open.alarms.length > 0 || open.isCut);
 
 /**
- * @param count of those that were read
- * @returns `12`; `12+` if there may be more
+ * @param count number of open alarms that were read
+ * @returns `12`, or `12+` if more alarms may be open
  */
 export const openCountText = (count: number, { isCut }: Pick<OpenAlarms, 'isCut'>): string =>
   `${formatCount(count)}${isCut ? '+' : ''}`;
 
-/** Answers are requested again at each change of an alarm. */
+/** Calls `reload` at each change of an alarm. */
 function useReloads(reload: () => void) {
   const { live } = useServices();
   const changes = live.alarmChanges.value;
@@ -43,9 +43,9 @@ function useReloads(reload: () => void) {
 }
 
 /**
- * Keeps the open alarms of the installation up to date; for the header, which stands on every page.
+ * Keeps the open alarms of the installation up to date. The header calls it, because the header is on every page.
  *
- * @returns null: not known yet
+ * @returns null: unknown yet
  */
 export function useOpenAlarms(): OpenAlarms | null {
   const { client, live } = useServices();
@@ -64,7 +64,7 @@ export function useOpenAlarms(): OpenAlarms | null {
   return data;
 }
 
-/** @returns the open alarms that are not shelved; null: not known yet */
+/** @returns the open alarms that are not shelved; null: unknown yet */
 export function useActiveAlarms(): OpenAlarms | null {
   const { live, clock } = useServices();
   const open = live.openAlarms.value;
@@ -72,8 +72,8 @@ export function useActiveAlarms(): OpenAlarms | null {
 }
 
 /**
- * @param device id
- * @returns its open alarms that are not shelved
+ * @param device device id
+ * @returns open alarms of the device that are not shelved
  */
 export function useAlarmsOf(device: string): OpenAlarms {
   const { alarms, isCut } = useActiveAlarms() ?? { alarms: NONE, isCut: false };
@@ -84,7 +84,7 @@ export function useAlarmsOf(device: string): OpenAlarms {
 export const isShelved = ({ shelved_until }: Alarm, now: number) =>
   shelved_until !== null && Date.parse(shelved_until) > now;
 
-/** The alarms of the page that has all of them. */
+/** Reads the alarms for the alarms page. */
 export function useAlarms({
   state,
   severity,
@@ -106,14 +106,14 @@ export function useAlarms({
   return answer;
 }
 
-/** Alarms of one sensor that are read: the newest ones. */
+/** Maximum number of alarms read for one sensor, the newest first. */
 const MOST_OF_SENSOR = 200;
 
 /**
  * The alarms of one sensor.
  *
- * @param sensor null: it is not known yet
- * @returns newest first; `missing`: epoch ms, some alarms that began before it were not read, null: all were
+ * @param sensor null: unknown yet
+ * @returns newest first; `missing`: epoch ms, some alarms that began earlier were not read; null: all were read
  */
 export function useSensorAlarms(sensor: { device_id: string; sensor_id: string } | null): {
   alarms: Alarm[];
@@ -136,16 +136,16 @@ export function useSensorAlarms(sensor: { device_id: string; sensor_id: string }
 
 type Scope = WantedAlarmRule['scope'];
 
-/** The unit of the sensors in a scope. `isMixed`: they send several. */
+/** The unit of the sensors in a scope. `isMixed`: the sensors send several units */
 export type ScopeUnit = { unit: string | null; isMixed: boolean };
 
-/** @returns a key for maps */
+/** @returns a scope as a key for maps */
 export const scopeKey = ({ device, sensor, type, site }: Scope): string =>
   JSON.stringify([device ?? '', sensor ?? '', type ?? '', site ?? '']);
 
-/** Number of sensors of a scope whose units are read. */
+/** Maximum number of sensors of a scope whose units are read. */
 const MOST_READ = 200;
-/** Concurrent reads of scopes: a browser has six connections to a host, all tabs together. */
+/** Concurrent reads of scopes. A browser opens at most six connections to a host, for all tabs together. */
 const AT_ONCE = 3;
 
 /** @returns null: the scope has no sensors */
@@ -163,9 +163,9 @@ async function unitOfScope(
 }
 
 /**
- * The units in which limits and peaks are stored. Each scope is looked up once.
+ * The units in which limits and peaks are stored. Each scope is read once.
  *
- * @returns `units`: by `scopeKey`, without the scopes that have no sensors or are not known yet
+ * @returns `units`: by `scopeKey`, without scopes that have no sensors or are unknown yet
  */
 export function useScopeUnits(scopes: Scope[]): { units: ReadonlyMap<string, ScopeUnit>; loading: boolean } {
   const { client } = useServices();
@@ -185,11 +185,12 @@ export function useScopeUnits(scopes: Scope[]): { units: ReadonlyMap<string, Sco
 }
 
 /**
- * Compares each list of open alarms with the one before.
+ * Finds new alarms by comparing each list of open alarms with the previous list.
  *
- * @returns takes the open alarms (null: not known yet), and the time (epoch ms). Returns the newest alarm
- *   that is not in the list before, and that nobody has acknowledged or shelved. The first list has no news.
- *   If the list is cut, an older alarm that moves up into it is no news.
+ * @returns a function of the open alarms (null: unknown yet) and the time (epoch ms). It returns the newest alarm
+ *   that is not
+ *   in the previous list, and is neither acknowledged nor shelved. The alarms of the first list are not new.
+ *   If the list is cut, an older alarm that moves up into it is not new either.
  */
 export function createAlarmNews(): (open: OpenAlarms | null, now: number) => Alarm | undefined {
   let known: { ids: Set<string>; oldest: string } | null = null;
@@ -210,9 +211,9 @@ export function createAlarmNews(): (open: OpenAlarms | null, now: number) => Ala
 }
 
 /**
- * Reports alarms that open while the page is open.
+ * Signals alarms that open while the page is open.
  *
- * @param open null: not known yet
+ * @param open null: unknown yet
  */
 export function useAlarmNotifications(open: OpenAlarms | null) {
   const { preferences, clock } = useServices();
@@ -231,8 +232,9 @@ export function useAlarmNotifications(open: OpenAlarms | null) {
 /**
  * Shows a notification of the operating system.
  *
- * @returns false: the reader does not allow it, or the browser cannot. Browsers of Android throw, because only a service worker may show one
- *   there.
+ * @returns false: the user does not allow notifications, or the browser cannot show one. Browsers on Android throw,
+ *   because
+ *   only a service worker may show notifications there.
  */
 export function showNotification(title: string, options: NotificationOptions): boolean {
   if (globalThis.Notification?.permission !== 'granted') return false;
@@ -244,7 +246,7 @@ export function showNotification(title: string, options: NotificationOptions): b
   }
 }
 
-/** Hz, seconds, and loudness from 0 to 1. */
+/** The signal tone: frequency in Hz, length in seconds, loudness from 0 to 1. */
 const TONE = { frequency: 880, seconds: 0.25, gain: 0.1 };
 
 function beep() {

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals';
 
-/** The `Date` of an answer has whole seconds. */
+/** Resolution of the header `Date` of an answer in ms. */
 const DATE_MS = 1000;
 
 /**
- * Time of the API, from which all ages on the screen are counted. One tick a second, so that they move together. The clock of the
- * reader's machine may be wrong by hours.
+ * The clock of the API, by which all ages on the page are computed, because the clock of the user's machine may be
+ * wrong by hours. One tick per second updates all ages together.
  *
- * @param options `local`: the machine's own, epoch ms
+ * @param options `local`: clock of the machine, in epoch ms
  */
 export function createClock({
   everyMs = 1000,
@@ -26,9 +26,9 @@ export function createClock({
   return {
     /** Epoch ms of the last tick. */
     time,
-    /** Epoch ms, between the ticks, too. */
+    /** Epoch ms, exact between two ticks. */
     now,
-    /** Epoch ms by the machine's own clock, as `adjust` wants them. */
+    /** Epoch ms by the clock of the machine, as `adjust` needs it. */
     local,
     /**
      * Moves the offset as little as the answer's `Date` requires.
@@ -47,13 +47,13 @@ export function createClock({
 
 export type Clock = ReturnType<typeof createClock>;
 
-/** A clock that moves by more than this has counted another time before, in ms. */
+/** If an answer moves the clock by more than this, in ms, earlier requests used a wrong time. */
 export const MOVED_MS = 5000;
 
-/** @returns ms that the API is ahead of this machine, as far as is known */
+/** @returns known lead of the API clock over the clock of this machine in ms */
 export const aheadOf = (clock: Pick<Clock, 'now' | 'local'>): number => clock.now() - clock.local();
 
-/** A fetch that adjusts the clock by the `Date` of each answer. */
+/** Wraps `fetch`, so that the header `Date` of each answer adjusts the clock. */
 export const fetchSettingClock =
   (fetch: typeof globalThis.fetch, clock: Pick<Clock, 'adjust' | 'local'>): typeof globalThis.fetch =>
   async (input, init) => {

@@ -4,18 +4,18 @@ import { toProblem } from '../api/request.ts';
 import type { DeviceEvent, Page, UnwatchedTime } from '../api/types.ts';
 import { useQuery, useServices } from './hooks.ts';
 
-// The history of a device from its events in the order of the API: the newest session first, and in a session the last event
-// first.
+// Computes the history of a device from its events in the order of the API: newest session first, and within a session
+// the last event first.
 
-/** A device was online without a break. */
+/** A time in which a device was online without a break. */
 export interface OnlineSpan {
   /** epoch ms */
   from: number;
-  /** epoch ms; null: still */
+  /** epoch ms; null: the device is still online */
   to: number | null;
 }
 
-/** No process watched, so nobody knows the state. */
+/** A time in which no ingest process watched, so the state of devices is unknown. */
 export interface Unwatched {
   /** epoch ms */
   from: number;
@@ -23,20 +23,20 @@ export interface Unwatched {
   to: number;
 }
 
-/** An event, and what follows from those around it. */
+/** An event with facts that follow from its neighbors. */
 export interface Listed {
   kind: DeviceEvent['kind'];
   /** epoch ms */
   ts: number;
-  /** the clock of the device minus that of the server in ms; null: no difference is known */
+  /** clock of the device minus clock of the server in ms; null: unknown */
   clockOffset: number | null;
-  /** of `offline`: since when it had been online; null: not known */
+  /** for `offline`: epoch ms of the start of the online time; null: unknown */
   onlineFrom: number | null;
 }
 
 /**
- * @param newest first
- * @returns the same, in the same order
+ * @param newest events, newest first
+ * @returns these events with derived facts, in the same order
  */
 export function listed(newest: DeviceEvent[]): Listed[] {
   return newest.map(({ kind, ts, clock_offset_ms }, index) => ({
@@ -48,8 +48,8 @@ export function listed(newest: DeviceEvent[]): Listed[] {
 }
 
 /**
- * @param index of an `offline`
- * @returns epoch ms; sessions that followed each other without an `offline` count as one
+ * @param index of an `offline` event
+ * @returns epoch ms of the start of the online time; sessions without an `offline` between them count as one
  */
 function onlineBefore(newest: DeviceEvent[], index: number): number | null {
   let since = null;
@@ -61,10 +61,10 @@ function onlineBefore(newest: DeviceEvent[], index: number): number | null {
 }
 
 /**
- * When a device was online.
+ * Computes when a device was online.
  *
- * @param newest first
- * @param since epoch ms from which the events are complete, if it was online then; null: it was not, or nobody knows
+ * @param newest events, newest first
+ * @param since epoch ms from which the events are complete, if the device was online then; null: offline or unknown
  * @returns oldest first
  */
 export function onlineSpans(newest: DeviceEvent[], since: number | null): OnlineSpan[] {
@@ -73,7 +73,7 @@ export function onlineSpans(newest: DeviceEvent[], since: number | null): Online
     const last = spans.at(-1);
     const isOpen = last?.to === null;
     if (kind === 'online' && !isOpen) {
-      // The end has the time of its receipt, which may be after the next beginning.
+      // An `offline` event has the time of its receipt, which may lie after the start of the next session.
       if (last) last.to = Math.min(last.to ?? 0, Date.parse(ts));
       spans.push({ from: Date.parse(ts), to: null });
     }
@@ -83,11 +83,11 @@ export function onlineSpans(newest: DeviceEvent[], since: number | null): Online
 }
 
 /**
- * @param newest first, all of them before an instant
- * @returns epoch ms since when it was online at that instant; null: it was not, or nobody knows
+ * @param newest all events before an instant, newest first
+ * @returns epoch ms since when the device was online at that instant; null: offline or unknown
  */
 export function onlineAfter(newest: DeviceEvent[]): number | null {
-  // A birth may come at any time, and does not change the state.
+  // A birth message may arrive at any time, and does not change the state.
   const last = newest.find(({ kind }) => kind !== 'birth');
   return last?.kind === 'online' ? Date.parse(last.ts) : null;
 }
@@ -95,23 +95,23 @@ export function onlineAfter(newest: DeviceEvent[]): number | null {
 /**
  * @param spans oldest first
  * @param ts epoch ms
- * @returns the one that holds it
+ * @returns the span that contains `ts`
  */
 export const spanAt = (spans: OnlineSpan[], ts: number): OnlineSpan | null =>
   spans.findLast(({ from, to }) => from <= ts && (to === null || ts < to)) ?? null;
 
 /**
  * @param ts epoch ms
- * @returns whether no process watched at that instant
+ * @returns whether no ingest process watched at that instant
  */
 export const isUnwatched = (unwatched: Unwatched[], ts: number): boolean =>
   unwatched.some(({ from, to }) => from <= ts && ts < to);
 
 /**
- * Pages that were read one after the other, while new events came on top.
+ * Joins pages of events that were read one after the other while new events arrived.
  *
- * @param top the newest page, as it is now
- * @param older what was read before
+ * @param top the newest page
+ * @param older events that were read earlier
  * @returns each event once
  */
 export function mergeEvents(top: DeviceEvent[], older: DeviceEvent[]): DeviceEvent[] {
@@ -119,15 +119,15 @@ export function mergeEvents(top: DeviceEvent[], older: DeviceEvent[]): DeviceEve
   return [...top, ...older.filter((event) => !seen.has(eventKey(event)))];
 }
 
-/** More pages at once are too many to be waited for. */
+/** Maximum number of pages read for one update. More would take too long. */
 const MOST_PAGES = 10;
 
 /**
  * Reads new events page by page, down to a known event.
  *
- * @param read a page, newest first
- * @param known newest first; none: one page is enough
- * @returns `meets`: between these and those known nothing is missing
+ * @param read reads a page, newest first
+ * @param known known events, newest first; without any, one page is enough
+ * @returns `meets`: no event is missing between the new and the known events
  */
 export async function readNews(
   read: (cursor: string | null) => Promise<Page<DeviceEvent>>,
@@ -148,9 +148,9 @@ export async function readNews(
 const eventKey = ({ ts, kind }: DeviceEvent) => `${ts} ${kind}`;
 
 /**
- * @param newest first
+ * @param newest events, newest first
  * @param ts epoch ms
- * @returns what happened at that very instant, in its order
+ * @returns kinds of the events at exactly that instant, in order
  */
 export const happenedAt = (newest: DeviceEvent[], ts: number): DeviceEvent['kind'][] =>
   newest
@@ -159,13 +159,13 @@ export const happenedAt = (newest: DeviceEvent[], ts: number): DeviceEvent['kind
     .reverse();
 
 const PAGE = 20;
-/** The most events of one range: a chart cannot show more. */
+/** Maximum number of events read for a range. A chart cannot show more. */
 const MOST_IN_RANGE = 1000;
-/** New events are found by polling. */
+/** Polling interval for new events, in ms. */
 const REFRESH = { refreshMs: 4_000 };
 
 /**
- * The events of a device, newest first, page by page. New events appear by themselves.
+ * The events of a device, newest first, in pages. New events appear automatically.
  *
  * @param device id
  */
@@ -179,7 +179,7 @@ export function useDeviceEvents(device: string) {
     async (signal) => {
       const page = (cursor: string | null) => client.events(device, { limit: PAGE, cursor }, signal);
       const news = await readNews(page, older?.items ?? []);
-      // Too many events came at once. The list restarts, rather than having a gap.
+      // If too many events came at once, the list restarts instead of having a gap.
       setOlder((now) => now && (news.meets ? { ...now, items: mergeEvents(news.items, now.items) } : null));
       return news;
     },
@@ -215,8 +215,8 @@ export function useDeviceEvents(device: string) {
  * The events of a range of time.
  *
  * @param device id
- * @param window epoch ms; a live one goes on
- * @param newest time of the newest event known: when it changes, there is something new
+ * @param window epoch ms; a live window continues
+ * @param newest time of the newest known event; a change means that there are new events
  */
 export function useEventsOf(
   device: string,
@@ -235,14 +235,14 @@ export function useEventsOf(
   return data;
 }
 
-/** Interval of requests, in ms: that of the heartbeats of processes. */
+/** Interval of requests in ms, equal to the heartbeat interval of processes. */
 const REFRESH_UNWATCHED = { refreshMs: 10_000 };
 
 /**
- * The time in which no process watched.
+ * The times in which no ingest process watched.
  *
- * @param window epoch ms; a live one goes on
- * @returns null before the first answer. While another window is read, that of the window before
+ * @param window epoch ms; a live window continues
+ * @returns null before the first answer; while a new window is read, the times of the previous window
  */
 export function useUnwatched({
   live,
@@ -263,21 +263,21 @@ export function useUnwatched({
   return data;
 }
 
-/** The time that was read, in epoch ms. It may be less than the picture shows. */
+/** The time range that was read, in epoch ms. It may be shorter than the shown range. */
 export interface ReadTime {
   from: number;
-  /** infinite: it goes on */
+  /** infinite: the range continues */
   to: number;
 }
 
-/** Outside of the time that was read, nobody knows whether a process watched. */
+/** The unwatched times within the range that was read. Outside of it, they are unknown. */
 export interface UnwatchedRecord {
   /** oldest first */
   spans: Unwatched[];
   read: ReadTime;
 }
 
-/** @param range epoch ms that was asked about; without `to` it goes on */
+/** @param range requested range in epoch ms; without `to` it continues */
 export const recordOf = (
   { items }: Pick<UnwatchedTime, 'items'>,
   { from, to = Number.POSITIVE_INFINITY }: { from: number; to?: number | undefined },
@@ -290,7 +290,7 @@ export const recordOf = (
  * Summarizes the events of a range.
  *
  * @param before the newest events before the range
- * @param range epoch ms; without `to` it goes on
+ * @param range epoch ms; without `to` it continues
  */
 export function summaryOf(
   { items, next }: Page<DeviceEvent>,
@@ -302,9 +302,9 @@ export function summaryOf(
   const read: ReadTime = { from: onlineSince ?? range.from, to: range.to ?? Number.POSITIVE_INFINITY };
   return {
     events: items,
-    /** The time since the device was online when the range began. */
+    /** Epoch ms since when the device was online, if it was online at the start of the range. */
     onlineSince,
-    /** Epoch ms before which nothing is known, since there is too much. */
+    /** Epoch ms before which the events are unknown, because the range has too many. */
     knownFrom: cut ? Date.parse(items.at(-1)?.ts ?? '') : null,
     read,
   };

@@ -4,17 +4,17 @@ import type { DeviceInfo, LatestItem, RefusedDevice } from '../api/types.ts';
 import { formatCount, formatSpan } from '../format.ts';
 import { useQuery, useServices } from './hooks.ts';
 
-/** Values come by the stream; whether the device is there, and which sensors it has, by asking again. */
+/** Polling interval for device state and sensor list, in ms. Values come over the event stream. */
 const REFRESH = { refreshMs: 10_000 };
 
 /**
- * One device and its sensors, whose values are followed live.
+ * One device and its sensors with live values.
  *
  * @param device id or name
  */
 export function useDevice(device: string) {
   const { client, live } = useServices();
-  // A missing device is a valid state, which may change while the page is open.
+  // A missing device is a valid answer, because the device may appear while the page is open.
   const answer = useQuery(
     device,
     async (signal) => ({ device: await client.device(device, signal).catch(nullIfMissing) }),
@@ -24,7 +24,7 @@ export function useDevice(device: string) {
   const items = useMemo(() => (found ? itemsOf(found) : null), [found]);
   const missing = answer.data?.device === null;
   useEffect(() => {
-    // Follow a missing device too, so that the connection state is known.
+    // The page follows a missing device, too, so that the connection state is known.
     if (missing) live.follow({ devices: [device] });
     if (!found || !items) return;
     live.seed(items);
@@ -35,7 +35,7 @@ export function useDevice(device: string) {
 
 const words = new Intl.Collator('en', { numeric: true });
 
-/** @returns its sensors in the form that pages and streams have, by name */
+/** @returns sensors of the device as list items, sorted by name */
 function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
   const byName = sensors.toSorted((a, b) => words.compare(a.name ?? a.sensor_id, b.name ?? b.sensor_id));
   return byName.map((sensor) => ({
@@ -53,13 +53,14 @@ function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
   }));
 }
 
-/** The number of sensors of a device shown at first, and added by each "more". */
+/** Number of sensors of a device that are shown at first, and that each "more" adds. */
 const STEP = 12;
 
 /**
- * Selects the sensors of a device that are shown, since it may have thousands. In the address, `find` is a part of their names, labels or types, `shown` how many.
+ * Selects the sensors of a device to show, because a device may have thousands. In the address, `find` is a part of a
+ * name, label or type, and `shown` is the number of sensors.
  *
- * @returns `more`: what `shown` has to be for more of them
+ * @returns `more`: value of `shown` for the next step
  */
 export function chooseSensors<
   T extends { name: string | null; label?: string | null; type: string | null; sensor_id: string },
@@ -86,14 +87,14 @@ const searchableText = ({
   sensor_id: string;
 }) => [name ?? sensor_id, label, type].join('\n').toLowerCase();
 
-/** @returns whether one has to choose */
+/** @returns whether the device has too many sensors to show all */
 export const needsChoice = (count: number): boolean => count > STEP;
 
 /**
- * In the order of the charts: what is measured in the same unit stands together.
+ * Groups sensors by unit, in the order of the charts.
  *
- * @param items by name
- * @returns `label` names the group, as devices wrote it
+ * @param items sorted by name
+ * @returns `label`: unit of the group as devices send it
  */
 export function byUnit<T extends { type: string | null; unit: string | null }>(
   items: T[],
@@ -107,11 +108,11 @@ export function byUnit<T extends { type: string | null; unit: string | null }>(
 }
 
 /**
- * The registry's last seen is up to a minute old. A newer sample is more exact.
+ * The time at which a device was last seen. The registry is up to a minute late, so a newer sample is more exact.
  *
- * @param lastSeen ISO 8601, as the registry knows it
- * @param sensors of the device, with the times of their newest samples, ISO 8601; empty as good as null
- * @param now epoch ms; later samples come from a clock that is ahead, and are ignored
+ * @param lastSeen ISO 8601, from the registry
+ * @param sensors of the device, with the times of their newest samples in ISO 8601; an empty text counts as null
+ * @param now epoch ms; later samples are ignored, because the clock of their device is ahead
  * @returns ISO 8601
  */
 export function lastSeenAt(
@@ -128,8 +129,8 @@ export function lastSeenAt(
 const NONE: RefusedDevice[] = [];
 
 /**
- * The devices that sent something within the last minutes which was refused. A failed request leaves the last answer: the verdict
- * reports that the API or the database is away.
+ * The devices with refused messages in the last minutes. After a failed request the last answer stays, because the
+ * verdict reports that the API or the database does not answer.
  *
  * @returns most refusals first
  */
@@ -141,24 +142,24 @@ export function useRefusedDevices(): RefusedDevice[] {
 
 /**
  * @param device id or name
- * @returns null: nothing of it was refused
+ * @returns null: no message of the device was refused
  */
 export function useRefusals(device: string): RefusedDevice | null {
   const refused = useRefusedDevices();
   return refused.find((one) => one.device_id === device || one.device === device) ?? null;
 }
 
-/** The API counts the refusals of this time, in ms. */
+/** Time span of the refusal count of the API, in ms. */
 const WINDOW_MS = 300_000;
 
 /** @returns `6 in 5 min` */
 export const refusalRate = ({ refused }: Pick<RefusedDevice, 'refused'>): string =>
   `${formatCount(refused)} in ${formatSpan(WINDOW_MS)}`;
 
-/** Clients that publish on a wrong topic usually do so again. In ms. */
+/** Interval of requests in ms. Clients usually publish on a wrong topic again and again. */
 const REFRESH_MS = 10_000;
 
-/** The topics outside the contract on which clients publish, refreshed in the background. */
+/** The unknown topics on which clients publish, refreshed in the background. */
 export function useUnmatchedTopics() {
   const { client } = useServices();
   return useQuery('unmatched-topics', (signal) => client.unmatchedTopics(signal), { refreshMs: REFRESH_MS });

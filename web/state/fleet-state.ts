@@ -9,13 +9,13 @@ import { useQuery, useServices } from './hooks.ts';
 import type { Faults } from './outliers.ts';
 import { useStale } from './verdict.ts';
 
-/** The devices that are offline are read this often, in ms. */
+/** Interval of reading the offline devices, in ms. */
 const REFRESH = { refreshMs: 10_000 };
-/** Devices of one page, and pages: as many devices as the wall has sensors at most. */
+/** Devices per page, and maximum number of pages: together as many devices as the wall has sensors at most. */
 const PAGE = 1000;
 const MOST_PAGES = 20;
 
-/** The state of the fleet by the stream and by the API's count. Only components that subscribe are redrawn. */
+/** The state of the fleet from event stream and API count. Only subscribed components are redrawn. */
 export function useFleetState(): ReadonlySignal<FleetState> {
   const { client, live, clock, vocabulary } = useServices();
   const [fleetState] = useState(() => createFleetState({ fleet: live.fleet, status: live.status, clock }));
@@ -48,23 +48,26 @@ export function useFleetState(): ReadonlySignal<FleetState> {
   return fleetState.figures;
 }
 
-/** @returns the API's count alone; a change redraws */
+/** @returns the count of the API; a change redraws the component */
 export function useFleetInfo(fleetState: ReadonlySignal<FleetState>): FleetInfo | null {
   return useComputed(() => fleetState.value.info).value;
 }
 
-/** @returns every type and site that there is */
+/** @returns all types and sites of the fleet */
 const typesAndSites = ({ by_type, by_site }: FleetInfo): { type: string | null; site: string | null }[] => [
   ...Object.keys(by_type).map((type) => ({ type, site: null })),
   ...Object.keys(by_site).map((site) => ({ type: null, site })),
 ];
 
-/** The devices that are offline, by id. `isWhole`: no other one is. */
+/** The offline devices, by id. `isWhole`: the list is complete */
 type OfflineDevices = { devices: ReadonlyMap<string, DeviceItem>; isWhole: boolean };
 
 const NONE_OFFLINE: OfflineDevices = { devices: new Map(), isWhole: true };
 
-/** Reads them page by page. A page may be short: the API looks at a bounded number of devices for each. */
+/**
+ * Reads the offline devices page by page. A page may be short, because the API checks a limited number of devices for
+ * each.
+ */
 export async function offlineDevices(
   client: Pick<Client, 'devices'>,
   signal?: AbortSignal,
@@ -83,19 +86,20 @@ export async function offlineDevices(
 /** The figures of the fleet at one moment. */
 export interface FleetState {
   faults: Faults;
-  /** the API's own count, of the same time as the offline devices in `faults` */
+  /** count of the API, from the same time as the offline devices in `faults` */
   info: FleetInfo | null;
   /** epoch ms */
   now: number;
 }
 
-/** No sensor counts as silent for this long after a connect, in ms, since the snapshot is still coming. */
+/** Time in ms after a connect in which no sensor counts as silent, because the snapshot is still arriving. */
 const CATCHING_UP_MS = 3000;
 
 /**
- * The outliers of the fleet, updated once a second, with the API's count. While the connection is lost, and until the next snapshot
- * is complete, the last state stays. Otherwise old and new figures would be mixed. While nothing is stored, silence is judged as of the last
- * moment with values, so no sensor turns silent by the outage.
+ * The outliers of the fleet and the count of the API, updated once a second. From a lost connection until the next
+ * snapshot is complete, the last state stays, because old and new figures would be mixed. While nothing is stored,
+ * silence is
+ * judged as of the last moment with values, so that an outage does not turn sensors silent.
  */
 export function createFleetState({
   fleet,
@@ -111,7 +115,7 @@ export function createFleetState({
   let offline = NONE_OFFLINE.devices;
   let liveSince = Number.POSITIVE_INFINITY;
   let isHeld = false;
-  /** epoch ms since when nothing is stored, and until the waiting messages had time to arrive */
+  /** epoch ms since when nothing is stored; reset only after the waiting messages had time to arrive */
   let staleSince: number | null = null;
   let staleUntil = Number.NEGATIVE_INFINITY;
 
@@ -136,7 +140,7 @@ export function createFleetState({
     update,
     noteStatus,
 
-    /** @param since epoch ms since when no values come; null: they come */
+    /** @param since epoch ms since when no values arrive; null: values arrive */
     noteStale(since: number | null) {
       if (since !== null) staleSince ??= since;
       staleUntil = since === null ? clock.now() + CATCHING_UP_MS : Number.POSITIVE_INFINITY;
@@ -154,9 +158,10 @@ export function createFleetState({
 }
 
 /**
- * Adds devices without sensors, of which the stream knows nothing. So the list of offline devices is as long as the API's count.
+ * Adds offline devices without sensors, which the event stream does not contain. So the list matches the count of
+ * the API.
  *
- * @param offline by id
+ * @param offline offline devices by id
  */
 function withEmptyDevices(
   faults: Faults,
@@ -177,8 +182,8 @@ function withEmptyDevices(
 }
 
 /**
- * The API counts every ten seconds, so its list of offline devices is newer. One number is shown everywhere. A
- * list that was cut counts too few.
+ * Replaces the offline count of the API by the length of the newer list of offline devices, so that all places show one
+ * number. A truncated list would count too few.
  */
 function withCount(info: FleetInfo, { devices, isWhole }: OfflineDevices): FleetInfo {
   if (!isWhole) return info;
@@ -186,7 +191,7 @@ function withCount(info: FleetInfo, { devices, isWhole }: OfflineDevices): Fleet
   return { ...info, devices: { online: Math.max(deviceCount(info) - offline, 0), offline } };
 }
 
-/** @returns null: unknown, since not all sensors are followed */
+/** @returns null: unknown, because the page does not follow all sensors */
 export function sensorsOnline(
   { faults, info }: Pick<FleetState, 'faults' | 'info'>,
   fleet: Pick<Fleet, 'holdsAll'>,
@@ -195,6 +200,6 @@ export function sensorsOnline(
   return Math.max(0, info.sensors - faults.offlineSensors - faults.silentCount);
 }
 
-/** @returns devices of the fleet, online or not */
+/** @returns number of devices of the fleet, online or offline */
 export const deviceCount = ({ devices }: Pick<FleetInfo, 'devices'>): number =>
   devices.online + devices.offline;

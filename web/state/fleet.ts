@@ -2,29 +2,29 @@ import type { LatestItem } from '../api/types.ts';
 import type { Faults } from './outliers.ts';
 import { cellStateOf, listFaults, refreshSilence } from './outliers.ts';
 
-/** The part of a fleet that is too large to be kept as a whole. */
+/** The part of a large fleet that the page keeps. */
 export type FleetFilter = { type?: string | null; site?: string | null };
 
-/** The number of sensors that a browser keeps. The wall of a larger fleet shows this many, with a note. */
+/** Maximum number of sensors in the browser. The wall of a larger fleet shows this many, with a note. */
 export const MOST_SENSORS = 20_000;
 
-/** All sensors of the fleet from the stream, each with its judgment. */
+/** All sensors of the fleet from the event stream, each with its judgment. */
 export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   const deviceIndex = createDeviceIndex();
   const { sensors, devices } = deviceIndex;
   let dirty: FleetSensor[] = [];
   let overflow = 0;
   let isRead = false;
-  /** The API's count of sensors. */
+  /** The number of sensors that the API counted. */
   let total = Number.POSITIVE_INFINITY;
-  /** Whether the store held that many sensors since it was last restricted. */
+  /** Whether the store held that many sensors at any time since the last filter change. */
   let isComplete = false;
-  /** The number of the snapshot that is coming in, or came in last. */
+  /** The number of the current or last snapshot. */
   let snapshot = 0;
   let isComing = false;
-  /** The last complete snapshot, and the API's counts since then. */
+  /** The number of the last complete snapshot, and how often the API counted since then. */
   let complete = { snapshot: 0, counts: 0 };
-  /** Counts in a row, since that snapshot, with fewer sensors than are here. */
+  /** Number of successive counts since that snapshot with fewer sensors than the store has. */
   let smallerCounts = 0;
   let isAsked = false;
   let wanted: FleetFilter = {};
@@ -45,7 +45,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     sensor.value = value;
   }
 
-  /** @returns whether it is judged otherwise than before */
+  /** @returns whether the judgment of the sensor changed */
   function judge(sensor: FleetSensor, item: LatestItem): boolean {
     if (item.ts === null || item.ts < sensor.ts) return false;
     const { sigmas, provisional } = sensor;
@@ -59,29 +59,29 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     devices: devices as ReadonlyMap<string, FleetDevice>,
 
     structure: deviceIndex.structure,
-    /** Notes that a snapshot is complete: from then on, every sensor that was sent is judged. */
+    /** Notes that a snapshot is complete. From then on, the judgment of each sent sensor is known. */
     noteRead() {
       isRead = true;
-      // A snapshot without sensors.
+      // A snapshot without sensors has no items that would have started it.
       if (!isComing) snapshot += 1;
       isComing = false;
       complete = { snapshot, counts: 0 };
       smallerCounts = 0;
       isAsked = false;
     },
-    /** Notes that a snapshot is asked for. Until it is complete, nothing counts as outdated. */
+    /** Notes that a snapshot was requested. Until it is complete, the store does not count as outdated. */
     noteAsked() {
       isAsked = true;
     },
-    /** @returns whether the whole fleet was read, or as much as there is room for */
+    /** @returns whether the whole fleet was read, or as much as the limit allows */
     isRead: (): boolean => isRead,
-    /** @returns how often the stream sent a sensor for which there was no room */
+    /** @returns how often the limit refused a sensor of the event stream */
     overflow: (): number => overflow,
 
     /**
      * @param key device_id/sensor_id
-     * @param isOfSnapshot else of a change
-     * @returns null: nothing is new
+     * @param isOfSnapshot true: from a snapshot; false: from a change
+     * @returns the changed sensor; null: the item has no news
      */
     take(key: string, item: LatestItem, isOfSnapshot: boolean = false): FleetSensor | null {
       if (isOfSnapshot && !isComing) snapshot += 1;
@@ -103,10 +103,10 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       sensor.intervalMs = item.interval_ms ?? 0;
       sensor.snapshot = snapshot;
       const isJudgedAgain = judge(sensor, item);
-      // ISO 8601 texts of one form and zone sort as times do.
+      // ISO 8601 texts of one format and zone sort like times.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
         measure(sensor, item.ts, item.value);
-      // The later of two values for one instant counts.
+      // If two values have one timestamp, the value that arrives later counts.
       else if (item.ts === sensor.ts && item.value !== null && item.value !== sensor.value)
         sensor.value = item.value;
       else if (!isNew && !isJudgedAgain) return null;
@@ -114,7 +114,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       return sensor;
     },
 
-    /** @returns those that changed since the last call */
+    /** @returns sensors that changed since the last call */
     drain(): FleetSensor[] {
       const drained = dirty;
       dirty = [];
@@ -122,50 +122,51 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       return drained;
     },
 
-    /** @param ids of devices that are offline */
+    /** @param ids of the offline devices */
     setOffline(ids: ReadonlySet<string>) {
       for (const device of deviceIndex.setOffline(ids)) {
         for (const sensor of device.sensors) touch(sensor);
       }
     },
 
-    /** @returns whether only some sensors are taken in */
+    /** @returns whether a filter limits the sensors */
     isNarrow: (): boolean => Boolean(wanted.type || wanted.site),
 
     /**
-     * Some time after a snapshot it also forgets the sensors that were not sent since the snapshot began: their
-     * devices were retired.
+     * Notes a count of the API. At the second count after a snapshot, it also removes sensors that were not sent
+     * since the start of the snapshot, because their devices were retired.
      *
-     * @param count of sensors by the API's count
+     * @param count number of sensors by the API
      */
     expect(count: number) {
       total = count;
       complete.counts += 1;
-      // A sensor that changes while a snapshot is sent is not in it, but in the changes that follow.
+      // A sensor that changes during a snapshot is not in it, but in the changes that follow.
       if (complete.counts === 2 && deviceIndex.removeBefore(complete.snapshot))
         dirty = dirty.filter(({ key }) => sensors.has(key));
       smallerCounts = sensors.size > count ? smallerCounts + 1 : 0;
     },
 
     /**
-     * @returns whether devices that are here were retired. One smaller count proves nothing: it may be older than
+     * @returns whether the store has sensors of retired devices. One smaller count is no proof, because it may be
+     *   older than
      *   the newest sensors
      */
     isOutdated: (): boolean => smallerCounts > 1 && !isAsked,
 
-    /** @returns whether it has all sensors: a list or a search needs no other source */
+    /** @returns whether the store has all sensors, so that lists and searches need no other source */
     holdsAll(): boolean {
       isComplete ||= sensors.size >= total;
       return isComplete && overflow === 0 && !(wanted.type || wanted.site);
     },
 
-    /** Forgets a device that was retired, with its sensors. */
+    /** Removes a retired device and its sensors. */
     forget(id: string) {
       const device = deviceIndex.remove(id);
       if (device) dirty = dirty.filter((sensor) => sensor.device !== device);
     },
 
-    /** Keeps only these sensors, and removes all others. */
+    /** Keeps only the sensors that match the filter, and removes all others. */
     setFilter(next: FleetFilter) {
       wanted = next;
       total = Number.POSITIVE_INFINITY;
@@ -179,7 +180,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     },
 
     /**
-     * Marks the sensors that became silent or send again. Call it once a second.
+     * Marks sensors that became silent or send again. Must be called once a second.
      *
      * @param now epoch ms
      */
@@ -193,45 +194,48 @@ export type Fleet = ReturnType<typeof createFleet>;
 
 export interface FleetDevice {
   id: string;
-  /** its id where it has none */
+  /** the id if there is no name */
   name: string;
   site: string | null;
   offline: boolean;
   sensors: FleetSensor[];
-  /** its sensors stand in the order of their names */
+  /** whether the sensors are sorted by name */
   isInOrder: boolean;
 }
 
-/** One record for as long as the page is open, changed in place: ten thousand values a second make no garbage. */
+/**
+ * A sensor. The object lives as long as the page and is changed in place, so that 10,000 values per second make no
+ * garbage.
+ */
 export interface FleetSensor {
   key: string;
   id: string;
   device: FleetDevice;
-  /** its id where it has none */
+  /** the id if there is no name */
   name: string;
   type: string | null;
   unit: string | null;
-  /** as the API writes it; empty before the first sample */
+  /** ISO 8601 time of the newest sample; empty before the first sample */
   ts: string;
-  /** the same, epoch ms; 0 before the first sample */
+  /** epoch ms of the newest sample; 0 before the first sample */
   at: number;
   /** NaN before the first sample */
   value: number;
-  /** between values, as seen; 0 while that is not known */
+  /** observed time between values; 0: unknown */
   gapMs: number;
-  /** the same, from the device's birth; 0: not announced */
+  /** time between values from the birth message; 0: not announced */
   intervalMs: number;
-  /** how unusual its value is; null: not judged. See outliers.ts */
+  /** deviation of the newest value in standard deviations; null: not judged. See outliers.ts */
   sigmas: number | null;
-  /** it was judged by its last hours */
+  /** the value was judged by a provisional baseline of the last hours */
   provisional: boolean;
-  /** of its cell on the wall; see outliers.ts */
+  /** state of the cell on the wall; see outliers.ts */
   cellState: number;
-  /** number of the newest snapshot when it was last sent */
+  /** number of the snapshot that was newest when the sensor was last sent */
   snapshot: number;
   /** the sensor is queued for drawing */
   dirty: boolean;
-  /** its number on the wall; -1: none */
+  /** number of the cell on the wall; -1: none */
   cell: number;
 }
 
@@ -262,10 +266,10 @@ function createDeviceIndex() {
     sensors,
     devices,
 
-    /** @returns another one means that sensors came, went or were renamed */
+    /** @returns a version number, which changes when sensors are added, removed or renamed */
     structure: (): number => structure,
 
-    /** @returns it has measured nothing yet */
+    /** @returns the new sensor, still without a value */
     add(key: string, item: LatestItem): FleetSensor {
       const device = deviceOf(item);
       const sensor = newSensor(key, device, item);
@@ -289,8 +293,8 @@ function createDeviceIndex() {
     },
 
     /**
-     * @param ids of devices that are offline
-     * @returns those that come or go by it
+     * @param ids of the offline devices
+     * @returns sensors whose device went offline or returned
      */
     setOffline(ids: ReadonlySet<string>): FleetDevice[] {
       offline = ids;
@@ -299,7 +303,7 @@ function createDeviceIndex() {
       return changed;
     },
 
-    /** @returns the device that is gone, with its sensors */
+    /** @returns the removed device with its sensors */
     remove(id: string): FleetDevice | undefined {
       const device = devices.get(id);
       if (!device) return undefined;
@@ -310,9 +314,9 @@ function createDeviceIndex() {
     },
 
     /**
-     * Removes the sensors that were last sent before a snapshot.
+     * Removes sensors that were last sent before a snapshot.
      *
-     * @returns whether there were any
+     * @returns whether any sensor was removed
      */
     removeBefore(snapshot: number): boolean {
       const before = sensors.size;

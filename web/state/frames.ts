@@ -3,7 +3,7 @@ import type { LatestItem } from '../api/types.ts';
 import { decimalsOf, usualDecimals } from '../format.ts';
 
 /**
- * Collects changes and notifies listeners once before the next frame: a sensor that changes a hundred times
+ * Collects changes and notifies listeners once before the next animation frame. So a sensor that changes 100 times
  * between two frames is drawn once.
  */
 export function createChangeQueue(requestFrame: (run: () => void) => void) {
@@ -23,7 +23,7 @@ export function createChangeQueue(requestFrame: (run: () => void) => void) {
       if (waiting.size === 0) requestFrame(flush);
       waiting.add(key);
     },
-    /** @returns ends it */
+    /** @returns a function that ends the subscription */
     subscribe(key: string, listener: () => void): () => void {
       const own = listeners.get(key) ?? new Set();
       listeners.set(key, own.add(listener));
@@ -36,16 +36,16 @@ export function createChangeQueue(requestFrame: (run: () => void) => void) {
 }
 
 /**
- * Script time of one frame in which texts are taken in, in ms. The text that need not wait counts, too. Further texts wait for the next
- * frame.
+ * Script time per animation frame for processing texts, in ms. A text that was processed without a wait counts, too.
+ * Further texts wait for the next frame.
  */
 const BUDGET_MS = 2;
-/** The most texts that may wait. With more, all are processed at once. */
+/** Maximum number of waiting texts. With more, all are processed at once. */
 const MOST_WAITING = 200;
 
 /**
- * Takes texts in as frames allow: a snapshot of ten thousand sensors comes in ten events at once, and must not hold up the page. Where no
- * frames are drawn, in a tab behind others, each is taken in as it comes.
+ * Spreads the processing of texts over animation frames: a snapshot of 10,000 sensors arrives in ten events at once,
+ * and must not block the page. A hidden tab draws no frames, so there each text is processed at once.
  */
 export function createInputQueue({
   take,
@@ -53,16 +53,16 @@ export function createInputQueue({
   isHidden,
   clock = () => performance.now(),
 }: {
-  /** `arrivedAt` by `clock`; `isLast` as pushed */
+  /** processes a text; `arrivedAt`: time by `clock`; `isLast`: as passed to `push` */
   take: (text: string, arrivedAt: number, isLast: boolean) => void;
   requestFrame: (run: () => void) => void;
   isHidden: () => boolean;
-  /** ms */
+  /** returns the time in ms */
   clock?: () => number;
 }) {
   let waiting: { text: string; at: number; isLast: boolean }[] = [];
   let requested = false;
-  /** Script time of the text that did not wait, in ms; null: there was none since the last frame. */
+  /** Script time of a text that was processed without a wait since the last frame, in ms; null: there was none. */
   let spentMs: number | null = null;
 
   function takeSome() {
@@ -89,7 +89,7 @@ export function createInputQueue({
   }
 
   return {
-    /** @param isLast it completes a snapshot */
+    /** @param isLast whether the text completes a snapshot */
     push(text: string, isLast: boolean = false) {
       waiting.push({ text, at: clock(), isLast });
       if (isHidden() || waiting.length > MOST_WAITING) return takeAll();
@@ -103,19 +103,19 @@ export function createInputQueue({
   };
 }
 
-/** How long it takes from a commit until it is seen, in ms, by the last seconds. `at`: epoch ms. */
+/** Time from commit to screen in the last seconds, in ms. `at`: epoch ms */
 type ScreenTimes = { at: number; p50: number; p99: number };
 
-/** Times of so many changes that were shown last make a figure. */
+/** Number of last shown changes from which the percentiles are computed. */
 const TIMES_KEPT = 256;
-/** Older times are not used, in ms. */
+/** Maximum age of the used times, in ms. */
 const FRESH_MS = 10_000;
-/** Figures kept for a sparkline: one a second. */
+/** Number of percentiles kept for the sparkline, one per second. */
 const FIGURES_KEPT = 300;
 
 /**
- * Measures the time until values are on the screen. The server measures its own part, the browser the rest. Two clocks are never
- * compared, so the time in the network is missing.
+ * Measures the time from commit to screen. The server measures its part, and the browser the rest. The two clocks are
+ * never compared, so the network time is missing.
  */
 export function createScreenTimes({
   requestFrame,
@@ -123,9 +123,9 @@ export function createScreenTimes({
   clock = () => performance.now(),
 }: {
   requestFrame: (run: () => void) => void;
-  /** called within a frame; runs when that is painted */
+  /** is called within an animation frame; runs the function after the paint */
   afterPaint: (run: () => void) => void;
-  /** ms */
+  /** returns the time in ms */
   clock?: () => number;
 }) {
   const figures = signal<ScreenTimes[]>([]);
@@ -144,8 +144,8 @@ export function createScreenTimes({
     figures,
 
     /**
-     * @param waitedMs from the commit until it was sent
-     * @param arrivedAt by `clock`
+     * @param waitedMs time from the commit until the server sent the value
+     * @param arrivedAt time by `clock`
      */
     arrived(waitedMs: number, arrivedAt: number) {
       if (arrivedAt <= hiddenAt) return;
@@ -153,14 +153,17 @@ export function createScreenTimes({
       if (unseen.length === 1) requestFrame(() => afterPaint(noteAll));
     },
 
-    /** Notes that the page was hidden. Its next frame may come at any time, so values that arrived until now do not count. */
+    /**
+     * Notes that the page was hidden. The next frame may come much later, so values that arrived until now do not
+     * count.
+     */
     noteHidden() {
       hiddenAt = clock();
       unseen = [];
     },
 
     /**
-     * Computes the latency of this second.
+     * Computes the percentiles of this second.
      *
      * @param now epoch ms
      */
@@ -179,19 +182,19 @@ export function createScreenTimes({
 /** The recent values of one sensor. */
 interface Seen {
   item: LatestItem;
-  /** values as they came, oldest first; `ts` in epoch ms */
+  /** values in order of arrival, oldest first; `ts` in epoch ms */
   recent: { ts: number; value: number }[];
 }
 
-/** Values of one sensor: enough for a sparkline of 64 px. */
+/** Maximum number of values per sensor, enough for a sparkline of 64 px. */
 const VALUES_KEPT = 60;
-/** Sensors: some pages of the table, so that going back finds the sparklines again; then memory stays flat. */
+/** Maximum number of sensors: enough for some table pages, so that Back finds the sparklines. It limits the memory. */
 const SENSORS_KEPT = 2000;
 
-/** Newest values by sensor, with a short tail of those before. */
+/** The newest value of each sensor, with some earlier values. */
 export function createRecentValues() {
   const sensors: Map<string, Seen> = new Map();
-  /** By type and unit: decimals of values seen, and the largest of them. */
+  /** Number of decimals and largest value, by type and unit. */
   const kinds: Map<string, { decimals: number; largest: number }> = new Map();
 
   function learnDecimals({ type, unit, value }: LatestItem) {
@@ -207,7 +210,7 @@ export function createRecentValues() {
     /** @param key device_id/sensor_id */
     get: (key: string): Seen | undefined => sensors.get(key),
 
-    /** @returns whether it is new: older and repeated values are not */
+    /** @returns whether the value is new; older and repeated values are not */
     take(item: LatestItem): boolean {
       const key = `${item.device_id}/${item.sensor_id}`;
       const seen = sensors.get(key);
@@ -218,15 +221,15 @@ export function createRecentValues() {
         return true;
       }
       if (!isNews(seen.item, item)) return false;
-      // Taken out and put in again, it stands last among those to be forgotten.
+      // Deleted and added again, the sensor moves to the end, so that it is removed last.
       sensors.delete(key);
       sensors.set(key, { item, recent: tail(seen.recent, item) });
       return true;
     },
 
     /**
-     * @param before oldest first
-     * @returns whether anything was new
+     * @param before earlier values, oldest first
+     * @returns whether any value was new
      */
     takeBefore(key: string, before: { ts: number; value: number }[]): boolean {
       const seen = sensors.get(key);
@@ -237,7 +240,7 @@ export function createRecentValues() {
       return true;
     },
 
-    /** @returns decimals that suit all values of its type: what the largest is worth, if the smallest has them */
+    /** @returns number of decimals for all values of a type and unit, limited by the size of the largest value */
     decimals({ type, unit }: LatestItem): number {
       const { decimals = 0, largest = 0 } = kinds.get(`${type}\n${unit}`) ?? {};
       return Math.min(decimals, usualDecimals(largest));
@@ -247,7 +250,7 @@ export function createRecentValues() {
 
 function isNews(known: LatestItem, item: LatestItem) {
   if (item.ts === null) return known.ts === null && !sameLabels(known, item);
-  // One format and one zone: ISO 8601 texts of the API sort as times do.
+  // ISO 8601 texts of the API have one format and zone, so they sort like times.
   if (known.ts === null || item.ts > known.ts) return true;
   return item.ts === known.ts && (item.value !== known.value || !sameLabels(known, item));
 }

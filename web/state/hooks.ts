@@ -15,19 +15,19 @@ import type { ThresholdMemory } from './thresholds.ts';
 
 /** The progress of an import. */
 export interface ImportRun {
-  /** a test run, which stores nothing */
+  /** whether the run is a test, which stores nothing */
   isTest: boolean;
-  /** name of the device that was typed when the run began */
+  /** the device name that was typed when the run began */
   device: string;
   state: 'running' | 'done' | 'stopped';
-  /** of the file, from 0 to 1 */
+  /** processed share of the file, from 0 to 1 */
   share: number;
   rows: number;
   samples: number;
   refused: number;
-  /** refused ones */
+  /** refused lines */
   lines: RefusedLine[];
-  /** samples as they would be stored */
+  /** the first samples, in the form in which they would be stored */
   first: ImportedRow[];
   problem: Problem | null;
 }
@@ -35,18 +35,18 @@ export interface ImportRun {
 /** The state of an import, which continues when its view is left. */
 interface Importing {
   file: File | null;
-  /** as typed */
+  /** the device name as typed */
   device: string;
-  /** null: none since the file was chosen */
+  /** null: no run since the file was chosen */
   run: ImportRun | null;
   /** ends the run */
   abort: AbortController | null;
 }
 
-/** The view of imports before its first use. */
+/** The initial state of the import view. */
 export const NO_IMPORT: Importing = { file: null, device: '', run: null, abort: null };
 
-/** Everything that views need, created once in app.tsx. */
+/** The services that views need, created once in app.tsx. */
 interface Services {
   client: Client;
   live: Live;
@@ -69,9 +69,9 @@ export function useServices(): Services {
 }
 
 /**
- * Redraws the component on each change of the source.
+ * Redraws the component at each change of the source.
  *
- * @param subscribe the same function as long as the source is the same
+ * @param subscribe must be the same function while the source stays the same
  */
 export function useChanges(subscribe: (listener: () => void) => () => void) {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
@@ -79,8 +79,8 @@ export function useChanges(subscribe: (listener: () => void) => () => void) {
 }
 
 /**
- * @param isReady whether the element has its place: while a page loads, what is far below stands near its top
- * @returns whether so many pixels of the element's top were on the screen at least once
+ * @param isReady whether the element has its final place; while a page loads, lower elements stand near its top
+ * @returns whether `px` pixels of the top of the element were on the screen at least once
  */
 export function useSeen(element: { current: Element | null }, px: number, isReady: boolean): boolean {
   const [isSeen, setSeen] = useState(false);
@@ -98,20 +98,20 @@ export function useSeen(element: { current: Element | null }, px: number, isRead
   return isSeen;
 }
 
-/** @param title what this view shows; becomes the name of the tab and of the history entry */
+/** @param title of the view, which names the tab and the history entry */
 export function useTitle(title: string) {
   useEffect(() => {
     document.title = title ? `${title} · Millrace` : 'Millrace';
   }, [title]);
 }
 
-/** Temporary problems are retried after this time. */
+/** Pause in ms before a retry after a temporary problem. */
 const RETRY_MS = 5_000;
-/** A wait longer than this is reported. */
+/** Wait in ms after which an answer counts as slow. */
 const SLOW_MS = 4_000;
 
 interface Answer<T> {
-  /** the last answer; while another one is asked for, the one before */
+  /** the last answer, which stays while a new one is requested */
   data: T | null;
   problem: Problem | null;
   loading: boolean;
@@ -120,10 +120,12 @@ interface Answer<T> {
 }
 
 /**
- * Requests the API whenever `key` changes, and drops answers of an earlier key. Temporary problems are retried. With `refreshMs`
- * the answer is refreshed in the background; if that fails, the last answer stays. A reload waits for the request that runs.
+ * Calls the API whenever `key` changes, and drops answers for an earlier key. Temporary problems are retried. With
+ * `refreshMs`, the answer is refreshed in the background. If that fails, the last answer stays. A reload waits for
+ * the running
+ * request.
  *
- * @param key everything that the question depends on
+ * @param key contains all values on which the request depends
  */
 export function useQuery<T>(
   key: string,
@@ -137,7 +139,7 @@ export function useQuery<T>(
     slow: false,
   });
   const [round, setRound] = useState(0);
-  /** `repeat`: another one follows, since the running one may miss new data */
+  /** `repeat`: a second request follows, because the running one may miss new data */
   const request = useRef({ running: false, repeat: false });
   const reload = useCallback(() => {
     if (request.current.running) request.current.repeat = true;
@@ -148,7 +150,7 @@ export function useQuery<T>(
   const newest = useRef(ask);
   newest.current = ask;
 
-  // The key and the round trigger a request: `ask` is a new function on every drawing.
+  // Only key and round trigger a request, because `ask` is a new function at every drawing.
   useEffect(() => {
     const abort = new AbortController();
     const isRefresh = answered.current === key;
@@ -187,6 +189,6 @@ export function useQuery<T>(
     };
   }, [key, round, reload, refreshMs]);
 
-  // A component is drawn with another key before the effect requests it.
+  // With a new key, the component is drawn once before the effect starts the request.
   return { ...answer, loading: answer.loading || asked.current !== key, reload };
 }

@@ -5,10 +5,10 @@ import type { Fleet, FleetSensor } from './fleet.ts';
 import { useQuery, useServices } from './hooks.ts';
 import type { Live } from './live.ts';
 
-/** How a list is sorted; in the address `sort=name`, or `sort=-name` the other way round. */
+/** The sorting of a list: in the address `sort=name`, or `sort=-name` for descending. */
 export type Sorting = { by: string; down: boolean };
 
-/** @param columns that can be sorted by; the first one is the usual */
+/** @param columns sortable columns; the first one is the default */
 export function sortingOf(query: URLSearchParams, columns: string[]): Sorting {
   const text = query.get('sort') ?? '';
   const down = text.startsWith('-');
@@ -16,20 +16,20 @@ export function sortingOf(query: URLSearchParams, columns: string[]): Sorting {
   return columns.includes(by) ? { by, down } : { by: columns[0] ?? '', down: false };
 }
 
-/** A list in the order of the database, which has no meaning for people. */
+/** The sorting of a list in the order of the database, which has no meaning for people. */
 export const UNSORTED: Sorting = { by: '', down: false };
 
-/** @returns as the address has it */
+/** @returns the sorting in the form of the address */
 export const sortText = ({ by, down }: Sorting): string => (down ? `-${by}` : by);
 
-/** Numbers in names of this many digits sort by their value. */
+/** Numbers in names with up to this many digits sort by their value. */
 const DIGITS = 10;
 
-/** A text that plain comparison sorts as people would: a collator takes twenty times as long. */
+/** A text that plain comparison sorts in natural order. A collator takes 20 times as long. */
 const sortKey = (name: string) =>
   name.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(DIGITS, '0'));
 
-/** Unknown values come last in both directions. Equal ones stay in their order. */
+/** Sorts a list. Unknown values come last in both directions. Equal items keep their order. */
 export function sorted<T>(items: T[], keyOf: (item: T) => string | number | null, down: boolean): T[] {
   const sign = down ? -1 : 1;
   const keyed = items.map((item) => {
@@ -46,21 +46,21 @@ export function sorted<T>(items: T[], keyOf: (item: T) => string | number | null
 export const DEVICE_FILTERS = ['state', 'site', 'name'];
 export const PAGE_ROWS = 25;
 
-/** The state of devices is polled. */
+/** Polling interval for the state of devices, in ms. */
 const REFRESH = { refreshMs: 10_000 };
 
-/** A list of so many devices is read as a whole, in pages of a thousand. */
+/** Lists of up to this many devices are read completely, in pages of 1000. */
 const MOST_DEVICES = 5000;
 const DEVICES_PER_REQUEST = 1000;
 
-/** @param total devices of the fleet; null: not known yet */
+/** @param total devices of the fleet; null: unknown yet */
 export const areHeld = (total: number | null): boolean => total === null || total <= MOST_DEVICES;
 
 /**
- * The fleet's devices: all of them, or one page of a fleet that is too large; asked for again every now and then.
+ * The devices of the fleet, or one page of a fleet that is too large, refreshed regularly.
  *
- * @param query filters and cursor, as they stand in the address
- * @param total devices of the fleet; null: not known yet
+ * @param query filters and cursor of the address
+ * @param total number of devices of the fleet; null: unknown yet
  */
 export function useDevices(query: URLSearchParams, total: number | null) {
   const { client, vocabulary } = useServices();
@@ -90,18 +90,18 @@ export function useDevices(query: URLSearchParams, total: number | null) {
 }
 
 /**
- * The rows of a page by cursor. While another filter is read, they are those of the previous filter. If that one
- * found none, the rows are not known.
+ * The rows of a page by cursor. While a new filter is read, the rows of the previous filter stay. If that filter
+ * found no rows, the rows are unknown.
  *
- * @returns null: not known yet
+ * @returns null: unknown yet
  */
 export const rowsOf = <T>(page: Page<T> | null, isLoading: boolean): T[] | null =>
   page === null || (isLoading && page.items.length === 0) ? null : page.items;
 
 /**
- * Finds the time before which some items of several lists were not read.
+ * Finds the time before which items of several lists may be missing.
  *
- * @param pages of several lists, each with the newest first
+ * @param pages of several lists, each newest first
  * @param timeOf ISO 8601
  * @returns epoch ms before which some items are missing; null: none are
  */
@@ -112,12 +112,12 @@ export function missingBefore<T>(pages: Page<T>[], timeOf: (item: T) => string):
   return ends.length === 0 ? null : Math.max(...ends);
 }
 
-/** Requests for one page at most: a page of what is rare in a large fleet is short rather than slow. */
+/** Maximum number of requests for one page. If few items match in a large fleet, the page is short instead of slow. */
 const MOST_REQUESTS = 20;
 
 /**
- * A page that is full where there is as much. With filters the API looks at a bounded number of rows for each answer, which may
- * then be short, even empty, before the end.
+ * Fills a page by several requests. With filters, the API checks a limited number of rows for each answer, so an
+ * answer may be short or even empty before the end.
  */
 export async function fillPage<T>({
   cursor,
@@ -140,13 +140,13 @@ export async function fillPage<T>({
 }
 
 /**
- * The types and sites known so far: what the filters offer. Any other text may still be typed. Both are sorted.
+ * The types and sites known so far, sorted, which the filters offer. Users may also type other texts.
  */
 type Words = { types: string[]; sites: string[] };
 
 const inWords = new Intl.Collator('en', { numeric: true });
 
-/** More are no help in a list to choose from. */
+/** Maximum number of offered types and sites. A longer list would not help users. */
 const WORDS_KEPT = 1000;
 
 export function createVocabulary() {
@@ -180,14 +180,16 @@ function join(known: string[], seen: (string | null)[]): string[] {
 
 export const FILTERS = ['name', 'type', 'site'];
 
-/** With several filters the API may give pages that are empty before the end: it reads a bounded number of rows for each. */
+/**
+ * Maximum number of empty pages in a row. With several filters, the API checks a limited number of rows for each page.
+ */
 const MOST_EMPTY_PAGES = 20;
 
 /**
- * One page of the fleet's latest values; the stream of the whole fleet keeps them new.
+ * One page of the latest values of the fleet, kept current by the event stream.
  *
- * @param query filters and cursor, as they stand in the address
- * @param isWanted false: nothing is asked for
+ * @param query filters and cursor of the address
+ * @param isWanted false: no request is sent
  */
 export function useLatestPage(query: URLSearchParams, isWanted: boolean) {
   const { client, live, vocabulary } = useServices();
@@ -210,21 +212,21 @@ export function useLatestPage(query: URLSearchParams, isWanted: boolean) {
 }
 
 /**
- * Lists of what this page holds as a whole: they are filtered, sorted and cut into pages here, so that their order holds over all
- * pages.
+ * A page of a list that the browser holds completely. The list is filtered, sorted and cut into pages here, so that
+ * the sorting covers all pages.
  */
 interface HeldPage<T> {
-  /** of the page */
+  /** items of the page */
   items: T[];
-  /** of all pages */
+  /** number of items of all pages */
   total: number;
-  /** of the page, from 1; the last one where the address has a later one */
+  /** page number from 1; the last page if the address has a larger number */
   number: number;
 }
 
 /**
- * @param items in order
- * @param query `page` as it stands in the address
+ * @param items sorted
+ * @param query of the address, with `page`
  */
 export function pageOf<T>(items: T[], query: URLSearchParams): HeldPage<T> {
   const last = Math.max(Math.ceil(items.length / PAGE_ROWS), 1);
@@ -232,17 +234,17 @@ export function pageOf<T>(items: T[], query: URLSearchParams): HeldPage<T> {
   return { items: items.slice((number - 1) * PAGE_ROWS, number * PAGE_ROWS), total: items.length, number };
 }
 
-/** @param text that is looked for */
+/** @param text the searched text */
 const has = (name: string | null, text: string | null): boolean =>
   !text || (name ?? '').toLowerCase().includes(text.toLowerCase());
 
-/** Of the filters. */
+/** Whether a sensor matches the filters. */
 export type Matcher = (sensor: FleetSensor) => boolean;
 
 /**
- * The filter of the address: type and site as a whole, `name` in any part of the names of sensor or device.
+ * The filter of the address. Type and site must be equal, `name` may be any part of a sensor or device name.
  *
- * @returns null: all
+ * @returns null: all sensors match
  */
 export function sensorMatcher(query: URLSearchParams): Matcher | null {
   const [name, type, site] = ['name', 'type', 'site'].map((filter) => query.get(filter) ?? '');
@@ -254,13 +256,13 @@ export function sensorMatcher(query: URLSearchParams): Matcher | null {
     (!text || sensor.name.toLowerCase().includes(text) || sensor.device.name.toLowerCase().includes(text));
 }
 
-/** @returns those that match the address */
+/** @returns sensors that match the address */
 export function matchingSensors(sensors: FleetSensor[], query: URLSearchParams): FleetSensor[] {
   const matches = sensorMatcher(query);
   return matches ? sensors.filter(matches) : sensors;
 }
 
-/** @returns those that match the address: state and site as a whole, `name` in any part */
+/** @returns devices that match the address: equal state and site, `name` as any part of the name */
 export function matchingDevices(devices: DeviceItem[], query: URLSearchParams): DeviceItem[] {
   const [name, state, site] = ['name', 'state', 'site'].map((filter) => query.get(filter));
   return devices.filter(
@@ -281,7 +283,7 @@ const SORT_VALUES: Record<string, (sensor: FleetSensor) => string | number | nul
   age: ({ at }) => (at === 0 ? null : -at),
 };
 
-/** @returns by device, then by name */
+/** @returns sensors sorted by device, then by name */
 export const sortSensors = (sensors: Iterable<FleetSensor>): FleetSensor[] =>
   sorted(
     sorted([...sensors], ({ name }) => name, false),
@@ -289,11 +291,11 @@ export const sortSensors = (sensors: Iterable<FleetSensor>): FleetSensor[] =>
     false,
   );
 
-/** @param sensors in order; equal ones stay so */
+/** @param sensors sorted; equal sensors keep this order */
 export const sortedSensors = (sensors: FleetSensor[], { by, down }: Sorting): FleetSensor[] =>
   by === 'device' && !down ? sensors : sorted(sensors, SORT_VALUES[by] ?? (() => null), down);
 
-/** @returns as the API has it */
+/** @returns the sensor in the form of the API */
 export const itemOf = ({ id, name, type, unit, device, intervalMs, ts, value }: FleetSensor): LatestItem => ({
   device_id: device.id,
   sensor_id: id,
@@ -307,19 +309,18 @@ export const itemOf = ({ id, name, type, unit, device, intervalMs, ts, value }: 
   value: Number.isNaN(value) ? null : value,
 });
 
-/** New and renamed sensors join the list after this time at most, in ms. */
+/** Maximum time in ms until new and renamed sensors appear in the list. */
 const STRUCTURE_MS = 1000;
-/** A list that is sorted by what changes is sorted again after so many of these. */
+/** Number of these intervals after which a list sorted by changing values is sorted again. */
 const AGAIN = 10;
-/** The snapshot of the fleet is waited for, for so long, in ms. Then the list comes from the API, page by page. */
+/** Maximum wait for the snapshot of the fleet, in ms. After that, the list comes from the API, page by page. */
 const WAIT_MS = 4000;
 
 /**
  * The list of sensors from the fleet that this page follows.
  *
  * @param query filters, `page`
- * @returns `waiting`: the
- * snapshot is coming; `paged`: the fleet is not held as a whole
+ * @returns `waiting`: the snapshot is still arriving; `paged`: the browser does not hold the whole fleet
  */
 export function useHeldSensors(
   query: URLSearchParams,
@@ -347,8 +348,7 @@ export function useHeldSensors(
 }
 
 /**
- * @returns `revision`: another one means that the list has to be made again; `isLate`: the
- * snapshot was waited for long enough
+ * @returns `revision`: a change means that the list must be computed again; `isLate`: the wait for the snapshot is over
  */
 function useRevision(live: Live): { revision: number; isLate: boolean } {
   const [seen, setSeen] = useState({ revision: 0, isLate: false });
@@ -371,7 +371,7 @@ function useRevision(live: Live): { revision: number; isLate: boolean } {
       ticks += 1;
       look();
     }, STRUCTURE_MS);
-    // A reader waits for the first list.
+    // The user waits for the first list, so it does not wait for the next tick.
     const stopWatching = live.watch(() => {
       if (!wasHeld && fleet.holdsAll()) look();
     });
@@ -383,6 +383,6 @@ function useRevision(live: Live): { revision: number; isLate: boolean } {
   return seen;
 }
 
-/** @returns another one means that the list has changed */
+/** @returns a text that changes when the list changes */
 const stateOf = (fleet: Fleet): string =>
   [fleet.structure(), fleet.holdsAll(), fleet.overflow() > 0, fleet.isNarrow()].join(' ');

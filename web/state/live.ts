@@ -9,30 +9,33 @@ import { createFleet } from './fleet.ts';
 import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
 import { useServices } from './hooks.ts';
 
-/** Seconds of pipeline figures kept for the sparklines on top. */
+/** Number of pipeline statistics kept for the sparklines, one per second. */
 const STATS_KEPT = 300;
 
-/** The nil UUID (RFC 9562, section 5.9), which no name maps to. Its follower receives the figures of the pipeline only. */
+/**
+ * The nil UUID (RFC 9562, section 5.9), which no device has. A client that follows it receives only pipeline
+ * statistics.
+ */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-/** The health of the processes by the last event. */
+/** The health of the processes from the last event. */
 interface Health {
-  /** none before the first event */
+  /** empty before the first event */
   processes: ProcessHealth[];
-  /** epoch ms by the machine's own clock; before the first event, when the page was opened */
+  /** epoch ms of the last event by the clock of the machine; before the first event, time when the page was opened */
   receivedAt: number;
-  /** the same of the last event with a process that takes measurements */
+  /** epoch ms of the last event with an ingest process, by the clock of the machine */
   ingestAt: number;
 }
 
-/** @returns a sensor belongs to its device: both make the key */
+/** @returns the key of a sensor, from device id and sensor id */
 export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: string }): string =>
   `${device_id}/${sensor_id}`;
 
 /**
- * The live data of the server: newest values by sensor, figures of the pipeline, state of the connection.
- * Values are published once a frame, to the listeners of their sensor only. While the whole fleet is followed, all of it is in `fleet`, and of single
- * sensors only those that were seeded keep what came before.
+ * The live data of the server: newest values by sensor, pipeline statistics, state of the connection.
+ * Listeners of a sensor are notified at most once per animation frame. While the page follows the whole fleet,
+ * `fleet` holds all sensors, and only seeded sensors keep their earlier values.
  */
 export function createLive({
   EventSource,
@@ -42,9 +45,9 @@ export function createLive({
 }: {
   EventSource: typeof globalThis.EventSource;
   requestFrame: (run: () => void) => void;
-  /** the connection was refused; the session may have ended */
+  /** is called when the API refuses the connection; the session may have ended */
   onRefused: () => void;
-  /** whether frames are drawn at all */
+  /** returns whether the page is hidden, so that no frames are drawn */
   isHidden?: () => boolean;
 }) {
   const status = signal<StreamStatus>('connecting');
@@ -95,7 +98,7 @@ export function createLive({
 
   const stream = createStream({
     EventSource,
-    // The snapshot of a device may wait here while the whole fleet is followed already.
+    // A snapshot of a device may still wait in the queue when the page already follows the whole fleet.
     onItems: (text, isLast) => input.push(text, isLast && whole),
     onStats({ health: processes, ...next }) {
       const receivedAt = Date.now();
@@ -113,7 +116,7 @@ export function createLive({
     onRefused,
   });
 
-  /** @param target replaces what was followed; neither devices nor sensors: the whole fleet */
+  /** @param target replaces the earlier subscription; without devices and sensors: the whole fleet */
   function follow(target: Target) {
     whole = !target.devices && !target.sensors;
     isFollowed = true;
@@ -123,33 +126,33 @@ export function createLive({
   return {
     status,
     stats,
-    /** Number of changes of alarms since the page was opened. */
+    /** Number of alarm changes since the page was opened. */
     alarmChanges,
-    /** The open alarms; null: not known yet. The header keeps them up to date. */
+    /** The open alarms; null: unknown yet. The header keeps them up to date. */
     openAlarms,
     health,
-    /** How long values took from their commit to the screen. */
+    /** The times from commit to screen. */
     screenTimes: screen.figures,
     /** Notes that the page was hidden just now. */
     noteHidden: screen.noteHidden,
     fleet,
     follow,
-    /** Follows the figures of the pipeline, unless a view follows something. */
+    /** Subscribes to the pipeline statistics, unless a view has subscribed already. */
     begin() {
       if (!isFollowed) follow({ devices: [NOBODY] });
     },
-    /** For a fleet whose values the server ranks: only the figures of the pipeline. */
+    /** Subscribes only to the pipeline statistics, for a large fleet whose outliers the server ranks. */
     followFigures() {
       whole = false;
       fleet.setFilter({});
       stream.follow({ devices: [NOBODY] });
     },
-    /** For a fleet that is too large: keeps these sensors only. */
+    /** Limits the kept sensors by a filter, for a fleet that is too large. */
     setFilter(wanted: FleetFilter) {
       fleet.setFilter(wanted);
       stream.again();
     },
-    /** Begins with a snapshot again: the stream does not report what was retired. */
+    /** Requests a new snapshot, because the event stream does not report retired devices. */
     readAgain() {
       fleet.noteAsked();
       stream.again();
@@ -158,43 +161,43 @@ export function createLive({
       isFollowed = false;
       stream.stop();
     },
-    /** @param items of a page: known before the stream sends newer ones */
+    /** @param items of a page, used until the event stream sends newer values */
     seed: (items: LatestItem[]) => items.forEach(sensors.take),
-    /** @param before what a sensor measured before this page was opened, oldest first */
+    /** @param before values of the sensor from before the page was opened, oldest first */
     seedBefore(key: string, before: { ts: number; value: number }[]) {
       if (sensors.takeBefore(key, before)) changed.notify(key);
     },
-    /** @returns decimals that suit all of its type */
+    /** @returns number of decimals for all values of the type */
     decimals: (item: LatestItem): number => sensors.decimals(item),
     sensor: (key: string) => sensors.get(key),
-    /** Calls the listener when the sensor of the key changes. The function that it returns ends it. */
+    /** Calls the listener when the sensor with the key changes. The returned function ends the subscription. */
     subscribe: changed.subscribe,
     /**
-     * @param watcher receives all changed sensors of the fleet, once a frame
-     * @returns ends it
+     * @param watcher receives all changed sensors of the fleet, once per animation frame
+     * @returns a function that ends the subscription
      */
     watch(watcher: (changed: readonly FleetSensor[]) => void): () => void {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
-    /** Notifies the watchers of changes that did not come from the stream. */
+    /** Notifies the watchers of changes that did not come from the event stream. */
     notifyWatchers: notifySoon,
   };
 }
 
 export type Live = ReturnType<typeof createLive>;
 
-/** `at`: epoch ms by the clock that the whole page shows */
+/** Pipeline statistics at one moment; `at`: epoch ms by the clock of the page */
 export type Moment = Stats & { at: number };
 
 /** The time span of the charts, in ms. */
 export const SPAN_MS = 300_000;
 
-/** Figures come once a second. Two moments this close are the same one. */
+/** Two moments closer than this, in ms, are the same one, because statistics arrive once a second. */
 const SAME_MS = 500;
 
 /**
- * @param items the newest counts as now, whatever the server's clock
+ * @param items statistics, oldest first; the newest is placed at `now`, because the clock of the server may differ
  * @param now epoch ms
  */
 export function toMoments(items: StatsThen[], now: number): Moment[] {
@@ -203,8 +206,8 @@ export function toMoments(items: StatsThen[], now: number): Moment[] {
 }
 
 /**
- * @param then win where both know of a moment
- * @returns in order of time, none older than the charts reach
+ * @param then replace moments of `first` at the same time
+ * @returns sorted by time, limited to the time span of the charts
  */
 export function joinMoments(first: Moment[], then: Moment[]): Moment[] {
   const begin = then[0]?.at ?? Number.POSITIVE_INFINITY;
@@ -213,7 +216,10 @@ export function joinMoments(first: Moment[], then: Moment[]): Moment[] {
   return all.filter(({ at }) => at >= oldest);
 }
 
-/** @returns the last minutes, the oldest first: those before the page was opened, then those of the stream */
+/**
+ * @returns statistics of the last minutes, oldest first: from the API before the page was opened, then from the
+ *   stream
+ */
 export function useRecentStats(): Moment[] {
   const { client, clock, live } = useServices();
   const [moments, setMoments] = useState<Moment[]>([]);
@@ -227,7 +233,7 @@ export function useRecentStats(): Moment[] {
     });
   }, [clock, live]);
 
-  // A lost connection leaves a gap, which the server fills.
+  // After a lost connection, the statistics from the API fill the gap.
   const isLost = status === 'reconnecting';
   useEffect(() => {
     if (isLost) return undefined;
@@ -241,7 +247,7 @@ export function useRecentStats(): Moment[] {
   return moments;
 }
 
-/** For views that show no sensor: the connection stays, and with it the figures and whether it holds. */
+/** Keeps the connection for views without sensors, so that pipeline statistics and connection state are known. */
 export function useFiguresAlone() {
   const { live } = useServices();
   useEffect(() => live.follow({ devices: [NOBODY] }), [live]);

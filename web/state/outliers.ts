@@ -2,20 +2,20 @@ import { formatCount, formatCounted } from '../format.ts';
 import type { FleetDevice, FleetSensor } from './fleet.ts';
 
 /**
- * How unusual a value is, as the server judged it: `sigmas`, its distance from what is usual for its sensor at this hour of the week, in deviations.
- * See docs/explanation/baselines.md.
+ * `sigmas`, computed by the server, states how unusual a value is: its distance from the mean of the sensor at this
+ * hour of the week, in standard deviations. See docs/explanation/baselines.md.
  */
 
-/** Deviations from which a color is one step stronger. */
+/** Deviations in sigmas at which the color becomes one step stronger. */
 const STEPS = [1.4, 2.2, 3.2, 4.5, 7];
 
-/** Steps on either side of the usual. */
+/** Number of color steps above and below the mean. */
 export const LEVELS = STEPS.length;
 
-/** From this many deviations on a sensor stands out, as for `GET /outliers`. */
+/** Deviation in sigmas from which a sensor is an outlier, as for `GET /outliers`. */
 const FAR = 4.5;
 
-/** @returns -5 far below, 0 as usual, 5 far above */
+/** @returns -5: far below the mean, 0: as usual, 5: far above */
 export function levelOf(sigmas: number): number {
   const size = Math.abs(sigmas);
   let level = 0;
@@ -24,8 +24,8 @@ export function levelOf(sigmas: number): number {
 }
 
 /**
- * The state of a cell as one number, so that a painter can go through the cells color by color: 0 to 10 is the scale from far below to
- * far above, 5 is normal. The states after them have no deviation.
+ * The state of a cell as one number, so that the painter can draw cells color by color. 0 to 10 is the scale from far
+ * below to far above, and 5 is normal. The following states have no deviation.
  */
 export const NORMAL = LEVELS;
 export const NOT_JUDGED = 2 * LEVELS + 1;
@@ -48,7 +48,7 @@ export function cellStateOf({
   return sigmas === null ? NOT_JUDGED : NORMAL + levelOf(sigmas);
 }
 
-/** @returns in words */
+/** @returns the cell state as text */
 export function describeCellState(cellState: number): string {
   if (cellState === OFFLINE) return 'Device offline';
   if (cellState === SILENT) return 'Silent';
@@ -62,11 +62,11 @@ export function describeCellState(cellState: number): string {
 
 /** Sensors and devices of the fleet that need attention. */
 export interface Faults {
-  /** the outliers, the largest deviation first */
+  /** outliers, the largest deviation first */
   far: FleetSensor[];
   /** silent sensors of devices that are online, the longest silence first */
   silent: FleetSensor[];
-  /** devices, those with the most sensors first */
+  /** offline devices, those with the most sensors first */
   offline: FleetDevice[];
   farCount: number;
   silentCount: number;
@@ -77,15 +77,15 @@ export interface Faults {
   offlineSensors: number;
 }
 
-/** A sensor is silent after this time, or after several of its intervals if that is longer. */
+/** Time in ms after which a sensor is silent, unless several of its intervals are longer. */
 const SILENT_MS = 300_000;
 const SILENT_INTERVALS = 5;
-/** The most entries of each list. */
+/** Maximum number of entries of each list. */
 const LISTED = 50;
 
 /**
  * @param intervalMs of the sensor
- * @returns ms after which it counts as silent
+ * @returns ms without a value after which the sensor counts as silent
  */
 export const silentAfterMs = (intervalMs: number): number =>
   Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
@@ -94,13 +94,13 @@ export const silentAfterMs = (intervalMs: number): number =>
 const isSilent = (now: number, { at, gapMs, intervalMs }: FleetSensor): boolean =>
   at > 0 && now - at > silentAfterMs(Math.max(gapMs, intervalMs));
 
-/** @returns deviations from what is usual */
+/** @returns size of the deviation in sigmas */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 
 export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
 
 /**
- * Sets the cell state of the sensors that became silent or send again.
+ * Sets the cell state of sensors that became silent or send again.
  *
  * @param now epoch ms
  * @param touch sets the cell state by the newest value, and requests a redraw
@@ -118,7 +118,7 @@ export function refreshSilence(
   }
 }
 
-/** @returns what needs attention in the whole fleet, by the cell states of its sensors */
+/** @returns the sensors and devices of the fleet that need attention, by cell state */
 export function listFaults({
   sensors,
   devices,
@@ -147,7 +147,7 @@ export function listFaults({
   };
 }
 
-/** What the first judgment of a sensor needs. */
+/** The text about the values that the first judgment of a sensor needs. */
 export const TO_BE_JUDGED = 'that needs 30 values, and a minute of them';
 
 /** @param count of sensors judged by a provisional baseline */
@@ -157,7 +157,7 @@ export const provisionalText = (count: number): string =>
 /** The text in place of an all-clear while no values arrive. */
 export const OLD_VALUES = 'The values are old. What stands out now is not known.';
 
-/** @returns what is known while no value is far off: an all-clear only for sensors that were judged */
+/** @returns the text while there are no outliers: an all-clear only for judged sensors */
 export function nothingFar({ sensors, judged }: { sensors: number; judged: number }): string {
   if (judged >= sensors) return 'Nothing stands out.';
   if (judged <= 0) return `${formatCounted(sensors, 'sensor')} not judged yet: ${TO_BE_JUDGED}.`;

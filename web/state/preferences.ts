@@ -12,14 +12,14 @@ const QUANTITIES: Quantity[] = ['temperature', 'pressure', 'speed', 'energy'];
 
 type Theme = 'auto' | 'light' | 'dark';
 
-/** What this page uses of a storage. */
+/** The methods of a storage that this page uses. */
 export type KeptTexts = Pick<Storage, 'getItem' | 'setItem'>;
 
 /**
  * Opens a storage of this browser.
  *
- * @param open reads it from the window, which throws if the reader forbids storage
- * @returns a storage that keeps nothing, if it is forbidden
+ * @param open reads the storage from the window, which throws if the user denies storage
+ * @returns the storage; if access is denied, a storage that keeps nothing
  */
 export function openStorage(open: () => KeptTexts): KeptTexts {
   try {
@@ -29,16 +29,16 @@ export function openStorage(open: () => KeptTexts): KeptTexts {
   }
 }
 
-/** How this browser reports a new alarm. */
+/** How this browser signals a new alarm. */
 type Signals = { sound: boolean; notification: boolean };
 
-/** `name`: under which the reader acknowledges alarms */
+/** The preferences of a user. `name`: the name for acknowledging alarms */
 type Choice = { theme: Theme; zone: Zone; units: UnitChoices; signals: Signals; name: string };
 
 /**
- * The choices of a reader, stored in this browser. Another tab changes them, too.
+ * The preferences of a user, stored in this browser. Other tabs change them, too.
  *
- * @param options `tabs`: the window, which gets the event `storage` when another tab stores something
+ * @param options `tabs`: the window, which receives the event `storage` when another tab changes the storage
  */
 export function createPreferences({
   storage,
@@ -58,7 +58,7 @@ export function createPreferences({
     choice.value = next;
   }
 
-  /** Adopts the choices that another tab stored. A choice that this tab could not store stays until then. */
+  /** Adopts the preferences that another tab stored. A preference that this tab could not store stays until then. */
   function readAgain() {
     const texts = textsOf(storage);
     if (texts === known) return;
@@ -72,7 +72,7 @@ export function createPreferences({
   return {
     choice,
     change(changes: Partial<Choice>) {
-      // The event of another tab may be on its way.
+      // Another tab may have stored a change whose event has not arrived yet.
       readAgain();
       const next = { ...choice.peek(), ...changes };
       const { theme, zone, units, signals, name } = next;
@@ -87,7 +87,7 @@ export function createPreferences({
 
 export type Preferences = ReturnType<typeof createPreferences>;
 
-/** @returns all that is stored, for comparison; JSON has no line break */
+/** @returns the stored texts in one text, for comparison; JSON has no line break */
 function textsOf(storage: KeptTexts): string {
   try {
     return [PREFERENCES_KEY, SIGNALS_KEY, NAME_KEY].map((key) => storage.getItem(key)).join('\n');
@@ -108,7 +108,7 @@ function read(storage: KeptTexts): Choice {
   };
 }
 
-/** @returns those that exist */
+/** @returns the stored units that exist */
 function readUnits(kept: unknown): UnitChoices {
   const units: UnitChoices = {};
   for (const quantity of QUANTITIES) {
@@ -119,9 +119,9 @@ function readUnits(kept: unknown): UnitChoices {
 }
 
 /**
- * What this browser keeps between two visits.
+ * Reads a value that this browser stored.
  *
- * @returns null: nothing is kept, the storage is forbidden, or it holds something else
+ * @returns null: there is no value, access is denied, or the content is invalid
  */
 export function recall(storage: KeptTexts, key: string): unknown {
   try {
@@ -131,25 +131,25 @@ export function recall(storage: KeptTexts, key: string): unknown {
   }
 }
 
-/** @returns what this browser keeps as an object; empty when it keeps none */
+/** @returns the stored object; empty if there is none */
 const recallMembers = (storage: KeptTexts, key: string) => membersOf(recall(storage, key));
 
 export const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
-/** Keeps a value for the next visit. If the storage is forbidden or full, the value holds until this page is closed. */
+/** Stores a value for the next visit. If the storage is denied or full, the value applies until this page is closed. */
 export function remember(storage: KeptTexts, key: string, value: unknown) {
   try {
     storage.setItem(key, JSON.stringify(value));
   } catch {
-    // A reader can do nothing about a full or forbidden storage.
+    // The error is ignored, because the page works without a storage.
   }
 }
 
 const COMPARISON_KEY = 'millrace.comparison';
 
 /**
- * The sensors that a reader wants to compare. This tab remembers them, so that they are collected from row to row and from view to view.
+ * The sensors selected for the comparison. This tab stores them, so that users can select sensors in several views.
  */
 export function createComparison({ storage }: { storage: KeptTexts }) {
   const refs = signal(readComparison(storage));

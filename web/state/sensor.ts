@@ -10,8 +10,8 @@ import type { Stale } from './verdict.ts';
 const AGAIN = { refreshMs: 10_000 };
 
 /**
- * One sensor and its newest value, which from then on is followed live. It may appear, change its labels or be retired at any time, and the
- * stream reports only its values and some labels.
+ * One sensor with its newest value, kept live. The sensor is also polled, because it may appear, change its labels or
+ * be retired at any time, and the event stream reports only values and some labels.
  *
  * @param device id or name
  * @param sensor id or name
@@ -29,9 +29,9 @@ export function useSensor(device: string, sensor: string) {
 
   useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
   useEffect(() => {
-    // Without a stream, the state of the connection would stay unknown.
+    // A missing device is followed, too, because without a stream the state of the connection would stay unknown.
     if (missing) live.follow({ devices: [device] });
-    // The stream's snapshot brings the rest: the device's name and site.
+    // The snapshot of the event stream adds the name and site of the device.
     if (data) live.follow({ sensors: [[data.device_id, data.sensor_id]] });
   }, [live, device, missing, data]);
 
@@ -40,24 +40,24 @@ export function useSensor(device: string, sensor: string) {
   return { ...answer, data, missing, item, recent: seen?.recent ?? [] };
 }
 
-/** The number of values of a sparkline. */
+/** Number of values of a sparkline. */
 const VALUES = 60;
-/** With this number of values, a sparkline needs no request. */
+/** Number of values from which a sparkline needs no request. */
 const ENOUGH = 3;
-/** Older values are left out, in ms. */
+/** Maximum age of the values of a sparkline, in ms. */
 const LATELY_MS = 3_600_000;
-/** Sensors asked for at once: the rest of the page goes first. */
+/** Concurrent requests for sparklines. The number is small, because the other requests of the page go first. */
 const AT_ONCE = 3;
 
 /**
- * Gives the rows of a page what their sensors measured before, so that no sparkline begins empty.
+ * Reads earlier values for the rows of a page, so that no sparkline starts empty.
  *
- * @param items null: nobody looks at them yet. Each of them is asked for once
- * @param atOnce sensors asked for at once
+ * @param items each is requested once; null: the rows are not visible yet
+ * @param atOnce maximum number of concurrent requests
  */
 export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
   const { client, live } = useServices();
-  /** Keys of sensors that were asked for. A list is made again every ten seconds, and a slow sensor may have fewer values for hours. */
+  /** Keys of requested sensors. The list changes every 10 s, and a slow sensor may have too few values for hours. */
   const known = useRef<Set<string>>(new Set());
   useEffect(() => {
     if (!items) return undefined;
@@ -82,13 +82,13 @@ export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
         await fetchTail(item);
     }
 
-    // An error is ignored: the stream completes the line later.
+    // Errors are ignored, because the event stream completes the line later.
     for (let line = 0; line < atOnce; line += 1) fetchInTurn().catch(() => {});
     return () => abort.abort();
   }, [client, live, items, atOnce]);
 }
 
-/** Why the newest value of a sensor does not describe the present. `cellState`: of its cell on the wall. */
+/** Why the newest value of a sensor is not current. `cellState`: state of its cell on the wall */
 export type Outdated = { cellState: number; text: string };
 
 /** @returns null: the value is current */
@@ -101,11 +101,11 @@ export function outdatedOf({
 }: {
   /** epoch ms of the newest value */
   at: number;
-  /** of the sensor, as its birth announced it */
+  /** interval of the sensor from the birth message */
   intervalMs: number | null;
   /** epoch ms when the device went offline; null: it is online, or announces no state */
   offlineAt: number | null;
-  /** of the page */
+  /** why the values of the page are old; null: they are current */
   stale: Stale | null;
   /** epoch ms */
   now: number;
@@ -120,14 +120,14 @@ export function outdatedOf({
   return null;
 }
 
-/** Births may come between a state and now. */
+/** Number of events to read, because births may follow the last change of state. */
 const EVENTS = 10;
 
 /**
- * When the device of a sensor went offline, by its events.
+ * Finds by events when the device of a sensor went offline.
  *
  * @param device id or name
- * @returns epoch ms; null: it is online, announces no state, or nothing is known
+ * @returns epoch ms; null: the device is online, announces no state, or is unknown
  */
 export function useOfflineAt(device: string): number | null {
   const { client } = useServices();
@@ -140,35 +140,35 @@ export function useOfflineAt(device: string): number | null {
 }
 
 /**
- * @param newest first
- * @returns epoch ms
+ * @param newest events, newest first
+ * @returns epoch ms when the device went offline; null: online or unknown
  */
 export function offlineAtOf(newest: DeviceEvent[]): number | null {
   const last = newest.find(({ kind }) => kind !== 'birth');
   return last?.kind === 'offline' ? Date.parse(last.ts) : null;
 }
 
-/** The server learns once a day, but a provisional baseline changes within a minute, and so does what is not judged yet. */
 const HOUR_MS = 3_600_000;
 
-/** Of a sensor's newest value. */
+/** The deviation of the newest value of a sensor from its baseline. */
 interface Deviation {
-  /** its baseline */
+  /** mean of the baseline */
   mean: number;
-  /** the deviation around the mean, in the same unit */
+  /** standard deviation of the baseline, in the unit of the sensor */
   deviation: number;
-  /** how far the value is above or (negative) below the mean */
+  /** difference of the value and the mean; negative: the value is below */
   off: number;
-  /** of its cell on the wall */
+  /** state of the cell on the wall */
   cellState: number;
-  /** judged by a provisional baseline */
+  /** whether the baseline is provisional */
   provisional: boolean;
 }
 
 /**
- * How far off a sensor's newest value is, as the server judges it.
+ * The deviation of the newest value of a sensor, as the server judges it. The server learns baselines once a day, but a
+ * provisional baseline changes within a minute, so the baseline is polled.
  *
- * @returns null: not judged, or not known yet
+ * @returns null: not judged, or unknown yet
  */
 export function useDeviation(item: LatestItem): Deviation | null {
   const { client } = useServices();
@@ -181,7 +181,7 @@ export function useDeviation(item: LatestItem): Deviation | null {
   return data && deviationOf(item, data.hours);
 }
 
-/** @returns null: nothing is known of the hour of its value */
+/** @returns null: the hour of the value has no baseline */
 export function deviationOf(
   { ts, value }: Pick<LatestItem, 'ts' | 'value'>,
   hours: readonly BaselineHour[],
@@ -191,7 +191,7 @@ export function deviationOf(
   const hour = hours.find(({ ts: start }) => Date.parse(start) === at - (at % HOUR_MS));
   if (!hour) return null;
   const off = value - hour.mean;
-  // A sensor that was always 0 has no deviation: any other value is far off.
+  // A sensor that was always constant has the standard deviation 0, so any other value is far off.
   const sigmas = off === 0 ? 0 : off / hour.deviation;
   const { mean, deviation, provisional } = hour;
   return { mean, deviation, off, cellState: NORMAL + levelOf(sigmas), provisional };

@@ -6,19 +6,19 @@ import { useServices } from './hooks.ts';
 type Scope = 'read' | 'ingest' | 'admin';
 
 interface SessionState {
-  /** the reader has to sign in */
+  /** the user must sign in */
   isOut: boolean;
   /** the session ended without a sign-out */
   hasEnded: boolean;
-  /** there is a session that can be ended */
+  /** there is a session that the user can end */
   canLeave: boolean;
-  /** of the session */
+  /** scopes of the session */
   scopes: readonly Scope[];
-  /** epoch ms */
+  /** epoch ms, end of the session */
   endsAt: number | null;
 }
 
-/** Until the first answer, every request is allowed. */
+/** The state until the first answer: every request is allowed. */
 const UNKNOWN: SessionState = {
   isOut: false,
   hasEnded: false,
@@ -27,10 +27,10 @@ const UNKNOWN: SessionState = {
   endsAt: null,
 };
 
-/** Delay from the end of a session to the request, in ms: the API's clock must have passed it too. */
+/** Delay in ms between the end of a session and the next check, because the clock of the API may be slightly behind. */
 const AFTER_END_MS = 1000;
 
-/** The session of the reader by the API. Only the browser's cookie keeps it, and no script can read that. */
+/** The session of the user. Only a browser cookie holds it, and no script can read that cookie. */
 export function createSession({
   fetch,
   clock,
@@ -56,7 +56,7 @@ export function createSession({
     if (endsAt !== null) timer = setTimeout(refresh, endsAt - clock.now() + AFTER_END_MS);
   }
 
-  /** Reads the session. Without an answer, the last state stays. */
+  /** Reads the session from the API. Without an answer, the last state stays. */
   function refresh(): Promise<void> {
     refreshing ??= get('/session', {})
       .then((session) => take(session))
@@ -90,7 +90,7 @@ export function createSession({
 
 export type Session = ReturnType<typeof createSession>;
 
-/** A fetch that refreshes the session after each answer 401. */
+/** Wraps `fetch`, so that each answer 401 reads the session again. */
 export const fetchWithSession =
   (fetch: typeof globalThis.fetch, session: Session): typeof globalThis.fetch =>
   async (input, init) => {
@@ -99,12 +99,12 @@ export const fetchWithSession =
     return response;
   };
 
-/** @returns whether the session has it */
+/** @returns whether the session has the scope */
 export function useMay(scope: Scope): boolean {
   const { session } = useServices();
   return session.state.value.scopes.includes(scope);
 }
 
-/** Why an action is disabled. @param action as its button is called */
+/** The reason why an action is disabled. @param action label of its button */
 export const scopeText = (action: string, scope: Scope): string =>
   `Your token lacks the scope ${scope}, which ${action} needs.`;

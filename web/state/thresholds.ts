@@ -4,7 +4,7 @@ import { useServices } from './hooks.ts';
 import type { KeptTexts } from './preferences.ts';
 import { membersOf, recall, remember } from './preferences.ts';
 
-/** Lines that a reader draws: values below `low` or above `high` are over the threshold. */
+/** Thresholds that a user sets: values below `low` or above `high` are over a threshold. */
 export type Thresholds = { low: number | null; high: number | null };
 
 export const NO_THRESHOLDS: Thresholds = { low: null, high: null };
@@ -14,13 +14,13 @@ export const readThresholds = (query: URLSearchParams): Thresholds => ({
   high: readNumber(query.get('high')),
 });
 
-/** @returns their part of the address */
+/** @returns parameters of the address for the thresholds */
 export const writeThresholds = ({ low, high }: Thresholds): Record<'low' | 'high', string | null> => ({
   low: low?.toString() ?? null,
   high: high?.toString() ?? null,
 });
 
-/** @returns what is wrong with it */
+/** @returns the thresholds, or the reason why the input is invalid */
 export function parseThresholds({ low, high }: { low: string; high: string }): Thresholds | string {
   const read = { low: readNumber(low), high: readNumber(high) };
   if (low.trim() && read.low === null) return 'Low is not a number.';
@@ -43,7 +43,7 @@ export function thresholdSideOf(
 
 /**
  * @param shape lowest and highest of each sample or bin
- * @returns samples over a threshold, or bins with such a sample
+ * @returns number of samples over a threshold, or of bins with such a sample
  */
 export function countOverThreshold(
   { min, max }: { min: number[]; max: number[] },
@@ -55,10 +55,10 @@ export function countOverThreshold(
   };
 }
 
-/** A line further away than so many times the spread of the values would leave them no room. */
+/** A threshold farther from the values than this multiple of their spread does not extend the scale. */
 const FARTHEST = 3;
 
-/** The scale of the values, with the lines that lie near enough to be shown. */
+/** Extends the value range to the thresholds that are near enough. */
 export function withThresholds(
   min: number,
   max: number,
@@ -73,12 +73,12 @@ export function withThresholds(
 }
 
 const THRESHOLDS_KEY = 'millrace.thresholds';
-/** Sensors; those whose lines were drawn longest ago are forgotten first. */
+/** Maximum number of sensors with stored thresholds. The thresholds that were set longest ago are removed first. */
 const SENSORS_KEPT = 500;
 
-/** The lines that a reader drew, by sensor, remembered in this browser. */
+/** The thresholds that a user set, stored by sensor in this browser. */
 export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
-  /** @returns the stored lines, including those that another tab drew meanwhile */
+  /** @returns the stored thresholds, including those that another tab stored meanwhile */
   function read(): Map<string, Thresholds> {
     const kept = recall(storage, THRESHOLDS_KEY);
     return new Map(Array.isArray(kept) ? kept.filter(isEntry) : []);
@@ -90,7 +90,7 @@ export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
 
     /**
      * @param sensor key
-     * @param thresholds none at all: forgotten
+     * @param thresholds if both are null, the entry is removed
      */
     remember(sensor: string, thresholds: Thresholds) {
       const kept = read();
@@ -111,10 +111,10 @@ function isEntry(entry: unknown): entry is [string, Thresholds] {
 }
 
 /**
- * The lines drawn into the chart of a sensor. They stand in the address, so that they can be shared; an address without lines gets the last
- * ones of this sensor.
+ * The thresholds of the chart of a sensor. The address holds them, so that users can share them. An address without
+ * thresholds gets the last ones of the sensor.
  *
- * @param key of the sensor; empty: not known yet
+ * @param key of the sensor; empty: unknown yet
  */
 export function useThresholds(key: string) {
   const { router, thresholds: memory } = useServices();

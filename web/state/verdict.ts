@@ -5,15 +5,15 @@ import type { ProcessHealth } from '../api/types.ts';
 import { formatCounted, formatDuration } from '../format.ts';
 import { useServices } from './hooks.ts';
 
-/** The verdict on the installation, which is the same on every page. */
+/** The severity of the verdict on the installation. All pages show one verdict. */
 export type Level = 'good' | 'warning' | 'critical';
 
 export interface Verdict {
-  /** `critical`: nothing is stored, nothing arrives, or nothing is known */
+  /** `critical`: nothing is stored, nothing arrives, or the state is unknown */
   level: Level;
-  /** a few words, without the duration */
+  /** short text without the duration */
   label: string;
-  /** how long it lasts; null: not known */
+  /** duration of the problem; null: unknown */
   lastsMs: number | null;
   /** one or two sentences */
   headline: string;
@@ -22,25 +22,25 @@ export interface Verdict {
 }
 
 export interface Facts {
-  /** of this page's connection */
+  /** status of the event stream */
   status: StreamStatus;
   /** time since the last event of the server */
   silentMs: number;
-  /** of each process, by the last event */
+  /** health of each process from the last event */
   health: ProcessHealth[];
-  /** time since a process that takes measurements was in the events */
+  /** time since an event last contained an ingest process */
   withoutIngestMs: number;
 }
 
-/** The server sends an event each second. A silence of this length is a lost connection, in ms. */
+/** Silence in ms after which a reconnecting stream counts as lost. The server sends an event each second. */
 const LOST_MS = 5_000;
-/** A silence of this length, in ms, also counts as lost while the browser is still connecting. */
+/** Silence in ms after which the connection counts as lost in any status. */
 const SILENT_MS = 10_000;
-/** Without progress for this time, nothing is stored, in ms. */
+/** Time in ms without progress after which nothing counts as stored. */
 const STANDSTILL_MS = 5_000;
-/** A message that waits for this time is late, in ms. */
+/** Waiting time in ms from which a message is late. */
 export const LATE_MS = 10_000;
-/** A process may miss a few of its reports, in ms. */
+/** Time in ms for which reports of ingest processes may be missing without a problem. */
 const REPORTS_MS = 5_000;
 
 export const GOOD: Verdict = {
@@ -72,7 +72,7 @@ const lost = (status: StreamStatus, silentMs: number): Verdict => ({
 
 const isAway = ({ checks }: ProcessHealth) => checks['database']?.ok === false;
 
-/** @returns whether it takes measurements */
+/** @returns whether the process ingests measurements */
 const takes = ({ role }: ProcessHealth): boolean => role !== 'http';
 
 function ofDatabase(health: ProcessHealth[]): Problem[] {
@@ -121,7 +121,7 @@ function ofIngest(health: ProcessHealth[], withoutMs: number): Problem[] {
   ];
 }
 
-/** Messages that wait although the database answers. */
+/** Problems with messages that wait although the database answers. */
 function ofMessages(health: ProcessHealth[]): Problem[] {
   const stuck = health.filter(
     (process) => !isAway(process) && process.unsettled.standstill_ms >= STANDSTILL_MS,
@@ -147,7 +147,7 @@ function ofMessages(health: ProcessHealth[]): Problem[] {
   ];
 }
 
-/** Checks that have their own verdict. */
+/** Checks for which other functions create the verdict. */
 const JUDGED = ['database', 'broker', 'acknowledgements'];
 
 const ofOthers = (health: ProcessHealth[]): Problem[] =>
@@ -174,7 +174,7 @@ function otherProblem(process: string, check: string, message: string): Problem 
   };
 }
 
-/** @returns one sentence; none: it has no problem */
+/** @returns one sentence about the problems of a process; empty: it has none */
 function detailsOf({ client_id, checks, unanswered_ms, unsettled }: ProcessHealth): string[] {
   const { messages, oldest_ms, standstill_ms } = unsettled;
   const failed = Object.entries(checks).filter(([name, { ok }]) => !ok && name !== 'acknowledgements');
@@ -194,7 +194,7 @@ const messagesOf = (processes: ProcessHealth[]): number =>
 
 const waiting = (messages: number) => formatCounted(messages, 'message waits', 'messages wait');
 
-/** @returns in whole seconds */
+/** @returns the duration, at least 1 s */
 const lasting = (ms: number): string => formatDuration(Math.max(1000, ms));
 
 const most = (processes: ProcessHealth[], figure: (process: ProcessHealth) => number) =>
@@ -207,7 +207,7 @@ const namesOf = (processes: ProcessHealth[]): string =>
     : processes.map(({ client_id }) => client_id).join(' and ');
 
 /**
- * How long the values of this page have stood still, as far as the processes report it.
+ * The time since the values of this page stand still, as far as the processes report it.
  *
  * @returns ms; null: at least one process stores
  */
@@ -222,13 +222,15 @@ export function stalledMs(health: ProcessHealth[]): number | null {
   return times.some((time) => time === null) ? null : Math.min(...times.map(Number));
 }
 
-/** @returns of this second; the same object as long as all is well, so that the header is drawn again only for a change */
+/**
+ * @returns the current verdict; while all is well, the same object, so that the header is redrawn only after a change
+ */
 export function useVerdict(): Verdict {
   const { clock, live } = useServices();
-  // A reader who signs in had no connection before.
+  // A user who has just signed in had no connection before, so silence counts from then on.
   const [openedAt] = useState(clock.local);
   return useComputed(() => {
-    // Durations count on without an event.
+    // Reading the clock redraws the durations each second, even without an event.
     void clock.time.value;
     const status = live.status.value;
     const { processes, receivedAt, ingestAt } = live.health.value;
@@ -241,13 +243,13 @@ export function useVerdict(): Verdict {
   }).value;
 }
 
-/** Why the values of this page are old, and since when: the connection is lost, or nothing is stored. `since`: epoch ms. */
+/** Why the values of this page are old: the connection is lost, or nothing is stored. `since`: epoch ms */
 export type Stale = { since: number; isLost: boolean };
 
 /**
- * Whether the values of this page are old: the connection is lost, or no process stores.
+ * Finds whether the values of this page are old, because the connection is lost or no process stores.
  *
- * @returns null: values come, as far as is known
+ * @returns null: values arrive, as far as is known
  */
 export function useStale(): Stale | null {
   const { clock, live } = useServices();

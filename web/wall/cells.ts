@@ -3,16 +3,18 @@ import { NO_VALUE, OFFLINE, SILENT } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import type { Palette, Scene, TrailPoint } from './painter.ts';
 
-/** Width of the color at the left edge of a card, which keeps its text legible on any color. */
+/**
+ * Width of the color stripe at the left edge of a card. The text stands next to it, so it is legible with any color.
+ */
 const EDGE = 5;
 /** Space next to the text of a card, in px. */
 const MARGIN = 8;
-/** From this width on, both names stand in one line. */
+/** Width of a card in px from which both names stand on one line. */
 const WIDE = 200;
-/** The least space for a sparkline, in px. */
+/** Minimum size of a sparkline in px. */
 const LEAST_LINE = { width: 28, height: 12 };
 
-/** Sizes and places in a card, in px from its top. */
+/** Text sizes in a card in px, and positions in px from its top. */
 interface CardText {
   /** size of the names */
   name: number;
@@ -20,11 +22,11 @@ interface CardText {
   value: number;
   /** base line of the value */
   valueY: number;
-  /** upper edge of the room below the value */
+  /** upper edge of the space below the value */
   lineTop: number;
 }
 
-/** The text of a card grows with it. */
+/** Computes the text sizes of a card, which grow with the card. */
 export function cardText({ width, height }: Pick<Format, 'width' | 'height'>): CardText {
   const name = Math.round(Math.min(Math.max(height * 0.13, 11), 32));
   const value = Math.round(Math.min(Math.max(height * 0.24, 15), width * 0.13, 120));
@@ -34,7 +36,8 @@ export function cardText({ width, height }: Pick<Format, 'width' | 'height'>): C
 }
 
 /**
- * The names of sensor and device, the value, and its last values as a line: many sensors share a name, so every card shows the device.
+ * Draws a card: names of sensor and device, value, and sparkline. Many sensors share a name, so every card names the
+ * device.
  */
 export const drawCard: Draw = (context, scene, cell, palette) => {
   const { x, y, format } = scene.layout;
@@ -63,9 +66,9 @@ export const drawCard: Draw = (context, scene, cell, palette) => {
   context.restore();
 };
 
-/** Px; `top` of the card, `size` of its text. */
+/** A line of text, in px. `top`: top of the card; `size`: text size */
 type Line = { left: number; right: number; top: number; size: number };
-/** Px from the top left of the card. */
+/** A rectangle in px from the top left of the card. */
 type LineBox = { left: number; top: number; width: number; height: number };
 
 function nameBelow(
@@ -77,7 +80,7 @@ function nameBelow(
   context.fillText(shortened(context, device.name, right - left), left, top + size * 2.5);
 }
 
-/** The device gets what it needs, up to half of the line. */
+/** Draws both names on one line. The device name gets the width that it needs, up to half of the line. */
 function nameInLine(
   context: CanvasRenderingContext2D,
   { name, device }: FleetSensor,
@@ -92,10 +95,10 @@ function nameInLine(
 }
 
 /**
- * Where the line of a card has room: below the value, else next to it.
+ * Finds space for the sparkline of a card: below the value, otherwise next to it.
  *
- * @param from px from the left edge at which the text begins, and the width of the value
- * @returns null: nowhere
+ * @param from `text`: px from the left edge to the text; `value`: width of the value in px
+ * @returns null: there is no space
  */
 export function lineBox(
   { width, height }: Pick<Format, 'width' | 'height'>,
@@ -109,7 +112,7 @@ export function lineBox(
   return next.width >= LEAST_LINE.width && next.height >= LEAST_LINE.height ? next : null;
 }
 
-/** @param context at the card */
+/** @param context translated to the card */
 function drawTrail(
   context: CanvasRenderingContext2D,
   trail: readonly TrailPoint[],
@@ -117,7 +120,7 @@ function drawTrail(
   color: string,
 ) {
   const [first, last] = [trail[0], trail.at(-1)];
-  // Two points make a slope that means nothing.
+  // The slope between two points has no meaning.
   if (!first || !last || trail.length < 3 || last.ts <= first.ts) return;
   const values = trail.map(({ value }) => value);
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
@@ -133,10 +136,10 @@ function drawTrail(
 }
 
 /**
- * The ground of the card, and on it its color or its shape.
+ * Draws the background of a card, with its color stripe or shape.
  *
  * @param context with the color set
- * @returns px from its left edge to where its text begins
+ * @returns px from the left edge of the card to its text
  */
 function drawSign(
   context: CanvasRenderingContext2D,
@@ -158,9 +161,11 @@ function drawSign(
 }
 
 /**
+ * Shortens a text in the middle. The end is kept, because names often differ there.
+ *
  * @param context with the font set
- * @param room px
- * @returns as much of it as there is room for; its end is kept, since names differ there
+ * @param room available width in px
+ * @returns the shortened text
  */
 export function shortened(
   context: Pick<CanvasRenderingContext2D, 'measureText'>,
@@ -173,7 +178,7 @@ export function shortened(
     const head = Math.floor(kept / 2);
     return `${characters.slice(0, head).join('')}…${characters.slice(head - kept).join('')}`;
   };
-  // Each card is measured with each of its values, and a name has up to 128 characters.
+  // A binary search needs few measurements. Each new value draws a card, and a name has up to 128 characters.
   let [fitting, tooMany] = [1, characters.length];
   while (tooMany - fitting > 1) {
     const kept = Math.floor((fitting + tooMany) / 2);
@@ -183,10 +188,10 @@ export function shortened(
   return fitting > 1 ? cut(fitting) : '…';
 }
 
-/** Draws in the current color of the canvas. */
+/** Draws a cell in the current color of the canvas. */
 type Draw = (context: CanvasRenderingContext2D, scene: Scene, cell: number, palette: Palette) => void;
 
-/** A shape needs only its place. */
+/** Draws a shape, which needs only the position of its cell. */
 type DrawShape = (
   context: CanvasRenderingContext2D,
   scene: { layout: { x: ArrayLike<number>; y: ArrayLike<number>; format: Format } },
@@ -208,12 +213,12 @@ const hollow: DrawShape = (context, { layout: { x, y, format } }, cell) => {
   );
 };
 
-/** Filled, so that it is as loud where cells are small. The cross has the color of the ground. */
+/** A filled square with a cross in the background color. The filled area keeps small cells visible. */
 const crossed: DrawShape = (context, scene, cell, { ground }) => {
   const { x, y, format } = scene.layout;
   fill(context, scene, cell, { ground });
   const line = format.width > 9 ? 2 : 1;
-  // The ends of a stroke reach over its points; outside of its cell nothing would erase them.
+  // A stroke extends beyond its end points. Outside of the cell, later drawings would not erase it.
   const [left, top] = [Number(x[cell]) + line, Number(y[cell]) + line];
   const [right, bottom] = [left + format.width - 2 * line, top + format.height - 2 * line];
   const color = context.strokeStyle;
@@ -234,32 +239,32 @@ const dot: DrawShape = (context, { layout: { x, y, format } }, cell) => {
   context.fillRect(Number(x[cell]) + middle, Number(y[cell]) + middle, size, size);
 };
 
-/** Recognized by their shape, not by their color alone. */
+/** Shapes for cell states that must be recognizable without color. */
 export const SHAPES: Record<number, DrawShape> = { [SILENT]: hollow, [OFFLINE]: crossed, [NO_VALUE]: dot };
 
-/** Sizes of cells, in CSS pixels: cards with name, value and line in them where there is room, squares else. */
+/** Sizes of cells in CSS pixels: cards with name, value and sparkline if there is space, otherwise squares. */
 export interface Format {
-  /** of a cell */
+  /** width of a cell */
   width: number;
-  /** of a cell */
+  /** height of a cell */
   height: number;
-  /** between cells of a device */
+  /** gap between cells of a device */
   gap: number;
-  /** between devices */
+  /** gap between devices */
   deviceGap: number;
   isCard: boolean;
-  /** height of a site's heading; 0: there is no room for headings */
+  /** height of the heading of a site; 0: no headings */
   heading: number;
 }
 
 const HEADING_HEIGHT = 26;
-/** Widths of cards from a screen on a wall to a phone, and the part of it that is their height. */
+/** Widths of cards, from a screen on a wall to a phone, and their height as a share of the width. */
 const CARDS = { widest: 1600, narrowest: 84, step: 0.94, shape: 0.48, leastHeight: 54 };
-/** Where the page continues below, a few sensors do not fill it. */
+/** Maximum width of a card on a page that continues below the wall. */
 const WIDEST_INLINE = 320;
-/** In a smaller cell, a hollow and a crossed shape look the same. */
+/** Side lengths of squares. In smaller cells, hollow and crossed shapes would look alike. */
 const SQUARES = [64, 56, 48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5];
-/** Sizes of cells where everything has to be in sight. */
+/** Side lengths of cells for a wall that must show all sensors without scrolling. */
 const SPECKS = [4, 3, 2, 1];
 
 const cardOf = (width: number): Format => ({
@@ -282,7 +287,7 @@ const squareOf = (size: number): Format => ({
 
 const withoutHeading = (format: Format): Format => ({ ...format, heading: 0 });
 
-/** @returns the largest first */
+/** @returns formats of cards, the largest first */
 function cards(): Format[] {
   const formats = [];
   for (let width = CARDS.widest; width > CARDS.narrowest; width *= CARDS.step)
@@ -296,21 +301,21 @@ export const FORMATS: readonly Format[] = [
   ...SQUARES.map(squareOf),
 ];
 
-/** Formats of a wall that has the screen to itself: it never scrolls. */
+/** Formats of a full-window wall, which never scrolls. */
 const FULL: readonly Format[] = [
   ...cards(),
   ...[...SQUARES, ...SPECKS].map(squareOf),
   ...[...SQUARES, ...SPECKS].map(squareOf).map(withoutHeading),
 ];
 
-/** @returns the largest first */
+/** @returns formats, the largest first */
 export const formatsFor = ({ isAll = false }: { isAll?: boolean }): readonly Format[] =>
   isAll ? FULL : FORMATS;
 
-/** Cards grow up to this factor, in steps that nobody sees. */
+/** Factors by which cards grow, in invisibly small steps. */
 const GROWTH = Array.from({ length: 20 }, (_, index) => 1.6 - index * 0.03);
 
-/** A card made larger on one side, the largest first. */
+/** The formats of a card enlarged on one side, the largest first. */
 export function grownTo(
   format: Format,
   side: 'width' | 'height',

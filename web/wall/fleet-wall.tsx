@@ -29,12 +29,12 @@ export function FleetWall({
   grouping,
   children,
 }: {
-  /** filters, above the wall */
+  /** filters, shown above the wall */
   children: ComponentChildren;
-  /** the API's own count */
+  /** count of the API */
   info: FleetInfo | null;
   fleetState: ReadonlySignal<FleetState>;
-  /** null: a cell for each sensor */
+  /** what a tile is; null: one cell for each sensor */
   grouping: Grouping | null;
 }) {
   const stale = useStale();
@@ -78,7 +78,7 @@ export function FleetWall({
 
 function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping | null }) {
   const { clock, live } = useServices();
-  // The fleet is no signal: its size is read each second.
+  // `fleet` is no signal, so reading the clock redraws the component each second.
   void clock.time.value;
   const shown = live.fleet.sensors.size;
   const total = Math.max(info?.sensors ?? 0, shown);
@@ -106,7 +106,7 @@ function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping
   );
 }
 
-/** A fleet that is too large for the wall is shown by site and type, by the filters. */
+/** Limits a fleet that is too large for the wall to the site and type of the filters. */
 function useFleetFilter(isFull: boolean) {
   const { live, router } = useServices();
   const { query } = router.place.value;
@@ -115,7 +115,7 @@ function useFleetFilter(isFull: boolean) {
   useEffect(() => {
     const filters = JSON.stringify([type, site]);
     const wanted = live.fleet.isNarrow() || (isFull && (type || site));
-    // A narrowed fleet that is still too large is not narrowed again.
+    // If the filtered fleet is still too large, the filter is not applied a second time.
     if (!wanted || applied.current === filters) return;
     applied.current = filters;
     live.setFilter({ type, site });
@@ -138,7 +138,7 @@ const OTHERS = [
   { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
 ];
 
-/** Explains the colors and shapes of the wall. */
+/** The legend of the colors and shapes of the wall. */
 const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null } }) => (
   <ul class="wall-legend" ref={legendRef} aria-label="What the cells mean">
     <li
@@ -166,22 +166,22 @@ const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null }
   </ul>
 );
 
-/** How much of the window the wall has, by the address: `?full` gives it all of it, `?kiosk` also without its buttons. */
+/** The size of the wall by the address: `?full` gives the wall the whole window, `?kiosk` also hides its buttons. */
 export function wallSize(query: URLSearchParams): { isFull: boolean; isKiosk: boolean } {
   const isKiosk = query.has('kiosk');
   return { isFull: isKiosk || query.has('full'), isKiosk };
 }
 
 /**
- * The wall alone, and the button that leads there and back. A browser gives the screen only to a click, so an address that asks for it gets
- * the window.
+ * The full-window wall and its button. Browsers allow full screen only after a click, so the address gives the wall
+ * only the window.
  */
 function useFullScreen(element: { current: HTMLElement | null }) {
   const { router } = useServices();
   const { query } = router.place.value;
   const { isFull, isKiosk } = wallSize(query);
 
-  // Esc and other ways of the browser leave the screen, too.
+  // Escape and other browser functions leave the full screen, too.
   useEffect(() => {
     const note = () => {
       if (!document.fullscreenElement && router.place.peek().query.has('full'))
@@ -194,7 +194,7 @@ function useFullScreen(element: { current: HTMLElement | null }) {
   function toggle() {
     if (document.fullscreenElement) return void document.exitFullscreen();
     router.changeQuery({ full: isFull ? null : '1' });
-    // Refused by some browsers and policies: the wall still has the window.
+    // Some browsers and policies refuse full screen. Then the wall still has the whole window.
     if (!isFull && document.fullscreenEnabled) element.current?.requestFullscreen().catch(() => {});
     return undefined;
   }

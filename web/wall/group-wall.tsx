@@ -21,30 +21,30 @@ import './wall.css';
 import type { FleetInfo, OutlierGroup, OutlierItem, RefusedDevice } from '../api/types.ts';
 import type { UnitChoices } from '../units.ts';
 
-/** The server's ranking is asked for this often, in ms. */
+/** Interval of reading the ranking of the server, in ms. */
 const REFRESH = { refreshMs: 5000 };
 
-/** Entries of the list next to the tiles. */
+/** Maximum number of entries of the list next to the tiles. */
 const LISTED = 12;
 
-/** The part of the fleet that the address chooses. */
+/** Site and type filter of the address. */
 function useFilter() {
   const { router } = useServices();
   const { query } = router.place.value;
   return { type: query.get('type'), site: query.get('site') };
 }
 
-/** @returns null: not known yet. The answer of the previous filter does not count for this one */
+/** @returns null: unknown yet; the answer for the previous filter is not used */
 function useAnswer<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): T | null {
   const { data, loading, problem } = useQuery(key, ask, REFRESH);
   return loading || problem ? null : data;
 }
 
 /**
- * A fleet that is too large for a cell for each sensor: a tile for each device or site, in the color of its worst sensor.
+ * The wall of a fleet that is too large for one cell per sensor: a tile for each device or site, in the color of its
+ * worst sensor.
  *
- * @param props `isStale`: no values arrive; `isFull`: it has the window to itself,
- * and does not scroll
+ * @param props `isStale`: no values arrive; `isFull`: the wall has the whole window, and does not scroll
  */
 export function GroupWall({ by, isStale, isFull }: { by: Grouping; isStale: boolean; isFull: boolean }) {
   const { client } = useServices();
@@ -76,13 +76,14 @@ export function GroupWall({ by, isStale, isFull }: { by: Grouping; isStale: bool
 }
 
 /**
- * How many tiles are there as a whole. The others stay in their places without being seen, so that a larger window shows them again.
+ * The number of tiles that fit completely. The others keep their places but are hidden, so that a larger window
+ * shows them.
  *
- * @param isCut whether the list may be too long for its room
+ * @param isCut whether the list may be longer than its space
  */
 function useFitting(list: { current: HTMLElement | null }, isCut: boolean): number {
   const [fitting, setFitting] = useState(Number.POSITIVE_INFINITY);
-  // After each drawing, because other tiles may be larger. The observer also measures at once.
+  // The effect runs after each drawing, because new tiles may be larger. The observer also measures at once.
   useLayoutEffect(() => {
     const { current } = list;
     if (!isCut || !current) {
@@ -96,14 +97,14 @@ function useFitting(list: { current: HTMLElement | null }, isCut: boolean): numb
   return fitting;
 }
 
-/** @returns its children before the first one that ends below it */
+/** @returns number of children before the first one that ends below the list */
 function countFitting(list: HTMLElement): number {
   const { bottom } = list.getBoundingClientRect();
   const cut = [...list.children].findIndex((child) => child.getBoundingClientRect().bottom > bottom + 1);
   return cut < 0 ? Number.POSITIVE_INFINITY : cut;
 }
 
-/** An old value is not judged. */
+/** The tile of a device or site. An old value is not judged. */
 function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
   const { router, preferences } = useServices();
   const { units } = preferences.choice.value;
@@ -129,7 +130,7 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
       </span>
     </>
   );
-  // No parameter chooses the sensors without a site.
+  // The tile of sensors without a site is no link, because no filter selects them.
   if (device_id === null && site === null) return <div class="group-tile">{content}</div>;
   return (
     <a class="group-tile" href={href}>
@@ -141,7 +142,7 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
 const nameOf = ({ name, sensor_id }: OutlierItem) => name ?? sensor_id;
 
 /**
- * The most unusual sensors of the whole fleet, each with a link.
+ * The list of the most unusual sensors of the whole fleet, each with a link.
  *
  * @param props `isStale`: no values arrive
  */
@@ -213,16 +214,17 @@ const OutlierLink = ({ item, choices }: { item: OutlierItem; choices: UnitChoice
   </a>
 );
 
-/** Groups that the API gives at most, and that the wall has tiles for. */
+/** Maximum number of groups of an API answer, and of tiles of the wall. */
 const MOST_GROUPS = 1000;
 
 /**
- * What a tile of the wall is. A fleet that fits has a cell for each sensor. A larger one has a tile for each device, and beyond
- * a thousand devices one for each site. A chosen site leads back to its devices, and to its sensors where they fit.
+ * The meaning of a tile of the wall. A fleet that fits has a cell for each sensor. A larger fleet has a tile for
+ * each device, or for each site if it has more than 1000 devices. A chosen site shows its devices, or its sensors if
+ * they fit.
  */
 export type Grouping = 'device' | 'site';
 
-/** @returns null: the sensors themselves */
+/** @returns null: one cell for each sensor */
 export function groupingOf(
   info: Pick<FleetInfo, 'sensors' | 'devices' | 'by_type' | 'by_site'>,
   { type, site }: { type: string | null; site: string | null },
@@ -232,7 +234,7 @@ export function groupingOf(
   return site || deviceCount(info) <= MOST_GROUPS || sites < 2 ? 'device' : 'site';
 }
 
-/** @returns no fewer than match. Types and sites that the count leaves out are small */
+/** @returns upper limit of the number of matching sensors; types and sites that the count leaves out are small */
 const sensorsOf = (
   { sensors, by_type, by_site }: Pick<FleetInfo, 'sensors' | 'by_type' | 'by_site'>,
   { type, site }: { type: string | null; site: string | null },

@@ -6,52 +6,52 @@ export interface Layout {
   format: Format;
   width: number;
   height: number;
-  /** within the height of the room: nothing scrolls */
+  /** the wall fits into the available height, so nothing scrolls */
   fits: boolean;
   /** left edge of each cell */
   x: Int32Array;
   /** top edge of each cell */
   y: Int32Array;
-  /** one for each site; none where there is no room for headings */
+  /** one block for each site; empty if there is no space for headings */
   blocks: Block[];
 }
 
-/** Where a site's heading begins, and how wide it is. */
+/** Position and width of the heading of a site. */
 type Block = { x: number; y: number; width: number };
 
 /**
- * px; where nothing fits, the wall is higher. `isAll`: there is no more
- *  below, so everything fits, at worst in cells of a pixel without headings
+ * The available space in px. If no format fits, the wall becomes higher. `isAll`: the page has no content below the
+ * wall, so everything must fit, at worst in cells of one pixel without headings.
  */
 type Room = { width: number; height: number; isAll?: boolean };
 
 const SITE_GAP = 18;
-/** Least width of a site, for its name and count, in px. */
+/** Minimum width of a site in px, for its name and count. */
 const LEAST_WIDTH = 120;
-/** Area of the smallest cell with its gaps, in square px, where the page continues below. */
+/** Area of the smallest cell with gaps, in square px, on a page that continues below the wall. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
-/** Up to this number of sites, every arrangement is tried. */
+/** Maximum number of sites for which every arrangement is tried. */
 const FEW_SITES = 12;
-/** Cards show more than squares, so they may take more room where the page continues below. */
+/** Factor by which cards may exceed the available height on a page that continues below, because they show more. */
 const CARDS_MORE = 1.5;
 
 const sumCounts = (counts: number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /**
- * The largest cells that fit, or the smallest there are.
+ * Computes the layout with the largest cells that fit, or with the smallest cells.
  *
- * @param sites sensors of each device of each site
+ * @param sites number of sensors of each device of each site
  */
 export function layOut(sites: number[][], room: Room): Layout {
   const counts = sites.map(sumCounts);
   const total = sumCounts(counts);
   const height = room.isAll ? room.height : Math.max(room.height, (total * LEAST_AREA) / room.width);
-  /** sites in strips, by the width that each has at least */
+  /** arranges sites in strips, by their minimum width */
   const stripsFor: (least: number) => number[][] = once((least) =>
     inStrips(counts, { width: room.width, height, gap: SITE_GAP, least }),
   );
-  /** for few sites all ways to put them in strips */
+  /** all arrangements of few sites in strips */
   const waysFor: (least: number) => number[][][] = once((least) => {
     const numbers = counts.length <= FEW_SITES ? counts.map((_, index) => index + 1) : [];
     const ways = numbers.map((number) =>
@@ -63,7 +63,7 @@ export function layOut(sites: number[][], room: Room): Layout {
   function layOutAs(format: Format): Layout {
     if (!format.heading) return layOutIn(format, sites, room, null);
     const least = Math.max(LEAST_WIDTH, format.width);
-    // Cards fit or not by a few pixels, so the lowest arrangement counts.
+    // For cards, a few pixels decide whether they fit, so the lowest arrangement is chosen.
     const ways = format.isCard ? waysFor(least) : [];
     const layouts = [stripsFor(least), ...ways].map((strips) => layOutIn(format, sites, room, strips));
     const fitting = layouts.filter(({ blocks }) => blocks.every(({ width }) => width >= format.width));
@@ -72,14 +72,14 @@ export function layOut(sites: number[][], room: Room): Layout {
     );
   }
 
-  /** @returns px that it may take */
+  /** @returns maximum height of a format in px */
   const limitOf = ({ isCard }: Format): number => room.height * (isCard && !room.isAll ? CARDS_MORE : 1);
 
-  /** @param limit px */
+  /** @param limit maximum height in px */
   const isGood = ({ height: needed, blocks, format }: Layout, limit: number) =>
     needed <= limit && format.width <= room.width && blocks.every((block) => block.width >= format.width);
 
-  /** Cards as wide, then as high, as the room has space for. */
+  /** Enlarges cards in width, then in height, as far as they fit. */
   function grow(layout: Layout) {
     let grown = layout;
     for (const side of ['width', 'height'] as const) {
@@ -101,7 +101,7 @@ export function layOut(sites: number[][], room: Room): Layout {
   return last as Layout;
 }
 
-/** @returns the same, done once for each */
+/** @returns a function that computes the result once for each argument */
 function once<R>(work: (argument: number) => R): (argument: number) => R {
   const results: Map<number, R> = new Map();
   return (argument) => {
@@ -111,7 +111,7 @@ function once<R>(work: (argument: number) => R): (argument: number) => R {
   };
 }
 
-/** @param strips widths of the sites of each; null: all sites follow each other, without headings */
+/** @param strips widths of the sites of each strip; null: all sites follow each other without headings */
 function layOutIn(format: Format, sites: number[][], room: Room, strips: number[][] | null): Layout {
   const total = sites.reduce((sum, devices) => sum + sumCounts(devices), 0);
   const cells = { x: new Int32Array(total), y: new Int32Array(total), first: 0 };
@@ -136,8 +136,8 @@ function layOutIn(format: Format, sites: number[][], room: Room, strips: number[
 }
 
 /**
- * Devices one after the other like words in lines; each is a few cells high, as suits most of them, and as wide as it needs. Cards name
- * their device, so they stand in plain rows.
+ * Places devices one after the other, like words in lines. Each device is a few cells high, and as wide as it needs.
+ * Cards name their device, so they stand in plain rows.
  *
  * @returns the lower edge
  */
@@ -157,7 +157,7 @@ function flow(
   for (const size of format.isCard ? [sumCounts(devices)] : devices) {
     let rest = size;
     while (rest > 0) {
-      // A device that is wider than its site goes on in the next line.
+      // A device that is wider than its site continues in the next line.
       const columns = Math.min(mostColumns, Math.ceil(rest / rows));
       if (at > 0 && at + columns * stepX - format.gap > width) {
         at = 0;
@@ -176,22 +176,22 @@ function flow(
 }
 
 /**
- * @param devices sensors of each
- * @returns so that most are about as high as wide
+ * @param devices number of sensors of each
+ * @returns number of rows with which most devices are about as high as wide
  */
 function rowsFor(devices: number[]): number {
   const middle = devices.toSorted((a, b) => a - b)[Math.floor(devices.length / 2)] ?? 1;
   return Math.max(1, Math.floor(Math.sqrt(middle)));
 }
 
-/** A block as wide as this many of its heights looks best. */
+/** Best ratio of width to height of a block. */
 const SHAPE = 1.4;
 
 /**
- * Sites side by side in strips, all of them as wide as the wall: in a strip each site is as wide as its share, so that all are about
- * equally high and nothing is left over.
+ * Arranges sites side by side in strips as wide as the wall. In a strip, the width of a site is its share of the
+ * sensors, so all sites are about equally high, and no space is left.
  *
- * @param counts sensors of each site, in order
+ * @param counts number of sensors of each site, in order
  * @returns widths in px of the sites of each strip
  */
 function inStrips(
@@ -202,13 +202,13 @@ function inStrips(
     gap,
     least,
   }: {
-    /** px */
+    /** width of the wall in px */
     width: number;
-    /** px that all strips together should have */
+    /** wanted height of all strips together in px */
     height: number;
-    /** px between sites */
+    /** gap between sites in px */
     gap: number;
-    /** px that a site should be wide at least: its name wants to be read */
+    /** minimum width of a site in px, so that its name is legible */
     least: number;
   },
 ): number[][] {
@@ -225,7 +225,7 @@ function inStrips(
   return best;
 }
 
-/** @returns runs of about the same sum; none is empty */
+/** @returns runs of about equal sums; no run is empty */
 function cut(counts: number[], number: number): number[][] {
   const share = counts.reduce((sum, count) => sum + count, 0) / number;
   const strips: number[][] = [[]];
@@ -240,14 +240,14 @@ function cut(counts: number[], number: number): number[][] {
   return strips;
 }
 
-/** @param counts of one strip */
+/** @param counts number of sensors of each site of one strip */
 function widthsOf(
   counts: number[],
   { width, gap, least: wanted }: { width: number; gap: number; least: number },
 ) {
   const room = width - gap * (counts.length - 1);
   const sum = counts.reduce((total, count) => total + count, 0);
-  // A site of three sensors next to one of a thousand still needs room for its name.
+  // A site with three sensors next to one with a thousand still needs space for its name.
   const least = Math.min(wanted, room / counts.length);
   const small = counts.map((count) => (room * count) / sum < least);
   const left = room - least * small.filter(Boolean).length;
@@ -255,7 +255,7 @@ function widthsOf(
   return counts.map((count, i) => Math.floor(small[i] ? least : (left * count) / large));
 }
 
-/** @param height of each */
+/** @param height of each strip */
 function costOf(strips: number[][], height: number, narrowest: number) {
   const widths = strips.flat();
   const cost = widths.reduce((sum, width) => {

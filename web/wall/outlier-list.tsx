@@ -15,15 +15,15 @@ import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
 import type { FleetState } from '../state/fleet-state.ts';
 import type { UnitChoices } from '../units.ts';
 
-/** Entries shown of each kind; of one that was chosen, or is the only one, more. */
+/** Number of shown entries of each kind. A kind that was chosen, or is the only one, shows more. */
 const FEW = 4;
 const MORE = 12;
 
 /**
- * The faults of the fleet and its outliers as text, each with a link: the wall for screen readers, and links for everyone. Faults come
- * first.
+ * The list of faults and outliers of the fleet, each with a link. The list replaces the wall for screen readers.
+ * Faults come first.
  *
- * @param props `refused`: devices that send, but are refused; `isStale`: no values arrive
+ * @param props `refused`: devices whose messages are refused; `isStale`: no values arrive
  */
 export function OutlierList({
   fleetState,
@@ -82,9 +82,9 @@ export function OutlierList({
 }
 
 /**
- * The open alarms, next to the wall.
+ * The list of open alarms next to the wall.
  *
- * @param props those that are not shelved; null: not known yet
+ * @param props open alarms that are not shelved; null: unknown yet
  */
 export function AlarmsOnWall({ open }: { open: OpenAlarms | null }) {
   const { live, preferences } = useServices();
@@ -121,7 +121,7 @@ export function AlarmsOnWall({ open }: { open: OpenAlarms | null }) {
   );
 }
 
-/** What a list leaves out, with a link to it. */
+/** A link to the entries that a list leaves out. */
 const More = ({ count, isCut = false, href }: { count: number; isCut?: boolean; href: string }) =>
   count > 0 && (
     <p class="stands-out-more">
@@ -131,7 +131,7 @@ const More = ({ count, isCut = false, href }: { count: number; isCut?: boolean; 
     </p>
   );
 
-/** States what is still read. A fleet that was read in part, or without its alarms, gets no all-clear. */
+/** The text about data that is still being read. Until fleet and alarms are read completely, there is no all-clear. */
 function readingText(fleet: Fleet, info: FleetInfo | null) {
   if (fleet.isRead() && info !== null) return 'Reading the open alarms …';
   const total = Math.min(info?.sensors ?? 0, MOST_SENSORS);
@@ -141,7 +141,7 @@ function readingText(fleet: Fleet, info: FleetInfo | null) {
     : `Reading ${formatCounted(read, 'sensor')} …`;
 }
 
-/** @param known `unjudged`: sensors without a baseline */
+/** @param known `unjudged`: number of sensors without a baseline */
 function calmText({
   unjudged,
   isStale,
@@ -174,7 +174,7 @@ const silentEntry = (sensor: FleetSensor, now: number): Entry => ({
   tone: 'bad',
 });
 
-/** @param isWhole all sensors of the fleet were read, so those of the device are known */
+/** @param isWhole whether all sensors of the fleet were read, so that the sensors of the device are known */
 export const offlineEntry = ({ id, name, site, sensors }: FleetDevice, isWhole: boolean): Entry => ({
   key: id,
   href: deviceHref(id, name),
@@ -191,7 +191,9 @@ const linkTo = ({ key, id, name, device }: FleetSensor) => ({
   owner: device.name,
 });
 
-/** The list is drawn each second, and an entry takes hashes and texts: only those that are shown are made. */
+/**
+ * One kind of entries. Only shown entries are created, because the list is drawn each second and an entry costs hashes.
+ */
 function Kind<T>({
   look,
   title,
@@ -202,7 +204,7 @@ function Kind<T>({
 }: {
   look: string;
   title: string;
-  /** of all, of which there may be more than items */
+  /** number of all entries, which may be larger than the number of items */
   count: number;
   items: readonly T[];
   entryOf: (item: T) => Entry;
@@ -249,7 +251,7 @@ function Kind<T>({
 }
 
 /**
- * The devices that send, but are refused, next to the wall.
+ * The list of devices with refused messages, next to the wall.
  *
  * @param props most refusals first
  */
@@ -265,7 +267,7 @@ export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
       </h3>
       <ul>
         {refused.slice(0, FEW).map((one) => {
-          // A device of which everything was refused is not registered, and has no page.
+          // A device whose messages were all refused is not registered, and has no page.
           const known = live.fleet.devices.get(one.device_id);
           return (
             <li key={one.device_id}>

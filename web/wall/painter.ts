@@ -4,7 +4,7 @@ import type { UnitChoices } from '../units.ts';
 import { drawCard, fill, SHAPES } from './cells.ts';
 import type { Layout } from './layout.ts';
 
-/** Colors as a canvas takes them, by cell state. */
+/** Colors in the form that a canvas accepts, by cell state. */
 export type Palette = {
   colors: string[];
   ground: string;
@@ -16,20 +16,22 @@ export type Palette = {
 
 export interface Scene {
   layout: Layout;
-  /** by cell */
+  /** sensors by cell number */
   sensors: readonly FleetSensor[];
   /** units of the values on cards */
   choices: UnitChoices;
-  /** last values, oldest first */
+  /** returns the last values of a sensor, oldest first */
   trailOf: (sensor: FleetSensor) => readonly TrailPoint[];
 }
 
-/** Draws cells on a canvas: all of them, or those that changed. Color by color, since changing it is what costs. */
+/**
+ * Draws all cells on a canvas, or the changed ones. Cells are drawn color by color, because changing the color is slow.
+ */
 export function createPainter(canvas: HTMLCanvasElement) {
   const context = canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
   /** Cells to be drawn, by cell state. */
   const byState: number[][] = Array.from({ length: CELL_STATES }, () => []);
-  /** The state that each cell shows, by cell. */
+  /** The drawn state of each cell. */
   let painted = new Uint8Array(0);
 
   function collect(cell: number, cellState: number) {
@@ -37,7 +39,10 @@ export function createPainter(canvas: HTMLCanvasElement) {
     byState[cellState]?.push(cell);
   }
 
-  /** At 1.25 device pixels to one of CSS, the edge of a cell is blended with what was there. The gap has room to erase that, too. */
+  /**
+   * Clears a cell and half a pixel around it, because at 1.25 device pixels per CSS pixel the edge of a cell is
+   * blended.
+   */
   function clear({ layout: { x, y, format } }: Scene, palette: Palette, cell: number) {
     const around = format.gap > 0 ? 0.5 : 0;
     const [left, top] = [Number(x[cell]) - around, Number(y[cell]) - around];
@@ -45,7 +50,7 @@ export function createPainter(canvas: HTMLCanvasElement) {
     context.fillRect(left, top, format.width + 2 * around, format.height + 2 * around);
   }
 
-  /** @param isClean nothing was drawn there before */
+  /** @param isClean whether the area of the cells is empty */
   function drawState(scene: Scene, palette: Palette, cellState: number, isClean: boolean) {
     const cells = byState[cellState] ?? [];
     if (cells.length === 0) return;
@@ -64,7 +69,7 @@ export function createPainter(canvas: HTMLCanvasElement) {
   }
 
   return {
-    /** @param scale device pixels of a CSS pixel */
+    /** @param scale device pixels per CSS pixel */
     all(scene: Scene, palette: Palette, scale: number) {
       const { width, height } = scene.layout;
       canvas.width = Math.max(1, Math.round(width * scale));
@@ -77,7 +82,10 @@ export function createPainter(canvas: HTMLCanvasElement) {
       drawCollected(scene, palette, { isClean: true });
     },
 
-    /** A card shows the value. A square shows only its state, which most new values leave as it is. */
+    /**
+     * Draws changed sensors. A card shows the value. A square shows only the cell state, which most new values do not
+     * change.
+     */
     some(scene: Scene, palette: Palette, changed: readonly FleetSensor[]) {
       const { isCard } = scene.layout.format;
       for (const { cell, cellState } of changed) {
@@ -89,9 +97,9 @@ export function createPainter(canvas: HTMLCanvasElement) {
 }
 
 /**
- * The colors of the theme as they are now, read from the legend, so that both are the same.
+ * Reads the current colors of the theme from the legend, so that legend and wall are equal.
  *
- * @param legend with one `[data-cell-state]` for each cell state
+ * @param legend has one element `[data-cell-state]` for each cell state
  */
 export function readPalette(legend: HTMLElement): Palette {
   const style = getComputedStyle(legend);
@@ -108,15 +116,15 @@ export function readPalette(legend: HTMLElement): Palette {
   };
 }
 
-/** `ts` in epoch ms */
+/** A value of a sparkline. `ts`: epoch ms */
 export type TrailPoint = { ts: number; value: number };
 
-/** Values of one card. */
+/** Maximum number of values of a card. */
 const KEPT = 60;
-/** Cards with a line at once; more of them would be too small for one. */
+/** Maximum number of cards with a sparkline. With more, a card would be too small. */
 const MOST_TRAILS = 2000;
 
-/** The last values of the sensors that have a card, for its line. */
+/** The last values of the sensors with a card, for the sparklines. */
 export function createTrails() {
   const trails: Map<string, TrailPoint[]> = new Map();
   return {
@@ -134,8 +142,8 @@ export function createTrails() {
 
     /**
      * @param key of the sensor
-     * @param known values of it that were read for another reason, oldest first
-     * @returns whichever reaches further back
+     * @param known values of the sensor that another part of the page read, oldest first
+     * @returns the longer list
      */
     of(key: string, known: readonly TrailPoint[]): readonly TrailPoint[] {
       const own = trails.get(key) ?? [];
@@ -146,7 +154,7 @@ export function createTrails() {
 
 const NONE = -1;
 
-/** Finds the cell at a point. Buckets of the size of a cell keep the search short. */
+/** Finds the cell at a point. Buckets as large as a cell keep the search short. */
 export function createHits({ format, x, y, width, height }: Layout) {
   const stepX = format.width + format.gap;
   const stepY = format.height + format.gap;
@@ -167,7 +175,7 @@ export function createHits({ format, x, y, width, height }: Layout) {
     return cell;
   }
 
-  /** A gap belongs to the cell before it: no pointer falls between two. */
+  /** Whether a cell contains a point. A gap belongs to the cell before it, so that no pointer is between two cells. */
   const covers = (cell: number, left: number, top: number) =>
     left >= Number(x[cell]) &&
     left < Number(x[cell]) + stepX &&
@@ -177,7 +185,7 @@ export function createHits({ format, x, y, width, height }: Layout) {
   /**
    * @param left px
    * @param top px
-   * @returns the cell there; -1: none
+   * @returns the cell at the point; -1: none
    */
   function at(left: number, top: number): number {
     const column = Math.floor(left / stepX);
@@ -195,7 +203,7 @@ export function createHits({ format, x, y, width, height }: Layout) {
     /**
      * @param dx -1 to the left, 1 to the right
      * @param dy -1 up, 1 down
-     * @returns the next cell in that direction; the same one at the edge
+     * @returns the next cell in that direction; at the edge the cell itself
      */
     neighbor(cell: number, dx: number, dy: number): number {
       let left = Number(x[cell]) + format.width / 2;
@@ -211,7 +219,7 @@ export function createHits({ format, x, y, width, height }: Layout) {
   };
 }
 
-/** A cell reaches from the bucket of its corner into those to the right and below. */
+/** Offsets of the buckets to search. A cell reaches from the bucket of its corner into those to the right and below. */
 const AROUND = [
   [0, 0],
   [-1, 0],

@@ -9,7 +9,7 @@ import { layOut } from './layout.ts';
 import type { Palette, TrailPoint } from './painter.ts';
 import { createHits, createPainter, createTrails, readPalette } from './painter.ts';
 
-/** Of a site; px. */
+/** The heading of a site, in px. */
 export type Heading = {
   name: string | null;
   sensors: number;
@@ -19,10 +19,10 @@ export type Heading = {
   width: number;
 };
 
-/** Px from the top left of the wall. */
+/** A rectangle in px from the top left of the wall. */
 export type Box = { x: number; y: number; width: number; height: number };
 
-/** The wall on its canvas: where each sensor's cell is, and what is redrawn when something changes. */
+/** The wall on its canvas: the positions of the cells, and redrawing after changes. */
 function createWallCanvas({
   canvas,
   fleet,
@@ -32,12 +32,12 @@ function createWallCanvas({
   canvas: HTMLCanvasElement;
   fleet: Fleet;
   choices: () => UnitChoices;
-  /** values of a sensor that are known already, oldest first */
+  /** returns the known values of a sensor, oldest first */
   recentOf: (key: string) => readonly TrailPoint[];
 }) {
   const painter = createPainter(canvas);
   const trails = createTrails();
-  /** by cell */
+  /** sensors by cell number */
   let sensors: FleetSensor[] = [];
   let layout = layOut([], { width: 1, height: 1 });
   let hits = createHits(layout);
@@ -51,7 +51,7 @@ function createWallCanvas({
     if (palette) painter.all(scene(), palette, scale);
   }
 
-  /** @returns the first one of the device before or after */
+  /** @returns the first sensor of the previous or next device */
   function ofNextDevice(sensor: FleetSensor, step: 1 | -1): FleetSensor {
     let at = sensor.cell;
     while (sensors[at] && sensors[at]?.device === sensor.device) at += step;
@@ -62,11 +62,11 @@ function createWallCanvas({
 
   return {
     /**
-     * Gives every sensor that matches its place.
+     * Assigns a cell to every matching sensor.
      *
-     * @param room px; `isAll`: there is no more below; `scale`: device pixels of one
-     * @param matches null: all
-     * @returns `count`: sensors that match
+     * @param room in px; `isAll`: the page has no content below; `scale`: device pixels per CSS pixel
+     * @param matches null: all sensors match
+     * @returns `count`: number of matching sensors
      */
     arrange(
       room: { width: number; height: number; isAll: boolean; scale: number },
@@ -82,7 +82,7 @@ function createWallCanvas({
       for (const sensor of fleet.sensors.values()) sensor.cell = -1;
       sensors = sites.flatMap(({ devices }) => devices.flat());
       for (const [cell, sensor] of sensors.entries()) sensor.cell = cell;
-      // Without room for headings there are no blocks.
+      // If there is no space for headings, there are no blocks.
       const headings = sites.slice(0, layout.blocks.length).map(({ name, sensors: count, devices }, i) => ({
         name,
         sensors: count,
@@ -92,7 +92,7 @@ function createWallCanvas({
       return { headings, height: layout.height, count: sensors.length };
     },
 
-    /** @returns whether other sensors match than those that have a place */
+    /** @returns whether the matching sensors differ from those with a cell */
     isOutdated(matches: Matcher): boolean {
       for (const sensor of fleet.sensors.values()) {
         if (matches(sensor) !== sensor.cell >= 0) return true;
@@ -124,8 +124,8 @@ function createWallCanvas({
     },
 
     /**
-     * @param key of the keyboard
-     * @returns where it leads; null: nowhere
+     * @param key pressed key
+     * @returns the sensor to which the key moves the cursor; null: the key has no effect
      */
     byKey(from: FleetSensor | null, key: string): FleetSensor | null {
       const first = sensors[0] ?? null;
@@ -152,10 +152,10 @@ export type WallCanvas = ReturnType<typeof createWallCanvas>;
 type Site = { name: string | null; devices: FleetDevice[]; sensors: number };
 
 /**
- * The fleet as one looks for things in it: by site, in it by device, in that by sensor, each by its name; `collar-2` stands before
- * `collar-10`. Devices without a site come last.
+ * Sorts the fleet by the names of site, device and sensor. `collar-2` comes before `collar-10`. Devices without a
+ * site come last.
  *
- * @param devices their sensors are put in order in place
+ * @param devices their sensors are sorted in place
  */
 export function sortSites(devices: Iterable<FleetDevice>): Site[] {
   const bySite: Map<string | null, FleetDevice[]> = new Map();
@@ -173,7 +173,7 @@ export function sortSites(devices: Iterable<FleetDevice>): Site[] {
   }));
 }
 
-/** @returns the sensors that match, by site and device; a site or device without one is left out */
+/** @returns matching sensors by site and device; sites and devices without a matching sensor are left out */
 function matchingSites(sites: Site[], matches: Matcher | null) {
   return sites
     .map(({ name, devices }) => {
@@ -190,17 +190,17 @@ function withSensorsInOrder(device: FleetDevice) {
   return device;
 }
 
-/** While sensors are still coming, the wall is arranged no more often than this, in ms. */
+/** Minimum interval in ms between two arrangements of the wall while sensors are still arriving. */
 const ARRANGE_MS = 300;
 
-/** Px; `matching`: sensors that match the filters, null: there are no filters. */
+/** The arranged wall, in px. `matching`: number of sensors that match the filters, null: no filters */
 type Arranged = { headings: Heading[]; width: number; height: number; matching: number | null };
 
 /**
- * The wall's picture on its canvas: arranged when the room, the fleet or the filters change, repainted when the theme changes, and cell
- * by cell as values come.
+ * Keeps the canvas of the wall current: arranges the cells when the space, the fleet or the filters change, redraws
+ * them when the theme changes, and redraws single cells when values arrive.
  *
- * @returns refs to be set, and what is shown
+ * @returns refs for the elements, and the arranged wall
  */
 export function useWallCanvas() {
   const { live, router, preferences, clock } = useServices();
@@ -241,9 +241,9 @@ export function useWallCanvas() {
       clearTimeout(timer);
       timer = undefined;
       structure = fleet.structure();
-      // An arrangement of an empty wall does not delay that of the first sensors.
+      // Arranging an empty wall must not delay the arrangement of the first sensors.
       if (fleet.sensors.size > 0) arrangedAt = performance.now();
-      // Not before: the observer of the room arranges first.
+      // This is set only here, because the resize observer arranges first.
       rearrange.current = arrange;
       const width = (roomElement as HTMLElement).clientWidth;
       const { headings, height, count } = drawn.arrange(
@@ -251,7 +251,7 @@ export function useWallCanvas() {
         matches.current,
       );
       setArranged({ headings, width, height, matching: matches.current && count });
-      // Drawn in a task of its own: to arrange and to draw ten thousand cells is too long for one.
+      // Drawing is a separate task, because arranging and drawing 10,000 cells takes too long for one task.
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(drawn.paint);
     }
@@ -272,7 +272,7 @@ export function useWallCanvas() {
     resizes.observe(roomElement);
     const media = ['(prefers-color-scheme: dark)', 'print'].map((query) => matchMedia(query));
     for (const query of media) query.addEventListener('change', repaint);
-    // After a long sleep a browser may give the canvas back empty.
+    // After a long sleep, the browser may restore an empty canvas.
     canvasElement.addEventListener('contextrestored', repaint);
     drawn.color(readPalette(legendElement));
     return () => {
@@ -289,7 +289,7 @@ export function useWallCanvas() {
 
   useEffect(() => rearrange.current(), [filters]);
 
-  // The state of a sensor changes by itself.
+  // The state of a sensor may change without a new value, so these filters are checked each second.
   const moves = query.has('look') || query.has('state');
   useEffect(() => {
     if (!moves) return undefined;
@@ -302,7 +302,7 @@ export function useWallCanvas() {
 }
 
 /**
- * About half of the screen; all of what is left where the wall has the window to itself.
+ * The available height: about half of the screen, or the rest of the window for a full-window wall.
  *
  * @returns px
  */
@@ -312,11 +312,11 @@ function heightFor(room: HTMLElement): { height: number; isAll: boolean } {
 }
 
 /**
- * Restores the focus and the cursor of the wall for a reader who opened a sensor by keyboard and comes back. It waits until that sensor
- * is known.
+ * Restores focus and cursor of the wall for a user who opened a sensor by keyboard and returns. The restoration waits
+ * until that sensor is known.
  *
- * @param onReturn the same function as long as the wall is there
- * @returns ref of what takes the focus
+ * @param onReturn must be the same function while the wall exists
+ * @returns ref for the element that takes the focus
  */
 export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: HTMLDivElement | null } {
   const { live, router } = useServices();
@@ -329,7 +329,7 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
       const sensor = live.fleet.sensors.get(opened);
       if (!sensor) return;
       stop();
-      // The reader may have moved the focus meanwhile.
+      // The user may have moved the focus meanwhile.
       if (document.activeElement === element.current) onReturn(sensor);
     };
     const stop = live.watch(find);
@@ -339,7 +339,7 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
   return element;
 }
 
-/** The kind of fault that a filter selects; in the address as `look`. */
+/** The kind of fault that the parameter `look` of the address selects. */
 type Fault = 'far' | 'silent' | 'offline';
 
 const FAULTS: Record<Fault, Matcher> = {
@@ -348,13 +348,13 @@ const FAULTS: Record<Fault, Matcher> = {
   offline: ({ cellState }) => cellState === OFFLINE,
 };
 
-/** Parameters of the address that the wall heeds. */
+/** Parameters of the address that filter the wall. */
 const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
 
 /**
- * The filter of the address: that of the list, the state of the device, and the kind of fault.
+ * The filter of the address: list filter, device state, and kind of fault.
  *
- * @returns null: all
+ * @returns null: all sensors match
  */
 export function matcherOf(query: URLSearchParams): Matcher | null {
   const matches = sensorMatcher(query);

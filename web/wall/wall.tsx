@@ -16,10 +16,11 @@ import type { UnitChoices } from '../units.ts';
 import type { Box, Heading, WallCanvas } from './wall-canvas.ts';
 
 /**
- * All sensors, one cell each, by site and device; a cell is a link to its sensor.
+ * The wall of all sensors, one cell each, by site and device. A cell leads to its sensor.
  *
- * @param props `legend`: drawn under the wall, and what its
- * colors are read from; `refused`: devices that send, but are refused; `isStale`: no values arrive
+ * @param props `legend`: element below the wall from which its colors are read; `refused`: devices whose messages
+ *   are refused;
+ *   `isStale`: no values arrive
  */
 export function Wall({
   legend: drawLegend,
@@ -125,7 +126,7 @@ export function Wall({
 const hrefOf = ({ id, name, device }: FleetSensor) =>
   sensorHref(device.id, id, { device: device.name, sensor: name });
 
-/** Sensors that are marked, of each kind. The list next to the wall has their number. */
+/** Maximum number of marks of each kind. The list next to the wall shows the full number. */
 const MOST_MARKS = 500;
 
 /** Marks the cells of the sensors with open alarms. */
@@ -148,7 +149,7 @@ function AlarmMarks({ picture }: { picture: WallCanvas | null }) {
   });
 }
 
-/** Marks the cells of the devices that send, but are refused. */
+/** Marks the cells of devices whose messages are refused. */
 function RefusedMarks({ picture, refused }: { picture: WallCanvas | null; refused: RefusedDevice[] }) {
   const { live } = useServices();
   const sensors = refused.flatMap(({ device_id }) => live.fleet.devices.get(device_id)?.sensors ?? []);
@@ -192,7 +193,7 @@ function SiteHeading({ heading: { name, sensors, devices, x, y, width } }: { hea
   );
 }
 
-/** Counts on by itself as long as it is shown. */
+/** The card of the cell under the cursor. The clock updates its age each second. */
 function Pointed({
   sensor,
   box,
@@ -212,7 +213,8 @@ function Pointed({
   const { units: choices } = preferences.choice.value;
   const facts = { sensor, now, choices, isStale };
   const first = useRef({ sensor, words: '' });
-  // Announced once for each cell: a value that changes each second would never let a screen reader finish.
+  // Each cell is announced once. Announcing a value that changes each second would interrupt the screen reader again
+  // and again.
   if (first.current.sensor !== sensor || !first.current.words)
     first.current = { sensor, words: inWords(facts) };
   return (
@@ -227,7 +229,7 @@ function Pointed({
   );
 }
 
-/** Scrolls as little as shows the line of the cursor. */
+/** Scrolls as little as possible to show the line of the cursor. */
 function showLine(wall: HTMLElement, box: Box) {
   const top = wall.getBoundingClientRect().top + box.y;
   if (top < 80) scrollBy({ top: top - 160 });
@@ -243,10 +245,10 @@ interface Facts {
   isStale: boolean;
 }
 
-/** Space of a card, in px. */
+/** Size of a card in px. */
 const CARD = { width: 260, height: 96 };
 
-/** The card of the cell under the pointer or the keyboard's cursor. */
+/** The card of the cell under the pointer or the keyboard cursor. */
 function CellCard({ box, room, ...facts }: Facts & { box: Box; room: { width: number } }) {
   const { sensor, now, choices } = facts;
   const { number, unit } = writtenOf(sensor, choices);
@@ -270,7 +272,7 @@ function CellCard({ box, room, ...facts }: Facts & { box: Box; room: { width: nu
   );
 }
 
-/** @returns the same in one sentence, for screen readers */
+/** @returns the content of the card in one sentence, for screen readers */
 function inWords(facts: Facts): string {
   const { sensor, now, choices } = facts;
   const { number, unit } = writtenOf(sensor, choices);
@@ -278,7 +280,7 @@ function inWords(facts: Facts): string {
   return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${judgementOf(facts)}`;
 }
 
-/** An old value is not judged. */
+/** The text of the judgment. An old value is not judged. */
 const judgementOf = ({ sensor, isStale }: Facts) =>
   isStale
     ? 'Old: no values arrive'
@@ -291,7 +293,7 @@ function writtenOf(sensor: FleetSensor, choices: UnitChoices): { number: string;
 
 const ageOf = ({ at }: FleetSensor, now: number) => (at === 0 ? NOTHING : formatAge(now - at));
 
-/** @returns how far it is from what is usual for it */
+/** @returns text about the deviation of the value from the baseline */
 function usualOf({ cellState, sigmas }: FleetSensor): string {
   if (cellState >= NOT_JUDGED || sigmas === null || Math.abs(levelOf(sigmas)) <= 1) return '';
   return `, by ${formatNumber(Math.abs(sigmas), 1)} deviations`;

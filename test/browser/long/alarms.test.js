@@ -25,7 +25,7 @@ const dashboard = useDashboard({
   },
 });
 
-test('Rule form: opened from a chart: a link leads back to the chart', async () => {
+test('Alarm rule form: opened from a chart: a link leads back to the chart', async () => {
   const { page } = dashboard;
   await dashboard.visit('/devices/freezer/sensors/temperature');
   await page.getByRole('form', { name: 'Thresholds' }).getByRole('link', { name: 'Set an alarm' }).click();
@@ -37,7 +37,7 @@ test('Rule form: opened from a chart: a link leads back to the chart', async () 
 
 const rows = () => dashboard.page.locator('.alarm-table tbody tr');
 
-test('Alarms: rule made from a chart: backtest, alarm and acknowledgement work', async () => {
+test('Alarms page: user creates a rule from a chart: backtest, alarm, acknowledgement and clearing work', async () => {
   const { page } = dashboard;
   await dashboard.visit('/devices/freezer/sensors/temperature');
   await page.getByRole('link', { name: 'Set an alarm' }).click();
@@ -86,7 +86,7 @@ test('Alarms: rule made from a chart: backtest, alarm and acknowledgement work',
   await page.getByRole('link', { name: '▲ 1 alarm' }).click();
   await rows().first().waitFor();
 
-  // The table may be drawn before it listens to keys.
+  // The table may be visible before its key listener is attached.
   await until(
     async () => {
       await page.keyboard.press('j');
@@ -117,7 +117,7 @@ test('Alarms: rule made from a chart: backtest, alarm and acknowledgement work',
   await dashboard.lookAt('alarms-chart');
 });
 
-test('Alarms: a reader of °F: limits and peaks are in °F, and the rule stays in °C', async () => {
+test('Alarms page: the user chose °F: limits and peaks are shown in °F, and the rule is stored in °C', async () => {
   const { page } = dashboard;
   await dashboard.visit('/devices/freezer/sensors/temperature');
   await page.getByLabel('Unit').selectOption('°F');
@@ -142,9 +142,9 @@ test('Alarms: a reader of °F: limits and peaks are in °F, and the rule stays i
   await rows().filter({ hasText: 'Too warm in Fahrenheit' }).filter({ hasText: '23 °F' }).waitFor();
 });
 
-test('Rule form: another sensor is typed: the rule can be saved once its unit is known', async () => {
+test('Alarm rule form: the user types another sensor: the rule can be saved once the unit of that sensor is known', async () => {
   const { page } = dashboard;
-  // Before both fields are filled in, they name no sensor.
+  // Until both fields are filled in, they name no existing sensor.
   dashboard.expectComplaints(/status of 404/);
   await dashboard.announce('boiler', { sensors: [{ sensor_id: 'pressure', unit: 'Pa' }] });
   await dashboard.publish('boiler', { sensor_id: 'pressure', ts: Date.now(), value: 80_000 });
@@ -174,7 +174,7 @@ test('Rule form: another sensor is typed: the rule can be saved once its unit is
   await until(() => save.isEnabled(), { what: 'a rule that can be saved' });
 });
 
-test('Alarms: a new alarm arrives: the keys still act on the focused row', async () => {
+test('Alarms page: a new alarm arrives: keys still act on the focused row', async () => {
   const { page } = dashboard;
   const rule = {
     name: 'Cellar too warm',
@@ -207,7 +207,7 @@ test('Alarms: a new alarm arrives: the keys still act on the focused row', async
   await dialog.waitFor({ state: 'detached' });
 });
 
-test('Rule form: Save is clicked twice: one rule', async () => {
+test('Alarm rule form: double click on Save: one rule is created', async () => {
   const { page } = dashboard;
   let saves = 0;
   let release = () => {};
@@ -236,7 +236,7 @@ test('Rule form: Save is clicked twice: one rule', async () => {
   expect(saves).toBe(1);
 });
 
-test('Sensor page: more alarms than it reads: it names the time from which they are drawn', async () => {
+test('Sensor page: more alarms exist than it reads: it names the time before which alarms are not drawn', async () => {
   const { page, system } = dashboard;
   const { device_id, sensors } = await system.get('/devices/freezer');
   const alarm = {
@@ -260,7 +260,7 @@ test('Sensor page: more alarms than it reads: it names the time from which they 
   await page.getByText(/^Alarms that began before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d are not drawn\.$/).waitFor();
 });
 
-test('Alarms: more are open than a page reads: no device is shown as one without alarms', async () => {
+test('Device pages: more alarms are open than they read: a note replaces the claim that a device has none', async () => {
   const { page } = dashboard;
   await page.route(/\/api\/v1\/alarms\?.*state=open/, (route) =>
     route.fulfill({ json: { items: [], next: 'older' } }),
@@ -274,7 +274,7 @@ test('Alarms: more are open than a page reads: no device is shown as one without
   await line.waitFor();
 });
 
-test('Rule form: the test of another limit fails: the figures of the limit before are gone', async () => {
+test('Alarm rule form: the backtest of a new limit fails: the figures of the earlier limit disappear', async () => {
   dashboard.expectComplaints(/status of 503/);
   const { page } = dashboard;
   await dashboard.visit('/alarms');
@@ -297,7 +297,7 @@ test('Rule form: the test of another limit fails: the figures of the limit befor
   expect(await figures.count()).toBe(0);
 });
 
-test('Rule form: a suggested limit is chosen by a key: its button keeps the focus, and does nothing until the answer', async () => {
+test('Alarm rule form: Enter on a suggested limit: its button keeps the focus, and ignores Enter until the answer', async () => {
   const { page } = dashboard;
   const from = new Date(Date.now() - 60 * MINUTE_MS).toISOString();
   const to = new Date().toISOString();
@@ -334,7 +334,7 @@ test('Rule form: a suggested limit is chosen by a key: its button keeps the focu
   expect(await form.getByLabel('Limit').inputValue()).toBe('-14');
 });
 
-test('Alarms: arrow keys in a choice of the header: they choose, and the focus stays there', async () => {
+test('Alarms page: arrow keys in the theme choice of the header: they choose a theme, and the focus stays there', async () => {
   const { page } = dashboard;
   await dashboard.visit('/alarms?state=all');
   await rows().first().waitFor();
@@ -345,9 +345,9 @@ test('Alarms: arrow keys in a choice of the header: they choose, and the focus s
   expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light');
 });
 
-test('Alarms: notifications in a browser that cannot show them: the box stays empty, with the reason', async () => {
+test('Alarms page: the browser cannot show notifications: the check box stays empty, and a text names the reason', async () => {
   const { page } = dashboard;
-  // As browsers of Android do.
+  // Browsers on Android throw this error.
   await page.addInitScript(() => {
     class Notification {
       static permission = 'granted';
@@ -366,7 +366,7 @@ test('Alarms: notifications in a browser that cannot show them: the box stays em
   await dashboard.lookAt('alarms-no-notifications');
 });
 
-test('Alarms: a browser that forbids storage: the page is shown, and a choice holds until it is closed', async () => {
+test('Alarms page: the browser denies access to storage: the page works, and a choice lasts until it is closed', async () => {
   const { page } = dashboard;
   await page.addInitScript(() => {
     const forbidden = {

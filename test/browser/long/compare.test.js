@@ -13,7 +13,7 @@ const charts = () => dashboard.page.locator('.compare-chart');
 /** @param {string} name */
 const parameter = (name) => new URL(dashboard.page.url()).searchParams.get(name);
 
-/** Collects two sensors in the list of the fleet, and opens the comparison. */
+/** Selects two sensors in the list of the fleet, and opens their comparison. */
 async function compareTwo() {
   await publishNewSamples(dashboard);
   await dashboard.visit('/?name=ear');
@@ -25,7 +25,7 @@ async function compareTwo() {
 }
 
 describe('Compare', () => {
-  test('Compare: two sensors of two devices: in one chart, with figures; the address has their names', async () => {
+  test('Comparison page: two sensors of two devices: one chart and their figures, the address holds their names', async () => {
     await compareTwo();
     expect(new URL(dashboard.page.url()).search).toBe('?s=collar-1/ear&s=collar-3/ear');
     await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
@@ -34,7 +34,7 @@ describe('Compare', () => {
     await dashboard.lookAt('compare');
   });
 
-  test('Compare: stacked, own axes, last week: the address keeps them', async () => {
+  test('Comparison page: options stacked, own axes and last week: applied, and the address keeps them', async () => {
     await compareTwo();
     await dashboard.page.getByText('Stacked', { exact: true }).click();
     await until(async () => (await charts().count()) === 2, { what: 'two charts' });
@@ -46,9 +46,9 @@ describe('Compare', () => {
     await dashboard.lookAt('compare-stacked');
   });
 
-  test('Compare: keys: the cursor walks, and its values are announced', async () => {
+  test('Comparison page: arrow key in the chart: the cursor moves, and its values are announced', async () => {
     await compareTwo();
-    // Both sensors have their newest value and three statistics.
+    // Each of the two sensors shows its newest value and three statistics.
     const figures = async () => (await legend().textContent())?.match(/°C/g)?.length;
     await until(async () => (await figures()) === 8, { what: 'the figures of both' });
     await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
@@ -56,7 +56,7 @@ describe('Compare', () => {
     await dashboard.page.getByText(/ear of collar-1 .*ear of collar-3/).waitFor({ state: 'attached' });
   });
 
-  test('Compare: hide: the line leaves the chart, and its row stays', async () => {
+  test('Comparison page: a sensor is hidden: its chart disappears, its row stays', async () => {
     await compareTwo();
     await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
     await dashboard.page.getByText('Stacked', { exact: true }).click();
@@ -72,7 +72,7 @@ describe('Compare', () => {
     await until(async () => (await charts().count()) === 2, { what: 'both charts again' });
   });
 
-  test('Compare: a sensor of states: a strip with its words next to the chart of the other', async () => {
+  test('Comparison page: one sensor has states: a strip with state names is shown next to the chart', async () => {
     await dashboard.announce('gate', {
       sensors: [{ sensor_id: 'open', name: 'open', type: 'boolean', interval_ms: 1000 }],
     });
@@ -102,7 +102,7 @@ describe('Compare', () => {
     await dashboard.lookAt('compare-states');
   });
 
-  test('Compare: a value of three days ago: the newest one, with its age, and marked as old', async () => {
+  test('Comparison page: newest value is three days old: shown with its age and marked as old', async () => {
     await dashboard.announce('probe', { sensors: [{ sensor_id: 'level', name: 'level', unit: 'm' }] });
     await dashboard.publish('probe', { sensor_id: 'level', ts: Date.now() - 3 * DAY_MS, value: 4 });
     await dashboard.visit('/compare?s=probe/level');
@@ -112,7 +112,7 @@ describe('Compare', () => {
     await row.locator('.age[data-stale="true"]').filter({ hasText: '3 d' }).waitFor();
   });
 
-  test('Compare: sensors that are not read yet: a note in place of the chart', async () => {
+  test('Comparison page: sensors are not read yet: a note stands in place of the chart', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -130,7 +130,7 @@ describe('Compare', () => {
     await until(async () => (await legend().locator('tbody tr').count()) === 2, { what: 'two sensors' });
   });
 
-  test('Compare: one of two sensors cannot be read: the problem stays, although the other is read', async () => {
+  test('Comparison page: one of two sensors cannot be read: its problem stays visible while the other is shown', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
@@ -145,14 +145,14 @@ describe('Compare', () => {
     });
     await publishNewSamples(dashboard);
     await dashboard.visit('/compare?s=collar-1/ear&s=collar-3/ear');
-    // The newest value of each, and the three statistics of the other.
+    // Two newest values, and the three statistics of the sensor that can be read.
     const figures = async () => (await legend().textContent())?.match(/°C/g)?.length;
     await until(async () => (await figures()) === 5, { what: 'the figures of the other' });
     await dashboard.page.locator('.compare .problem-line').getByText('No such range.').waitFor();
     expect(await dashboard.page.getByText('Reading samples…').count()).toBe(0);
   });
 
-  test('Compare: the week before cannot be read: “Try again” reads it', async () => {
+  test('Comparison page: the week before cannot be read: the button “Try again” reads it', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
@@ -173,7 +173,7 @@ describe('Compare', () => {
     await dashboard.page.getByText('No samples in this range.').waitFor();
   });
 
-  test('Compare: a range without samples: a note that it is read, and then that it has none', async () => {
+  test('Comparison page: a range without samples: a note first shows that it is read, then that it has none', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -195,7 +195,7 @@ describe('Compare', () => {
     expect(await chart.locator('.chart-over').count()).toBe(0);
   });
 
-  test('Compare: a year: its days are those of the time zone', async () => {
+  test('Comparison page: range of a year: the request asks for days of the time zone of the browser', async () => {
     await dashboard.open({ timezoneId: 'Asia/Tokyo' });
     const inTokyo = dashboard.page.waitForRequest(/\/series\?.*utc_offset=540/);
     await dashboard.visit('/compare?s=collar-1/ear&range=1y');
@@ -203,7 +203,7 @@ describe('Compare', () => {
     await until(async () => (await legend().locator('tbody tr').count()) === 1, { what: 'the sensor' });
   });
 
-  test('Compare: remove: the sensor leaves the comparison', async () => {
+  test('Comparison page: a sensor is removed: it leaves the comparison', async () => {
     await compareTwo();
     await dashboard.page.getByRole('button', { name: 'Remove ear of collar-1' }).click();
     await until(async () => (await legend().locator('tbody tr').count()) === 1, { what: 'one sensor' });
@@ -213,7 +213,7 @@ describe('Compare', () => {
 });
 
 describe('Annotations', () => {
-  test('Annotations: a text: a mark in the chart, reachable by keyboard, and a row; it can be removed', async () => {
+  test('Annotations: the user adds one: a mark and a row are shown, keyboard focus reaches the mark, removal works', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();
     await dashboard.page.getByLabel('Text', { exact: true }).fill('Battery replaced');
@@ -221,7 +221,7 @@ describe('Annotations', () => {
     const panel = dashboard.page.getByLabel('Annotations', { exact: true });
     await panel.getByText('Battery replaced').waitFor();
     const mark = dashboard.page.getByRole('button', { name: /^Annotation at .*: Battery replaced$/ });
-    // The focus is visible after a key.
+    // The browser shows the focus only after a key press.
     await dashboard.page.keyboard.press('Tab');
     await mark.focus();
     await dashboard.page.locator('.chart-mark-text').filter({ hasText: 'Battery replaced' }).waitFor();
@@ -231,7 +231,7 @@ describe('Annotations', () => {
     await mark.waitFor({ state: 'detached' });
   });
 
-  test('Annotations: another range cannot be read: the page does not report that it has none', async () => {
+  test('Annotations: another range cannot be read: the page does not claim that the range has none', async () => {
     dashboard.expectComplaints(/ERR_FAILED/);
     await dashboard.visit('/devices/collar-3/sensors/ear');
     const panel = dashboard.page.getByLabel('Annotations', { exact: true });
@@ -242,7 +242,7 @@ describe('Annotations', () => {
     expect(await panel.getByText('None in this range.').count()).toBe(0);
   });
 
-  test('Annotations: more than a page reads: it names the time before which some are missing', async () => {
+  test('Annotations: more exist than the page reads: it names the time before which some are missing', async () => {
     const ts = new Date(Date.now() - 60_000).toISOString();
     const note = { id: '3f2a1c00-c6a1-41f0-8000-0123456789ab', ts, device_id: null, text: 'Cleaned' };
     await dashboard.page.route('**/annotations?**', (route) => {
@@ -256,7 +256,7 @@ describe('Annotations', () => {
     await dashboard.page.locator('.compare').getByText(text).waitFor();
   });
 
-  test('Annotations: whole installation: shown with every device', async () => {
+  test('Annotations: one is stored for the whole installation: the page of every device shows it', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();
     await dashboard.page.getByLabel('Text', { exact: true }).fill('Storm');
@@ -269,7 +269,7 @@ describe('Annotations', () => {
 });
 
 describe('Downloads', () => {
-  test('Comparison, downloads: the visible range: the points as CSV, the chart as PNG', async () => {
+  test('Downloads: sensor page: the visible points are saved as CSV, the chart as PNG', async () => {
     await publishNewSamples(dashboard);
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
@@ -289,7 +289,7 @@ describe('Downloads', () => {
     expect((await readFile(await png.path())).subarray(1, 4).toString()).toBe('PNG');
   });
 
-  test('Downloads: page of a device: the points of its charts as CSV', async () => {
+  test('Downloads: device page: the points of its charts are saved as CSV', async () => {
     await publishNewSamples(dashboard);
     await dashboard.visit('/devices/collar-1');
     await until(async () => (await dashboard.paintedColors('.signal-chart canvas')) > 3, { what: 'a line' });
@@ -302,7 +302,7 @@ describe('Downloads', () => {
   });
 });
 
-test('Changes view: sensors without history, and a new device: both are listed', async () => {
+test('Changes view: sensors without history, and a device that came online: a note and a table row show both', async () => {
   const status = JSON.stringify({ state: 'online', session: Date.now() });
   await dashboard.client.publishAsync('iot/v1/collar-4/status', status, { qos: 1 });
   await dashboard.visit('/');

@@ -21,7 +21,7 @@ async function measureAll(value) {
 /** @param {string} text */
 const untilConnection = (text) => dashboard.page.locator('.connection').filter({ hasText: text }).waitFor();
 
-/** @param {number} value in the row of every device */
+/** @param {number} value expected in the row of every device */
 async function untilAllShow(value) {
   for (const device of DEVICES) {
     const row = dashboard.rows().filter({ hasText: device });
@@ -36,7 +36,7 @@ async function openAt(url) {
   await untilConnection('Live');
 }
 
-/** The console has the failed requests that these tests cause, and nothing else. */
+/** The browser console lists the failed requests that these tests cause. Other complaints are errors. */
 beforeEach(() =>
   dashboard.expectComplaints(
     /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/,
@@ -44,7 +44,7 @@ beforeEach(() =>
 );
 
 test.each(/** @type {const} */ (['refuse', 'silence']))(
-  'Connection: lost (%s): the status is shown, it reconnects, and no value is missing',
+  'Dashboard connection: lost (%s): the status is shown, the page reconnects, and no value is missing',
   async (cut) => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());
@@ -63,7 +63,7 @@ test.each(/** @type {const} */ (['refuse', 'silence']))(
   },
 );
 
-test('Connection: the API restarts: the values stay, then updates continue', async () => {
+test('Dashboard connection: the API restarts: shown values stay, then updates continue', async () => {
   const settings = {
     CQL_KEYSPACE: dashboard.system.config.cql.keyspace,
     HTTP_PORT: String(await steadyPort()),
@@ -81,7 +81,7 @@ test('Connection: the API restarts: the values stay, then updates continue', asy
   await untilAllShow(50);
 });
 
-test('Connection: the database is away: the problem is shown, and the view loads when it is back', async () => {
+test('Dashboard connection: the database does not answer: the problem is shown, and the view loads on recovery', async () => {
   const gate = await startGate(`tcp://${sharedContactPoint()}`);
   afterwards(() => gate.stop());
   // The API runs in its own process, because a driver that has lost its only node keeps a process alive.

@@ -23,7 +23,7 @@ const dashboard = useDashboard({
   },
 });
 
-/** The console has each refused request. */
+/** The browser console lists each refused request. */
 beforeEach(() => dashboard.expectComplaints(/status of (401|403|409)/));
 
 /** @param {string} token */
@@ -40,7 +40,7 @@ const dialog = (/** @type {string} */ name) => dashboard.page.getByRole('dialog'
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 const shownSecret = async () => textOf(dashboard.page.getByLabel('Secret', { exact: true }));
 
-/** @param {string} username @param {string} password @returns {Promise<number>} the code of the CONNACK */
+/** @param {string} username @param {string} password @returns {Promise<number>} the return code of the CONNACK */
 async function connects(username, password) {
   try {
     const client = await mqtt.connectAsync(dashboard.system.mqttUrl, {
@@ -75,7 +75,7 @@ async function issue(account, devices = '') {
 
 const closeSecret = () => dashboard.page.getByRole('button', { name: 'I have copied it' }).click();
 
-test('Credentials: issue: the secret is shown once, is copied, and signs in', async () => {
+test('Credentials page: a credential is issued: its secret is shown once, can be copied, and connects over MQTT', async () => {
   await open(ADMIN);
   await dashboard.page.getByRole('heading', { name: 'No device has a credential' }).waitFor();
   await dashboard.lookAt('credentials-none');
@@ -98,7 +98,7 @@ test('Credentials: issue: the secret is shown once, is copied, and signs in', as
   await dashboard.lookAt('credentials');
 });
 
-test('Credentials: an account that has one: a problem in the dialog', async () => {
+test('Credentials page: the account already has a credential: the dialog shows the problem', async () => {
   await open(ADMIN);
   await issue('fan');
   await closeSecret();
@@ -109,7 +109,7 @@ test('Credentials: an account that has one: a problem in the dialog', async () =
   await dialog('Issue a credential').waitFor({ state: 'detached' });
 });
 
-test('Credentials: rotate and revoke: asked first, then effective', async () => {
+test('Credentials page: rotate and revoke: the user confirms first, then the old secret is refused', async () => {
   await open(ADMIN);
   const first = await issue('mixer');
   await closeSecret();
@@ -135,14 +135,14 @@ test('Credentials: rotate and revoke: asked first, then effective', async () => 
   expect(await connects('mixer', second)).toBe(NOT_AUTHORIZED);
 });
 
-test('Credentials: a token that only reads: no link, and a note at the address', async () => {
+test('Credentials page: read-only token: the header has no link to it, and its address shows a note', async () => {
   await open(READER);
   await dashboard.page.getByRole('heading', { name: 'Your token does not allow this' }).waitFor();
   const views = dashboard.page.getByRole('navigation', { name: 'Views' });
   expect(await views.getByRole('link', { name: 'Credentials' }).count()).toBe(0);
 });
 
-test('Credentials: issued on the other side of a clock change: the row names its own offset', async () => {
+test('Credentials page: a clock change lies between issue and change: the row names the other UTC offset', async () => {
   await dashboard.open({ timezoneId: 'Europe/Berlin' });
   const [winter, summer] = ['2026-01-15T12:00:00.000Z', '2026-07-15T12:00:00.000Z'];
   const account = { device_id: '3f2a1c00-c6a1-41f0-8000-0123456789ab', account: 'mixer', devices: [] };
@@ -152,7 +152,7 @@ test('Credentials: issued on the other side of a clock change: the row names its
   await open(ADMIN);
   await rowOf('mixer').waitFor();
   const head = await textOf(dashboard.page.getByRole('columnheader', { name: /^Issued UTC\+[12]$/ }));
-  // One of the two times has the offset of today, which the head names.
+  // One of the two times has the current offset, which the column head names.
   const others = await rowOf('mixer').locator('.other-zone').allTextContents();
   expect(others.map((text) => text.trim())).toEqual([head.endsWith('+1') ? 'UTC+2' : 'UTC+1']);
 });

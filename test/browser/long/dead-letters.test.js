@@ -6,7 +6,7 @@ import { useDashboard } from '../../support/web/dashboard.js';
 /** @import { Locator } from 'playwright-core' */
 
 const HOUR_MS = 3_600_000;
-/** All refusals have to fall into the same hour. */
+/** Time needed to publish all refusals. They must fall into the same hour. */
 const FILL_MS = 20_000;
 let filledAt = 0;
 
@@ -27,7 +27,7 @@ const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasT
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
 describe('Dead letters', () => {
-  test('Dead letters: counts: by code, with meaning and advice', async () => {
+  test('Dead letters page: counts: listed by refusal code, with meaning and advice', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.getByText(/^[\d,]+ refusals$/).waitFor();
     const counts = dashboard.page.getByRole('table', { name: 'Refusals by code' });
@@ -46,11 +46,11 @@ describe('Dead letters', () => {
     await dashboard.page.locator('.navigation-count').waitFor();
   });
 
-  test('Dead letters: a new one: shown in the bars, and reachable by keyboard alone', async () => {
+  test('Dead letters page: new dead letters: the bars show them, and the keyboard alone reaches them', async () => {
     await dashboard.visit('/dead-letters');
     const plot = dashboard.page.getByRole('img', { name: /^Refusals over time/ });
     const readout = dashboard.page.locator('.bars-readout');
-    // Since the data was published, another hour may have begun. Its bar is the last one.
+    // A new hour may have begun since the refusals were published. Then its bar is the last one.
     const hours = () => Math.floor(Date.now() / HOUR_MS) - Math.floor(filledAt / HOUR_MS);
     await plot.focus();
     await until(
@@ -66,12 +66,12 @@ describe('Dead letters', () => {
       what: 'an hour in the address',
     });
     await until(async () => (await rows().count()) === 9, { what: 'the dead letters of this hour' });
-    // Back to the list.
+    // The filter is removed, so that the list shows the whole day.
     await dashboard.page.locator('.chip').click();
     await until(async () => (await rows().count()) > 9, { what: 'the dead letters of the day' });
   });
 
-  test('Dead letters: two weeks: bars of hours, and a table with links to their dead letters', async () => {
+  test('Dead letters page: range of two weeks: a table links each hour to its dead letters', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.getByText('14 d', { exact: true }).click();
     await dashboard.page.getByText('The same as a table').click();
@@ -85,7 +85,7 @@ describe('Dead letters', () => {
     await until(async () => (await rows().count()) === expected, { what: 'the same after a reload' });
   });
 
-  test('Dead letters: list: pages, and a filter by code', async () => {
+  test('Dead letters page: list: next and previous page and a filter by code work', async () => {
     await dashboard.visit('/dead-letters?range=14d');
     await until(async () => (await rows().count()) === 25, { what: 'a page' });
     const first = await textOf(rows().first());
@@ -99,25 +99,25 @@ describe('Dead letters', () => {
     await until(async () => (await rows().count()) === 1, { what: 'the dead letter of that code' });
   });
 
-  test('Dead letters: list: preview of the payload, and the field that breaks a rule', async () => {
+  test('Dead letters page: row of the list: shows a payload preview and the field that breaks a rule', async () => {
     await dashboard.visit('/dead-letters');
     const row = rowOf('furnace', 'bad_timestamp');
     await row.waitFor();
     expect(await textOf(row.locator('.preview'))).toMatch(/^\[\{"sensor_id":"inside"/);
     expect(await textOf(row.locator('.first-reason'))).toMatch(/^\[1\]\.value: /);
-    // The whole row leads to its dead letter.
+    // A click anywhere on the row opens its dead letter.
     await row.locator('.col-codes').click({ force: true });
     await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
   });
 
-  test('Dead letters: list: filter by device, with the code; the address keeps both', async () => {
+  test('Dead letters page: list: filter by device and code: the address keeps both', async () => {
     await dashboard.visit('/dead-letters');
     await rows().first().waitFor();
     await dashboard.page.getByLabel('Device', { exact: true }).fill('mill');
     await dashboard.page.keyboard.press('Enter');
     await until(async () => (await rows().count()) === 3, { what: 'the dead letters of one device' });
     const malformed = dashboard.page.getByRole('link', { name: 'malformed' }).first();
-    // New counts can move the links at the moment of a click, so that another code is chosen.
+    // New counts can move the links at the moment of a click. Then the click chooses another code.
     await until(
       async () => {
         // A second click would remove the code again. The driver learns a new address late, so the page itself is asked.
@@ -136,7 +136,7 @@ describe('Dead letters', () => {
     await dashboard.page.getByRole('heading', { name: 'No dead letter matches' }).waitFor();
   });
 
-  test('Dead letters: both themes, and a phone: accessible', async () => {
+  test('Dead letters page: both themes and a phone screen: accessible', async () => {
     await dashboard.visit('/dead-letters');
     await rows().first().waitFor();
     await dashboard.page.getByText('of the last 24 hours').waitFor();
@@ -144,7 +144,7 @@ describe('Dead letters', () => {
   });
 });
 
-test('Header: links: every view, the open one marked, fits the narrowest phone with a count', async () => {
+test('Page header: screen 320 pixels wide: links to all views fit, and the open view is marked', async () => {
   await dashboard.page.setViewportSize({ width: 320, height: 700 });
   await dashboard.visit('/');
   await dashboard.page.locator('.navigation-count').waitFor();
@@ -168,7 +168,7 @@ test('Header: links: every view, the open one marked, fits the narrowest phone w
 });
 
 describe('Dead letter', () => {
-  test('Dead letter: opened: by keyboard and by its address', async () => {
+  test('Dead letter page: opened by keyboard or by its address: it marks the refused measurements', async () => {
     await dashboard.visit('/dead-letters');
     await rowOf('furnace', 'bad_timestamp').getByRole('link').first().press('Enter');
     await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
@@ -187,7 +187,7 @@ describe('Dead letter', () => {
     await rows().first().waitFor();
   });
 
-  test('Dead letter: birth with a wrong sensor: counted as a sensor, its field is marked', async () => {
+  test('Dead letter page: birth message with an invalid sensor: one sensor is counted, its field is marked', async () => {
     await dashboard.announce('lathe', { sensors: [{ sensor_id: 'a' }, { sensor_id: 'b', unit: 7 }] });
     await dashboard.visit('/dead-letters?device=lathe');
     await rowOf('lathe', 'bad_id').getByRole('link').first().press('Enter');
@@ -202,7 +202,7 @@ describe('Dead letter', () => {
     await dashboard.expectAccessible();
   });
 
-  test('Dead letter: hostile payload: shown as text, nothing runs, nothing is hidden', async () => {
+  test('Dead letter page: payload with markup: shown as text, no script runs, invisible characters are escaped', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.evaluate(() => {
       window.alert = () => document.body.setAttribute('data-ran', 'true');
@@ -221,7 +221,7 @@ describe('Dead letter', () => {
   test.each([
     ['unknown_format', 'Payload as bytes, in hexadecimal', '0000  00 ff 13 37 41 42'],
     ['not_numeric', '', '{"n": "t", "v": "hot"}'],
-  ])('Dead letter: binary payload: readable: %s', async (code, label, text) => {
+  ])('Dead letter page: binary payload, refused as %s: shown in readable form', async (code, label, text) => {
     await dashboard.visit('/dead-letters');
     await rowOf('mill', code).getByRole('link').first().click();
     const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
@@ -229,14 +229,14 @@ describe('Dead letter', () => {
     expect(await textOf(shown)).toContain(text);
   });
 
-  test('Dead letter: a truncated payload: marked, with the reason why it cannot be replayed', async () => {
+  test('Dead letter page: only a part of the payload was kept: a text names the part, and Replay is disabled', async () => {
     await dashboard.visit('/dead-letters');
     await rowOf('long', 'bad_id').getByRole('link').first().click();
     await dashboard.page.getByText('of its 68 KiB only the first 64 KiB were kept').waitFor();
     expect(await dashboard.page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
   });
 
-  test('Dead letter: expired: a message with a link to the fleet', async () => {
+  test('Dead letter page: the dead letter expired: a message with a link to the fleet', async () => {
     dashboard.expectComplaints(/status of 404/);
     await dashboard.visit('/dead-letters?id=3f2a1c00-c6a1-11f0-8000-0123456789ab');
     await dashboard.page.getByRole('heading', { name: 'Not found' }).waitFor();

@@ -19,7 +19,7 @@ const dashboard = useDashboard({
 
 const MINUTE_MS = 60_000;
 
-/** From 20 to 17 minutes ago no process watched. @param {TestSystem} system */
+/** Records that no ingest process watched from 20 to 17 minutes ago. @param {TestSystem} system */
 async function recordWatched(system) {
   const store = await system.openStore();
   const now = recorded.clock();
@@ -44,7 +44,7 @@ const facts = () => dashboard.page.locator('.facts');
 const events = () => dashboard.page.locator('table.events .event').allTextContents();
 const dialog = () => dashboard.page.getByRole('dialog');
 
-/** A device whose last will reports its disconnect. @param {string} name */
+/** Connects a device whose MQTT last will reports its disconnect. @param {string} name */
 async function connect(name) {
   const session = Date.now();
   const topic = `iot/v1/${name}/status`;
@@ -58,7 +58,7 @@ async function connect(name) {
   return { die: () => client.endAsync(true) };
 }
 
-test('Device: page: it shows sensors, state and site', async () => {
+test('Device page: opened: it shows sensors, state and site, and updates the values', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   await dashboard.page.getByRole('heading', { name: 'hive-3', level: 1 }).waitFor();
@@ -69,14 +69,14 @@ test('Device: page: it shows sensors, state and site', async () => {
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
-test('Device: rows of sensors: they show recent values at once', async () => {
+test('Device page: opened: each sensor row draws its recent values', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   const lines = dashboard.page.locator('table.sensors .sparkline-line');
   await until(async () => (await lines.count()) === SENSORS.length, { what: 'lines' });
 });
 
-test('Device: row of a slow sensor: its last values are requested once', async () => {
+test('Device page: a sensor sent a single value: its recent values are requested only once', async () => {
   await dashboard.announce('hive-10', { sensors: [{ sensor_id: 'rain' }] });
   await dashboard.publish('hive-10', { sensor_id: 'rain', ts: Date.now() - 1000, value: 1 });
   let asked = 0;
@@ -95,7 +95,7 @@ test('Device: row of a slow sensor: its last values are requested once', async (
 describe('Signals', () => {
   const charts = () => dashboard.page.locator('.signal .chart');
   const words = () => dashboard.page.locator('.signal-text');
-  /** @param {string} sensor the text next to its chart */
+  /** @param {string} sensor name; the text next to its chart is read */
   const wordsOf = (sensor) => textOf(words().filter({ hasText: sensor }));
   /** Waits until the data of the visible charts is loaded. */
   const untilDrawn = async () => {
@@ -107,13 +107,13 @@ describe('Signals', () => {
     );
   };
 
-  test('Device signals: shared cursor: each value at that instant is shown, gaps stay gaps', async () => {
+  test('Device charts: mouse over one chart: all charts show their value at that time, a gap shows no sample', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     const now = await wordsOf('brood');
     const box = await charts().nth(2).boundingBox();
     if (!box) throw new Error('no chart');
-    // The mouse points at 27 minutes ago. The hive was online then, and its lid was silent.
+    // The mouse points at 27 minutes ago. The device was online then, and its sensor lid had a gap.
     const at = (/** @type {number} */ minutes) =>
       box.x + 72 + (box.width - 72 - 32) * (1 - (minutes + recorded.age()) / 60);
     await dashboard.page.mouse.move(at(27), box.y + 50);
@@ -130,7 +130,7 @@ describe('Signals', () => {
     await words().first().getByText('Online now').waitFor();
   });
 
-  test('Device signals: no process watched: the band is hatched, and the words do not claim a state', async () => {
+  test('Device charts: no ingest process watched for a time: the text shows the state as unknown', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     const legend = dashboard.page.locator('.signal-unwatched');
@@ -147,7 +147,7 @@ describe('Signals', () => {
       { what: 'the words of the unwatched time' },
     );
     await dashboard.lookAt('device-unwatched');
-    // The keys stop where it begins and ends.
+    // The arrow keys stop at the start and the end of the unwatched time.
     const band = charts().first();
     await until(
       async () => {
@@ -161,10 +161,10 @@ describe('Signals', () => {
     await legend.waitFor({ state: 'detached' });
   });
 
-  test('Device signals: keyboard: moves and zooms all of them; the address keeps it', async () => {
+  test('Device charts: keyboard: keys move the cursor and zoom all charts, and the address keeps the range', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
-    // The keys move from event to event: online 11 minutes ago, and offline 14 minutes ago.
+    // The arrow keys move from event to event: online 11 minutes ago, offline 14 minutes ago.
     const band = charts().first();
     await until(
       async () => {
@@ -189,7 +189,7 @@ describe('Signals', () => {
       .waitFor();
   });
 
-  test('Device signals: live: they continue', async () => {
+  test('Device charts: a new sample arrives: the live charts show it', async () => {
     await recorded.goOn(dashboard, 'hive-2');
     await dashboard.visit('/devices/hive-2?range=5m');
     await untilDrawn();
@@ -197,7 +197,7 @@ describe('Signals', () => {
     await until(async () => (await wordsOf('air')).includes('99.5'), { what: 'the value' });
   });
 
-  test('Device signals: many sensors: the first ones until a search; invisible ones are not read', async () => {
+  test('Device charts: 60 sensors: 12 are shown until the user asks for more, and charts out of sight are not read', async () => {
     const sensors = Array.from({ length: 60 }, (_, index) => ({
       sensor_id: `probe-${index}`,
       type: 'depth',
@@ -233,7 +233,7 @@ describe('Signals', () => {
   });
 });
 
-test('Device: disconnects and returns: shown without a reload', async () => {
+test('Device page: the device disconnects and returns: both events appear without a reload', async () => {
   await dashboard.announce('hive-9', { sensors: [{ sensor_id: 'brood' }] });
   const first = await connect('hive-9');
   await dashboard.visit('/devices/hive-9');
@@ -252,7 +252,7 @@ test('Device: disconnects and returns: shown without a reload', async () => {
   await second.die();
 });
 
-test('Device: events: page by page', async () => {
+test('Device page: more events than a page: a button shows earlier ones, and new events join without a gap', async () => {
   const session = Date.now() - 3_600_000;
   await dashboard.announce('hive-8', { session, sensors: [] });
   const comeAndGo = async (/** @type {number} */ from, /** @type {number} */ to) => {
@@ -277,7 +277,7 @@ test('Device: events: page by page', async () => {
 });
 
 describe('Retirement', () => {
-  test('Retirement: keyboard alone: two questions, cancel, and a confirmation', async () => {
+  test('Device retirement: keyboard only: each of two questions can be canceled, the name confirms', async () => {
     await dashboard.announce('hive 7', { site: 'Orchard', sensors: [{ sensor_id: 'brood' }] });
     await dashboard.visit('/devices/hive%207');
     const { page } = dashboard;
@@ -291,7 +291,7 @@ describe('Retirement', () => {
     await dialog().waitFor({ state: 'detached' });
     await dashboard.untilFocused(retire);
 
-    // Cancel at the second question.
+    // The Cancel button at the second question keeps the device.
     await retire.press('Enter');
     await dialog().getByRole('button', { name: 'Continue' }).press('Enter');
     const field = dialog().getByRole('textbox');
@@ -323,7 +323,7 @@ describe('Retirement', () => {
     await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
   });
 
-  test('Retirement: failure: the problem is shown, and a retry works', async () => {
+  test('Device retirement: the API answers 503: the problem is shown, and a retry works', async () => {
     await dashboard.announce('hive-6', { sensors: [] });
     await dashboard.visit('/devices/hive-6');
     const unavailable = {
@@ -351,7 +351,7 @@ describe('Retirement', () => {
   });
 });
 
-test('Device: unknown: a message with links; its first message shows it', async () => {
+test('Device page: unknown device: a message with links is shown, and the page loads after its first MQTT message', async () => {
   dashboard.expectComplaints(/status of 404/);
   await dashboard.visit('/devices/hive');
   const alert = dashboard.page.getByRole('alert');
@@ -366,7 +366,7 @@ test('Device: unknown: a message with links; its first message shows it', async 
   await dashboard.untilRows(1);
 });
 
-test.each([320, 390, 720, 2560])('Device: screen width %d: no overflow', async (width) => {
+test.each([320, 390, 720, 2560])('Device page: screen width %d pixels: nothing overflows', async (width) => {
   await dashboard.page.setViewportSize({ width, height: 800 });
   await dashboard.visit('/devices/hive-1?range=1h');
   await dashboard.untilRows(SENSORS.length);
@@ -377,7 +377,7 @@ test.each([320, 390, 720, 2560])('Device: screen width %d: no overflow', async (
   expect(overflow).toBeLessThanOrEqual(0);
 });
 
-test('Device: both themes, and a phone: accessible', async () => {
+test('Device page: both themes and a phone screen: accessible', async () => {
   await dashboard.visit('/devices/hive-1?range=1h');
   await dashboard.untilRows(SENSORS.length);
   await until(async () => (await events()).length > 4, { what: 'events' });
@@ -387,7 +387,7 @@ test('Device: both themes, and a phone: accessible', async () => {
   await dashboard.lookAt('device-retire');
 });
 
-test('Labels: a birth has them: the pages show them below the names', async () => {
+test('Device and sensor labels: sent in a birth message: pages and lists show them below the names', async () => {
   const { page } = dashboard;
   await dashboard.announce('hive-9', {
     site: 'Orchard',

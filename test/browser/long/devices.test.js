@@ -31,7 +31,7 @@ const untilDevices = (count) =>
 const byName = (all) => all.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 
 describe('Devices', () => {
-  test('Devices view: list: page by page, with their state as text', async () => {
+  test('Device list: opened: it has pages, and shows the state of each device as text', async () => {
     await dashboard.visit('/');
     await dashboard.page.getByRole('link', { name: 'Devices', exact: true }).click();
     await untilDevices(PAGE_ROWS);
@@ -53,7 +53,7 @@ describe('Devices', () => {
     expect([...first, ...(await names())]).toEqual(byName([...first, ...(await names())]));
   });
 
-  test('Devices view: filters: state, site and any part of a name', async () => {
+  test('Device list: filters for state, site and part of a name: rows match, and the address keeps the filters', async () => {
     await dashboard.visit('/?show=devices');
     await dashboard.page.getByText('Offline 8', { exact: true }).click();
     await untilDevices(DEVICES / 5);
@@ -74,7 +74,7 @@ describe('Devices', () => {
     await untilDevices(PAGE_ROWS);
   });
 
-  test('Devices view: sorting: by column heads over all pages, also by keyboard', async () => {
+  test('Device list: column heads sort over all pages, also by keyboard', async () => {
     await dashboard.visit('/?show=devices');
     await untilDevices(PAGE_ROWS);
     const up = await names();
@@ -84,7 +84,7 @@ describe('Devices', () => {
     await head.getByRole('button').press('Enter');
     await until(async () => (await head.getAttribute('aria-sort')) === 'descending');
     await until(async () => (await names())[0] !== up[0], { what: 'the rows in this order' });
-    // The order is over all pages: the last devices come first.
+    // Sorting covers all pages, so the last devices come first.
     const down = await names();
     expect(down).toEqual(byName(down).toReversed());
     expect(down.filter((name) => up.includes(name))).toHaveLength(2 * PAGE_ROWS - DEVICES);
@@ -100,7 +100,7 @@ describe('Devices', () => {
     expect(states.lastIndexOf('Offline')).toBe(offline - 1);
   });
 
-  test('Devices view: last seen: the newest sample, a minute before the registry has it', async () => {
+  test('Device list: a new sample arrives: last seen changes at once, before the registry stores it', async () => {
     const lastSeen = rows().locator('time.age');
     await dashboard.publish('collar-7', { sensor_id: 'neck', ts: Date.now(), value: 1 });
     await dashboard.visit('/?show=devices&name=collar-7');
@@ -113,7 +113,7 @@ describe('Devices', () => {
     }
   });
 
-  test('Devices view: no name: marked in the list and on the page of the device', async () => {
+  test('Device list: a device has no name: the list and the device page mark it', async () => {
     const id = '0b0e4b5e-6f0f-4a39-9d55-1f0e7c1c2d3e';
     await dashboard.announce(id, { name: undefined, site: 'Loft', sensors: [{ sensor_id: 'neck' }] });
     await dashboard.visit('/?show=devices&site=Loft');
@@ -124,7 +124,7 @@ describe('Devices', () => {
     await dashboard.page.locator('.facts').getByText('no name yet').waitFor();
   });
 
-  test('Devices view: changes: shown without a reload; a row links to its device', async () => {
+  test('Device list: a device goes offline: its row changes without a reload, and links to the device', async () => {
     await dashboard.visit('/?show=devices&name=collar-12');
     await untilDevices(1);
     expect(await rows().locator('.state').textContent()).toBe('Online');
@@ -135,7 +135,7 @@ describe('Devices', () => {
     await dashboard.page.getByRole('heading', { name: 'collar-12', level: 1 }).waitFor();
   });
 
-  test('Devices view: both themes, and a phone: accessible', async () => {
+  test('Device list: both themes and a phone screen: accessible', async () => {
     await dashboard.visit('/?show=devices');
     await untilDevices(PAGE_ROWS);
     await dashboard.lookAt('devices');

@@ -6,10 +6,10 @@ import { useDashboard } from '../../support/web/dashboard.js';
 const DEVICES = ['collar-1', 'collar-2', 'collar-3'];
 const SENSORS = ['belly', 'ear', 'neck'];
 const MINUTES = 5;
-/** Those of `DEVICES`, and one of a single value. */
+/** Number of sensors: those of `DEVICES`, and one that sent a single value. */
 const ALL = DEVICES.length * SENSORS.length + 1;
 
-/** The first minutes of an installation: samples of each second, and no history. */
+/** An installation in its first minutes: one sample per second, and no history. */
 const dashboard = useDashboard({
   async fill({ announce, publish }) {
     const end = Date.now();
@@ -34,7 +34,7 @@ const dashboard = useDashboard({
 
 const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands out' });
 
-test('First minutes: wall: it has colors, lists the outlier, and marks both as provisional', async () => {
+test('Wall in the first minutes: cells have colors, the outlier is listed, both are marked as provisional', async () => {
   await dashboard.visit('/');
   await standsOut()
     .getByText(`Provisional: ${ALL - 1} sensors are judged`)
@@ -48,7 +48,7 @@ test('First minutes: wall: it has colors, lists the outlier, and marks both as p
   expect({ judged, provisional, outliers }).toEqual({ judged: ALL - 1, provisional: ALL - 1, outliers: 1 });
 });
 
-test('First minutes: page of a sensor: a baseline of its last hours, or a note that they are too short', async () => {
+test('Sensor page in the first minutes: shows a provisional baseline, or a note that it needs 30 values', async () => {
   await dashboard.open({ timezoneId: 'Asia/Kolkata' });
   const baseline = () => dashboard.page.locator('.baseline');
   // A silent sensor is not judged.

@@ -36,7 +36,7 @@ const dashboard = useDashboard({
 const button = (/** @type {string | RegExp} */ name) => dashboard.page.getByRole('button', { name });
 const focused = () => dashboard.page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
 
-/** Sets the clock of the browser wrong. @param {number} wrongMs */
+/** Shifts the clock of the browser. @param {number} wrongMs */
 const setWrong = (wrongMs) =>
   dashboard.page.addInitScript((wrong) => {
     const Right = Date;
@@ -52,7 +52,7 @@ const setWrong = (wrongMs) =>
   }, wrongMs);
 
 describe('Wrong clock', () => {
-  test.each([HOUR, -HOUR])('Browser clock: wrong by %d ms: live chart, right ages', async (wrongMs) => {
+  test.each([HOUR, -HOUR])('Sensor page: clock %d ms wrong: live chart, right ages', async (wrongMs) => {
     await setWrong(wrongMs);
     await dashboard.visit('/devices/press-1/sensors/force?range=15m');
     const figures = dashboard.page.locator('.range-figures');
@@ -68,10 +68,10 @@ describe('Wrong clock', () => {
 });
 
 test.each([HOUR, -2 * HOUR])(
-  'Wrong clock: %d ms: the dead letters of the last hour are counted at once',
+  'Header count: browser clock is wrong by %d ms: dead letters of the last hour are counted at once',
   async (wrongMs) => {
     await setWrong(wrongMs);
-    // A page counts again each minute. The test has to see the first count.
+    // The page counts again each minute. This test must see the first count, so it disables the timer.
     await dashboard.page.addInitScript((minute) => {
       const plain = globalThis.setInterval;
       globalThis.setInterval = /** @type {any} */ (
@@ -91,14 +91,14 @@ describe('Invalid address', () => {
     [`${SENSOR}?to=8640000000000000`, 'force'],
     ['/devices/press-1?range=999999999999y', 'press-1'],
     ['/dead-letters?at=275760-09-13', 'Dead letters'],
-  ])('Invalid address: %s: its view is shown', async (path, heading) => {
+  ])('Dashboard: invalid address %s: its view is shown', async (path, heading) => {
     await dashboard.visit(path);
     await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
     await dashboard.page.waitForLoadState('networkidle');
   });
 });
 
-test('Samples: faster than the API answers: the table fills', async () => {
+test('Sample table: samples arrive faster than the API answers: the table still shows newer samples', async () => {
   await dashboard.page.route('**/measurements?*', async (route) => {
     await sleep(1500);
     await route.continue().catch(() => {});
@@ -121,7 +121,7 @@ test('Samples: faster than the API answers: the table fills', async () => {
 });
 
 describe('Keyboard', () => {
-  test('Keyboard: next page: the focus stays', async () => {
+  test('Dead letters page: keyboard opens the next page: the Next button keeps the focus', async () => {
     await dashboard.visit('/dead-letters');
     await button('Next').press('Enter');
     await until(() => new URL(dashboard.page.url()).searchParams.has('cursor'), { what: 'the second page' });
@@ -132,10 +132,10 @@ describe('Keyboard', () => {
     expect(await focused()).toBe('Next');
   });
 
-  test.each(['Escape', 'Enter'])('Keyboard: a dialog closed by %s: the focus returns', async (key) => {
+  test.each(['Escape', 'Enter'])('Dashboard: %s closes a dialog: its button gets the focus', async (key) => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.locator('.row-link').first().press('Enter');
-    // The refusal of a replay is the answer 422, because everything is refused again.
+    // The API answers the replay with 422, because it refuses every measurement again.
     if (key === 'Enter') dashboard.expectComplaints(/status of 422/);
     await button('Replay …').press('Enter');
     const yes = dashboard.page.getByRole('dialog').getByRole('button', { name: 'Replay' });
@@ -147,7 +147,7 @@ describe('Keyboard', () => {
     await until(async () => (await focused()).startsWith('Replay'), { what: 'the focus on the button' });
   });
 
-  test('Keyboard: retirement: the name as it is displayed confirms it', async () => {
+  test('Device retirement: the name has extra spaces: the name as HTML displays it confirms', async () => {
     await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);
     await button('Retire…').click();
     await button('Continue').click();
@@ -157,7 +157,7 @@ describe('Keyboard', () => {
   });
 });
 
-test('View: error while it renders: shown, and the other views stay reachable', async () => {
+test('Dashboard view: it throws while it renders: the error is shown, and other views stay reachable', async () => {
   await dashboard.page.addInitScript(() => {
     Object.defineProperty(window, 'ResizeObserver', {
       value: class {
@@ -177,7 +177,7 @@ test('View: error while it renders: shown, and the other views stay reachable', 
 describe('Markup in names: shown as text', () => {
   const DEVICE = `/devices/${encodeURIComponent(MARKUP)}`;
   test.each(['/?show=devices', DEVICE, `${DEVICE}/sensors/${encodeURIComponent(MARKUP)}`])(
-    'page %s: a name of markup is shown as text',
+    'Dashboard page %s: a name with markup is shown as text',
     async (path) => {
       await dashboard.visit(path);
       await dashboard.page.locator('main').getByText(MARKUP).first().waitFor();

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { useDirectory } from '../../support/directory.js';
 import { useDashboard } from '../../support/web/dashboard.js';
 
-/** 2.4 MB: two pieces. The bad line is in the second one. */
+/** This file of 2.4 MB is imported in two pieces. The invalid line is in the second piece. */
 const ROWS = 60_000;
 const BEGIN = Date.now() - 40 * 86_400_000;
 const BAD_ROW = 58_000;
@@ -20,7 +20,7 @@ beforeAll(() => {
   writeFileSync(file, `ts,temperature,site\n${rows.join('\n')}\n`);
 });
 
-test('Import: a file of several pieces: tested, stored, and its bad line is named', async () => {
+test('Import page: a file of two pieces is tested, then imported: samples are stored, the invalid line is named', async () => {
   const { page, system } = dashboard;
   await dashboard.visit('/?show=devices');
   await dashboard.visit('/import');
@@ -52,13 +52,13 @@ test('Import: a file of several pieces: tested, stored, and its bad line is name
   expect(points.reduce((/** @type {number} */ sum, /** @type {any} */ { count: of }) => sum + of, 0)).toBe(
     stored,
   );
-  // The link leads to the device of this import, whatever is typed for the next one.
+  // The link still leads to the device of this import after another name is typed.
   await page.getByLabel('Device').fill('another');
   await page.getByRole('link', { name: 'Show old-logger' }).click();
   await page.getByRole('heading', { name: 'old-logger' }).waitFor();
 });
 
-test('Import: view is left and opened again: the import continued, and its progress is shown', async () => {
+test('Import page: the user leaves it during an import and returns: the import went on, its progress is shown', async () => {
   const { page, system } = dashboard;
   /** @type {() => void} */
   let release = () => {};

@@ -11,7 +11,7 @@ test.each([
   ['fleet', '/'],
   ['device', '/devices/collar-1'],
   ['sensor', '/devices/collar-1/sensors/ambient'],
-])('Accessibility: %s: both themes, and a phone', async (name, path) => {
+])('Accessibility: page of a %s: both themes and a phone screen pass', async (name, path) => {
   await publishNewSamples(dashboard);
   await dashboard.visit(path);
   await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
@@ -19,7 +19,7 @@ test.each([
 });
 
 describe('Appearance', () => {
-  test.each(/** @type {const} */ (['light', 'dark']))('Theme: system theme %s', async (colorScheme) => {
+  test.each(/** @type {const} */ (['light', 'dark']))('Theme follows the system: %s', async (colorScheme) => {
     await publishNewSamples(dashboard);
     await dashboard.page.emulateMedia({ colorScheme });
     await dashboard.visit('/');
@@ -33,7 +33,7 @@ describe('Appearance', () => {
     await dashboard.untilRows(SENSORS.length);
   });
 
-  test('Appearance: a chosen theme: remembered', async () => {
+  test('Theme: the user chooses dark: the choice survives a reload', async () => {
     await dashboard.page.emulateMedia({ colorScheme: 'light' });
     await dashboard.visit('/');
     await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
@@ -46,7 +46,7 @@ describe('Appearance', () => {
   });
 
   test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(
-    'phone: no overflow: %s',
+    'Dashboard: phone screen: %s does not overflow',
     async (path) => {
       await publishNewSamples(dashboard);
       await dashboard.page.setViewportSize({ width: 390, height: 844 });
@@ -60,11 +60,11 @@ describe('Appearance', () => {
     },
   );
 
-  test.each([320, 360, 390, 430])('Appearance: screen width %d: no overlap in the header', async (width) => {
+  test.each([320, 360, 390, 430])('Page header: screen width %d: nothing overlaps', async (width) => {
     await dashboard.page.setViewportSize({ width, height: 844 });
     await dashboard.visit('/');
     await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
-    // The first row has the name, the connection and the choices. The second row has the views, and scrolls where they do not fit.
+    // The first row has the name, the connection and the choices. The second row has the views, and can scroll.
     const choices = await partsOf('.header-inner > :not(.navigation)');
     expect(choices).toHaveLength(3);
     expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
@@ -80,7 +80,7 @@ describe('Appearance', () => {
   });
 });
 
-/** @param {string} selector @returns {Promise<Array<{ left: number, right: number }>>} with what overflows */
+/** @param {string} selector @returns {Promise<Array<{ left: number, right: number }>>} edges with overflow */
 const partsOf = (selector) =>
   dashboard.page.locator(selector).evaluateAll((elements) =>
     elements.map((element) => {
@@ -89,7 +89,10 @@ const partsOf = (selector) =>
     }),
   );
 
-/** @param {Array<{ left: number, right: number }>} parts side by side @returns {Array<{ left: number, right: number }>} those that reach into the next */
+/**
+ * @param {Array<{ left: number, right: number }>} parts from left to right
+ * @returns {Array<{ left: number, right: number }>} parts that overlap the next part
+ */
 const overlaps = (parts) =>
   parts.filter(
     ({ right }, n) => Math.floor(right) > Math.ceil(parts[n + 1]?.left ?? Number.POSITIVE_INFINITY),

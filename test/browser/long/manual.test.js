@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SCREENSHOTS = new URL('../../../.data/screenshots/', import.meta.url);
 const BUILD_MS = 600_000;
-/** How far down the list of results a reader looks. */
+/** Number of search results that the test opens. */
 const LOOKED_AT = 6;
 
 /** @type {TestSystem} */
@@ -33,7 +33,7 @@ afterAll(async () => {
 /** @param {string} name */
 const screenshot = (name) => fileURLToPath(new URL(`manual-${name}.png`, SCREENSHOTS));
 
-test('Manual: from the dashboard: every page of the sidebar opens, without another host', async () => {
+test('Manual: opened from the dashboard: every page of the sidebar loads, and no request goes to another host', async () => {
   const { page, complaints, close } = await browser.open();
   /** @type {Set<string>} */
   const origins = new Set();
@@ -58,7 +58,7 @@ test('Manual: from the dashboard: every page of the sidebar opens, without anoth
   await close();
 });
 
-/** What readers ask, what they search for, and the page and words that answer. */
+/** Questions of readers, their search words, and a text of the page that answers. */
 const QUESTIONS = [
   {
     question: 'How do I let in a device behind Mosquitto?',
@@ -121,10 +121,10 @@ const QUESTIONS = [
  * Searches in a new page, and opens the results one after another.
  *
  * @param {{ words: string, answer: RegExp }} options
- * @returns {Promise<boolean>} whether one of them has the answer
+ * @returns {Promise<boolean>} whether one of the opened pages has the answer
  */
 async function findAnswer({ words, answer }) {
-  // The search remembers its words, so a page that searched before shows their results first.
+  // The search keeps its last words, so a page that searched before would show old results first.
   const { page, close } = await browser.open();
   try {
     return await hasAnswer(page, { words, answer });
@@ -139,7 +139,7 @@ async function hasAnswer(page, { words, answer }) {
   await page.getByRole('button', { name: 'Search' }).click();
   await page.locator('#localsearch-input').fill(words);
   const results = page.locator('.VPLocalSearchBox a.result');
-  // On a busy machine the index takes seconds to load. Then there are results, or the sentence that there are none.
+  // On a busy machine the index takes seconds to load. After that, results or a note without results appear.
   await results.or(page.locator('.VPLocalSearchBox .no-results')).first().waitFor();
   const links = await results.evaluateAll((anchors) =>
     anchors.map((anchor) => /** @type {HTMLAnchorElement} */ (anchor).href),
@@ -152,8 +152,8 @@ async function hasAnswer(page, { words, answer }) {
   return false;
 }
 
-describe('Manual: a question: answered within two searches', () => {
-  test.each(QUESTIONS)('Manual: $question: found within two searches', async ({ searches, answer }) => {
+describe('Manual: a reader searches for an answer', () => {
+  test.each(QUESTIONS)('Manual search: $question: two searches find it', async ({ searches, answer }) => {
     let isAnswered = false;
     for (const words of searches.slice(0, 2)) isAnswered ||= await findAnswer({ words, answer });
     expect(isAnswered).toBe(true);
@@ -165,7 +165,7 @@ async function untilReferenceHas(page, texts) {
   for (const text of texts) await page.locator('#reference', { hasText: text }).waitFor();
 }
 
-test('Manual: page of the HTTP interface: every route is listed, and a request can be tried', async () => {
+test('Manual: page of the HTTP API: every route is listed, and has a button to try requests', async () => {
   const { page, complaints, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs/http/`);
   const openApi = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
@@ -183,7 +183,7 @@ test('Manual: page of the HTTP interface: every route is listed, and a request c
   await close();
 });
 
-test('Manual: page of the MQTT interface: every topic is listed', async () => {
+test('Manual: page of the MQTT topics: every topic is listed', async () => {
   const { page, complaints, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs/mqtt/`);
   const asyncApi = await (await fetch(`${system.httpUrl}/asyncapi.json`)).json();
@@ -195,7 +195,7 @@ test('Manual: page of the MQTT interface: every topic is listed', async () => {
   await close();
 });
 
-test.each([1360, 390])('Manual: screen width %d: no overflow', async (width) => {
+test.each([1360, 390])('Manual: screen width %d pixels: nothing overflows', async (width) => {
   const { page, close } = await browser.open({ viewport: { width, height: 844 } });
   await page.goto(`${system.httpUrl}/docs/reference/http`);
   await page.getByRole('heading', { level: 1 }).waitFor();

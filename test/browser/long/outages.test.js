@@ -39,7 +39,7 @@ afterAll(async () => {
 const stage = (/** @type {string} */ name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
 const allIsWell = () => dashboard.page.getByText('✓ All is well').waitFor();
 
-test('Outage: broker: a finding until it is back', async () => {
+test('Pipeline page: the broker stops: a finding is shown until the broker is back', async () => {
   await dashboard.visit('/pipeline');
   await allIsWell();
   await broker.stop();
@@ -50,7 +50,7 @@ test('Outage: broker: a finding until it is back', async () => {
   expect(dashboard.takeComplaints()).toEqual([]);
 });
 
-test('Outage: database: a finding, the last figures stay, and all recover', async () => {
+test('Pipeline page: the database does not answer: a finding is shown, the last figures stay until it recovers', async () => {
   await dashboard.visit('/pipeline');
   await allIsWell();
   database.cut('refuse');
@@ -59,6 +59,6 @@ test('Outage: database: a finding, the last figures stay, and all recover', asyn
   await dashboard.lookAt('pipeline-outage');
   await database.open();
   await allIsWell();
-  // The console of the browser has each failed answer.
+  // The browser console lists each answer with status 503.
   expect(dashboard.takeComplaints().filter((text) => !text.includes('503'))).toEqual([]);
 });

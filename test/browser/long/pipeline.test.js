@@ -20,7 +20,7 @@ const figure = async (name, label) =>
     ).replaceAll(',', ''),
   );
 
-/** Publishes like a device until the test stops it. */
+/** Publishes batches over MQTT until the test stops it. */
 function keepPublishing() {
   let isRunning = true;
   const publishing = (async () => {
@@ -38,7 +38,7 @@ function keepPublishing() {
   };
 }
 
-test('Pipeline: figures: they follow the published samples, and stop without any', async () => {
+test('Pipeline page: a device publishes, then stops: the figures follow, then show a rate of zero', async () => {
   await dashboard.visit('/pipeline');
   await dashboard.page.getByText('✓ All is well').waitFor();
   const stop = keepPublishing();
@@ -63,10 +63,13 @@ test('Pipeline: figures: they follow the published samples, and stop without any
   await until(async () => (await figure('ingest', 'Stored')) === 0, { what: 'standstill' });
 });
 
-/** Several quarters of a minute: on a busy machine, a second may pass without a sample. */
+/** Time limit of several intervals of 15 s: on a busy machine, a second may pass without a sample. */
 const QUARTERS_MS = 120_000;
 
-/** The table has the first moment of each 15 s, by the clock of the page. That clock is up to a second off. */
+/**
+ * Publishes until there are samples around the start of a 15 s interval.
+ * The table shows the first moment of each interval, by the clock of the page, which may be 1 s off.
+ */
 async function publishAcrossQuarter() {
   const stop = keepPublishing();
   try {
@@ -90,7 +93,7 @@ async function publishAcrossQuarter() {
   }
 }
 
-test('Pipeline: reload: the last minutes at once, as chart and table', async () => {
+test('Pipeline page: opened after samples arrived: chart and table show the last minutes at once', async () => {
   await publishAcrossQuarter();
   await dashboard.visit('/pipeline');
   const samples = dashboard.page.getByRole('region', { name: 'Samples' });
@@ -107,10 +110,10 @@ test('Pipeline: reload: the last minutes at once, as chart and table', async () 
   );
 });
 
-test('Pipeline: refused measurements and a silent process: findings with advice at their stage', async () => {
+test('Pipeline page: measurements are refused and a process is silent: findings name both at their stage', async () => {
   await writeHeartbeats(dashboard.system, { silentMs: 120_000 });
   await dashboard.visit('/pipeline');
-  // The rate of refusals is over a few seconds, and so is the finding.
+  // The refusal rate covers a few seconds, so the finding disappears soon after the last refusal.
   const refusing = setInterval(
     () => dashboard.publish('collar-1', [{ sensor_id: 'ear', ts: Date.now(), value: 'warm' }]),
     500,
@@ -132,7 +135,7 @@ test('Pipeline: refused measurements and a silent process: findings with advice 
   await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
 });
 
-test('Pipeline: packing: its progress', async () => {
+test('Pipeline page: packing: it shows the packed time and the lag', async () => {
   await dashboard.visit('/pipeline');
   const packing = dashboard.page.getByRole('region', { name: 'Packing' });
   await packing
@@ -142,7 +145,7 @@ test('Pipeline: packing: its progress', async () => {
     .waitFor();
 });
 
-test('Pipeline: both themes, and a phone: accessible', async () => {
+test('Pipeline page: both themes and a phone screen: accessible, no table cell is cut off', async () => {
   await writeHeartbeats(dashboard.system);
   const stop = keepPublishing();
   try {

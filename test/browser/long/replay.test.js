@@ -3,17 +3,17 @@ import { useDashboard } from '../../support/web/dashboard.js';
 
 const dashboard = useDashboard({ system: { settings: { AUTO_REGISTER: 'false' } } });
 
-test('Dead letters: none: a note', async () => {
+test('Dead letters page: no dead letters: it shows a note', async () => {
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: 'Nothing was refused in the last 24 hours' }).waitFor();
   await dashboard.lookAt('dead-letters-none');
 });
 
-test('Replay: too early: refused again with the reason; after the cause is removed: stored', async () => {
+test('Dead letter replay: refused again while the device has no birth, stored after the birth', async () => {
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: /Nothing was refused/ }).waitFor();
   const ts = Date.now();
-  // The message is too large to wait in memory for the birth, so only the replay can store it.
+  // This message is too large to wait in memory for the birth, so only the replay can store it.
   await dashboard.publish('newcomer', [
     { sensor_id: 's', ts, value: 1 },
     { sensor_id: 's', ts: ts - 1, value: 2, note: 'x'.repeat(20_000) },
@@ -43,7 +43,7 @@ async function replay() {
   await question.getByRole('button', { name: 'Replay' }).press('Enter');
 }
 
-test('Bulk replay: several dead letters: counted and confirmed first, then each has its result', async () => {
+test('Bulk replay: six dead letters: the user confirms their count, then the dialog lists the result of each', async () => {
   const ts = Date.now();
   const note = 'x'.repeat(20_000);
   for (let index = 0; index < 5; index++) {

@@ -8,9 +8,9 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 const options = () => dashboard.page.getByRole('option');
 const field = () => dashboard.page.getByRole('combobox', { name: 'Site, device or sensor' });
 
-/** Opens the search, and waits until one can type. @param {string} key */
+/** Opens the search, and waits until its field has the focus. @param {string} key */
 async function openByKey(key) {
-  // The page may be drawn before it listens to keys.
+  // The page may be visible before its key listener is attached.
   await until(
     async () => {
       if ((await field().count()) === 0) await dashboard.page.keyboard.press(key);
@@ -22,7 +22,7 @@ async function openByKey(key) {
 }
 
 describe('Search', () => {
-  test('Search: slash, a part of two names, Enter: the sensor opens, under its name', async () => {
+  test('Search: key slash, parts of device and sensor name, Enter: the page of the sensor opens', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);
     await openByKey('/');
@@ -34,7 +34,7 @@ describe('Search', () => {
     await dashboard.untilFocused(dashboard.page.locator('#main'));
   });
 
-  test('Search: Ctrl K on another view: the API finds sites, devices and sensors', async () => {
+  test('Search: Ctrl K on the pipeline page: sites are found, and a chosen site filters the fleet', async () => {
     await dashboard.visit('/pipeline');
     await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
     await openByKey('Control+k');
@@ -51,7 +51,7 @@ describe('Search', () => {
     expect(new URL(dashboard.page.url()).search).toBe('?site=South%20Meadow');
   });
 
-  test('Enter: the answer to what is typed is awaited: no result of the text before opens', async () => {
+  test('Search: Enter before the answer to the typed text: no result of the earlier text opens', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -75,7 +75,7 @@ describe('Search', () => {
     await dashboard.page.getByRole('heading', { level: 1, name: 'collar-3' }).waitFor();
   });
 
-  test('Search: fleet page: a device without sensors: found by its name', async () => {
+  test('Search: a device has no sensors: the fleet page finds it by its name', async () => {
     await dashboard.announce('weighbridge', { sensors: [] });
     await dashboard.visit('/');
     await dashboard.untilRows(25);
@@ -84,7 +84,7 @@ describe('Search', () => {
     await options().filter({ hasText: 'Device' }).filter({ hasText: 'weighbridge' }).waitFor();
   });
 
-  test('Search: Esc: closes it, and the focus is where it was; a slash in a field is only a character', async () => {
+  test('Search: Escape closes it and restores the focus; a slash typed in another field does not open it', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);
     const button = dashboard.page.getByRole('button', { name: 'Search' });
@@ -102,7 +102,7 @@ describe('Search', () => {
 });
 
 describe('Range', () => {
-  test('Range: dates: two fields choose the range; a wrong one has a reason', async () => {
+  test('Chart range form: the user types two dates: the range applies, an invalid one is refused with a reason', async () => {
     await dashboard.open({ timezoneId: 'UTC' });
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Dates…' }).click();
@@ -122,7 +122,7 @@ describe('Range', () => {
     await dashboard.lookAt('range-form');
   });
 
-  test('Range: dates: times before now and another time zone', async () => {
+  test('Chart range form: relative times are typed, then another time zone is chosen: both apply', async () => {
     await dashboard.open({ timezoneId: 'UTC' });
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Dates…' }).click();
@@ -143,7 +143,7 @@ describe('Range', () => {
     await dashboard.lookAt('range-before-now');
   });
 
-  test('Range: relative times in the address: from before now is live, and to before now is fixed', async () => {
+  test('Chart range in the address: only from is relative: live; from and to are relative: fixed', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear?from=-1h');
     await dashboard.page.getByText('1 h', { exact: true }).waitFor();
     await dashboard.page
@@ -155,7 +155,7 @@ describe('Range', () => {
   });
 });
 
-/** An hour, which ended ten minutes ago, as the fields have it. */
+/** The hour that ended ten minutes ago, in the format of the date fields. */
 function lastHour() {
   const end = Date.now() - 600_000;
   const written = (/** @type {number} */ ms) => new Date(ms).toISOString().slice(0, 19);

@@ -17,8 +17,8 @@ const afterwards = useCleanUps();
 const baseline = () => dashboard.page.locator('.baseline');
 const usualText = async () => ((await baseline().textContent()) ?? '').replaceAll(/\s+/g, ' ').trim();
 
-test('Sensor: next to its value: its baseline and the deviation, in the color of its cell', async () => {
-  // A silent sensor is not as usual.
+test('Sensor page: newest value is far off: baseline, deviation and color of the wall cell stand next to it', async () => {
+  // The page shows "As usual" only if the sensor is not silent.
   await dashboard.publish('collar-3', { sensor_id: 'belly', ts: Date.now(), value: 74 });
   await dashboard.visit('/devices/collar-3/sensors/belly');
   await until(async () => /^As usual: 7[345] ± 3 bpm$/.test(await usualText()), { what: 'what is usual' });
@@ -31,7 +31,7 @@ test('Sensor: next to its value: its baseline and the deviation, in the color of
   await dashboard.lookAt('sensor-far-off');
 });
 
-test('Offline banner: connection lost: the time on sensor and device, until it is back', async () => {
+test('Lost connection: sensor and device page: both show the time of their values until the API is back', async () => {
   await dashboard.publish('collar-4', { sensor_id: 'neck', ts: Date.now(), value: 74 });
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
@@ -58,7 +58,7 @@ test('Offline banner: connection lost: the time on sensor and device, until it i
   await lost.waitFor({ state: 'detached' });
 });
 
-test('Sensor page: a birth with another label, then the device is retired: the open page shows both', async () => {
+test('Sensor page: open while a birth changes the label and the device is retired: it shows both changes', async () => {
   dashboard.expectComplaints(/status of 404/);
   const { page } = dashboard;
   const sensor = { sensor_id: 'level', name: 'level', unit: 'm' };

@@ -42,7 +42,7 @@ async function plot() {
   };
 }
 
-/** @param {number} from @param {number} to shares of the plot's width */
+/** @param {number} from @param {number} to as shares of the width of the plot */
 async function drag(from, to) {
   const { at } = await plot();
   const { mouse } = dashboard.page;
@@ -80,7 +80,7 @@ test.each([
   ['valve', '1h'],
   ['clock-drift', '15m'],
   ['counter', '15m'],
-])('Chart: %s over %s: screenshots', async (sensor, range) => {
+])('Sensor chart: %s over %s: accessible, screenshots are taken', async (sensor, range) => {
   if (range.endsWith('m')) await publishNewest(dashboard, sensor);
   await open(sensor, `?range=${range}`);
   await dashboard.page.locator('.overview-strip').waitFor();
@@ -89,7 +89,7 @@ test.each([
 });
 
 describe('Zoom from a year to a minute and back', () => {
-  test('Chart zoom: keyboard: live all the way, with finer bins', async () => {
+  test('Sensor chart: keys zoom from a year to a minute and back: every range is live, with finer bins', async () => {
     await publishNewest(dashboard, 'core');
     await open('core', '?range=1y');
     expect(await frame().getAttribute('data-kind')).toBe('bins');
@@ -104,7 +104,7 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.keyboard.press('0');
   });
 
-  test('Chart zoom: dragging: zooms, Shift pans; Back undoes each step', async () => {
+  test('Sensor chart: dragging zooms, Shift and dragging pans, the Back button undoes each step', async () => {
     await open('core', '?range=1y');
     await drag(0.2, 0.3);
     await until(() => fixedLength() > 30 * DAY && fixedLength() < 43 * DAY, { what: 'a tenth of a year' });
@@ -118,7 +118,7 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.keyboard.up('Shift');
     const length = Date.parse(String(to)) - Date.parse(String(from));
     const moved = () => Date.parse(String(from)) - Date.parse(String(query().get('from')));
-    // The window moves with the pointer, which ends half a window away.
+    // The pointer moves by half a window, and the window moves with it.
     await until(() => moved() > 0.45 * length && moved() < 0.55 * length, { what: 'an earlier window' });
     expect(fixedLength()).toBe(length);
     await dashboard.page.goBack();
@@ -129,7 +129,7 @@ describe('Zoom from a year to a minute and back', () => {
     await until(async () => (await samplesSaid()) > 3_000, { what: 'the samples of the year' });
   });
 
-  test('Chart zoom: wheel: with Ctrl zooms at the pointer, without it the page scrolls', async () => {
+  test('Sensor chart: mouse wheel: with Ctrl it zooms at the pointer, without Ctrl the page scrolls', async () => {
     await open('core', '?range=1y');
     const { at } = await plot();
     const [x, y] = at(0.5);
@@ -147,11 +147,11 @@ describe('Zoom from a year to a minute and back', () => {
     expect(Math.abs(Date.now() - 182.5 * DAY - middle)).toBeLessThan(3 * DAY);
     await dashboard.page.getByRole('button', { name: 'Back to now' }).press('Enter');
     await until(() => query().get('range') === '1y', { what: 'now' });
-    // The button is hidden, and the focus is on the next control.
+    // The pressed button disappears, so the focus moves to the next control.
     await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
   });
 
-  test('Chart zoom: wheel on a live range: a round length', async () => {
+  test('Sensor chart: Ctrl and mouse wheel on a live range: the new range has a round length', async () => {
     await open('core', '?range=5m');
     const [x, y] = (await plot()).at(0.5);
     await dashboard.page.mouse.move(Number(x), Number(y));
@@ -159,11 +159,11 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.mouse.wheel(0, 61);
     await dashboard.page.keyboard.up('Control');
     await until(() => query().get('range') !== '5m', { what: 'another range' });
-    // 5 min · e^0.1525, within a hundredth.
+    // 5 min · e^0.1525, rounded by at most 1 %.
     expect(query().get('range')).toBe('350s');
   });
 
-  test('Chart zoom: touch: one finger pans, two zoom', async () => {
+  test('Sensor chart: touch: one finger pans, two fingers zoom', async () => {
     await open('core', '?range=1d');
     const { at } = await plot();
     const debug = await dashboard.page.context().newCDPSession(dashboard.page);
@@ -189,7 +189,7 @@ describe('Zoom from a year to a minute and back', () => {
     await until(() => fixedLength() < 0.35 * DAY && fixedLength() > 0.15 * DAY, { what: 'a quarter of it' });
   });
 
-  test('Chart zoom: overview: moves the window', async () => {
+  test('Sensor chart: a click on the strip of all data: the window moves there', async () => {
     await open('core', '?range=1d');
     const strip = dashboard.page.locator('.overview-strip');
     await strip.waitFor();
@@ -202,7 +202,7 @@ describe('Zoom from a year to a minute and back', () => {
   });
 });
 
-test('Chart: arrow keys: the point is announced, and nothing else', async () => {
+test('Sensor chart: arrow keys: screen readers announce the point under the cursor, and nothing else', async () => {
   await publishNewest(dashboard, 'core');
   await open('core', '?range=15m');
   await untilPainted();
@@ -222,7 +222,7 @@ test('Chart: arrow keys: the point is announced, and nothing else', async () => 
   await until(async () => (await readout.textContent()) === newest, { what: 'the newest again' });
 });
 
-test('Chart: live: chart, statistics and first page of the table continue', async () => {
+test('Sensor page: a new sample arrives: statistics and first page of the table show it', async () => {
   await open('core', '?range=6h');
   await until(async () => (await samplesSaid()) > 0, { what: 'statistics' });
   const before = await samplesSaid();
@@ -235,7 +235,7 @@ test('Chart: live: chart, statistics and first page of the table continue', asyn
   await dashboard.page.locator('table.samples tbody tr').first().getByText('345.50').waitFor();
 });
 
-test('Samples: table: page by page, in both orders', async () => {
+test('Sample table: pages and both orders: next, previous, first page and oldest first work', async () => {
   const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
   await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
   const rows = dashboard.page.locator('table.samples tbody tr time');
@@ -256,7 +256,7 @@ test('Samples: table: page by page, in both orders', async () => {
   });
 });
 
-test('Samples: Next is clicked twice before its page comes: one page further', async () => {
+test('Sample table: double click on Next: the table moves one page further', async () => {
   let release = () => {};
   const released = new Promise((resolve) => {
     release = () => resolve(null);
@@ -275,7 +275,7 @@ test('Samples: Next is clicked twice before its page comes: one page further', a
   await dashboard.page.getByText('10 samples on page 3').waitFor();
 });
 
-test('Samples: the cursor of a page is refused: Try again leads to the first page', async () => {
+test('Sample table: the API refuses the cursor of a page: Try again leads to the first page', async () => {
   dashboard.expectComplaints(/400/);
   await dashboard.page.route(/\/measurements\?.*cursor=/, (route) =>
     route.continue({
@@ -296,7 +296,7 @@ test('Samples: the cursor of a page is refused: Try again leads to the first pag
 test.each([
   ['CSV', 'csv', (/** @type {string} */ line) => Number(line.split(',')[1])],
   ['NDJSON', 'ndjson', (/** @type {string} */ line) => JSON.parse(line).value],
-])('Samples: download: all samples of the range as %s', async (label, extension, read) => {
+])('Sample download: %s: the file holds all samples of the range', async (label, extension, read) => {
   const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
   await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
   const [download] = await Promise.all([
@@ -311,12 +311,12 @@ test.each([
 });
 
 describe('Thresholds', () => {
-  test('Thresholds: typed: drawn, counted, kept in the address and remembered for the sensor', async () => {
+  test('Chart thresholds: typed by the user: drawn, counted, kept in the address, remembered for the sensor', async () => {
     const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
     await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
     await untilPainted();
     const plain = await picture();
-    // `core` follows the time of the day and the year. Its newest sample is always above this line.
+    // The values of `core` follow day and year. The threshold is derived from its newest sample, to be below it.
     const newest = await dashboard.page
       .locator('table.samples tbody .col-number')
       .filter({ hasText: /\d+\.\d+/ })
@@ -353,7 +353,7 @@ describe('Thresholds', () => {
     await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
   });
 
-  test('Thresholds: shared address: drawn', async () => {
+  test('Chart thresholds: an address with a threshold is opened: samples above it are counted', async () => {
     await open('core', '?range=1y&high=240');
     await dashboard.page.getByText(/\d+ of \d+ points above high/).waitFor();
     await until(async () => (await dashboard.page.getByLabel('High').inputValue()) === '240', {
@@ -363,7 +363,7 @@ describe('Thresholds', () => {
   });
 });
 
-test('Chart: no samples, or none in the range: a note', async () => {
+test('Sensor chart: no samples at all, or none in the range: a note is shown', async () => {
   await open('spare');
   await dashboard.page.getByText('has not measured anything yet').waitFor();
   await open('meter', '?range=1m&to=2026-01-01T00:00:30Z');
@@ -371,7 +371,7 @@ test('Chart: no samples, or none in the range: a note', async () => {
   await until(async () => (await samplesSaid()) === 1, { what: 'the newest sample' });
 });
 
-test('Chart: a failed request: the problem is shown, the picture stays, a retry works', async () => {
+test('Sensor chart: a request fails: the problem is shown, the statistics stay, a retry works', async () => {
   await open('core', '?range=1h');
   dashboard.expectComplaints(/ERR_FAILED/);
   await dashboard.page.route('**/series?**', (route) => route.abort());

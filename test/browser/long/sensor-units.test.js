@@ -18,7 +18,7 @@ const textOf = async (locator) => (await dashboard.page.locator(locator).first()
 const now = () => textOf('.now .value');
 
 describe('Units', () => {
-  test('Units: a large value: a prefix, in the title, the chart and the table', async () => {
+  test('Sensor page: a large value: title, chart and table show it with a unit prefix', async () => {
     await open('line-pressure', '?range=15m');
     await until(async () => (await now()) === '3.852MPa', { what: 'the value with its prefix' });
     await until(async () => (await textOf('figcaption')).includes('MPa'), { what: 'the unit of the chart' });
@@ -27,7 +27,7 @@ describe('Units', () => {
     });
   });
 
-  test('Units: a chosen unit: everywhere, also after a reload; thresholds are typed in it', async () => {
+  test('Sensor page: the user chooses bar: values and thresholds are in bar, also after a reload', async () => {
     await open('line-pressure', '?range=15m');
     await dashboard.page.getByLabel('Unit').selectOption('bar');
     await until(async () => (await now()) === '38.516bar' || (await now()) === '38.52bar', { what: 'bar' });
@@ -47,7 +47,7 @@ describe('Units', () => {
   });
 });
 
-test('Sensor of states: chart: bands and words in place of a line and numbers', async () => {
+test('Sensor page: a sensor with states: the chart draws bands, and state names replace numbers', async () => {
   await open('hatch.open', '?range=15m');
   await dashboard.page.locator('figure.chart-frame[data-states="true"]').waitFor();
   await until(async () => /^(open|closed)$/.test((await now()).trim()), { what: 'a word' });
@@ -62,7 +62,7 @@ test('Sensor of states: chart: bands and words in place of a line and numbers', 
   await dashboard.lookAt('sensor-states');
 });
 
-test('Counter: rate is chosen: it is drawn, and the address keeps it', async () => {
+test('Sensor chart: rate of a counter is chosen: the rate is drawn, and the address keeps the choice', async () => {
   await publishNewest(dashboard, 'counter');
   await open('counter', '?range=5m');
   await dashboard.page.getByText('Rate', { exact: true }).click();
@@ -72,7 +72,7 @@ test('Counter: rate is chosen: it is drawn, and the address keeps it', async () 
   });
 });
 
-test('Chart: cursor in a gap: no sample is shown', async () => {
+test('Sensor chart: cursor in a gap: the readout shows that no sample is there', async () => {
   await open('core', '?range=1y');
   await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, { what: 'a painted chart' });
   const box = await dashboard.page.locator('.chart .u-over').boundingBox();
@@ -84,7 +84,7 @@ test('Chart: cursor in a gap: no sample is shown', async () => {
   await dashboard.page.locator('.readout', { hasText: '°C' }).waitFor();
 });
 
-test('Chart: range of a year: bins begin at midnight of the zone, also in summer time', async () => {
+test('Sensor page: range of a year: daily bins begin at local midnight, also in summer time', async () => {
   await dashboard.open({ timezoneId: 'Europe/Berlin' });
   await open('core', '?range=1y');
   const rows = dashboard.page.locator('table.samples.bins tbody time');
@@ -111,7 +111,7 @@ test('Chart: range of a year: bins begin at midnight of the zone, also in summer
   expect(await others.first().textContent()).toMatch(/^ UTC\+[12]$/);
 });
 
-test('Chart: strip of all data: it lines up with the plot', async () => {
+test('Sensor chart: strip of all data: its edges align with the plot', async () => {
   await publishNewest(dashboard, 'counter');
   await open('counter', '?range=5m');
   const [plot, strip] = await Promise.all(
@@ -121,7 +121,7 @@ test('Chart: strip of all data: it lines up with the plot', async () => {
   expect(Math.abs(Number(plot?.width) - Number(strip?.width))).toBeLessThanOrEqual(2);
 });
 
-test('Sensor page: printed: light, within the paper, without controls', async () => {
+test('Sensor page: printed: light theme, nothing exceeds the paper width, no controls', async () => {
   await dashboard.page.emulateMedia({ colorScheme: 'dark', media: 'print' });
   await dashboard.page.setViewportSize({ width: 720, height: 1000 });
   await open('core', '?range=1d');
@@ -135,7 +135,7 @@ test('Sensor page: printed: light, within the paper, without controls', async ()
   expect(ink).toBe('light');
 });
 
-test('Time zone: browser in UTC: no choice is offered', async () => {
+test('Time zone: the browser runs in UTC: the header offers no choice between local time and UTC', async () => {
   await dashboard.open({ timezoneId: 'UTC' });
   await open('core', '?range=1h');
   expect(await dashboard.page.getByRole('radio', { name: 'UTC' }).count()).toBe(0);

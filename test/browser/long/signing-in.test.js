@@ -8,7 +8,7 @@ const ADMIN = 'the token that is good for everything';
 const READER = 'the-token-of-a-reader';
 const HOUR_MS = 3_600_000;
 
-/** How far the clock of the API is ahead, in ms. Only the end of sessions depends on it. */
+/** Lead of the API clock in ms. Only the end of sessions depends on this clock. */
 let ahead = 0;
 
 const dashboard = useDashboard({
@@ -35,10 +35,10 @@ async function signIn(token) {
   await dashboard.page.keyboard.press('Enter');
 }
 
-/** The console has the refused requests that these tests cause. */
+/** The browser console lists the refused requests that these tests cause. */
 const REFUSED = /status of 401/;
 
-test('Sign-in: a view without a session: asks for a token, then shows the view', async () => {
+test('Sign-in page: a view is opened without a session: it asks for a token, then shows the view', async () => {
   await dashboard.visit('/devices/boiler?sort=name');
   await heading('Sign in').waitFor();
   expect(dashboard.takeComplaints()).toEqual([]);
@@ -67,7 +67,7 @@ test('Sign-in: a view without a session: asks for a token, then shows the view',
   expect(left).not.toMatch(/token|session/);
 });
 
-test('Sign-in: the API does not answer: the page shows that, until it does', async () => {
+test('Sign-in page: the API does not answer: the page and its title show that until the API answers', async () => {
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
   await dashboard.page.goto(gate.url);
@@ -86,7 +86,7 @@ test('Sign-in: the API does not answer: the page shows that, until it does', asy
   await verdict().waitFor({ state: 'detached' });
 });
 
-test('Sign-out: page stays open: nothing is shown until the next sign-in', async () => {
+test('Sign-out: the page stays open: it shows no data until the next sign-in', async () => {
   dashboard.expectComplaints(REFUSED);
   await dashboard.visit('/');
   await signIn(READER);
@@ -110,11 +110,11 @@ async function startImport() {
   await page.getByRole('button', { name: 'Import', exact: true }).click();
 }
 
-test('Sign-out: an import is under way: it ends, and the next reader sees nothing of it', async () => {
+test('Sign-out: an import is running: it ends, and the next user sees nothing of it', async () => {
   const { page } = dashboard;
   dashboard.expectComplaints(REFUSED);
   let pieces = 0;
-  // No piece is answered.
+  // The API never answers a piece of the import.
   await page.route('**/api/v1/import?*', () => void pieces++);
   await startImport();
   await page.getByRole('progressbar', { name: 'Share of the file' }).waitFor();
@@ -130,7 +130,7 @@ test('Sign-out: an import is under way: it ends, and the next reader sees nothin
   expect(await page.getByText('Stopped: import the file again').count()).toBe(0);
 });
 
-test('Session with scope read: actions: disabled, with the reason', async () => {
+test('Session with the scope read: actions that need admin: disabled, with the reason', async () => {
   await dashboard.visit('/devices/boiler');
   await signIn(READER);
   const retire = dashboard.page.getByRole('button', { name: 'Retire…' });
@@ -147,13 +147,13 @@ test('Session with scope read: actions: disabled, with the reason', async () => 
   await dashboard.page.getByText('Your token lacks the scope admin, which Replay needs.').waitFor();
 });
 
-test('Session: it ends: the open view asks for a token, and continues', async () => {
+test('Session: it expires while a view is open: the view asks for a token, then continues', async () => {
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
   await dashboard.page.goto(`${gate.url}/devices/boiler?sort=name`);
   await signIn(READER);
   await untilLive();
-  // The page's verdict reads /readyz, which answers 503 at first.
+  // The sign-in page reads /readyz, which answers 503 at first.
   dashboard.expectComplaints(/status of 401|status of 503|net::ERR_/);
   ahead += HOUR_MS;
   gate.cut('refuse');
@@ -162,7 +162,7 @@ test('Session: it ends: the open view asks for a token, and continues', async ()
   await heading('Sign in').waitFor();
   await dashboard.page.getByText('Your session has ended').waitFor();
   await dashboard.lookAt('session-ended');
-  // The page asks once, and does not repeat the request.
+  // The page does not repeat refused requests.
   const refused = dashboard.opened.complaints.filter((complaint) => REFUSED.test(complaint));
   expect(refused.length).toBeLessThan(5);
 
@@ -175,9 +175,9 @@ test('Session: it ends: the open view asks for a token, and continues', async ()
   expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
 });
 
-test('Session: it ends while an import is under way: the next sign-in shows how far the import came', async () => {
+test('Session: it expires during an import: the next sign-in shows where the import stopped', async () => {
   const { page } = dashboard;
-  // The page's verdict reads /readyz, which may answer 503 while the clock moves.
+  // The sign-in page reads /readyz, which may answer 503 while the clock moves.
   dashboard.expectComplaints(/status of 401|status of 503/);
   await page.route('**/api/v1/import?*', async (route) => {
     ahead += HOUR_MS;

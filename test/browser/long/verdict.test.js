@@ -45,9 +45,9 @@ const icon = () => dashboard.page.locator('link[rel="icon"]').getAttribute('href
 /** @param {string} level */
 const untilLevel = (level) => dashboard.page.locator(`.connection[data-level="${level}"]`).waitFor();
 
-/** The header, the title and the icon are calm. */
+/** The header, the title and the icon show no verdict. */
 async function expectCalm() {
-  // A page that has not connected yet knows of nothing wrong.
+  // Before the connection is live, a page cannot know of a problem.
   await connection().getByText('Live').waitFor();
   await untilLevel('good');
   await header().locator('.verdict-line').waitFor({ state: 'detached' });
@@ -67,19 +67,19 @@ async function expectAlarm(headline) {
 const expectStopped = (page) =>
   page.locator('.connection[data-level="critical"]').getByText('Database does not answer').waitFor();
 
-/** Forgets the failed requests that an outage causes, and fails on other complaints. */
+/** Accepts console messages for failed requests, which an outage causes, and fails on others. */
 function expectComplaintsOfTheNetwork() {
   const failed = /^Failed to load resource: (net::ERR_|the server responded with a status of 503)/;
   for (const complaint of dashboard.takeComplaints()) expect(complaint).toMatch(failed);
 }
 
 describe('Verdict', () => {
-  test('Verdict: database stopped: on every page, with the time and the messages that wait, until it is back', async () => {
+  test('Verdict in the header: database stopped: every page shows it with time and waiting messages until recovery', async () => {
     await dashboard.visit('/');
     await dashboard.page.getByText('32 sensors').first().waitFor();
     await expectCalm();
 
-    // As a stopped process: connections stay, and nothing is answered.
+    // Simulates a stopped process: connections stay open, and no request is answered.
     database.cut('silence');
     afterwards(() => database.open());
     const published = SENSORS.map((sensor_id) =>
@@ -113,7 +113,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('Verdict: database stopped: all five views name it, whether they were open or open now', async () => {
+  test('Verdict in the header: database stopped: five views show it, both already open and newly opened', async () => {
     const views = ['/', '/devices/collar-4', '/devices/collar-4/sensors/ear', '/pipeline', '/dead-letters'];
     const opened = [];
     for (const path of views) {
@@ -130,7 +130,7 @@ describe('Verdict', () => {
     database.cut('silence');
     afterwards(() => database.open());
     for (const page of opened) await expectStopped(page);
-    // Nothing is stored while messages wait: the values are those of the moment before.
+    // While messages wait, nothing is stored. The pages show the values from before the stop.
     const published = dashboard.publish('collar-4', { sensor_id: 'ear', ts: Date.now(), value: 39 });
     await fleet?.getByText(/^Nothing is stored\. The values are from \d\d:\d\d:\d\d\.$/).waitFor();
     await fleet?.locator('.figure[data-stale="true"]').getByText('Sensors online').waitFor();
@@ -156,7 +156,7 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('Verdict: database stopped: alarms, changes and devices: each page has the time of its values, and no all-clear', async () => {
+  test('Verdict: database stopped: alarms, changes and devices show the time of their values, and no all-clear', async () => {
     const views = ['/alarms', '/changes', '/?show=devices'];
     const opened = [];
     for (const path of views) {
@@ -184,7 +184,7 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('Verdict: database stopped before a sensor page opens: the page shows it', async () => {
+  test('Verdict in the header: a sensor page opens while the database is stopped: the page shows it', async () => {
     database.cut('silence');
     afterwards(() => database.open());
     await dashboard.visit('/devices/collar-2/sensors/ear');
@@ -195,7 +195,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('Verdict: API stopped: the time since its last answer, until it answers', async () => {
+  test('Verdict in the header: the API stops: the page shows the time since its last answer until it is back', async () => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());
     await dashboard.page.goto(`${gate.url}/devices/collar-3`);
@@ -211,7 +211,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('Verdict: broker stopped: the page explains the effect, until the broker is back', async () => {
+  test('Verdict in the header: the broker stops: the page explains the effect until the broker is back', async () => {
     const broker = await startMosquitto();
     afterwards(() => broker.remove());
     const system = await startTestSystem({
@@ -232,7 +232,7 @@ describe('Verdict', () => {
 });
 
 describe('Device', () => {
-  test('Device in the verdict: Device that sends and is refused: the refusal is on its page and next to the wall', async () => {
+  test('Device with refused messages: its page, the list next to the wall and the device list show the count', async () => {
     await dashboard.announce('my-desk', { sensors: [{ sensor_id: 'ear', name: 'ear' }] });
     await dashboard.client.publishAsync('iot/v1/my-desk/status', 'offline', { qos: 1 });
     for (let message = 0; message < 6; message++) {
@@ -255,7 +255,7 @@ describe('Device', () => {
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 
-  test('Device in the verdict: offline: the newest value of its sensor is not "as usual"', async () => {
+  test('Sensor page: the device is offline: the newest value is not shown "as usual"', async () => {
     const now = Date.now();
     const samples = Array.from({ length: 90 }, (_, i) => ({
       sensor_id: 'ear',
@@ -276,7 +276,7 @@ describe('Device', () => {
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 
-  test('Device in the verdict: sensor silent for an hour: not "as usual"', async () => {
+  test('Sensor page: the sensor is silent for an hour: its value is not shown "as usual"', async () => {
     await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
     await dashboard.visit('/devices/quiet-1/sensors/ear');
     await dashboard.page.getByText('Silent for 1 h').waitFor();

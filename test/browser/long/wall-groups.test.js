@@ -13,11 +13,11 @@ const dashboard = useDashboard({
   },
 });
 
-/** A value is no outlier any more when it is old. */
+/** Publishes a new outlier before a test. Old values do not count as outliers. */
 const publishOutlier = () =>
   dashboard.publish('collar-2', { sensor_id: 'ambient', ts: Date.now(), value: 90 });
 
-/** A count of a fleet whose sensors have no cells. @param {number} devices */
+/** The count of a fleet that is too large for one cell per sensor. @param {number} devices */
 const countOf = (devices) => ({
   devices: { online: devices, offline: 0 },
   sensors: 100_000,
@@ -25,7 +25,7 @@ const countOf = (devices) => ({
   by_site: Object.fromEntries(SITES.map((site) => [site, 50_000])),
 });
 
-/** @param {number} devices that the count has */
+/** @param {number} devices number in the simulated count */
 async function visitLarge(devices) {
   await dashboard.page.route('**/api/v1/fleet', (route) => route.fulfill({ json: countOf(devices) }));
   await dashboard.visit('/');
@@ -33,7 +33,7 @@ async function visitLarge(devices) {
 
 const tiles = (/** @type {string} */ name) => dashboard.page.getByRole('list', { name }).getByRole('link');
 
-test('Wall of a large fleet: first view: sites, the worst first, with links to their devices', async () => {
+test('Wall of a large fleet: opened: it shows sites, the worst first, with links to their devices', async () => {
   await publishOutlier();
   await visitLarge(25_000);
   const [north = '', south = ''] = SITES;
@@ -64,7 +64,7 @@ test('Wall of a large fleet: an alarm is open: it is listed, and no all-clear is
     ...{ peak: 90, state: 'open', seen_late: false, acknowledged_at: null, acknowledged_by: null },
     ...{ comment: null, shelved_until: null },
   };
-  // Older alarms are open, too.
+  // A second page means that older alarms are open, too.
   await dashboard.page.route(/\/api\/v1\/alarms\?/, (route) =>
     route.fulfill({ json: { items: [alarm], next: 'older' } }),
   );
@@ -80,8 +80,8 @@ test('Wall of a large fleet: an alarm is open: it is listed, and no all-clear is
   });
 });
 
-test('Wall of a large fleet: alarms or outliers are not read yet: no all-clear', async () => {
-  /** Answers the requests that wait. @type {Array<() => void>} */
+test('Wall of a large fleet: alarms or outliers are not read yet: no all-clear is shown', async () => {
+  /** Functions that answer the waiting requests. @type {Array<() => void>} */
   const waiting = [];
   const hold = () => new Promise((resolve) => waiting.push(() => resolve(null)));
   await dashboard.page.route(/\/api\/v1\/alarms\?/, async (route) => {
@@ -106,14 +106,14 @@ test('Wall of a large fleet: alarms or outliers are not read yet: no all-clear',
   await standsOut.getByText('Provisional: 1 sensor').waitFor();
   expect(await allClears()).toBe(0);
   await untilAllClear();
-  // The outliers of the site are not known yet.
+  // At this point, the page does not know the outliers of the site.
   await tiles('Sites').first().click();
   await tiles('Devices').first().waitFor();
   expect(await allClears()).toBe(0);
   await untilAllClear();
 });
 
-test('Wall of a large fleet: list of outliers: from the whole fleet', async () => {
+test('Wall of a large fleet: list of outliers: it covers the whole fleet', async () => {
   await publishOutlier();
   await visitLarge(900);
   await tiles('Devices').first().getByText('collar-2').waitFor();

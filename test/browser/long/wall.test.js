@@ -10,7 +10,7 @@ import { until } from '../../support/until.js';
 import { useDashboard } from '../../support/web/dashboard.js';
 
 const HOUR_MS = 3_600_000;
-/** The cells of `publishSmallFleet`, and the three below. */
+/** Number of cells: the sensors of `publishSmallFleet`, and the three sensors below. */
 const ALL = DEVICES.length * SENSORS.length + 3;
 
 const dashboard = useDashboard({
@@ -45,7 +45,7 @@ async function visit(path = '/') {
   });
 }
 
-/** Moves the cursor over the wall until the card matches. @param {RegExp} text */
+/** Moves the wall cursor from device to device until the card matches. @param {RegExp} text */
 async function walkTo(text) {
   await wall().focus();
   await dashboard.page.keyboard.press('Home');
@@ -69,7 +69,7 @@ const shapeOfCell = () =>
   });
 
 describe('Wall', () => {
-  test('Wall: cells: every sensor, by site and device', async () => {
+  test('Wall: opened: each site is shown with its number of sensors', async () => {
     await visit();
     const sites = await dashboard.page.locator('.wall-site').allTextContents();
     expect(sites.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
@@ -80,7 +80,7 @@ describe('Wall', () => {
     ]);
   });
 
-  test('Wall: values over MQTT: shown without a reload; an outlier is listed with a link to its sensor', async () => {
+  test('Wall: values arrive over MQTT: shown without a reload, and an outlier is listed with a link', async () => {
     await visit();
     await walkTo(/collar-1/);
     const start = Date.now();
@@ -97,7 +97,7 @@ describe('Wall', () => {
     await dashboard.page.locator('.baseline').getByText('Far above its usual').waitFor();
   });
 
-  test('Wall: keyboard alone: a sensor opens', async () => {
+  test('Wall: keyboard only: the cursor reaches a sensor, and Enter opens its page', async () => {
     await visit();
     await wall().focus();
     await dashboard.page.keyboard.press('End');
@@ -117,7 +117,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
   });
 
-  test('Wall: back from a sensor: the cursor is on its cell, also after a reload', async () => {
+  test('Wall: the user returns from a sensor page: the cursor is on the cell of that sensor, also after a reload', async () => {
     await visit();
     await walkTo(/ambient\s*collar-2/);
     await dashboard.page.keyboard.press('ArrowRight');
@@ -136,7 +136,7 @@ describe('Wall', () => {
     }
   });
 
-  test('Wall: pointer: the card of the cell; a click opens the sensor', async () => {
+  test('Wall: pointer over a cell: its card is shown, and a click opens the sensor', async () => {
     await visit();
     await wall().hover({ position: { x: 30, y: 50 } });
     await card().getByText('gone-1').waitFor();
@@ -144,7 +144,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
   });
 
-  test('Wall: silent, offline, no value yet: distinct by text and shape', async () => {
+  test('Wall: sensors that are silent, offline or without value: their cells differ in text and shape', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -165,7 +165,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: 'gone-1', level: 1 }).waitFor();
   });
 
-  test('Wall: filters: they stand above the wall, which lays out only what matches', async () => {
+  test('Wall: filters: they stand above the wall, which shows only matching sensors', async () => {
     for (const [query, count, site] of /** @type {const} */ ([
       ['name=lar-3&type=pulse', SENSORS.length / 2, 'North Meadow'],
       ['show=devices&state=offline', 1, 'Barn'],
@@ -183,7 +183,7 @@ describe('Wall', () => {
       const filters = await dashboard.page.getByLabel('Name', { exact: true }).boundingBox();
       expect(Number(filters?.y)).toBeLessThan(Number((await wall().boundingBox())?.y));
     }
-    // A filter that nothing matches leaves no cell, and none is reached by keyboard.
+    // If no sensor matches the filter, the wall has no cell.
     await dashboard.page.getByLabel('Name', { exact: true }).fill('nobody');
     await dashboard.page.getByText('0 sensors match the filters.').waitFor();
     expect(await dashboard.page.locator('.wall-site').count()).toBe(0);
@@ -197,7 +197,7 @@ describe('Wall', () => {
     });
   });
 
-  test('Wall: faults come first: before outliers, and on a phone before the wall', async () => {
+  test('Wall: list of faults: faults come before outliers, and on a phone the list comes before the wall', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -218,7 +218,7 @@ describe('Wall', () => {
     await dashboard.expectAccessible();
   });
 
-  test('Wall: full screen: by a button, accessible', async () => {
+  test('Wall: button Full screen: the wall fills the screen and is accessible', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -235,7 +235,7 @@ describe('Wall', () => {
     ['full', 3840, 2160],
     ['full', 390, 844],
     ['kiosk', 3840, 2160],
-  ])('Wall: address with ?%s at %d x %d: the wall alone, nothing scrolls', async (query, width, height) => {
+  ])('Wall: address ?%s at %d x %d: only the wall, nothing scrolls', async (query, width, height) => {
     await dashboard.page.setViewportSize({ width, height });
     await visit(`/?${query}`);
     await until(async () => (await wall().boundingBox())?.height !== 0, { what: 'a wall' });
@@ -245,7 +245,7 @@ describe('Wall', () => {
           (element) => element.scrollHeight > element.clientHeight + 1,
         ),
       );
-    // The wall is laid out again when it knows its room.
+    // The wall is laid out again once its size is measured.
     await until(async () => !(await scrolls()), { what: 'a page that does not scroll' });
     const covered = async () => Number((await wall().boundingBox())?.height) / height;
     await until(async () => (await covered()) > (width > 1000 ? 0.6 : 0.2), { what: 'a large wall' });

@@ -13,7 +13,7 @@ import { alignLines } from '../../../web/views/compare/use-compared.ts';
 /** @typedef {{ left: number, right: number }} Strip */
 /** @typedef {{ lines: Point[][], dots: Point[], radius: number, bars: { x: number, y: number, width: number, height: number }[] }} Marks */
 
-/** Records what a path is made of. */
+/** Stands in for Path2D: records the points, rectangles and arcs of a path. */
 class RecordedPath {
   /** @type {Point[]} */
   points = [];
@@ -38,7 +38,7 @@ class RecordedPath {
 }
 
 const HEIGHT = 200;
-/** Half of a line and the rounding to whole pixels. */
+/** Tolerance in pixels: half the width of a line, plus the rounding to whole pixels. */
 const REACH = 2;
 
 const host = /** @type {any} */ ({ clientWidth: 800, clientHeight: HEIGHT, append() {} });
@@ -64,7 +64,7 @@ const lookOf = (/** @type {Shape} */ shape) => () => ({
 });
 
 /**
- * The part of uPlot that its path builders use. The builders are the real ones.
+ * Replaces the part of uPlot that its path builders use. The path builders themselves are those of uPlot.
  *
  * @param {any} options @param {any} data @param {{ from: number, to: number }} window @param {number} width
  */
@@ -128,7 +128,7 @@ function plot(options, data, { from, to }, width) {
       ? paths.clip.rects.map((/** @type {any} */ rect) => ({ left: rect.x, right: rect.x + rect.width }))
       : [{ left: 0, right: width }];
     const { points } = series[index];
-    // Without an own rule, points are shown by their density.
+    // uPlot shows points by their density, unless the options decide.
     const isDense = (idxs[1] - idxs[0]) * (points.space ?? 8) > toX(x[idxs[1]]) - toX(x[idxs[0]]);
     const isAll = points.show ?? !isDense;
     const chosen = points.filter?.(chart, index, isAll) ?? null;
@@ -145,7 +145,7 @@ function plot(options, data, { from, to }, width) {
   return { marksOf, toX, toY };
 }
 
-/** @param {Point[]} points @param {Strip[]} strips @returns {Point[][]} the segments that are seen */
+/** @param {Point[]} points @param {Strip[]} strips @returns {Point[][]} the visible segments */
 function clipped(points, strips) {
   const segments = [];
   for (const [index, b] of points.entries()) {
@@ -188,7 +188,7 @@ const isMarked = (marks, point) =>
       lines.some((segment) => isNear(segment, point) && distanceTo(segment, point) <= REACH),
   );
 
-/** A history in pieces: each has its own interval, and begins after a pause. */
+/** A sample history of several pieces: each has its own interval, and begins after a pause. */
 const anyHistory = fc
   .array(
     fc.record({
@@ -215,7 +215,7 @@ const anyPicture = fc.record({
   begins: fc.double({ min: 0, max: 0.9, noNaN: true }),
   length: fc.double({ min: 0.01, max: 1, noNaN: true }),
   width: fc.integer({ min: 200, max: 2500 }),
-  /** pixels of a bin; 0: samples */
+  /** width of a bin in pixels; 0: single samples */
   binWidth: fc.constantFrom(0, 1, 3, 8),
   intervalMs: fc.constantFrom(null, 1, 1000, 10_000, 60_000),
 });

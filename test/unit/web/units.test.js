@@ -39,7 +39,7 @@ describe('Prefixes', () => {
       [12_000, 'kg', '12,000 kg'],
       [4_200_000, 'm', '4,200 km'],
     ]),
-  )('%d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
+  )('Unit prefixes: %d %s: "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
 
   test.each(
     /** @type {Array<[number, string, string]>} */ ([
@@ -51,15 +51,15 @@ describe('Prefixes', () => {
       [12_000, 'min', '12,000 min'],
       [12_000, 'constructor', '12,000 constructor'],
     ]),
-  )('a unit without prefixes: %d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
+  )('Unit without prefixes: %d %s: "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
 
-  test('Unit prefixes: several values: one prefix, by the largest', () => {
+  test('Unit prefixes: several values: share the prefix that fits the largest', () => {
     const scale = scaleFor('J', [1, 25_000, 3_000_000]);
     expect(scale.unit).toBe('MJ');
     expect(toShown(scale, 25_000)).toBeCloseTo(0.025, 12);
   });
 
-  test('Unit prefixes: no value, or none that is finite: the unit as sent', () => {
+  test('Unit prefixes: no finite value: the unit stays as sent', () => {
     expect(scaleFor('J', []).unit).toBe('J');
     expect(scaleFor('J', [Number.POSITIVE_INFINITY]).unit).toBe('J');
     expect(writeValue(null, 'J')).toEqual({ number: NOTHING, unit: 'J' });
@@ -76,9 +76,9 @@ describe('Durations', () => {
       [0.0005, 's', '500 µs'],
       [90_000_000, 'ms', '1 d 1 h'],
     ]),
-  )('%d %s: %s', (value, unit, text) => expect(written(value, unit)).toBe(text));
+  )('Durations as values: %d %s: "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
 
-  test('Durations: a value in the scale of a chart: the same text', () => {
+  test('Durations as values: a value in the scale of a chart: same text as without a chart', () => {
     const scale = scaleFor('s', [7200, 14_798_068]);
     expect(shownText(scale, toShown(scale, 14_798_068))).toBe('171 d 6 h');
     expect(shownText(scale, toShown(scale, -7200))).toBe('−2 h');
@@ -86,7 +86,7 @@ describe('Durations', () => {
     expect([null, Number.NaN].map((value) => shownText(scale, value))).toEqual([NOTHING, NOTHING]);
   });
 
-  test('Durations: a chart: whole numbers of hours or days on its axis', () => {
+  test('Durations as values: a chart axis: the unit is hours or days', () => {
     expect(scaleFor('s', [7200, 90_000])).toMatchObject({ unit: 'h', factor: 1 / 3600 });
     expect(scaleFor('s', [7200, 14_798_068])).toMatchObject({ unit: 'd', factor: 1 / 86_400 });
   });
@@ -108,9 +108,11 @@ describe('Chosen units', () => {
       [20, 'Cel', { pressure: 'bar' }, '20 °C'],
       [20, 'Cel', { temperature: 'furlong' }, '20 °C'],
     ]),
-  )('%d %s by %j: %s', (value, unit, choices, text) => expect(written(value, unit, choices)).toBe(text));
+  )('Chosen units: %d %s by %j: %s', (value, unit, choices, text) =>
+    expect(written(value, unit, choices)).toBe(text),
+  );
 
-  test('Chosen units: quantity of a unit: the one that has it, with or without a prefix', () => {
+  test('Chosen units: a unit with or without prefix: its physical quantity is found', () => {
     expect(['Cel', 'kPa', 'MPa', 'Wh', 'GJ', 'km/h'].map(quantityOf)).toEqual([
       'temperature',
       'pressure',
@@ -123,7 +125,7 @@ describe('Chosen units', () => {
     expect(unitsOf('temperature')).toEqual(['°C', '°F', 'K']);
   });
 
-  test('Chosen units: a limit: typed in the chosen unit without a prefix, and the same after both ways', () => {
+  test('Chosen units: an alarm limit is typed in the chosen unit: conversion there and back gives the same number', () => {
     const scale = limitScale('Cel', { temperature: '°F' });
     expect(toSent(scale, 99.5)).toBe(37.5);
     expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
@@ -133,7 +135,7 @@ describe('Chosen units', () => {
   });
 });
 
-test('Value of a sensor: state or number: the word of the state, or the number in the chosen unit', () => {
+test('Sensor value text: a state shows its name, a number shows the chosen unit', () => {
   const gate = { name: 'gate', type: 'boolean', unit: null };
   expect(sensorValueText({ ...gate, value: 1 }, {})).toBe('open');
   const ear = { name: 'ear', type: 'temperature', unit: 'Cel' };
@@ -141,7 +143,7 @@ test('Value of a sensor: state or number: the word of the state, or the number i
   expect(sensorValueText({ ...ear, value: null }, {})).toBe(`${NOTHING} °C`);
 });
 
-test('Values: earlier values are shown: the same prefix and decimals', () => {
+test('Sensor value text: next to recent values: same prefix and decimals as these', () => {
   const recent = [9500, 12_345, 12_340];
   expect(writeValue(9500, 'W', { recent })).toEqual({ number: '9.50', unit: 'kW' });
   expect(writeValue(21, 'Cel', { recent: [21, 21.5], decimals: 2 })).toEqual({ number: '21.00', unit: '°C' });

@@ -11,7 +11,7 @@ import { useServices } from '../../state/hooks.ts';
 import type { UnitChoices } from '../../units.ts';
 import { differenceScale, limitScale, toShown } from '../../units.ts';
 
-/** The alarms of a page. Keys: J and K or the arrows move, X chooses, A acknowledges what is chosen, S shelves it, Enter opens the sensor. */
+/** A page of alarms. Keys: J, K or arrows move, X selects, A acknowledges, S shelves, Enter opens the sensor. */
 export function AlarmTable({
   alarms,
   mayAct,
@@ -24,11 +24,11 @@ export function AlarmTable({
 }) {
   const { router } = useServices();
   const [chosen, setChosen] = useState<Set<string>>(new Set());
-  // By id: a new alarm moves the rows below it.
+  // The focused row is stored by id, because a new alarm moves the rows below it.
   const [focusedId, setFocusedId] = useState<string | null>(null);
   const body = useRef<HTMLTableSectionElement | null>(null);
   const found = alarms.findIndex(({ alarm_id }) => alarm_id === focusedId);
-  // An alarm that left the list leaves the keys to its neighbor.
+  // If the focused alarm left the list, its neighbor takes the focus.
   const last = useRef(0);
   const place = Math.max(0, found >= 0 ? found : Math.min(last.current, alarms.length - 1));
   last.current = place;
@@ -151,10 +151,10 @@ export function AlarmTable({
 const hrefOf = ({ device_id, sensor_id, device, sensor }: Alarm) =>
   sensorHref(device_id, sensor_id, { device, sensor });
 
-/** Significant digits of a peak. */
+/** Significant digits of a shown peak. */
 const DIGITS = 6;
 
-/** @returns in the unit of choice, if the unit is known */
+/** @returns the peak in the chosen unit, if the unit is known */
 export function peakText(
   { peak, unit, condition }: Pick<Alarm, 'peak' | 'unit' | 'condition'>,
   choices: UnitChoices,
@@ -236,7 +236,7 @@ function AlarmRow({
 
 const HOUR_MS = 3_600_000;
 
-/** How long alarms can be shelved, in ms. */
+/** Times for which alarms can be shelved, in ms. */
 const SPANS = {
   [HOUR_MS]: 'an hour',
   [8 * HOUR_MS]: '8 hours',
@@ -247,7 +247,7 @@ const SPANS = {
 /** An action on alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
-/** Acknowledges or shelves alarms, with a name and a comment. The browser remembers the name. */
+/** The dialog that acknowledges or shelves alarms, with a name and a comment. The browser stores the name. */
 export function ActDialog({
   act,
   alarms,
@@ -256,7 +256,7 @@ export function ActDialog({
 }: {
   act: Act;
   alarms: Alarm[];
-  /** `done`: in words */
+  /** `done`: text about the result */
   onDone: (done: string) => void;
   onClose: () => void;
 }) {

@@ -75,7 +75,7 @@ export function AlarmsView() {
         {problem ? (
           <ProblemNotice problem={problem} onRetry={problem.code === 'bad_cursor' ? pages.onFirst : reload} />
         ) : data?.items.length === 0 ? (
-          // Until another answer comes, these are the alarms of the filter before.
+          // Until the next answer arrives, `data` holds the alarms of the previous filter.
           !loading && (
             <Notice title={noneText({ state, severity, isPart, isOld: stale !== null })}>
               <p>Rules find alarms in measurements.</p>
@@ -111,8 +111,8 @@ export function AlarmsView() {
 }
 
 /**
- * @param list `isPart`: it has other pages; `isOld`: it is the last known one, since no values come
- * @returns what an empty list of alarms means
+ * @param list `isPart`: the list has other pages; `isOld`: the list is the last known one, because no values arrive
+ * @returns text for an empty list of alarms
  */
 export function noneText({
   state,
@@ -161,7 +161,7 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
   );
 }
 
-/** Sound and notification for new alarms, by the choice of this reader. */
+/** The choice of sound and notification for new alarms. */
 function Signals() {
   const { preferences } = useServices();
   const { signals } = preferences.choice.value;
@@ -191,7 +191,7 @@ function Signals() {
   );
 }
 
-/** @returns whether this browser shows a notification. The first one is the only way to find that out. */
+/** @returns whether this browser shows notifications. Only showing one can prove that. */
 async function tryNotification(): Promise<boolean> {
   await globalThis.Notification?.requestPermission();
   return showNotification('Millrace', { body: 'New alarms are shown like this.', tag: 'millrace' });

@@ -8,19 +8,20 @@ import { limitText } from '../../units.ts';
 const WIDTH = 1000;
 const ROW = 14;
 
-/** The smallest visible width. */
+/** Minimum width of a bar, so that it stays visible. */
 const LEAST_WIDTH = 2;
 
-/** The most sensors that are drawn. */
+/** Maximum number of drawn sensors. */
 const MOST_ROWS = 12;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * When a rule would have fired: a line for each sensor, a bar for each alarm. The lines begin with the oldest sample.
+ * The times when a rule would have fired: a line for each sensor, a bar for each alarm. The lines begin with the
+ * oldest sample.
  *
- * @param props `onLimit`: takes a suggested limit, in the unit that the sensor sends
+ * @param props `onLimit`: receives a suggested limit in the unit that the sensor sends
  */
 export function BacktestStrip({
   result,
@@ -29,7 +30,7 @@ export function BacktestStrip({
   onLimit,
 }: {
   result: Backtest;
-  /** the rule has changed since, and its test is not answered */
+  /** the rule has changed since this backtest */
   isOld: boolean;
   /** the scale in which limits are typed */
   scale: Scale;
@@ -100,7 +101,7 @@ export function BacktestStrip({
   );
 }
 
-/** How much history a backtest read. A range of which less than a day is missing counts as whole. */
+/** Text about the history that a backtest read. If less than a day is missing, the range counts as complete. */
 function historyText({
   from,
   to,
@@ -116,7 +117,7 @@ function historyText({
   return `in the ${formatDuration(storedMs)} that are stored`;
 }
 
-/** @returns those of each sensor */
+/** @returns the episodes, grouped by sensor */
 function rowsOf(items: PastEpisode[]): PastEpisode[][] {
   const rows: Map<string, PastEpisode[]> = new Map();
   for (const item of items) {
@@ -129,8 +130,10 @@ function rowsOf(items: PastEpisode[]): PastEpisode[][] {
 }
 
 /**
- * Suggests a limit with its number of alarms. The limit has all its digits, since a rounded one has another number of alarms. A press makes
- * the suggestion old, and a button that is `disabled` then would lose the focus.
+ * A button that suggests a limit with its number of alarms. The limit keeps all digits, because a rounded limit has
+ * another number of alarms. A press makes the suggestion old. The button is not `disabled` then, because it would
+ * lose the
+ * focus.
  */
 function Suggestion({
   word,
@@ -141,7 +144,7 @@ function Suggestion({
   onLimit,
 }: {
   word: string;
-  /** as sent */
+  /** in the unit that the sensor sends */
   limit: number;
   count: number;
   isOld: boolean;

@@ -22,13 +22,13 @@ import { BacktestStrip } from './backtest.tsx';
 /** Pause in typing before a backtest, in ms. */
 const REST_MS = 500;
 
-/** The form of a rule, and when it would have fired. */
+/** The form of an alarm rule with its backtest. */
 export function RuleForm({
   rule,
   onSaved,
   onClose,
 }: {
-  /** `{}`: a new one */
+  /** `{}`: a new rule */
   rule: Partial<AlarmRule>;
   onSaved: () => void;
   onClose: () => void;
@@ -49,7 +49,7 @@ export function RuleForm({
   const [busy, setBusy] = useState(false);
   const { sent, sentScope } = useUnit(typed);
   const wanted = ruleOf(typed, scale, rule);
-  // The backtest needs neither name nor text, so it does not wait for them.
+  // The backtest needs no name and no text, so it runs before these are typed.
   const tested = ruleOf({ ...typed, name: 'test', text: '' }, scale, rule);
   const question = tested && JSON.stringify(tested);
 
@@ -70,7 +70,7 @@ export function RuleForm({
         },
         (error) => {
           if (abort.signal.aborted) return;
-          // The figures of the limits before do not hold for these.
+          // The figures of the earlier limits do not apply to the new ones.
           setTest(null);
           setMessage(problemText(error));
         },
@@ -129,13 +129,13 @@ export function RuleForm({
     </div>
   );
   const { kind, device, sensor } = typed;
-  // While the form reads the unit of other sensors, the unit of a typed limit is not known.
+  // While the form reads the unit of newly typed sensors, the unit of a typed limit is unknown.
   const isInUnit = scope === scopeKey(scopeOf(typed));
   const note = unitText(unit, scale);
   const suffix = [scale.unit, kind === 'rate' ? 'per second' : ''].filter(Boolean).join(' ');
   const inUnit = suffix && `, ${suffix}`;
   const limit = (name: LimitField, label: string, more?: object) => number(name, `${label}${inUnit}`, more);
-  // The form requests no values during typing.
+  // While the user types another sensor, the form requests no values.
   const isKnown = rule.scope?.device === device && rule.scope.sensor === sensor && sensor !== '';
   const known = isKnown && kind !== 'absent' && kind !== 'rate' ? `${id}-known` : undefined;
   return (
@@ -200,16 +200,16 @@ export function RuleForm({
   );
 }
 
-/** The range of the lowest and the highest value, as that of a backtest. */
+/** Range of the lowest and highest value in days, equal to that of a backtest. */
 const DAYS = 30;
 
-/** Digits beyond these are noise. */
+/** Significant digits of the shown values. Further digits are noise. */
 const DIGITS = 6;
 
 /**
- * What a sensor measured so far, in the unit in which its limit is typed.
+ * Newest, lowest and highest value of a sensor, in the unit in which its limit is typed.
  *
- * @param props ids or names; `id` of the element
+ * @param props `device` and `sensor`: ids or names; `id`: id of the element
  */
 function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sensor: string }) {
   const { client, preferences } = useServices();
@@ -245,10 +245,10 @@ function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sen
 }
 
 /**
- * The unit of the sensors that are typed, after a pause.
+ * The unit of the typed sensors, read after a pause in typing.
  *
- * @returns `sent`: the unit, null: there are no sensors; `sentScope`: `scopeKey` of the sensors that have it,
- *   null: not known yet
+ * @returns `sent`: the unit, null: there are no such sensors; `sentScope`: `scopeKey` of these sensors, null:
+ *   unknown yet
  */
 function useUnit(typed: Typed): { sent: ScopeUnit | null; sentScope: string | null } {
   const scope = scopeOf(typed);
@@ -264,7 +264,7 @@ function useUnit(typed: Typed): { sent: ScopeUnit | null; sentScope: string | nu
 
 const NO_SCOPES: never[] = [];
 
-/** @returns in which unit the limits are */
+/** @returns text about the unit of the limits */
 function unitText(sent: ScopeUnit | null, scale: Scale): string {
   if (sent?.isMixed) {
     return 'These sensors send several units. Millrace compares each value with the limit in the unit of its own sensor.';
@@ -277,7 +277,7 @@ function unitText(sent: ScopeUnit | null, scale: Scale): string {
 
 const MINUTE_MS = 60_000;
 
-/** A condition in words, with the limits in the scale. */
+/** The text of a condition, with the limits in the scale. */
 export function conditionText(
   { kind, limit, clear, for_ms, for_samples, intervals }: AlarmCondition,
   scale: Scale,
@@ -295,7 +295,7 @@ export function conditionText(
   return `${KINDS[kind]} ${written(limit)}${held}${samples}${cleared}`;
 }
 
-/** The kinds of conditions, in words. */
+/** The texts for the kinds of conditions. */
 const KINDS = {
   above: 'above',
   below: 'below',
@@ -312,18 +312,18 @@ interface Typed {
   site: string;
   device: string;
   sensor: string;
-  /** for `outside` the lower end of the band */
+  /** limit; for `outside` the lower end of the band */
   limit: string;
-  /** the upper end of the band, for `outside` */
+  /** only for `outside`: upper end of the band */
   high: string;
-  /** for `outside` the lower end of the band */
+  /** value at which the alarm clears; for `outside` the lower end of the band */
   clear: string;
-  /** the upper end of the band, for `outside` */
+  /** only for `outside`: upper end of the band in which the alarm clears */
   clearHigh: string;
   minutes: string;
-  /** for all kinds but `absent` */
+  /** number of samples, for all kinds except `absent` */
   samples: string;
-  /** for `absent` */
+  /** number of intervals, only for `absent` */
   intervals: string;
   severity: Severity;
   text: string;
@@ -334,19 +334,19 @@ const LIMITS = ['limit', 'high', 'clear', 'clearHigh'] as const;
 type LimitField = (typeof LIMITS)[number];
 
 /**
- * `scale`: of the limits among the texts; `unit`: as sent, null: not known; `scope`: `scopeKey` of the
- * sensors whose unit it is, null: not known yet
+ * `scale`: scale of the typed limits; `unit`: sent unit, null: unknown; `scope`: `scopeKey` of the sensors with that
+ * unit, null: unknown yet
  */
 type Form = { typed: Typed; scale: Scale; unit: ScopeUnit | null; scope: string | null };
 
-/** Limits as sent. */
+/** The scale of limits as sent. */
 const PLAIN = plainScale(null);
 
-/** @param scale of values; that of a rate has no offset */
+/** @param scale of values; the scale of a rate has no offset */
 const scaleOfKind = (scale: Scale, kind: Typed['kind']): Scale =>
   kind === 'rate' ? differenceScale(scale) : scale;
 
-/** @returns its limits as sent, by field */
+/** @returns stored limits of a rule, by form field */
 function limitsOf({ condition }: Pick<Partial<AlarmRule>, 'condition'>): { [field in LimitField]?: number } {
   const [limit, high] = [condition?.limit ?? []].flat();
   const [clear, clearHigh] = [condition?.clear ?? []].flat();
@@ -360,12 +360,12 @@ function limitsOf({ condition }: Pick<Partial<AlarmRule>, 'condition'>): { [fiel
 
 const textOf = (value: number | undefined) => (value === undefined ? '' : String(value));
 
-/** @returns NaN: it is empty, or no number */
+/** @returns NaN: the text is empty or no number */
 const numberOf = (text: string): number => limitOf(PLAIN, text);
 
 /**
- * @param scale in which the limits are typed
- * @returns from which `ruleOf` makes the same rule
+ * @param scale scale in which the limits are typed
+ * @returns texts of the form, from which `ruleOf` creates an equal rule
  */
 export function typedOf(rule: Partial<AlarmRule>, scale: Scale = PLAIN): Typed {
   const { scope = {}, condition, name = '', severity = 'warning', text = '' } = rule;
@@ -395,7 +395,7 @@ export function typedOf(rule: Partial<AlarmRule>, scale: Scale = PLAIN): Typed {
 }
 
 /**
- * The texts for another scale. Nothing changes for the reader as long as the unit stays.
+ * Converts the typed texts to another scale. If the shown unit stays, the texts do not change.
  *
  * @param before the rule as stored
  */
@@ -404,7 +404,7 @@ export function typedIn(
   { typed, scale }: Pick<Form, 'typed' | 'scale'>,
   before: Partial<AlarmRule> = {},
 ): Typed {
-  // The unit stays, so an incomplete text such as `1.` must not change.
+  // If the unit stays, an incomplete text such as `1.` must not change.
   if (scale.unit === next.unit || (isAsSent(scale) && isAsSent(next))) return typed;
   const [from, to] = [scaleOfKind(scale, typed.kind), scaleOfKind(next, typed.kind)];
   const known = limitsOf(before);
@@ -416,9 +416,9 @@ export function typedIn(
 }
 
 /**
- * Replaces the limit. The value that clears moves by the same difference, since the backtest counted with this hysteresis.
+ * Replaces the limit. The clear value moves by the same difference, because the backtest counted with this hysteresis.
  *
- * @param limit as sent
+ * @param limit in the unit that the sensor sends
  * @param before the rule as stored
  */
 export function withLimit(
@@ -437,13 +437,13 @@ export function withLimit(
   };
 }
 
-/** @returns those that are filled in */
+/** @returns the filled-in fields of the scope */
 const scopeOf = ({ type, site, device, sensor }: Typed): WantedAlarmRule['scope'] =>
   Object.fromEntries(Object.entries({ type, site, device, sensor }).filter(([, value]) => value !== ''));
 
 /**
- * @param scale in which the limits are typed
- * @param before the rule as stored: a text that is that of a stored limit gives exactly this one
+ * @param scale scale in which the limits are typed
+ * @param before the stored rule; an unchanged text gives exactly the stored limit
  * @returns null: the name, the scope or the limit is missing
  */
 export function ruleOf(
@@ -459,7 +459,8 @@ export function ruleOf(
 }
 
 /**
- * A text that is no number becomes NaN, which JSON has as null. So the API refuses it, and names the member.
+ * Creates the condition. A text that is no number becomes NaN, which JSON writes as null. So the API refuses it, and
+ * names the member.
  *
  * @returns null: the limit is missing
  */

@@ -27,7 +27,9 @@ import { useStale } from '../../state/verdict.ts';
 import type { UnitChoices } from '../../units.ts';
 import { scaleFor, shownText, toShown } from '../../units.ts';
 
-/** What changed in the last hour: sensors whose values left their usual range or returned, and devices that came or went. */
+/**
+ * The changes of the last hour: sensors whose values left their usual range or returned, and devices that came or went.
+ */
 export function ChangesView() {
   const { data, problem, slow, reload } = useFleetChanges();
   const stale = useStale();
@@ -77,10 +79,10 @@ function Sensors({
 }: {
   sensors: ChangedSensor[];
   read: number;
-  /** of those that were read: they have too little history */
+  /** number of read sensors with too little history */
   unjudged: number;
   total: number;
-  /** null: values come */
+  /** null: values arrive */
   stale: Stale | null;
 }) {
   const { preferences } = useServices();
@@ -141,7 +143,7 @@ function Sensors({
   );
 }
 
-/** Names the time of the values while nothing is stored, because later changes are not known. */
+/** The time of the values while nothing is stored, because later changes are unknown. */
 const untilText = (stale: Stale | null, zone: Zone): string =>
   stale ? ` Values are those of ${formatTime(stale.since, zone)}.` : '';
 
@@ -166,7 +168,7 @@ function rangeText(changed: ChangedSensor, choices: UnitChoices): string {
   return `${formatNumber(low, decimals)} to ${formatNumber(high, decimals)} ${scale.unit}`.trim();
 }
 
-/** Of the value and the range in one row. */
+/** The common scale of value and range in a row. */
 const scaleOf = ({ item, change: { low, high, farthest } }: ChangedSensor, choices: UnitChoices) =>
   scaleFor(item.unit, [low, high, farthest], choices);
 
@@ -179,7 +181,7 @@ function Devices({
   devices: ChangedDevice[];
   read: number;
   total: number;
-  /** null: values come */
+  /** null: values arrive */
   stale: Stale | null;
 }) {
   const { preferences } = useServices();
@@ -231,10 +233,10 @@ function Devices({
   );
 }
 
-/** Describes which sensors and devices were checked if some were not. */
+/** The order in which sensors and devices are checked, as text for a fleet that is too large to check completely. */
 const ORDERS = { sensor: 'the most unusual now first', device: 'those that are offline first' };
 
-/** States the number of checked sensors, because unchecked ones may have changes. */
+/** A note with the number of checked items, because unchecked items may have changes. */
 const PartRead = ({ read, total, what }: { read: number; total: number; what: keyof typeof ORDERS }) =>
   total > read ? (
     <>
@@ -245,42 +247,42 @@ const PartRead = ({ read, total, what }: { read: number; total: number; what: ke
   );
 
 const HOUR_MS = 3_600_000;
-/** The number of hours before the last one that give the usual range. */
+/** Number of hours before the last hour from which the usual range is computed. */
 const HOURS_BEFORE = 5;
-/** Bins of five minutes, and one more at the edge. */
+/** Number of bins: one for each five minutes, and one at the edge. */
 const POINTS = 12 * (HOURS_BEFORE + 1) + 1;
-/** Fewer bins do not show what is usual. */
+/** Minimum number of bins for a usual range. */
 const LEAST_BINS = 12;
-/** The usual range: without the outermost bins, and with as much air as half of it at each side. */
+/** Share of the outermost bins that the usual range leaves out. A margin of half the range is added at each side. */
 const OUTERMOST = 0.05;
 const AIR = 0.5;
-/** A constant value may move by this part of its size. */
+/** Minimum margin as a share of the value, so that a constant value may move a little. */
 const LEAST_AIR = 0.001;
 
-/** Sensors and devices whose history is read. */
+/** Maximum numbers of sensors and devices whose history is read. */
 const MOST_SENSORS = 100;
 const MOST_DEVICES = 300;
 const MOST_EVENTS = 50;
 const AT_ONCE = 3;
 
 interface SensorChange {
-  /** how often the value left its range or returned */
+  /** number of times that the value left its usual range or returned */
   crossings: number;
   /** the newest bin is outside the usual range */
   isOut: boolean;
   /** epoch ms of the last crossing */
   at: number;
-  /** of the usual range */
+  /** lower end of the usual range */
   low: number;
   high: number;
-  /** the value that was furthest out */
+  /** the value farthest from the usual range */
   farthest: number;
 }
 
 /**
  * @param bins oldest first
  * @param since epoch ms of the start of the last hour
- * @returns null: the value stayed in its range; `unjudged`: too little is known
+ * @returns null: the value stayed in its usual range; `unjudged`: there is too little history
  */
 export function changeOf(
   { ts, avg }: Pick<Shape, 'ts' | 'avg'>,
@@ -313,13 +315,13 @@ function usualRange(values: number[]): { low: number; high: number } {
   return { low: low - air, high: high + air };
 }
 
-/** `at`: epoch ms of the last change, `times`: all of them */
+/** `at`: epoch ms of the last change; `times`: number of changes */
 type DeviceChange = { isOnline: boolean; at: number; times: number };
 
 /**
  * @param events newest first
  * @param since epoch ms
- * @returns null: it neither came nor went
+ * @returns null: the device did not go online or offline
  */
 export function cameOrWent(events: DeviceEvent[], since: number): DeviceChange | null {
   const changes = events.filter(({ ts, kind }) => kind !== 'birth' && Date.parse(ts) >= since);
@@ -333,7 +335,7 @@ type ChangedDevice = { device: DeviceItem; change: DeviceChange };
 
 const REFRESH = { refreshMs: 60_000 };
 
-/** What changed in the fleet within the last hour, read again each minute. */
+/** The changes in the fleet within the last hour, read again each minute. */
 function useFleetChanges() {
   const { client, clock } = useServices();
   useFiguresAlone();
@@ -365,7 +367,7 @@ function useFleetChanges() {
   );
 }
 
-/** @returns those that are most unusual now; if the API judged too few, others after them */
+/** @returns sensors to check: the most unusual ones first, then others if the API judged too few */
 async function candidates(client: Client, signal: AbortSignal): Promise<LatestItem[]> {
   const { items } = await client.outliers({ limit: MOST_SENSORS }, signal);
   if (items.length === MOST_SENSORS) return items;
@@ -376,7 +378,7 @@ async function candidates(client: Client, signal: AbortSignal): Promise<LatestIt
 
 /**
  * @param times epoch ms
- * @returns those that changed most first, and how many have too little history
+ * @returns changed sensors, most changes first, and the number of sensors with too little history
  */
 async function changedSensors(
   client: Client,
@@ -399,7 +401,7 @@ async function changedSensors(
 
 /**
  * @param since epoch ms
- * @returns of a large fleet first those that went within the hour
+ * @returns devices to check: first those that went offline since then
  */
 async function devicesOf(client: Client, since: number, signal: AbortSignal): Promise<DeviceItem[]> {
   const [offline, all] = await Promise.all([
@@ -413,7 +415,7 @@ async function devicesOf(client: Client, since: number, signal: AbortSignal): Pr
 
 /**
  * @param since epoch ms
- * @returns the newest change first
+ * @returns changed devices, newest change first
  */
 async function changedDevices(
   client: Client,

@@ -25,14 +25,14 @@ import type { Scale } from '../../units.ts';
 import { shownText, toShown } from '../../units.ts';
 import type { Compared, Line } from './use-compared.ts';
 
-/** Lines after this number are dashed: eight lines differ by more than their colors. */
+/** Number of solid lines. Further lines are dashed, so that eight lines differ by more than their colors. */
 const SOLID = 4;
 const DASHES = { solid: undefined, dashed: [8, 4], ghost: [2, 4] };
 
-/** The same array each time: another one would rebuild the plot. */
+/** A constant array, because a new array would rebuild the plot. */
 const NO_PLUGINS: uPlot.Plugin[] = [];
 
-/** The bands of a sensor of states. Its name stands above them, because no axis shows it. */
+/** The bands of a sensor with states. The name of the sensor stands above, because no axis shows it. */
 export function StateStrip({
   line: { key, name, hue, shape, states, intervalMs, isGhost },
   plugins,
@@ -63,25 +63,27 @@ export function StateStrip({
   );
 }
 
-/** Several signals on one axis of time. It is moved and zoomed as the chart of one sensor. A table next to it has the same figures. */
+/**
+ * Several signals on one time axis, moved and zoomed like the chart of one sensor. A table next to it has the values.
+ */
 export function ComparePlot(props: {
   label: string;
-  /** the same array as long as they are the same */
+  /** must be the same array while the lines stay the same */
   lines: Line[];
   window: Window;
   bounds: Bounds;
-  /** `isSettled`: not on the way any more */
+  /** `isSettled`: the gesture has ended */
   onWindow: (next: Window, isSettled: boolean) => void;
   onReset: () => void;
-  /** epoch ms under the cursor; null: it is away */
+  /** receives epoch ms under the cursor; null: the cursor is outside of the chart */
   onCursor: (ts: number | null) => void;
-  /** text for screen readers of the time that the keyboard reached */
+  /** text for screen readers about the time that the keyboard reached */
   inWords: (ts: number) => string;
-  /** charts with the same one move their cursors together */
+  /** charts with the same key move their cursors together */
   cursorKey: string;
-  /** further parts that it draws */
+  /** further plugins of the plot */
   plugins?: uPlot.Plugin[];
-  /** id of the text that explains its use */
+  /** id of the text that explains how to use the chart */
   describedBy?: string;
 }) {
   const { label, lines, cursorKey, plugins = NO_PLUGINS, describedBy } = props;
@@ -139,7 +141,7 @@ export function compareOptions({
 }): uPlot.Options {
   const look = () => ({ isRaw: false, thresholds: NO_THRESHOLDS });
   const base = chartOptions({ host, zone, cursorKey, look, entryUnder: nothing, onCursor() {}, onPlot() {} });
-  // Each line has its own times: the cursor means its nearest sample.
+  // Each line has its own times, so the cursor selects the nearest sample of each line.
   const { dataIdx: _, ...cursor } = base.cursor ?? {};
   const colors = lines.map(({ hue }) => hueColor(host, hue));
   const [times = {}, values = {}] = base.axes ?? [];
@@ -187,7 +189,7 @@ export function compareOptions({
 
 const nothing = () => null;
 
-/** A hue's color, as its class gives it: a canvas cannot read the variable of a theme. */
+/** The color of a hue, read from an element with its class, because a canvas cannot read theme variables. */
 function hueColor(host: HTMLElement, hue: number) {
   const probe = document.createElement('i');
   probe.className = `hue-${hue}`;
@@ -197,7 +199,7 @@ function hueColor(host: HTMLElement, hue: number) {
   return color;
 }
 
-/** `shown`: the scale of both shapes; `states`: names of their states, null: they are numbers */
+/** `shown`: scale of both shapes; `states`: state names, null: the values are numbers */
 export type Sensor = Compared & {
   hue: number;
   shown: Scale;
@@ -206,7 +208,7 @@ export type Sensor = Compared & {
   ghost: Shape | null;
 };
 
-/** The compared sensors in figures: at the cursor, or the newest; and over the range. */
+/** The table of compared sensors: values at the cursor, or the newest ones, and statistics of the range. */
 export function Legend({
   sensors,
   cursor,
@@ -217,9 +219,9 @@ export function Legend({
   onRemove,
 }: {
   sensors: Sensor[];
-  /** epoch ms; null: it is away */
+  /** epoch ms; null: the cursor is outside of the chart */
   cursor: number | null;
-  /** ms that a sample may lie away from the cursor */
+  /** maximum distance of a sample from the cursor in ms */
   reach: number;
   range: { from: number; to: number };
   /** sensors whose lines are hidden */
@@ -355,7 +357,7 @@ function Row({
   );
 }
 
-/** @returns how many of the samples are in the higher one of two states */
+/** @returns text about the share of samples in the higher of two states */
 function shareText(shape: Shape, states: StateNames): string {
   const shares = sharesOf(shape);
   const higher = shares.at(-1);
@@ -363,7 +365,7 @@ function shareText(shape: Shape, states: StateNames): string {
   return `${states(higher.value)} ${formatNumber(Math.round(higher.share * 1000) / 10)} %`;
 }
 
-/** @returns its newest value, which is followed live */
+/** @returns the newest value of a sensor, kept live */
 function useNewest(sensor: Compared['sensor']): Pick<LatestItem, 'ts' | 'value'> {
   const { live } = useServices();
   const key = sensor ? keyOf(sensor) : '';

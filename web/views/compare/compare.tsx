@@ -37,14 +37,16 @@ const HINT =
   'Drag to zoom in, Shift and drag to pan. Keys: plus and minus zoom, arrows walk along the times, with Shift they pan, 0 goes back.';
 const CURSOR = 'compare';
 
-/** Up to eight sensors of any devices on one axis of time: over each other, or below each other. */
+/**
+ * The comparison of up to eight sensors of any devices on one time axis: in one chart, or in charts below each other.
+ */
 export function CompareView() {
   const { comparison, router } = useServices();
   const { query } = router.place.value;
   const address = readRefs(query).join('\n');
   const refs = useMemo(() => (address ? address.split('\n') : []), [address]);
   const { data, problem, slow, reload } = useComparedSensors(refs);
-  // While other sensors are read, the sensors of before that are still wanted stay.
+  // While new sensors are read, earlier sensors that are still selected stay.
   const compared = useMemo(() => data?.filter(({ ref }) => refs.includes(ref)) ?? [], [data, refs]);
   useTitle('Compare');
   useEffect(() => comparison.set(refs), [comparison, refs]);
@@ -96,7 +98,7 @@ const Waiting = () => (
   </section>
 );
 
-/** How many sensors have a color of their own. */
+/** Number of distinct colors. */
 const HUES = 8;
 
 function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (ref: string) => void }) {
@@ -147,7 +149,7 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
     now.reload();
     before.reload();
   };
-  // A range that is being chosen is read once it is settled.
+  // During a gesture the range is not read yet.
   const isReading = now.loading || window.from !== settled.from || window.to !== settled.to;
   const isEmpty = (group: Line[]) => group.every(({ shape }) => within(shape, range).ts.length === 0);
 
@@ -232,7 +234,7 @@ function toggled(members: ReadonlySet<string>, member: string): ReadonlySet<stri
 const NONE: never[] = [];
 const NO_SHAPES: ReadonlyMap<string, Line['shape']> = new Map();
 
-/** How the sensors are drawn. The address keeps it. */
+/** The choices of how the sensors are drawn. The address keeps them. */
 function Options() {
   const { router } = useServices();
   const { query } = router.place.value;
@@ -270,7 +272,7 @@ function Options() {
   );
 }
 
-/** @returns the sensors first, then their ghosts, so that the order of the legend stays */
+/** @returns lines of the sensors, then of their ghosts (the week before), so that the order of the legend stays */
 function linesOf({
   compared,
   shapes,
@@ -279,9 +281,9 @@ function linesOf({
   choices,
 }: {
   compared: Compared[];
-  /** by key of the sensor */
+  /** shapes by sensor key */
   shapes: ReadonlyMap<string, Line['shape']>;
-  /** the same a week earlier */
+  /** shapes of a week earlier by sensor key */
   ghosts: ReadonlyMap<string, Line['shape']>;
   isOwn: boolean;
   choices: UnitChoices;
@@ -310,11 +312,11 @@ function linesOf({
   return lines.toSorted((a, b) => Number(a.isGhost) - Number(b.isGhost));
 }
 
-/** @returns the values of both: a sensor and its ghost are drawn alike */
+/** @returns the values of a sensor and its ghost, which are drawn in one form */
 const together = (shape: Shape, ghost: Shape | undefined): Pick<Shape, 'min' | 'max'> =>
   ghost ? { min: [...shape.min, ...ghost.min], max: [...shape.max, ...ghost.max] } : shape;
 
-/** @returns by unit as sent: sensors of one unit share an axis, so they share its prefix and the unit of choice, too */
+/** @returns scale by sent unit. Sensors with equal units share an axis, so they also share prefix and chosen unit */
 function scalesOf(
   compared: Compared[],
   shapes: ReadonlyMap<string, Line['shape']>,
@@ -346,7 +348,7 @@ const sensorsOf = (compared: Compared[], lines: Line[]): Sensor[] =>
 
 /**
  * @param ts epoch ms
- * @returns for screen readers
+ * @returns text for screen readers
  */
 function textAt(lines: Line[], ts: number, reachMs: number): string {
   const texts = lines.flatMap(({ name, shown, states, shape, isGhost }) => {

@@ -16,14 +16,14 @@ import { keyOf } from '../../state/live.ts';
 import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 
-/** A sensor of the address. */
+/** A sensor of the page address. */
 export interface Compared {
-  /** its reference in the address */
+  /** reference of the sensor in the address */
   ref: string;
   name: string;
-  /** its name, or its id */
+  /** device name, or id */
   device: string;
-  /** null: there is none */
+  /** null: the sensor does not exist */
   sensor: (SensorInfo & { device_id: string }) | null;
 }
 
@@ -57,10 +57,10 @@ export function useComparedSensors(refs: string[]) {
   return answer;
 }
 
-/** A ghost of a live window reaches this part of its length further than now, and is read again when now has come there. */
+/** A ghost of a live window is read ahead by this share of its length, and read again after that time. */
 const GHOST_STEP = 0.05;
 
-/** The window of the ghosts. A live window moves on, so theirs is a little ahead. */
+/** The window of the ghosts, a week earlier. For a live window, it reaches a little ahead. */
 export function ghostWindow({ live, from, to }: Window): Window {
   if (!live) return { live: false, from: from - WEEK_MS, to: to - WEEK_MS };
   const step = Math.max((to - from) * GHOST_STEP, 1000);
@@ -68,14 +68,13 @@ export function ghostWindow({ live, from, to }: Window): Window {
   return { live: false, from: Math.floor(end - (to - from) - step), to: Math.ceil(end) };
 }
 
-/** Concurrent requests: a browser has six connections to a host, all tabs together. */
+/** Concurrent requests. A browser opens at most six connections to a host, for all tabs together. */
 const AT_ONCE = 3;
 
 /**
- * The shapes of some sensors in a window, each as soon as it is read. A live window goes on.
+ * The shapes of sensors in a window, each available as soon as it is read. A live window is updated continuously.
  *
- * @returns `shapes` by key of
- * the sensor
+ * @returns `shapes`: by sensor key
  */
 export function useShapes(
   sensors: { device_id: string; sensor_id: string; interval_ms: number | null }[],
@@ -91,7 +90,7 @@ export function useShapes(
   const careful = useMemo(() => withLimit(client, createLimit(AT_ONCE)), [client]);
   const keys = useMemo(() => sensors.map(keyOf), [sensors]);
   const { live: isLive, from, to } = window;
-  // The key of the effect: its sensors and range.
+  // This text identifies sensors and range, and is the only dependency of the effect.
   const name = [...keys, isLive ? to - from : `${from}/${to}`].join(' ');
 
   useEffect(() => {
@@ -118,7 +117,7 @@ export function useShapes(
     };
   }, [careful, clock, live, zone, name, round]);
 
-  // A component is drawn with another range before the effect reads it.
+  // With a new range, the component is drawn once before the effect starts to read.
   const isRead = settled.name === name && settled.keys.size === new Set(keys).size;
   const [problem = null] = problems.values();
   return { shapes, loading: !isRead && !problem, problem, reload };
@@ -138,30 +137,30 @@ export const NO_SHAPE: Shape = emptyShape({ from: 0, to: 0 });
 export interface Line {
   key: string;
   name: string;
-  /** as shown */
+  /** shown unit */
   unit: string | null;
-  /** in which `shape` has its values */
+  /** scale of the values of `shape` */
   shown: Scale;
-  /** between two samples, from the device's birth */
+  /** time between two samples, from the birth message */
   intervalMs: number | null;
   shape: Shape;
   /** 1 to 8 */
   hue: number;
-  /** lines with the same one share an axis */
+  /** lines with the same scale share an axis */
   scale: string;
-  /** the same sensor a week earlier */
+  /** the line shows the sensor a week earlier */
   isGhost: boolean;
-  /** names of its states; null: it is a number, drawn as a line */
+  /** state names; null: the values are numbers, drawn as a line */
   states: StateNames | null;
 }
 
-/** One chart of the comparison: lines, or the bands of one sensor of states and its ghost. */
+/** One chart of the comparison: lines, or the bands of one sensor with states and its ghost. */
 export type Group = { key: string; lines: Line[]; hasStates: boolean };
 
 /**
- * @param lines those that are seen
- * @param isStacked a chart for each sensor; else one for all lines, and one for each sensor of states
- * @returns in the order of the sensors
+ * @param lines visible lines
+ * @param isStacked true: a chart for each sensor; false: one for all lines, and one for each sensor with states
+ * @returns charts in the order of the sensors
  */
 export function groupsOf(lines: Line[], isStacked: boolean): Group[] {
   const groups: Map<string, Group> = new Map();
@@ -176,10 +175,10 @@ export function groupsOf(lines: Line[], isStacked: boolean): Group[] {
   return isStacked ? all : all.toSorted((a, b) => Number(a.hasStates) - Number(b.hasStates));
 }
 
-/** How far back the ghost is, in ms. */
+/** Age of the ghost in ms. */
 export const WEEK_MS = 7 * 86_400_000;
 
-/** @param ms later */
+/** @param ms by which the shape moves to a later time */
 export const shifted = (shape: Shape, ms: number): Shape => ({
   ...shape,
   from: shape.from + ms,
@@ -188,10 +187,10 @@ export const shifted = (shape: Shape, ms: number): Shape => ({
 });
 
 /**
- * The lines with one column of times. Where a line has no sample at a time of another one, its value is undefined, and the line goes on;
- * null is a gap.
+ * Aligns the lines to one column of times. If a line has no sample at a time of another line, its value is undefined
+ * and the line continues. null is a gap.
  *
- * @returns as the chart takes it; every entry is a place
+ * @returns columns for the chart; `places` has every entry
  */
 export function alignLines(lines: Line[]): Drawn {
   const tables = lines.map(({ shape, intervalMs }) => {
@@ -207,16 +206,16 @@ export function alignLines(lines: Line[]): Drawn {
 
 /**
  * @param index of the sensor
- * @param isOwn each sensor has an axis of its own; else those of one unit share theirs
- * @returns the name of its scale
+ * @param isOwn true: each sensor has its own axis; false: sensors with equal units share an axis
+ * @returns name of the scale
  */
 export const scaleOf = (unit: string | null, index: number, isOwn: boolean): string =>
   isOwn ? `own ${index}` : `unit ${unit ?? ''}`;
 
-/** The number of axes with labels: one at each side. */
+/** Number of axes with labels: one at each side. */
 const AXES = 2;
 
-/** @returns the axes with figures; `hue` of one that has only one sensor */
+/** @returns axes with labels; `hue`: color of the only sensor of an axis, null: several sensors */
 export function axesOf(lines: Line[]): { scale: string; unit: string | null; hue: number | null }[] {
   const own = lines.filter(({ isGhost }) => !isGhost);
   const scales = [...new Set(own.map(({ scale }) => scale))].slice(0, AXES);

@@ -31,7 +31,7 @@ export function CredentialsView() {
 /** The open dialog. */
 type Asked = { action: 'issue' } | { action: 'rotate' | 'revoke'; credential: Credential };
 
-/** All accounts, page by page. */
+/** The list of accounts in pages. */
 function Accounts() {
   const { client, router } = useServices();
   const { query } = router.place.value;
@@ -108,7 +108,7 @@ function Accounts() {
   );
 }
 
-/** Warns where the accounts have no effect. */
+/** A warning if the broker does not use the accounts. */
 function BrokerNote({ mqtt }: { mqtt: Mqtt }) {
   if (!mqtt.embedded) {
     return (

@@ -7,7 +7,7 @@ import { Cancel, Copyable, Dialog, DialogProblem } from '../../kit/controls.tsx'
 import { publishCommand } from '../../kit/first-steps.tsx';
 import { useServices } from '../../state/hooks.ts';
 
-/** What these dialogs mean by a code. */
+/** Texts for error codes of the API in these dialogs. */
 const WORDS: Record<string, ProblemWords> = {
   credential_exists: {
     title: 'This account has a credential already',
@@ -26,7 +26,7 @@ function Failure({ problem }: { problem: Problem }) {
   return <DialogProblem title={title} advice={advice} />;
 }
 
-/** A request of a dialog. */
+/** The state of the request of a dialog. */
 function useSending<T>(
   ask: () => Promise<T>,
   onAnswer: (answer: T) => void,
@@ -43,7 +43,7 @@ function useSending<T>(
   return { busy, problem, send };
 }
 
-/** Issues a credential to a device or a gateway. Its secret is shown in the same dialog. */
+/** The dialog that issues a credential for a device or a gateway, and shows its secret. */
 export function IssueDialog({
   mqtt,
   onIssued,
@@ -111,14 +111,14 @@ export function IssueDialog({
   );
 }
 
-/** @returns its lines that are not blank */
+/** @returns lines that are not blank */
 const linesOf = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Replaces the secret of an account, after a confirmation. The new one is shown in the same dialog. */
+/** The dialog that replaces the secret of an account after a confirmation, and shows the new secret. */
 export function RotateDialog({
   credential: { account, device_id },
   mqtt,
@@ -156,7 +156,7 @@ export function RotateDialog({
   );
 }
 
-/** Revokes a credential, after a confirmation. */
+/** The dialog that revokes a credential after a confirmation. */
 export function RevokeDialog({
   credential: { account, device_id, devices },
   onRevoked,
@@ -189,8 +189,8 @@ export function RevokeDialog({
 }
 
 /**
- * Asks, and then shows the new secret. It stays the same dialog, so the focus stays in it. No other page and no other answer has the
- * secret, so Escape must not close it.
+ * A dialog with a question that afterwards shows the new secret. One dialog for both keeps the focus. No other page
+ * or answer has the secret, so Escape must not close it.
  */
 const SecretDialog = ({
   title,
@@ -206,7 +206,7 @@ const SecretDialog = ({
   issued: IssuedCredential | null;
   mqtt: Mqtt | null;
   onClose: () => void;
-  /** the way to answer */
+  /** the form or buttons below the question */
   children: ComponentChildren;
 }) => (
   <Dialog
@@ -219,7 +219,7 @@ const SecretDialog = ({
 );
 
 function Secret({ issued: { account, secret }, mqtt }: { issued: IssuedCredential; mqtt: Mqtt | null }) {
-  // The device of a topic is one level. An edge node of Sparkplug has topics of its own.
+  // A device name is one topic level. An account with a slash belongs to a Sparkplug edge node, which has other topics.
   const command =
     mqtt && !account.includes('/')
       ? publishCommand(mqtt, { hostname: location.hostname, device: account, account, secret })

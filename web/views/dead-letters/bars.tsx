@@ -12,14 +12,14 @@ import { OtherZone } from '../../kit/figure.tsx';
 import { byCount, codeOf } from './codes.tsx';
 import type { Bin, Span } from './counts.ts';
 
-/** The drawing's own units; it is stretched to whatever room there is. */
+/** Height of the drawing in SVG units. The drawing is stretched to the available space. */
 const HEIGHT = 100;
-/** Share of its room that a bar takes. */
+/** Width of a bar as a share of its space. */
 const FILLED = 0.8;
 /** Minimum height of a bar that is not empty. */
 const LEAST = 1.5;
 
-/** Refusals over time, by code. One bar can be chosen: by pointer, or by arrow keys and Enter. */
+/** A bar chart of refusals over time, by code. Pointer, or arrow keys and Enter, choose a bar. */
 export function Bars({
   bins,
   chosen,
@@ -31,7 +31,7 @@ export function Bars({
   bins: Bin[];
   chosen: Span | null;
   zone: Zone;
-  /** epoch ms: what is older is not counted yet */
+  /** epoch ms; older dead letters are not counted yet */
   reached: number;
   onChoose: (bin: Bin) => void;
 }) {
@@ -131,7 +131,7 @@ const barText = ({ from, to, deadLetters, codes }: Bin, zone: Zone) => (
 export const binName = ({ from, to }: Span, zone: Zone): string =>
   `${formatDateClock(from, zone)}–${formatClock(to, zone)}`;
 
-/** @returns five times from edge to edge */
+/** @returns labels of five times from edge to edge */
 function axisOf(bins: Bin[], zone: Zone): string[] {
   const [first, last] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 0];
   const withDate = last - first > 2 * 86_400_000;
@@ -141,7 +141,7 @@ function axisOf(bins: Bin[], zone: Zone): string[] {
   });
 }
 
-/** The bars in figures, each with a link to its dead letters. */
+/** The bars as a table. Each row links to its dead letters. */
 export function BinsTable({
   bins,
   zone,

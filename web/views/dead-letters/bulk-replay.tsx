@@ -11,11 +11,11 @@ import type { Collected, Replayed } from './replay.tsx';
 import { collect, countRefused, isStored, MOST_AT_ONCE, replayAll, sumReplays } from './replay.tsx';
 import { escapeLine } from './text.ts';
 
-/** The most results that are listed. */
+/** Maximum number of listed results. */
 const MOST_LISTED = 100;
 
 /**
- * Replays all dead letters of the list at once.
+ * The button and dialog that replay all dead letters of the list.
  *
  * @param props `query`: range, device and code of the list
  */
@@ -56,7 +56,7 @@ function BulkDialog({ query, onClose }: { query: Query; onClose: () => void }) {
   const [replayed, setReplayed] = useState<Replayed[]>([]);
   const [problem, setProblem] = useState<Problem | null>(null);
   const abort = useRef(new AbortController());
-  // The list may change while the question is open. The answer is about the list that was asked about.
+  // The list may change while the dialog is open. The confirmation applies to the list at the time of opening.
   const asked = useRef(query);
 
   useEffect(() => {
@@ -190,7 +190,7 @@ function Progress({
   );
 }
 
-/** The result of each dead letter, those that are not stored first. */
+/** The results of the dead letters. Those that are not stored come first. */
 function Results({ replayed }: { replayed: Replayed[] }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;

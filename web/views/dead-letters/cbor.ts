@@ -1,8 +1,8 @@
 import { hexOf } from './text.ts';
 
 /**
- * CBOR (RFC 8949) as text for people: the notation of JSON, with byte strings as `h'…'`. The integer labels of SenML
- * (RFC 8428, table 4) are written as its names.
+ * Decodes CBOR (RFC 8949) to readable text: JSON notation, with byte strings as `h'…'`. Integer labels of SenML
+ * (RFC 8428, table 4) are written as names.
  */
 
 const SENML_LABELS: Record<string, string> = {
@@ -25,12 +25,12 @@ const SENML_LABELS: Record<string, string> = {
 
 const SIMPLE: Record<number, string> = { 20: 'false', 21: 'true', 22: 'null', 23: 'undefined' };
 
-/** Deeper nesting is refused. */
+/** Maximum nesting. Deeper nesting is refused. */
 const DEEPEST = 64;
 
 /**
- * @returns the elements of a top-level array, or the one value that it is
- * @throws {Error} where it is no CBOR, or something follows it
+ * @returns the elements of a top-level array, or the single value
+ * @throws {Error} if the bytes are no CBOR, or bytes follow the value
  */
 export function readCbor(bytes: Uint8Array): string[] {
   const reader = createBytesReader(bytes);
@@ -82,7 +82,7 @@ const label = (key: string): string => (Object.hasOwn(SENML_LABELS, key) ? `"${S
 
 const BREAK = 0xff;
 
-/** The parts of CBOR (RFC 8949) that bytes consist of, one after the other: heads, and the strings that follow some of them. */
+/** Reads bytes as parts of CBOR (RFC 8949), one after the other: heads, and the strings that follow some heads. */
 function createBytesReader(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
@@ -93,7 +93,7 @@ function createBytesReader(bytes: Uint8Array) {
     return bytes.subarray(at - length, at);
   }
 
-  /** @param size of an argument, in bytes */
+  /** @param size length of an argument in bytes */
   function unsigned(size: number): number | bigint {
     take(size);
     if (size === 1) return view.getUint8(at - 1);
@@ -111,7 +111,7 @@ function createBytesReader(bytes: Uint8Array) {
     throw new Error('a length that is reserved');
   }
 
-  /** @param read one more */
+  /** @param read reads the next element */
   function repeat(count: number | bigint | null, read: () => void) {
     if (count !== null) {
       for (let left = Number(count); left > 0; left--) read();
@@ -133,8 +133,8 @@ function createBytesReader(bytes: Uint8Array) {
   }
 
   /**
-   * @param info of the head just read
-   * @returns null: it is no floating-point number
+   * @param info additional information of the last head
+   * @returns null: the value is no floating-point number
    */
   function float(info: number, argument: number | bigint | null): number | null {
     if (info === 25) return halfFloat(Number(argument));

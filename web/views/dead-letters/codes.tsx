@@ -2,9 +2,9 @@ import type { Refusal } from '../../api/types.ts';
 import { formatCount } from '../../format.ts';
 import { escapeLine } from './text.ts';
 
-/** The refusals of docs/reference/errors.md, for people: what each means, what to do about it, and how it is drawn. */
+/** A refusal code of docs/reference/errors.md, with its meaning, advice, and appearance. */
 interface RefusalCode {
-  /** the words of docs/reference/errors.md; a test compares */
+  /** text of docs/reference/errors.md; a test compares both */
   title: string;
   /** the advice */
   advice: string;
@@ -82,7 +82,7 @@ export const CODES: Record<string, RefusalCode> = {
   },
 };
 
-/** For codes of a newer API. */
+/** The text for codes of a newer API. */
 const UNKNOWN: RefusalCode = {
   title: 'A code that this dashboard does not know',
   advice: 'See docs/reference/errors.md.',
@@ -92,11 +92,11 @@ const UNKNOWN: RefusalCode = {
 export const codeOf = (code: string): RefusalCode =>
   Object.hasOwn(CODES, code) ? (CODES[code] ?? UNKNOWN) : UNKNOWN;
 
-/** @returns the most frequent first */
+/** @returns codes and counts, the most frequent first */
 export const byCount = (codes: Record<string, number>): [code: string, count: number][] =>
   Object.entries(codes).sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));
 
-/** The legend of the bars: what was refused, how often, what it means, and what to do. */
+/** The table of refusal codes with count, meaning and advice. It is also the legend of the bars. */
 export const CodeTable = ({
   codes,
   chosen,
@@ -104,9 +104,9 @@ export const CodeTable = ({
 }: {
   /** refusals by code */
   codes: Record<string, number>;
-  /** the code that the list is narrowed to */
+  /** the code by which the list is filtered */
   chosen: string | null;
-  /** the list narrowed to a code */
+  /** returns the address of the list filtered by a code */
   hrefOf: (code: string) => string;
 }) => (
   <table class="plain stacks codes">
@@ -141,7 +141,7 @@ export const CodeTable = ({
   </table>
 );
 
-/** @param props its sign and its name */
+/** A code with its colored sign and its name. @param props `code`: refusal code */
 export const Code = ({ code }: { code: string }) => (
   <span class="code">
     <span class={`code-sign ${codeOf(code).className}`} aria-hidden="true" />
@@ -149,13 +149,13 @@ export const Code = ({ code }: { code: string }) => (
   </span>
 );
 
-/** Reasons of one code that are shown; the payload below marks every refused measurement. */
+/** Maximum number of shown reasons per code. The payload below marks every refused measurement. */
 const MOST_REASONS = 3;
 
 /**
- * The refused measurements of a message with the reasons.
+ * The table of the refused measurements of a message, with reasons.
  *
- * @param props `element`: what an element of the message is
+ * @param props `element`: noun for an element of the message
  */
 export const RefusedTable = ({
   refused,
@@ -199,14 +199,14 @@ export const RefusedTable = ({
   </table>
 );
 
-/** @returns by code, in the order in which the codes come */
+/** @returns indexes by code, in order of first occurrence */
 export function indexesByCode(refused: Refusal[]): Map<string, number[]> {
   const byCode: Map<string, number[]> = new Map();
   for (const { index, code } of refused) byCode.set(code, [...(byCode.get(code) ?? []), index]);
   return byCode;
 }
 
-/** @returns which field breaks which rule, `[2].value: must be a number`; each text once, the first of them */
+/** @returns distinct reasons, such as `[2].value: must be a number`, up to the limit */
 export function reasonsOf(refused: Refusal[], code: string, limit: number): string[] {
   const texts: Set<string> = new Set();
   for (const refusal of refused) {
@@ -218,7 +218,7 @@ export function reasonsOf(refused: Refusal[], code: string, limit: number): stri
   return [...texts];
 }
 
-/** @returns what an element of its messages is */
+/** @returns noun for an element of the messages on a topic */
 export function elementOf(topic: string): 'measurement' | 'sensor' | 'metric' {
   if (topic.startsWith('spBv1.0/')) return 'metric';
   return topic.endsWith('/birth') ? 'sensor' : 'measurement';

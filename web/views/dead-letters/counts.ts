@@ -6,10 +6,10 @@ import { parseTime } from '../../routes.ts';
 import { aheadOf, MOVED_MS } from '../../state/clock.ts';
 import { useServices } from '../../state/hooks.ts';
 
-/** Epoch ms, half-open. */
+/** A half-open range in epoch ms. */
 export type Span = { from: number; to: number };
 
-/** `total`: refused measurements of all codes */
+/** The counts of one bar. `total`: refused measurements of all codes */
 export type Bin = {
   from: number;
   to: number;
@@ -20,7 +20,9 @@ export type Bin = {
 
 const HOUR_MS = 3_600_000;
 
-/** The ranges that can be chosen; `value` stands in the address. A bar is `binMs` wide: what is narrower cannot be hit. */
+/**
+ * The selectable ranges. `value`: text in the address; `binMs`: width of a bar, because a narrower bar is hard to hit
+ */
 export const RANGES = [
   { value: '1d', label: '1 d', words: '24 hours', binMs: HOUR_MS, bins: 24 },
   { value: '7d', label: '7 d', words: '7 days', binMs: 3 * HOUR_MS, bins: 56 },
@@ -34,23 +36,24 @@ export const rangeOf = (query: URLSearchParams): typeof DEFAULT_RANGE =>
 
 /**
  * @param now epoch ms
- * @returns whole bins, the last of them the one that runs
+ * @returns the span of whole bins that ends with the current bin
  */
 export function spanOf({ binMs, bins }: typeof DEFAULT_RANGE, now: number): Span {
   const to = (Math.floor(now / binMs) + 1) * binMs;
   return { from: to - bins * binMs, to };
 }
 
-/** @returns the one bar that was chosen */
+/** @returns the chosen bar; null: no bar is chosen */
 export function chosenBin(query: URLSearchParams, { binMs }: typeof DEFAULT_RANGE): Span | null {
   const at = parseTime(query.get('at'));
   return at === null ? null : { from: at, to: at + binMs };
 }
 
 /**
- * @param answer takes the place of all that was known from its `from` on, up to
- * what it was asked for
- * @param to epoch ms that it was asked up to
+ * Merges an answer into the known hours.
+ *
+ * @param answer replaces the hours from its `from` to the requested end
+ * @param to epoch ms, requested end
  */
 export function mergeHours(
   known: RefusedHour[],
@@ -65,7 +68,7 @@ export function mergeHours(
   return [...known.filter(isElsewhere), ...items];
 }
 
-/** @returns oldest first, empty ones too */
+/** @returns bins, oldest first, empty ones included */
 export function binsOf(hours: RefusedHour[], { from, to }: Span, binMs: number): Bin[] {
   const bins: Bin[] = [];
   for (let at = from; at < to; at += binMs) {
@@ -80,7 +83,7 @@ export function binsOf(hours: RefusedHour[], { from, to }: Span, binMs: number):
 
 /**
  * @param bins oldest first
- * @returns all of them as one
+ * @returns one bin with the sum of all counts
  */
 export function sumBins(bins: Bin[]): Bin {
   const sum: Bin = {
@@ -102,23 +105,23 @@ function addTo(bin: Bin, deadLetters: number, codes: Record<string, number>) {
   }
 }
 
-/** New dead letters are counted this often, in ms. */
+/** Interval of counting new dead letters, in ms. */
 const REFRESH_MS = 10_000;
 const RETRY_MS = 5000;
 
 interface Counts {
   hours: RefusedHour[];
-  /** what is asked for */
+  /** the requested span */
   span: Span;
-  /** epoch ms back to which all is counted */
+  /** epoch ms; all newer dead letters are counted */
   reached: number;
   /** the problem that stopped the count */
   problem: Problem | null;
 }
 
 /**
- * Counts back from now, in as many steps as the API needs: where there is too much for one answer, that begins later than
- * asked for, and the next one ends there.
+ * Counts dead letters backward from now. If one answer cannot hold the range, it begins later than requested, and the
+ * next request ends there.
  */
 export function useCounts(range: (typeof RANGES)[number]) {
   const { client, clock } = useServices();
@@ -158,7 +161,7 @@ export function useCounts(range: (typeof RANGES)[number]) {
           await countBack(known.span.from, isNew ? undefined : known.reached);
         } else {
           show({ span: spanOf(range, now) });
-          // A dead letter has the time of its receipt, and may be written a little later.
+          // A dead letter has the time of its receipt, but may be written later. So the last hours are counted again.
           await countBack(Math.floor(countedAt / HOUR_MS - 1) * HOUR_MS);
           countedAt = now;
         }

@@ -14,22 +14,22 @@ import { byCount, Code, reasonsOf } from './codes.tsx';
 import type { Span } from './counts.ts';
 import { escapeLine, previewOf } from './text.ts';
 
-/** Each dead letter comes with its payload, up to 64 KiB. */
+/** Rows per page. The number is small, because each dead letter comes with its payload of up to 64 KiB. */
 const PAGE_ROWS = 25;
 
-/** With a filter the API may give pages that are empty before the end: it reads a bounded number of rows for each. */
+/** Maximum number of empty pages in a row. With a filter, the API checks a limited number of rows for each page. */
 const MOST_EMPTY_PAGES = 20;
 
-/** The dead letters of the range or of one bar, page by page, of one device or one code where that is chosen. */
+/** The list of dead letters in the range or in one bar, filtered by device and code, in pages. */
 export function DeadLetterList({
   span,
   bin,
   count,
 }: {
   span: Span;
-  /** the bar that was chosen */
+  /** the chosen bar; null: the whole range */
   bin: Span | null;
-  /** dead letters that are known in the span. A change reloads the first page */
+  /** number of known dead letters in the span; a change reloads the first page */
   count: number;
 }) {
   const { client, preferences, router } = useServices();
@@ -128,7 +128,7 @@ const NothingHere = ({ isFiltered, more }: { isFiltered: boolean; more: boolean 
   </Notice>
 );
 
-/** @returns what the filter offers; any other device may be typed */
+/** @returns devices that the filter offers; users may type other devices */
 const devicesOf = (items: DeadLetter[]): string[] =>
   [...new Set(items.flatMap(({ device }) => device ?? []))].sort();
 
@@ -138,11 +138,11 @@ const DeadLetterTable = ({
   zone,
   hrefOf,
 }: {
-  /** null while the first page is asked for */
+  /** null while the first page is read */
   deadLetters: DeadLetter[] | null;
   busy: boolean;
   zone: Zone;
-  /** address of a dead letter */
+  /** returns the address of a dead letter */
   hrefOf: (id: string) => string;
 }) => (
   <table class="plain stacks dead-letters" aria-busy={busy}>
@@ -220,7 +220,7 @@ const Row = ({ deadLetter, zone, href }: { deadLetter: DeadLetter; zone: Zone; h
   </tr>
 );
 
-/** The first field that breaks a rule, and the rule. Old dead letters have neither. */
+/** The first field that violates a rule, and the rule. Dead letters of older versions have neither. */
 function FirstReason({ refused }: { refused: Refusal[] }) {
   const first = refused.find(({ rule }) => rule);
   if (!first) return null;
@@ -232,7 +232,7 @@ function FirstReason({ refused }: { refused: Refusal[] }) {
   );
 }
 
-/** A dead letter has the device of its topic, which may be unknown. */
+/** A link to the device of a dead letter, as named in the topic. The device may be unknown to Millrace. */
 export const DeviceLink = ({ device }: { device: string | null }) =>
   device === null ? (
     <span class="quiet">several</span>

@@ -13,13 +13,13 @@ import { Choice } from '../../kit/controls.tsx';
 import { readCbor } from './cbor.ts';
 import type { Piece } from './text.ts';
 
-/** One dead letter, opened: where it came from, what was refused and why, what it held. */
+/** The page of one dead letter: origin, refused measurements with reasons, payload. */
 export function DeadLetterPage({ id, backHref }: { id: string; backHref: string }) {
   const { client } = useServices();
   const heading = useRef<HTMLHeadingElement | null>(null);
   const { data, problem, slow, reload } = useQuery(id, (signal) => client.deadLetter(id, signal));
   useTitle('Dead letter');
-  // The view is the same, its content another: keyboard and screen reader begin at its top.
+  // The view stays and its content changes, so the heading takes the focus for keyboard and screen reader.
   useEffect(() => heading.current?.focus(), []);
 
   return (
@@ -118,21 +118,21 @@ function Content({ deadLetter }: { deadLetter: DeadLetter }) {
 
 /** The payload of a dead letter, decoded. Its text comes from unknown senders, and is escaped. */
 interface Payload {
-  /** that were kept */
+  /** the kept bytes of the payload */
   bytes: Uint8Array;
-  /** null where the bytes are no UTF-8 */
+  /** null: the bytes are no UTF-8 */
   text: string | null;
-  /** one by one, as the codes count them; null where they cannot be separated */
+  /** elements by the index that refusals use; null: the payload cannot be split */
   elements: string[] | null;
-  /** of the elements */
+  /** format of the elements */
   format: 'JSON' | 'CBOR' | null;
-  /** path of the array of elements: a birth has them in a member */
+  /** path of the array of elements; in a birth message the member `sensors` */
   base: '' | 'sensors';
-  /** why there are no elements; empty where there are */
+  /** why the payload cannot be split; empty if there are elements */
   obstacle: string;
 }
 
-/** @param deadLetter one whose payload was kept */
+/** @param deadLetter a dead letter whose payload was kept */
 export function readPayload({ payload_base64, content_type, refused }: DeadLetter): Payload {
   const bytes = bytesOf(payload_base64 ?? '');
   const text = textOf(bytes);
@@ -184,16 +184,16 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** Ingest uses the same rule: an array of CBOR begins with one of these bytes, and no text does. */
+/** A CBOR array begins with one of these bytes, and no UTF-8 text does. Ingest uses this rule, too. */
 const looksLikeCbor = ([first = 0]: Uint8Array) => first >= 0x80 && first <= 0x9f;
 
-/** Elements that are shown at once; more on demand. */
+/** Number of elements that are shown at first, and that each click adds. */
 const AT_ONCE = 100;
 
-/** A dump of so many bytes a line fits a phone. */
+/** Bytes per line of a hex dump. The narrow dump fits a phone. */
 const DUMP_WIDTHS = { narrow: 8, wide: 16 };
 
-/** The payload in its most readable form. It comes from unknown senders, so everything is shown as text. */
+/** The payload in its most readable form. The sender is unknown, so all content is shown as text. */
 function PayloadView({
   payload,
   size,
@@ -201,10 +201,10 @@ function PayloadView({
   element,
 }: {
   payload: Payload;
-  /** bytes of the whole */
+  /** bytes of the whole payload */
   size: number;
   refused: Refusal[];
-  /** what an element is, such as `measurement` */
+  /** noun for an element, such as `measurement` */
   element: string;
 }) {
   const { bytes, text, elements, format, base, obstacle } = payload;
@@ -253,7 +253,7 @@ function piecesOf(text: string, format: Payload['format'], refused: Refusal[]): 
   );
 }
 
-/** A text with the values that were refused marked. */
+/** A text in which the refused values are marked. */
 const Marked = ({ pieces }: { pieces: Piece[] }) =>
   pieces.map(({ text, isMarked }) => (isMarked ? <mark class="refused-value">{text}</mark> : text));
 
@@ -271,7 +271,7 @@ function Elements({
   const [shown, setShown] = useState(AT_ONCE);
   const [onlyRefused, setOnlyRefused] = useState(false);
   const codes = new Map(refused.map(({ index, code }) => [index, code]));
-  // A message that was refused as a whole has its reason at its only element.
+  // If a message of one element was refused as a whole, the reason is shown at that element.
   const isOne = elements.length === 1;
   const reasonsFor = (at: number) => refused.filter(({ index }) => index === at || (index === -1 && isOne));
   const all = elements.map((text, index) => ({ text, index, code: codes.get(index) }));
@@ -315,8 +315,8 @@ function Elements({
 }
 
 /**
- * @param element its path
- * @returns paths within the element. In a message of one object the paths have no index
+ * @param element path of the element
+ * @returns paths of the refused fields within the element; for a message of one object, the paths have no index
  */
 const pathsWithin = (element: string, refused: Refusal[]): string[] =>
   refused.flatMap(({ path = '' }) => {

@@ -126,10 +126,10 @@ const Totals = ({
   reached,
 }: {
   sum: Bin;
-  /** of the range */
+  /** name of the range */
   words: string;
   isKnown: boolean;
-  /** the time back to which dead letters are counted so far; null: the count is complete */
+  /** time since which dead letters are counted so far; null: the count is complete */
   reached: string | null;
 }) => (
   <p class="totals" role="status">
@@ -158,11 +158,11 @@ const NothingRefused = ({ range, place }: { range: (typeof RANGES)[number]; plac
   </Notice>
 );
 
-/** Characters of a payload in a row, and below it. The API keeps 2 KiB. */
+/** Maximum number of payload characters in a row, and below the row. The API keeps 2 KiB. */
 const ROW_CHARACTERS = 256;
 const PAYLOAD_CHARACTERS = 2048;
 
-/** What the list covers, by where its messages come from. */
+/** Text about the messages that the list covers, by the broker from which the process receives them. */
 const COVERED: Record<Answer['source'], string> = {
   embedded:
     'Millrace drops and counts messages on topics that neither it nor a mapping knows. MQTT 3.1.1 gets a plain PUBACK, MQTT 5 a PUBACK with 0x90. A mapping makes measurements of them.',
@@ -171,7 +171,7 @@ const COVERED: Record<Answer['source'], string> = {
   none: 'This process receives nothing over MQTT, so it lists nothing. Ask a process with the role all or ingest.',
 };
 
-/** Messages on topics outside the contract, which would otherwise go unnoticed. */
+/** The table of messages on unknown topics. No other page shows such messages. */
 function UnmatchedTopics() {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -297,5 +297,5 @@ function Proposal({ item, mapping }: { item: UnmatchedTopic; mapping: string }) 
   );
 }
 
-/** @returns a word of a shell */
+/** @returns the text quoted as one word of a shell */
 const quoted = (text: string): string => `'${escapeLine(text).replaceAll("'", "'\\''")}'`;

@@ -10,7 +10,7 @@ import { scopeText, useMay } from '../../state/session.ts';
 import { elementOf, RefusedTable } from './codes.tsx';
 import { bytesIn } from './text.ts';
 
-/** Stores refused measurements after an operator removed the cause. */
+/** The button and dialog that replay a dead letter after an operator removed the cause of the refusal. */
 export function Replay({ deadLetter, keptBytes }: { deadLetter: DeadLetter; keptBytes: number }) {
   const { client } = useServices();
   const [asking, setAsking] = useState(false);
@@ -85,7 +85,7 @@ const Outcome = ({ result: { accepted, refused }, element }: { result: ReplayRes
   </>
 );
 
-/** A birth is stored as one. */
+/** The text about stored elements. A birth message is stored as a whole. */
 const storedText = (accepted: number, element: string) =>
   formatCounted(accepted, element === 'sensor' ? 'birth' : element);
 
@@ -101,7 +101,7 @@ function Failure({ problem }: { problem: Problem }) {
 export const countRefused = ({ codes }: Pick<DeadLetter, 'codes'>) =>
   Object.values(codes).reduce((sum, count) => sum + count, 0);
 
-/** @returns why it cannot be replayed; empty: it can */
+/** @returns why the dead letter cannot be replayed; empty: replay is possible */
 export function obstacleOf({ size, payload_base64 }: DeadLetter, keptBytes: number): string {
   if (size === null || payload_base64 === null) {
     return 'It cannot be replayed: only the counts were kept, since its device had too many dead letters in that hour.';
@@ -112,13 +112,13 @@ export function obstacleOf({ size, payload_base64 }: DeadLetter, keptBytes: numb
   return '';
 }
 
-/** Dead letters of one bulk replay. Each takes a request. */
+/** Maximum number of dead letters of one bulk replay. Each needs a request. */
 export const MOST_AT_ONCE = 1000;
 
-/** A page has the payloads too, so it is small. */
+/** Dead letters per page. The number is small, because a page includes the payloads. */
 const PAGE_ROWS = 100;
 
-/** A temporary problem is retried after this pause, in ms. */
+/** Pause in ms before a retry after a temporary problem. */
 const RETRY_MS = 2000;
 const MOST_RETRIES = 5;
 
@@ -126,11 +126,11 @@ const MOST_RETRIES = 5;
 type Head = Pick<DeadLetter, 'id' | 'ts' | 'device' | 'codes'>;
 
 export interface Collected {
-  /** that can be replayed, the oldest first: a birth comes before its measurements */
+  /** dead letters that can be replayed, oldest first, so that a birth comes before its measurements */
   heads: Head[];
   /** dead letters without their whole payload, which cannot be replayed */
   incomplete: number;
-  /** whether there are more than one bulk replay takes */
+  /** whether more dead letters exist than one bulk replay takes */
   hasMore: boolean;
 }
 
@@ -169,7 +169,7 @@ const isWhole = ({ size, payload_base64 }: DeadLetter) =>
 /** The result of one dead letter. */
 export type Replayed = { head: Head } & ({ result: ReplayResult } | { problem: Problem });
 
-/** Replays dead letters one after another. Temporary problems are retried. */
+/** Replays dead letters one after the other. Temporary problems are retried. */
 export async function replayAll(
   client: Pick<Client, 'replay'>,
   heads: Head[],
@@ -201,11 +201,11 @@ export async function replayAll(
   }
 }
 
-/** @returns whether all of it is stored now */
+/** @returns whether all measurements of the dead letter are stored now */
 export const isStored = (replayed: Replayed): boolean =>
   'result' in replayed && replayed.result.refused.length === 0;
 
-/** @returns stored and refused elements; dead letters with a problem */
+/** @returns number of stored elements, of refused elements, and of dead letters with a problem */
 export function sumReplays(all: Replayed[]): { accepted: number; refused: number; failed: number } {
   const sum = { accepted: 0, refused: 0, failed: 0 };
   for (const replayed of all) {

@@ -1,6 +1,6 @@
 /**
- * Invisible characters, and those that change the reading order: controls except the line feed, marks of direction,
- * spaces of no width, halves of surrogate pairs.
+ * Invisible characters and characters that change the reading order: controls except the line feed, direction marks,
+ * zero-width spaces, lone surrogates.
  */
 const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -16,19 +16,19 @@ export const escapeLine = (text: string) => escapeInvisible(text).replaceAll('\n
 export const bytesOf = (base64: string): Uint8Array =>
   Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
-/** @returns the count of its bytes */
+/** @returns number of bytes that the base64 text encodes */
 export const bytesIn = (base64: string): number =>
   (base64.length / 4) * 3 - (base64.match(/=+$/)?.[0].length ?? 0);
 
-/** Characters of a preview, and bytes of one that is no text. */
+/** Maximum number of characters of a preview, and below that of bytes of a preview that is no text. */
 const PREVIEW_CHARACTERS = 120;
 const PREVIEW_BYTES = 24;
 
 /**
  * The beginning of a payload on one line.
  *
- * @param characters limit of the text
- * @returns text, or hexadecimal bytes where it is no UTF-8
+ * @param characters maximum length of the text
+ * @returns text, or hexadecimal bytes if the payload is no UTF-8
  */
 export function previewOf(base64: string, characters: number = PREVIEW_CHARACTERS): string {
   // Four characters of base64 hold three bytes, and a character has at most four bytes.
@@ -36,7 +36,7 @@ export function previewOf(base64: string, characters: number = PREVIEW_CHARACTER
   const bytes = bytesOf(cut);
   const isWhole = cut.length === base64.length;
   try {
-    // As a stream: a character that is cut off at the end is no error.
+    // In stream mode, a character that is cut off at the end is no error.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
     const all = [...escapeLine(text)];
     const shown = all.slice(0, characters).join('');
@@ -46,13 +46,13 @@ export function previewOf(base64: string, characters: number = PREVIEW_CHARACTER
   }
 }
 
-/** @returns two digits each */
+/** @returns bytes in hexadecimal, two digits each */
 export const hexOf = (bytes: Iterable<number>, between: string = ''): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(between);
 
 /**
- * @param width bytes a line
- * @returns where they stand, in hexadecimal, and as ASCII where that can be seen
+ * @param width bytes per line
+ * @returns a hex dump: offset, bytes in hexadecimal, and printable ASCII characters
  */
 export function dumpOf(bytes: Uint8Array, width: number): string {
   const lines = [];
@@ -65,15 +65,15 @@ export function dumpOf(bytes: Uint8Array, width: number): string {
   return lines.join('\n');
 }
 
-/** Strings, and all that stands between them and the signs of structure. */
+/** Matches a JSON token: a string, a structural character, or any other run of characters. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** An element shorter than this stands on one line. */
+/** Elements shorter than this number of characters are written on one line. */
 const LINE = 100;
 
 /**
  * @param text valid JSON
- * @returns the elements of a top-level array, or the one value that it is; each as it stands in the text
+ * @returns the elements of a top-level array, or the single value, with unchanged tokens
  */
 export function elementsOf(text: string): string[] {
   const tokens = tokensOf(text);
@@ -97,7 +97,7 @@ const tokensOf = (text: string): string[] => text.match(TOKEN) ?? [];
 
 /**
  * @param tokens of one value
- * @returns on one line where it is short, else a member a line
+ * @returns the value on one line if it is short, otherwise one member per line
  */
 function layOut(tokens: string[]): string {
   const line = onOneLine(tokens);
@@ -130,10 +130,10 @@ function indented(tokens: string[]) {
   return text;
 }
 
-/** Characters of a text, half-open. */
+/** A half-open range of characters of a text. */
 type ByteRange = { begin: number; end: number };
 
-/** That is open. */
+/** An array or object whose end is not read yet. */
 type Container = {
   path: string;
   begin: number;
@@ -147,7 +147,7 @@ type Container = {
  * Finds values in a JSON text by their paths, such as `sensors[3].unit`.
  *
  * @param json valid JSON
- * @returns by path, without those that are missing
+ * @returns ranges by path; missing values have no entry
  */
 export function findValues(json: string, paths: ReadonlySet<string>): Map<string, ByteRange> {
   const found: Map<string, ByteRange> = new Map();
@@ -180,8 +180,8 @@ export function findValues(json: string, paths: ReadonlySet<string>): Map<string
 }
 
 /**
- * @param container undefined: the top
- * @returns path of its next value
+ * @param container undefined: the top level
+ * @returns path of the next value of the container
  */
 function pathIn(container: Container | undefined): string {
   if (!container) return '';
@@ -190,7 +190,7 @@ function pathIn(container: Container | undefined): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** @returns CBOR has keys that are no texts */
+/** @returns name of a member; decoded CBOR may have keys that are no strings, which stay as they are */
 function memberName(token: string): string {
   try {
     return String(JSON.parse(token));
@@ -202,10 +202,11 @@ function memberName(token: string): string {
 export type Piece = { text: string; isMarked: boolean };
 
 /**
- * Splits a JSON text at the values that paths name. Where a value is missing, the object around it is marked, except the whole text.
+ * Splits a JSON text at the values that paths name. If a value is missing, the enclosing object is marked, except
+ * the whole text.
  *
  * @param json valid JSON
- * @returns the whole text, in order
+ * @returns pieces of the whole text, in order
  */
 export function markValues(json: string, paths: string[]): Piece[] {
   const found = findValues(json, new Set(paths.flatMap(withParents)));
@@ -227,7 +228,7 @@ export function markValues(json: string, paths: string[]): Piece[] {
   return pieces;
 }
 
-/** @returns the path and those around it, without the whole text: `[2].value`, `[2]` */
+/** @returns the path and its enclosing paths, without the top level: `[2].value`, `[2]` */
 function withParents(path: string): string[] {
   const parts = path.match(/\[\d+\]|[^.[]+/g) ?? [];
   return parts.map((_, index) => joinPath(parts.slice(0, parts.length - index)));

@@ -6,7 +6,7 @@ import type { Gutter } from '../../chart/options.ts';
 import { blank } from '../../chart/options.ts';
 import type { OnlineSpan, ReadTime, Unwatched } from '../../state/device-events.ts';
 
-/** The signal of one sensor among others: its times stand above, once for all. */
+/** The plugin for a chart among others of a device. It has no time labels, because they stand once above all charts. */
 export const signalPlugin = (gutter: Gutter): Plugin => ({
   opts(_chart, options) {
     const [times = {}, values = {}] = options.axes ?? [];
@@ -29,7 +29,7 @@ export const signalPlugin = (gutter: Gutter): Plugin => ({
   hooks: { init: gutter.add, destroy: gutter.remove },
 });
 
-/** One dot, on the line itself; in a small chart those of the highest and the lowest would hide it. */
+/** A cursor with one dot, on the line. In a small chart, dots of maximum and minimum would hide it. */
 const linkedCursor = (cursor?: Cursor): Cursor => ({
   ...cursor,
   points: {
@@ -40,10 +40,11 @@ const linkedCursor = (cursor?: Cursor): Cursor => ({
 });
 
 /**
- * The band of time: when the device was online, its births, and the times of all charts below.
+ * The plugin for the availability band: online times of the device, its births, and the time labels of all charts
+ * below.
  *
- * @param current what to draw by now
- * @param onCursor epoch ms under the cursor of any of the charts
+ * @param current returns the band to draw
+ * @param onCursor receives epoch ms under the cursor of any of the charts
  */
 export const bandPlugin = (
   current: () => Band,
@@ -74,10 +75,10 @@ export const bandPlugin = (
   },
 });
 
-/** Nearer to an event than this, in CSS pixels, the cursor means the event. */
+/** Distance in CSS pixels up to which the cursor selects an event. */
 const SNAP = 3;
 
-/** @returns epoch ms; null: the cursor is away */
+/** @returns epoch ms; null: the cursor is outside of the chart */
 function eventTimeUnder(chart: UPlot): number | null {
   const { left = -1, idx } = chart.cursor;
   if (left < 0) return null;
@@ -91,31 +92,33 @@ export interface Band {
   events: DeviceEvent[];
   /** oldest first */
   spans: OnlineSpan[];
-  /** epoch ms */
+  /** epoch ms of each birth */
   births: number[];
   /** oldest first */
   unwatched: Unwatched[];
-  /** epoch ms before which nothing is known */
+  /** epoch ms before which the events are unknown */
   knownFrom: number | null;
-  /** time that was read: its events, and whether a process watched */
+  /** time range for which events and unwatched times were read */
   read: ReadTime;
-  /** epoch ms at which what still goes on ends in the picture */
+  /** epoch ms at which continuing spans end in the picture */
   now: number;
-  /** epoch ms from which the state is not known, because no values come; null: it is known up to now */
+  /** epoch ms from which the state is unknown, because no values arrive; null: the state is known up to now */
   staleSince: number | null;
 }
 
 type Painter = (chart: UPlot, band: Band) => void;
 
-/** The smallest visible width, in CSS pixels. */
+/** Minimum width of a part in CSS pixels, so that it stays visible. */
 const LEAST_WIDTH = 2;
 
-/** Between two slanted lines, in CSS pixels. */
+/** Distance of two slanted lines in CSS pixels. */
 const HATCH_STEP = 5;
 
 /**
- * Draws when a device was online as a bar, and when it was not as a thin line. Time with too many events is dotted. Time in which no
- * process watched, and time without any values, is hatched. Time whose events are not read is empty. Births are ticks.
+ * Draws online times as a bar, and offline times as a thin line. Times with too many events are dotted. Times in
+ * which no ingest process watched, or no values arrived, are hatched. Times whose events are not read are empty.
+ * Births are
+ * ticks.
  */
 export function paintBand(
   chart: UPlot,
@@ -164,7 +167,7 @@ export function paintBand(
     const left = place(from);
     const right = Math.max(place(Math.min(to, knownTo)), left + LEAST_WIDTH * ratio);
     if (from >= knownTo) continue;
-    // The state in hatched time is a guess.
+    // The state during hatched times is unknown, so the bar is erased.
     ctx.clearRect(left, bbox.top, right - left, bbox.height);
     hatchUnknown(left, right);
   }

@@ -40,7 +40,7 @@ const NOTHING_READ: ReadTime = { from: Number.POSITIVE_INFINITY, to: Number.POSI
 
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 
-/** Births, online and offline, newest first: when, what, and how long it had been online. */
+/** The table of births, online and offline events, newest first: time, event, and duration online. */
 export function EventList({
   history,
   online,
@@ -113,7 +113,7 @@ export function EventList({
   );
 }
 
-/** @returns whether it began the time online that still goes on */
+/** @returns whether the event began the current online time */
 function isCurrent(rows: Listed[], index: number): boolean {
   const end = rows.findIndex(({ kind }) => kind === 'offline');
   const since = rows.slice(0, end === -1 ? rows.length : end).findLastIndex(({ kind }) => kind === 'online');
@@ -126,7 +126,7 @@ function EventRow({
   current,
 }: {
   event: Listed;
-  /** epoch ms of the time whose offset the head of the column names */
+  /** epoch ms of the time whose offset the column head names */
   head: number;
   current: boolean;
 }) {
@@ -155,7 +155,7 @@ function EventRow({
   );
 }
 
-/** @param props epoch ms */
+/** The duration of the current online time. @param props `from`: epoch ms */
 function SoFar({ from }: { from: number }) {
   const { clock } = useServices();
   const now = clock.time.value;
@@ -179,7 +179,7 @@ const EmptyRow = () => (
   </tr>
 );
 
-/** When the device was online, and its births, over the time that the charts below show; and the times of all of them. */
+/** The availability band above the charts: online times and births of the device, and the time labels of all charts. */
 export function EventStrip({
   device,
   newest,
@@ -192,15 +192,15 @@ export function EventStrip({
   gutter,
 }: {
   device: DeviceInfo;
-  /** time of the newest event known */
+  /** time of the newest known event */
   newest: string | null;
-  /** of the device and of the installation */
+  /** annotations of the device and of the installation */
   annotations: Annotation[];
-  /** of the page */
+  /** why the values of the page are old; null: they are current */
   stale: Stale | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;
-  /** epoch ms, which all charts share */
+  /** epoch ms of the cursor that all charts share */
   cursor: Signal<number | null>;
   describedBy: string;
   gutter: Gutter;
@@ -208,7 +208,7 @@ export function EventStrip({
   const { window, bounds, change, reset } = time;
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
-  // A range that is being dragged is read once it is settled.
+  // During a gesture, the range is not read yet.
   const known = useEventsOf(device.device_id, time.settled, newest);
   const record = useUnwatched(time.settled);
   const { shape, band } = useMemo(() => pictureOf(known, record), [known, record]);
@@ -260,10 +260,10 @@ export function EventStrip({
 const nothing = () => {};
 
 /**
- * The state is known where both were read: the events, and whether a process watched. Each answer may be that of another range.
+ * Combines events and unwatched times. The state is known only where both were read. The two answers may cover other
+ * ranges.
  *
- * @returns `shape`: the
- * instants at which something happened or a process began or ceased to watch, for the arrow keys to walk along
+ * @returns `shape`: the times of events, and the starts and ends of unwatched times, at which arrow keys stop
  */
 export function pictureOf(
   known: ReturnType<typeof useEventsOf>,
@@ -304,7 +304,7 @@ function EventWords({
 }: {
   now: string;
   band: Known;
-  /** epoch ms from which nothing is known; null: all is */
+  /** epoch ms from which the state is unknown; null: the state is known up to now */
   staleSince: number | null;
   cursor: ReadonlySignal<number | null>;
   children: ComponentChildren;
@@ -323,16 +323,16 @@ function EventWords({
   );
 }
 
-/** More spans are not read out. */
+/** Maximum number of spans in the text for screen readers. */
 const MOST_READ = 10;
 
-/** What the hatched parts of the band mean, and their times. */
+/** The legend of the hatched parts of the band: meaning and times. */
 function UnwatchedLegend({
   unwatched,
   window,
 }: {
   unwatched: Unwatched[];
-  /** epoch ms */
+  /** shown range in epoch ms */
   window: { from: number; to: number };
 }) {
   const { preferences } = useServices();
@@ -353,9 +353,10 @@ function UnwatchedLegend({
 }
 
 /**
- * A device that announces no state is online by its messages, although the band is empty.
+ * The text of the current state. A device that announces no state is online by its messages, although the band is
+ * empty.
  *
- * @param band null: not known yet
+ * @param band null: unknown yet
  * @param asOf time of the last known state, as text; null: the state is current
  */
 function stateNow(online: boolean, band: Known | null, asOf: string | null) {

@@ -30,11 +30,11 @@ import type { Presented } from '../../chart/readout.ts';
 import type { Window } from '../../chart/window.ts';
 import type { Stale } from '../../state/verdict.ts';
 
-/** Concurrent requests of charts: a browser has six connections to a host, all tabs together. */
+/** Concurrent requests of charts. A browser opens at most six connections to a host, for all tabs together. */
 const AT_ONCE = 3;
 const HINT = 'device-signals-hint';
 
-/** The signals and events of a device on one axis of time with one cursor. */
+/** The signals and events of a device on one time axis with one cursor. */
 export function DeviceSignals({
   device,
   items,
@@ -42,11 +42,11 @@ export function DeviceSignals({
   stale,
 }: {
   device: DeviceInfo;
-  /** its sensors that are shown */
+  /** the shown sensors of the device */
   items: LatestItem[];
-  /** its time */
+  /** time of the newest event */
   newestEvent: string | null;
-  /** of the page */
+  /** why the values of the page are old; null: they are current */
   stale: Stale | null;
 }) {
   const services = useServices();
@@ -116,24 +116,24 @@ export function DeviceSignals({
   );
 }
 
-/** @returns epoch ms */
+/** @returns epoch ms of the newest sample of all sensors; null: no samples */
 function newestSample(items: LatestItem[]): number | null {
   const newest = items.reduce((latest, { ts }) => (ts !== null && ts > latest ? ts : latest), '');
   return newest ? Date.parse(newest) : null;
 }
 
-/** The signal of one sensor among others of its device; read and drawn while it is in sight. */
+/** The chart of one sensor among others of its device. It is read and drawn only while it is visible. */
 function SignalRow(props: {
   item: LatestItem;
-  /** between two samples, from the device's birth */
+  /** time between two samples, from the birth message */
   intervalMs: number | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;
-  /** epoch ms */
+  /** epoch ms of the common cursor */
   cursor: ReadonlySignal<number | null>;
   describedBy: string;
   gutter: Gutter;
-  /** receives the drawn signals, by id of the sensor */
+  /** receives the drawn signals, by sensor id */
   shapes: Map<string, NamedShape>;
 }) {
   const { item } = props;
@@ -237,7 +237,7 @@ const Name = ({ item, children }: { item: LatestItem; children?: ComponentChildr
   </div>
 );
 
-/** The value at the cursor; without one, the newest. */
+/** The value at the cursor. Without a cursor, the newest value. */
 function Reading({
   item,
   presented: { shape, states, scale },
@@ -283,10 +283,10 @@ function Reading({
   );
 }
 
-/** A screen more above and below, so that charts are drawn before they come into sight. */
+/** Margin of one screen above and below, so that charts are drawn before they become visible. */
 const MARGIN = '100% 0px';
 
-/** @returns whether it is in sight, or nearly */
+/** @returns whether the element is visible, or nearly visible */
 function useVisible(element: { current: HTMLElement | null }): boolean {
   const [isVisible, setVisible] = useState(false);
   useEffect(() => {

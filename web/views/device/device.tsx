@@ -25,7 +25,7 @@ import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 /**
  * The page of a device: its state, its sensors live and over time, and its events.
  *
- * @param props id or name
+ * @param props `device`: id or name
  */
 export function DeviceView({ device: asked }: { device: string }) {
   const { device, items, missing, problem, slow, reload } = useDevice(asked);
@@ -64,7 +64,7 @@ export function DeviceView({ device: asked }: { device: string }) {
   );
 }
 
-/** Readers without the scope admin see a reason next to the button. */
+/** The button that retires the device. Users without the scope admin see the reason why it is disabled. */
 function Retire({ onAsk }: { onAsk: () => void }) {
   const may = useMay('admin');
   return (
@@ -93,7 +93,7 @@ function Known({
   device: DeviceInfo;
   items: LatestItem[];
   reload: () => void;
-  /** of the page */
+  /** why the values of the page are old; null: they are current */
   stale: Stale | null;
 }) {
   const { router } = useServices();
@@ -125,9 +125,9 @@ const Waiting = () => (
 );
 
 /**
- * With a new event the device may have another state, and other sensors.
+ * Reads the device again after a new event, because its state and sensors may have changed.
  *
- * @param newest time of the newest event, empty where there is none; null: not known yet
+ * @param newest time of the newest event; empty: no events; null: unknown yet
  */
 function useNews(newest: string | null, reload: () => void) {
   const last = useRef(newest);
@@ -138,7 +138,7 @@ function useNews(newest: string | null, reload: () => void) {
   }, [newest, reload]);
 }
 
-/** Sensors whose last values are asked for at once: the charts above have the other connections. */
+/** Concurrent requests for recent values. The number is small, because the charts above need the other connections. */
 const AT_ONCE = 1;
 
 /** The sensors of a device with their newest values. */
@@ -146,7 +146,7 @@ function DeviceSensors({
   name,
   shown,
 }: {
-  /** of the device */
+  /** name of the device */
   name: string;
   shown: LatestItem[];
 }) {
@@ -170,7 +170,7 @@ function DeviceSensors({
   );
 }
 
-/** A device without sensors: what is missing, and how it comes. */
+/** A note for a device without sensors, which explains how to add them. */
 const NoSensors = () => (
   <section class="panel" aria-label="Sensors">
     <Notice title="This device has no sensors yet">
@@ -183,9 +183,9 @@ const NoSensors = () => (
 );
 
 /**
- * A search among many sensors of a device. The address keeps it.
+ * The search field for a device with many sensors. The address keeps the text.
  *
- * @param props numbers of sensors
+ * @param props numbers of all and of found sensors
  */
 function SensorChoice({
   all,
@@ -221,7 +221,7 @@ function SensorChoice({
   );
 }
 
-/** Retires a device, asked twice: first what will happen, then for its name. */
+/** The dialog that retires a device. It first explains the effects, then asks for the name. */
 function RetireDialog({ device, onClose }: { device: DeviceInfo; onClose: () => void }) {
   const { client, live, router } = useServices();
   const [isSure, setSure] = useState(false);
@@ -304,13 +304,13 @@ function RetireExplanation({
   );
 }
 
-/** Asks for the name, so that nobody retires another device than the one meant. */
+/** Asks for the device name, so that nobody retires the wrong device. */
 function RetireConfirmation({
   name,
   busy,
   onConfirm,
 }: {
-  /** as one types it */
+  /** the name in the form in which people type it */
   name: string;
   busy: boolean;
   onConfirm: () => void;
@@ -352,7 +352,7 @@ function RetireConfirmation({
 }
 
 /**
- * A name as a person types it. Spaces at the ends and repeated spaces are invisible, and an accented character may have two code
- * points.
+ * A name in the form in which people type it. Spaces at the ends and repeated spaces are invisible, and an accented
+ * character may have two code points.
  */
 const asTyped = (name: string) => name.normalize('NFC').replace(/\s+/gu, ' ').trim();

@@ -36,9 +36,9 @@ import '../../kit/tables.css';
 import type { Sorting } from '../../state/lists.ts';
 
 /**
- * All devices, page by page. Up to some thousand of them are read as a whole and sorted over all pages.
+ * The list of devices in pages. Up to some thousand devices are read completely and sorted over all pages.
  *
- * @param props the API's count
+ * @param props `fleet`: count of the API
  */
 export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const { router } = useServices();
@@ -113,15 +113,15 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
 }
 
 /**
- * Filters of the wall and of the list of devices. The address keeps them.
+ * The filters of the wall and the device list. The address keeps them.
  *
- * @param props the API's count
+ * @param props `fleet`: count of the API
  */
 export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
   const { sites } = vocabulary.words.value;
-  // A list that is read as a whole finds any part of a name.
+  // A completely read list finds any part of a name. The API finds only the beginning.
   const isHeld = areHeld(fleet && deviceCount(fleet));
   const set = useCallback(
     (name: string, value: string) => {
@@ -132,7 +132,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   );
   const setName = useCallback((value: string) => set('name', value), [set]);
   const setSite = useCallback((value: string) => set('site', value), [set]);
-  // The counts cover the whole fleet.
+  // The counts cover the whole fleet, so they are hidden with other filters.
   const counts = query.has('site') || query.has('name') ? undefined : fleet?.devices;
   const label = (word: string, count: number | undefined) =>
     count === undefined ? word : `${word} ${formatCount(count)}`;
@@ -171,7 +171,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   );
 }
 
-/** Confirms the last action of the page before, until it is dismissed. */
+/** The message about the last action on the previous page, until the user dismisses it. */
 function FlashMessage() {
   const { router } = useServices();
   const { flash, path, query, pageCursors } = router.place.value;
@@ -196,14 +196,14 @@ const SORT_VALUES: Record<string, (device: DeviceItem) => string | number | null
 
 const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'last-seen'];
 
-/** @param by a column; empty: the devices stay as they came */
+/** @param by column; empty: the order of the API stays */
 function useSortValue(by: string): (device: DeviceItem) => string | number | null {
   const lastSeenOf = useLastSeen();
   if (by === '') return () => null;
   return SORT_VALUES[by] ?? ((device) => -Date.parse(lastSeenOf(device) ?? '') || null);
 }
 
-/** Devices, one a row. */
+/** The table of devices, one row for each. */
 function DeviceTable({
   items,
   sorting,
@@ -214,11 +214,11 @@ function DeviceTable({
   /** null: not known yet */
   items: DeviceItem[] | null;
   sorting: Sorting;
-  /** another page is being read */
+  /** the next page is being read */
   busy: boolean;
-  /** rows to keep room for until the items are there */
+  /** number of placeholder rows until the items are known */
   expected: number;
-  /** the address for a site */
+  /** returns the address that filters by a site */
   siteHref: (site: string) => string;
 }) {
   const isStale = useStale() !== null;
@@ -259,9 +259,9 @@ const DeviceRow = ({
   siteHref,
 }: {
   device: DeviceItem;
-  /** its refused measurements */
+  /** refused measurements of the device */
   refusals: RefusedDevice | null;
-  /** no values come: its state is the last known one */
+  /** no values arrive, so the state is the last known one */
   isOld: boolean;
   siteHref: (site: string) => string;
 }) => {
@@ -304,12 +304,12 @@ const DeviceRow = ({
   );
 };
 
-/** Counts by itself, and restarts with each sample. */
+/** The time since the device was last seen, updated every second and by each sample. */
 function LastSeen({ device }: { device: DeviceItem }) {
   return <Age ts={useLastSeen()(device)} />;
 }
 
-/** @returns when it last sent a message or a sample */
+/** @returns a function for the time of the last message or sample of a device */
 function useLastSeen(): (device: DeviceItem) => string | null {
   const { live, clock } = useServices();
   return ({ device_id, last_seen }) =>

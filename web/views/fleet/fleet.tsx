@@ -13,7 +13,7 @@ import { groupingOf } from '../../wall/group-wall.tsx';
 import { DeviceFilters, DeviceList } from './device-list.tsx';
 import { SensorFilters, SensorList } from './sensor-list.tsx';
 
-/** The fleet at a glance: key figures, a wall of the sensors that match the filters, and below them the same as lists, page by page. */
+/** The fleet view: key figures, the wall of the sensors that match the filters, and the lists of sensors or devices. */
 export function FleetView() {
   const { live, router } = useServices();
   const { query } = router.place.value;
@@ -48,15 +48,15 @@ export function FleetView() {
 /** The time span of the sparklines, in ms: one minute at first, growing to five. */
 const SPAN = { min: 60_000, max: 300_000 };
 
-/** Figures come once a second: this time without a figure is a gap. */
+/** Time in ms without statistics that counts as a gap. Statistics arrive once a second. */
 const HOLE_MS = 5_000;
 
-/** Epoch ms. */
+/** `at`: epoch ms */
 type Moment = { at: number };
 
 /**
- * Current figures of the fleet and the pipeline, with the last five minutes as sparklines. They are dimmed while the connection is
- * lost. While nothing is stored, the rate is marked, and the figures that need new values are dimmed.
+ * The key figures of fleet and pipeline, with the last five minutes as sparklines. All are dimmed while the
+ * connection is lost. While nothing is stored, the rate is marked, and figures that need new values are dimmed.
  */
 function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
   const { live } = useServices();
@@ -146,7 +146,7 @@ function Line<M extends Moment>({
   second,
 }: {
   moments: M[];
-  /** null: no point there */
+  /** returns the value to draw; null: no point */
   read: (moment: M) => number | null;
   second?: (moment: M) => number | null;
 }) {

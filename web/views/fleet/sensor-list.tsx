@@ -22,8 +22,8 @@ import type { Live } from '../../state/live.ts';
 import { useTails } from '../../state/sensor.ts';
 
 /**
- * All sensors page by page, live. A fleet that this page holds as a whole is sorted over all pages. A larger one comes from the API in
- * the order of the database.
+ * The live list of sensors in pages. A fleet that the browser holds completely is sorted over all pages. A larger
+ * fleet comes from the API in the order of the database.
  */
 export function SensorList() {
   const { live, router } = useServices();
@@ -44,7 +44,7 @@ export function SensorList() {
   const items = isPaged ? rowsOf(data, loading) : (held.page?.items ?? null);
   const isWhole = !isPaged || (cursor === null && data?.next === null);
   const section = useRef<HTMLElement | null>(null);
-  // The list is below the wall: most visitors never scroll to it.
+  // Recent values are read only when the list becomes visible, because most users never scroll below the wall.
   useTails(useSeen(section, HEAD_PX, items !== null) ? items : null);
   useNewcomers(live, isPaged && items?.length === 0 && !isFiltered(query), reload);
 
@@ -73,7 +73,7 @@ export function SensorList() {
   );
 }
 
-/** The visible height of the list from which its rows count as seen, in px. */
+/** Visible height of the list in px from which its rows count as seen. */
 const HEAD_PX = 120;
 
 const isFiltered = (query: URLSearchParams) => FILTERS.some((name) => query.has(name));
@@ -124,15 +124,15 @@ function Rows({
   );
 }
 
-/** An empty fleet waits for its first sensor, and shows it as it comes. */
+/** Reloads an empty list when the first sensor arrives. */
 function useNewcomers(live: Live, waiting: boolean, reload: () => void) {
   useEffect(() => (waiting ? live.watch(reload) : undefined), [live, waiting, reload]);
 }
 
 /**
- * Filters of the wall and of the list of sensors. The address keeps them.
+ * The filters of the wall and the sensor list. The address keeps them.
  *
- * @param props the list comes from the API, which finds names by their beginning
+ * @param props whether the list comes from the API, which finds names only by their beginning
  */
 export function SensorFilters({ isPaged }: { isPaged: boolean }) {
   const { router, vocabulary } = useServices();
@@ -175,7 +175,7 @@ export function SensorFilters({ isPaged }: { isPaged: boolean }) {
   );
 }
 
-/** @returns another filter begins at its first page */
+/** @returns a function that sets the filter and returns to the first page */
 function useFilter(name: string): (value: string) => void {
   const { router } = useServices();
   return useCallback(

@@ -12,10 +12,10 @@ import './import.css';
 import type { Imported, ImportedRow, RefusedLine } from '../../api/types.ts';
 import type { ImportRun } from '../../state/hooks.ts';
 
-/** Refused lines that are shown. The file of them has more. */
+/** Maximum number of refused lines that are shown. The downloadable file has more. */
 const MOST_SHOWN = 20;
 
-/** A piece is sent again after a temporary problem, in ms. It changes nothing that is stored. */
+/** Pauses in ms before a piece is sent again after a temporary problem. Sending a piece twice stores nothing twice. */
 const RETRY_MS = [1000, 2000, 5000, 10_000, 20_000];
 
 const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
@@ -29,7 +29,7 @@ const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
   problem: null,
 };
 
-/** Import of a file of old measurements: first a test, which stores nothing. */
+/** The view that imports a file of old measurements. It begins with a test, which stores nothing. */
 export function ImportView() {
   const { client, importing } = useServices();
   const mayImport = useMay('ingest');
@@ -53,11 +53,12 @@ export function ImportView() {
     const { signal } = abort;
     let now: ImportRun = { ...BEGUN, isTest, device };
     change({ run: now, abort });
-    /** Shows the progress, unless the reader signed out since. */
+    /** Shows the progress, unless the user signed out since the start. */
     const show = (next: ImportRun) => {
       if (importing.peek().abort === abort) change({ run: next });
     };
-    // An import ends with its page, so the browser asks before it closes or reloads it. Each run has a listener of its own.
+    // An import ends with its page, so the browser asks before the page closes or reloads. Each run has its own
+    // listener.
     const askFirst = (event: Event) => event.preventDefault();
     if (!isTest) window.addEventListener('beforeunload', askFirst);
     try {
@@ -271,7 +272,7 @@ const FirstSamples = ({ first }: { first: ImportedRow[] }) => (
   </table>
 );
 
-/** @param before lines of the file before it */
+/** @param before number of lines of the file before the piece */
 function added(
   run: ImportRun,
   { rows, samples, refused, refused_lines: lines, first }: Imported,
@@ -300,12 +301,12 @@ async function withRetries<T>(send: () => Promise<T>, signal: AbortSignal): Prom
   return send();
 }
 
-/** A request of the API must arrive within 30 s, so a file of lines is sent in pieces of this size, in bytes. */
+/** Size of a piece in bytes. Files of lines are sent in pieces, because the API must receive a request within 30 s. */
 const PIECE_BYTES = 2 * 1024 * 1024;
 
 const NEW_LINE = 10;
 
-/** Media types by the end of a file's name. */
+/** Media types by file name extension. */
 const TYPES: Record<string, string> = {
   csv: 'text/csv',
   tsv: 'text/csv',
@@ -320,17 +321,17 @@ export const typeOf = (name: string): string | null =>
 
 /** A part of a file. */
 interface Piece {
-  /** with the line of column names, if the file has one */
+  /** the content, with the line of column names if the file has one */
   body: Blob;
-  /** bytes of the file up to here */
+  /** offset of the end of the piece in the file, in bytes */
   end: number;
-  /** of the file before the first line of `body`; for CSV without the line of column names */
+  /** number of lines in the file before the piece; for CSV, without the line of column names */
   lines: number;
 }
 
 /**
- * Cuts a file behind its lines. A quoted cell of CSV ends in its line, so every line can be the last one. A Parquet file is one piece, because its
- * footer is at its end.
+ * Splits a file at line ends. A quoted CSV cell must end in its line, so every line may be the last one of a piece. A
+ * Parquet file is one piece, because its footer is at its end.
  */
 export async function* piecesOf(
   file: Blob,
@@ -356,7 +357,7 @@ export async function* piecesOf(
   }
 }
 
-/** @returns whole lines */
+/** @returns bytes that end with a whole line */
 async function lineAlignedBytes(
   file: Blob,
   begin: number,

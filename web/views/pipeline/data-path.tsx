@@ -17,7 +17,7 @@ import {
 import { LATE_MS } from '../../state/verdict.ts';
 import type { Finding, StageName } from './findings.tsx';
 
-/** The data path from device to reader. Its marks move with the rate, and each finding is shown at its stage. */
+/** The data path from device to stream client. Moving marks show the sample rate, and each stage shows its finding. */
 export function Way({ findings, ...known }: Parameters<typeof stagesOf>[0] & { findings: Finding[] }) {
   const flow = flowSeconds(known.stats?.samples_per_s ?? 0);
   return (
@@ -38,12 +38,12 @@ interface Figure {
   label: string;
   value: string;
   unit?: string;
-  /** the meaning of the figure, as a tooltip */
+  /** meaning of the figure, shown as a tooltip */
   title?: string;
   tone?: 'warn' | undefined;
 }
 
-/** Drawings of 24 by 24. */
+/** SVG paths of 24 by 24 units. */
 const SIGNS: Record<StageName, string> = {
   devices: 'M8 3h8v18H8ZM11 18h2M4 8.5a6 6 0 0 0 0 7M20 8.5a6 6 0 0 1 0 7',
   broker: 'M12 4v16M4 8h8M12 12h8M4 16h8M4 6v4M20 10v4M4 14v4',
@@ -53,7 +53,7 @@ const SIGNS: Record<StageName, string> = {
   readers: 'M3 5h18v11H3ZM9 20h6M12 16v4M6 13l3.500-4 3 2.500L17 8',
 };
 
-/** One stage of the data path, and the connection to the next. */
+/** One stage of the data path, and the connection to the next stage. */
 const Stage = ({
   name,
   title,
@@ -64,12 +64,12 @@ const Stage = ({
 }: {
   name: StageName;
   title: string;
-  /** its text while nothing is wrong */
+  /** text while there is no problem */
   fine: string;
   figures: Figure[];
-  /** seconds in which a mark moves to the next; null: nothing flows */
+  /** seconds in which a mark moves to the next stage; null: nothing flows */
   flow: number | null;
-  /** the most severe finding of the stage */
+  /** the most severe finding of the stage; undefined: none */
   finding: Finding | undefined;
 }) => (
   <li class="stage" data-tone={finding?.tone} data-stage={name}>
@@ -123,14 +123,17 @@ const Stage = ({
   </li>
 );
 
-/** A mark moves from one to the next in so many seconds, at one sample a second and at ten thousand. */
+/** Seconds in which a mark moves to the next stage: slowest at one sample per second, fastest at 10,000. */
 const SLOWEST_S = 3;
 const FASTEST_S = 0.6;
 const DECADES = 4;
-/** Steps are coarse: each change of the speed is a small jump. */
+/** Rounding step of these seconds. The step is coarse, because each change of speed is a visible jump. */
 const STEP_S = 0.4;
 
-/** @returns seconds; by tenfold rates, so that both a few devices and a whole fleet are seen to move; null: nothing flows */
+/**
+ * @returns seconds on a logarithmic scale, so that both few devices and a whole fleet move visibly; null: nothing
+ *   flows
+ */
 export function flowSeconds(perSecond: number): number | null {
   if (!(perSecond > 0)) return null;
   const share = Math.min(Math.max(Math.log10(perSecond) / DECADES, 0), 1);
@@ -138,10 +141,10 @@ export function flowSeconds(perSecond: number): number | null {
   return Math.round(Math.round(seconds / STEP_S) * STEP_S * 10) / 10;
 }
 
-/** Text and figures of each stage of the data path. */
+/** Text and figures of a stage of the data path. */
 type StageText = Omit<Parameters<typeof Stage>[0], 'flow' | 'finding'>;
 
-/** @returns in the order of the data path */
+/** @returns stages in the order of the data path */
 function stagesOf({
   pipeline,
   stats,
@@ -152,12 +155,12 @@ function stagesOf({
 }: {
   pipeline: Pipeline | null;
   stats: Stats | null;
-  /** of each process, by the last event */
+  /** health of each process from the last event */
   health: ProcessHealth[];
   fleet: FleetInfo | null;
-  /** of this page's connection */
+  /** status of the event stream of this page */
   status: StreamStatus;
-  /** of times, default UTC */
+  /** time zone of shown times, default UTC */
   zone?: Zone;
 }): StageText[] {
   const running = pipeline?.processes.filter(({ stale }) => !stale) ?? null;
@@ -198,7 +201,7 @@ const broker = (pipeline: Pipeline | null): StageText => ({
   ],
 });
 
-/** @returns the count of the processes that do not only have this role; empty until they are known */
+/** @returns text with the number of processes whose role is not `without`; empty until the processes are known */
 const processCount = (
   running: Pipeline['processes'] | null,
   without: 'http' | 'ingest',

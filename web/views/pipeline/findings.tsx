@@ -9,28 +9,28 @@ export type StageName = 'devices' | 'broker' | 'ingest' | 'database' | 'stream' 
 
 /** A problem on the data path, with advice. */
 export interface Finding {
-  /** the stage of the problem */
+  /** stage with the problem */
   stage: StageName;
-  /** `bad`: a part of the path has stopped */
+  /** `bad`: a part of the data path has stopped */
   tone: 'bad' | 'warn';
-  /** a few words, for the stage */
+  /** short text for the stage */
   short: string;
   title: string;
   advice: string;
-  /** where more is known */
+  /** link to more information */
   href?: string;
 }
 
-/** @returns in the order of the way */
+/** @returns findings in the order of the data path */
 export function findingsOf({
   pipeline,
   problem,
   stats,
   now,
 }: {
-  /** the last known state */
+  /** last known state; null: unknown yet */
   pipeline: Pipeline | null;
-  /** why nothing newer is known */
+  /** why the last request failed */
   problem: Problem | null;
   stats: Stats | null;
   /** epoch ms */
@@ -142,7 +142,7 @@ function ofMeasurements({ measurements }: Pipeline): Finding[] {
   ];
 }
 
-/** @returns received, and neither stored nor merged, refused or skipped */
+/** @returns number of received measurements without an outcome; negative: some are counted twice */
 const unaccounted = ({ received, stored, merged, refused, skipped }: Measurements): number =>
   received - stored - merged - refused - skipped;
 
@@ -178,7 +178,7 @@ function ofPacking({ packed_until }: Pipeline, now: number): Finding[] {
   ];
 }
 
-/** From this age of the watermark on, in ms, something is wrong: one to two hours are normal. */
+/** Age of the Kafka watermark in ms that counts as a problem. One to two hours are normal. */
 const WATERMARK_LATE_MS = 4 * 3_600_000;
 
 function ofStreamOut({ stream_out: state }: Pipeline, now: number): Finding[] {
@@ -208,7 +208,7 @@ function ofStreamOut({ stream_out: state }: Pipeline, now: number): Finding[] {
   ];
 }
 
-/** The list of findings with their advice. */
+/** The list of findings with advice. */
 export const Findings = ({ findings }: { findings: Finding[] }) => (
   <ul class="findings" aria-label="What needs a look">
     {findings.map(({ title, tone, advice, href }) => (
@@ -235,9 +235,9 @@ export function VerdictLead({
   findings,
   isKnown,
 }: {
-  /** on the installation */
+  /** verdict on the installation */
   verdict: Verdict;
-  /** what the pipeline shows in addition */
+  /** further findings on the pipeline */
   findings: Finding[];
   /** whether the pipeline was read */
   isKnown: boolean;
@@ -245,7 +245,7 @@ export function VerdictLead({
   const { tone, text } = leadOf({ verdict, findings, isKnown });
   return (
     <div class="verdict-lead" data-tone={tone}>
-      {/* A duration that changes each second is not announced. The header announces what is wrong. */}
+      {/* A duration that changes each second is not announced. The header announces the problem. */}
       <p class="verdict" data-tone={tone} role={verdict.level === 'good' ? 'status' : undefined}>
         {text}
       </p>

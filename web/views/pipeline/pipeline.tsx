@@ -42,7 +42,7 @@ export function PipelineView() {
   const isOffline = pipeline !== null && status === 'reconnecting';
   const findings = findingsOf({ pipeline, problem, stats, now });
 
-  // A missing permission replaces the view. Other problems may pass, and the last figures stay.
+  // A missing permission replaces the view. Other problems may be temporary, so the last figures stay.
   if (problem && !problem.isTemporary)
     return <ProblemNotice problem={problem} onRetry={() => location.reload()} />;
   return (
@@ -111,7 +111,7 @@ const MEANINGS: [term: string, meaning: string][] = [
   ['Packing', 'Closed hours are compressed into history, by processes that have nothing more urgent to do.'],
 ];
 
-/** Explains the words of the view. */
+/** The explanation of the terms of the view. */
 const Meanings = () => (
   <details class="panel meanings">
     <summary>What these words mean</summary>
@@ -127,16 +127,17 @@ const Meanings = () => (
 );
 
 const EVERY_MS = 3000;
-/** Devices are counted every 10 s at most. */
+/** Interval of reading the number of devices, in ms. The API counts every 10 s at most. */
 const FLEET_EVERY_MS = 10_000;
 
-/** `at`: epoch ms when this was so */
+/** A polled answer. `at`: epoch ms of the answer */
 type Polled<T> = { data: T | null; at: number; problem: Problem | null };
 
 /**
- * Polls the API. Unlike `useQuery`, it reports each failed refresh, since the view of the pipeline shows it.
+ * Polls the API. In contrast to `useQuery`, `usePolled` reports each failed refresh, because the pipeline view shows
+ * it.
  *
- * @param ask the same function on every drawing
+ * @param ask must be the same function at every drawing
  */
 function usePolled<T>(ask: (signal: AbortSignal) => Promise<T>, everyMs: number): Polled<T> {
   const { clock } = useServices();
@@ -163,13 +164,13 @@ function usePolled<T>(ask: (signal: AbortSignal) => Promise<T>, everyMs: number)
   return polled;
 }
 
-/** The processes, the database and the broker. */
+/** Polls the state of processes, database and broker. */
 function usePipeline() {
   const { client } = useServices();
   return usePolled(client.pipeline, EVERY_MS);
 }
 
-/** How many devices there are. */
+/** Polls the number of devices. */
 function useFleetCount() {
   const { client } = useServices();
   return usePolled(client.fleet, FLEET_EVERY_MS).data;

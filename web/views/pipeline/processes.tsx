@@ -15,9 +15,9 @@ import { useServices } from '../../state/hooks.ts';
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
 
 /**
- * Each process by its last heartbeat. A process sends a heartbeat every 10 s.
+ * The table of processes with their last heartbeats. A process sends a heartbeat every 10 s.
  *
- * @param props `isOld`: nothing newer is known, so that rates and connections may differ
+ * @param props `isOld`: the state is not current, so rates and connections may have changed
  */
 export function ProcessTable({ processes, isOld }: { processes: ProcessInfo[]; isOld: boolean }) {
   const { preferences } = useServices();
@@ -111,7 +111,7 @@ const WAYS: Array<[key: keyof Measurements, label: string, title: string]> = [
   ['skipped', 'Skipped', 'Texts, nulls and other values that are not stored by rule'],
 ];
 
-/** Measurements by outcome. */
+/** The numbers of measurements by outcome. */
 export const Accounts = ({ measurements }: { measurements: Measurements }) => (
   <dl class="accounts">
     {WAYS.map(([key, label, title]) => (
@@ -136,9 +136,9 @@ function brokerWords(broker: Check | null, isOld: boolean) {
 }
 
 /**
- * The nodes of the database, as the process that answers sees them, and how far history is packed.
+ * The database nodes as the answering process sees them, and the packing progress.
  *
- * @param props `isOld`: nothing newer is known, so that a node may be down by now
+ * @param props `isOld`: the state is not current, so a node may be down by now
  */
 export const Storage = ({ pipeline, now, isOld }: { pipeline: Pipeline; now: number; isOld: boolean }) => (
   <div class="pair">
@@ -186,17 +186,20 @@ function Packing({ packedUntil, now }: { packedUntil: string; now: number }) {
   );
 }
 
-/** An hour is closed, and may be packed, so long after its end; as schema/rules.js has it, which a test compares. */
+/**
+ * Time in ms after the end of an hour from which the hour may be packed. Equal to schema/rules.js, which a test
+ * compares.
+ */
 export const PACK_DELAY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** Packing that is further behind than this is marked: nothing is lost, but long charts are slower. */
+/** Packing lag in ms from which the page marks it. No data is lost, but long charts are slower. */
 export const BEHIND_MS = 6 * HOUR_MS;
 
 /**
  * @param packedUntil ISO 8601
  * @param now epoch ms
- * @returns `newest`: end of the newest hour that may be packed
+ * @returns `newest`: epoch ms, end of the newest hour that may be packed
  */
 export function packingOf(
   packedUntil: string,

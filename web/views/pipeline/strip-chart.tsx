@@ -16,7 +16,7 @@ export interface StripLine {
   read: (moment: Moment) => number | null;
 }
 
-/** Figures of the last five minutes, and the same as a table. */
+/** A chart of the last five minutes, with a table of its values. */
 export function StripChart({
   title,
   unit,
@@ -88,7 +88,7 @@ function show(chart: uPlot, lines: StripLine[], moments: Moment[]) {
   });
 }
 
-/** How one or two figures of the last minutes are drawn: the first as a line over its area, the second as a fainter line. */
+/** The options of the chart: the first figure is a line with a filled area, the second a fainter line. */
 function stripOptions({
   host,
   zone,
@@ -144,7 +144,7 @@ function stripOptions({
 
 const EVERY_MS = 15_000;
 
-/** The figures of a chart as a table, with a row for every 15 s. It is rendered only while it is open. */
+/** The values of a chart as a table with a row for every 15 s. The table is rendered only while it is open. */
 function StripTable({
   title,
   unit,
@@ -191,7 +191,7 @@ function StripTable({
   );
 }
 
-/** @returns newest first, at whole quarters of a minute */
+/** @returns the first moment of each interval of 15 s, newest first */
 function sparse(moments: Moment[]): Moment[] {
   const quarter = (at: number) => Math.floor(at / EVERY_MS);
   return moments.filter(({ at }, index) => quarter(at) !== quarter(moments[index - 1]?.at ?? 0)).reverse();

@@ -31,7 +31,7 @@ const ORDERS = [
   { value: 'asc', label: 'Oldest first' },
 ] as const;
 
-/** The range in figures: what the chart draws, or the samples themselves; and the samples as a file. */
+/** The data of the range: a table of the bins of the chart or of single samples, and downloads of the samples. */
 export function RangeData({
   sensor,
   window,
@@ -43,15 +43,15 @@ export function RangeData({
 }: {
   sensor: { device_id: string; sensor_id: string };
   window: Window;
-  /** of the chart */
+  /** the shape that the chart draws */
   shape: Shape;
-  /** of the shape */
+  /** unit of the values of the shape */
   unit: string;
   /** scale of the samples */
   values: Scale;
-  /** the samples are states */
+  /** state names; null: the samples are numbers */
   states: StateNames | null;
-  /** in the scale of the shape */
+  /** thresholds in the scale of the shape */
   thresholds: Thresholds;
 }) {
   const { router } = useServices();
@@ -113,10 +113,10 @@ function Downloads({
   );
 }
 
-/** The number of newest values that give the precision of a sensor. */
+/** Number of newest values from which the precision of a sensor is derived. */
 const TYPICAL = 100;
 
-/** Statistics of all samples of the range shown. */
+/** The statistics of all samples of the shown range. */
 export function RangeFigures({
   statistics,
   shape,
@@ -124,10 +124,10 @@ export function RangeFigures({
   unit,
 }: {
   statistics: Statistics;
-  /** the range was read */
+  /** whether the range was read */
   isRead: boolean;
   shape: Shape;
-  /** of the shape */
+  /** unit of the values of the shape */
   unit: string | null;
 }) {
   const { preferences } = useServices();
@@ -138,7 +138,7 @@ export function RangeFigures({
   const at = (ts: number | null) => {
     if (ts === null) return '';
     const time = <time>{formatDateTime(ts, zone)}</time>;
-    // The extreme of a bin has no exact time.
+    // The time of a minimum or maximum within a bin is not exact, so no time is shown.
     return (
       <span class="figure-note">
         {shape.stepMs === null ? 'at ' : `in the ${formatStep(shape.stepMs)} from `}
@@ -160,19 +160,19 @@ export function RangeFigures({
   );
 }
 
-/** How often a signal was in each of two states, and how often it changed. */
+/** The shares of two states in the range, and the number of state changes. */
 export function StateFigures({
   shape,
   states,
   isRead,
   count,
 }: {
-  /** of states */
+  /** the shape of a sensor with states */
   shape: Shape;
   states: StateNames;
-  /** the range was read */
+  /** whether the range was read */
   isRead: boolean;
-  /** samples */
+  /** number of samples */
   count: number;
 }) {
   const shares = useMemo(() => sharesOf(shape), [shape]);

@@ -26,7 +26,7 @@ import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 import { toShown } from '../../units.ts';
 
-/** The samples themselves, page by page: each with its change, and the time since the one before. */
+/** The table of samples in pages. Each row has the change and the time since the previous sample. */
 export function SampleTable({
   sensor,
   window,
@@ -38,11 +38,11 @@ export function SampleTable({
   sensor: { device_id: string; sensor_id: string };
   window: Window;
   order: 'asc' | 'desc';
-  /** of the values */
+  /** scale of the values */
   scale: Scale;
-  /** the values are states */
+  /** state names; null: the values are numbers */
   states: StateNames | null;
-  /** in the scale */
+  /** thresholds in the scale */
   thresholds: Thresholds;
 }) {
   const { preferences } = useServices();
@@ -118,23 +118,23 @@ export function SampleTable({
   );
 }
 
-/** @returns with its sign */
+/** @returns the change with its sign */
 function changeText(change: number, decimals: number, isState: boolean): string {
   if (isState) return change === 0 ? '' : 'yes';
   return formatChange(change, decimals);
 }
 
-/** The points of a chart in figures, page by page. */
+/** The table of the bins of a chart in pages. */
 export function BinTable({
   shape,
   order,
   unit,
   thresholds,
 }: {
-  /** of bins */
+  /** a shape of bins */
   shape: Shape;
   order: 'asc' | 'desc';
-  /** of the shape */
+  /** unit of the values of the shape */
   unit: string;
   thresholds: Thresholds;
 }) {
@@ -142,7 +142,7 @@ export function BinTable({
   const { zone } = preferences.choice.value;
   const [page, setPage] = useState(0);
   const count = shape.ts.length;
-  // A live window moves on, and another one may have fewer pages.
+  // A live window moves, and a new window may have fewer pages.
   const shown = Math.min(page, Math.max(Math.ceil(count / PAGE_ROWS) - 1, 0));
   const ordered = order === 'asc' ? [...shape.ts.keys()] : [...shape.ts.keys()].reverse();
   const places = ordered.slice(shown * PAGE_ROWS, (shown + 1) * PAGE_ROWS);
@@ -222,7 +222,7 @@ function BinRow({
 
 const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
 
-/** Marks values over the reader's thresholds. */
+/** A mark for values over the thresholds of the user. */
 const OverThreshold = ({ side }: { side: keyof typeof WORDS | null }) =>
   side && (
     <>
@@ -231,16 +231,16 @@ const OverThreshold = ({ side }: { side: keyof typeof WORDS | null }) =>
   );
 
 const PAGE_ROWS = 25;
-/** New samples join the first page no more often than this. */
+/** Minimum interval in ms at which new samples appear on the first page. */
 const NEWS_MS = 1_000;
 
-/** Epoch ms. */
+/** A range in epoch ms. */
 type Range = { from: number; to: number | null };
 
-/** A page that is not the first; its cursor is good for its range only. */
+/** A page after the first. Its cursor is valid only for its range. */
 type Step = { cursor: string; range: Range };
 
-/** The samples of a window, page by page. The first page of a live one goes on; the others stand still. */
+/** The samples of a window in pages. The first page of a live window is updated, and the other pages stay fixed. */
 function useSamplePages(
   sensor: { device_id: string; sensor_id: string },
   window: Window,
@@ -250,7 +250,7 @@ function useSamplePages(
   const { live: isLive, from, to } = window;
   const scope = JSON.stringify([keyOf(sensor), isLive ? lengthOf(window) : [from, to], order]);
   const [walk, setWalk] = useState({ scope, steps: [] as Step[] });
-  // Another window begins with its first page.
+  // A new window begins with its first page.
   const steps = walk.scope === scope ? walk.steps : [];
   const step = steps.at(-1) ?? null;
 
@@ -279,7 +279,8 @@ function useSamplePages(
   }, [live, goesOn, scope, reload]);
 
   const { data } = answer;
-  // Until this page comes, the answer is that of another one. Its cursor leads here, or fits another order.
+  // Until this page arrives, `data` belongs to another page. The cursor of that page leads here, or fits another sort
+  // order.
   const next = data?.key === key ? data.next : null;
   return {
     ...answer,

@@ -25,12 +25,12 @@ export function SensorTitle({
   stale,
 }: {
   name: string;
-  /** a text for people, as its birth announced it */
+  /** label from the birth message */
   label: string | null;
   /** null: not known yet */
   item: LatestItem | null;
   recent: { ts: number; value: number }[];
-  /** of the sensor, as its birth announced it */
+  /** interval of the sensor from the birth message */
   intervalMs: number | null;
   /** why no values arrive */
   stale: Stale | null;
@@ -67,7 +67,7 @@ export function SensorTitle({
   );
 }
 
-/** The newest value, and whether it describes the present. */
+/** The newest value, with a text if it is not current. */
 function Now({
   item,
   recent,
@@ -94,7 +94,7 @@ function Now({
 
 /**
  * @param recent oldest first
- * @returns average time between two values, in ms
+ * @returns mean time between two values in ms
  */
 function gapOf(recent: { ts: number }[]): number {
   const [first, last] = [recent[0], recent.at(-1)];
@@ -129,8 +129,8 @@ const NowBlock = ({
 );
 
 /**
- * The baseline of a sensor and the deviation of its newest value, as text: the same as the color of its cell on the wall. An old value
- * is not judged.
+ * The baseline of a sensor and the deviation of its newest value, as text and in the color of its wall cell. An old
+ * value is not judged.
  */
 function Baseline({
   item,
@@ -147,7 +147,7 @@ function Baseline({
   if (item.ts === null) return null;
   const isState = stateText(item, item.value) !== null;
   if ((isState || !judged) && outdated) return <OutdatedLine outdated={outdated} />;
-  // What is usual for a state is no number.
+  // States are not numbers, so they have no baseline to show.
   if (isState) return null;
   if (!judged) return <p class="baseline">Not judged yet: {TO_BE_JUDGED}</p>;
   const { mean, deviation, off, cellState, provisional } = judged;
@@ -156,7 +156,7 @@ function Baseline({
   const scale = scaleFor(item.unit, [...values, mean], units);
   const decimals = decimalsFor(values.map((value) => toShown(scale, value)));
   const written = (value: number) => formatNumber(value, decimals);
-  // A constant value has no deviation worth showing.
+  // The deviation of a constant value rounds to zero, and is not shown.
   const shownDeviation = deviation * scale.factor;
   const around = Number(shownDeviation.toFixed(decimals)) > 0 ? ` ± ${written(shownDeviation)}` : '';
   const range = (
@@ -204,7 +204,7 @@ const OutdatedLine = ({ outdated, children }: { outdated: Outdated; children?: C
 /**
  * The page of a sensor that does not exist.
  *
- * @param props ids or names
+ * @param props `device` and `sensor`: ids or names
  */
 export const SensorMissing = ({ sensor, device }: { sensor: string; device: string }) => (
   <Notice isPage title={`There is no sensor “${sensor}” of the device “${device}”`} tone="warn">

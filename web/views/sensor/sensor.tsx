@@ -29,9 +29,9 @@ import type { Edges } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 
 /**
- * One sensor: its newest value, its chart, and the same in figures.
+ * The page of one sensor: newest value, chart, and the values as tables.
  *
- * @param props ids or names
+ * @param props `device` and `sensor`: ids or names
  */
 export function SensorView({ device, sensor }: { device: string; sensor: string }) {
   const { preferences, router } = useServices();
@@ -168,7 +168,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
 const inWindow = (shape: Shape, { from, to }: { from: number; to: number }) =>
   within(shape, { from, to: to + 1 });
 
-/** Leads from a chart to a rule of its sensor. */
+/** A link from the chart to the alarm rule form for its sensor. */
 function RuleLink({ device, sensor }: { device: string; sensor: string }) {
   const mayAct = useMay('admin');
   if (!mayAct) return null;
@@ -180,7 +180,7 @@ function RuleLink({ device, sensor }: { device: string; sensor: string }) {
   );
 }
 
-/** Where the plot of the chart is, so that the strip below lines up with it. */
+/** The position of the plot in the chart, so that the overview strip aligns with it. */
 function useEdges(): [Edges | null, (next: Edges) => void] {
   const [edges, setEdges] = useState<Edges | null>(null);
   const onPlot = useCallback(
@@ -190,16 +190,16 @@ function useEdges(): [Edges | null, (next: Edges) => void] {
   return [edges, onPlot];
 }
 
-/** The share of the window after the sample that it was moved to. */
+/** Share of a moved window that lies after the newest sample. */
 const ROOM = 0.1;
 
-/** The text over an empty chart: why it is empty, and a link to the newest sample. */
+/** The text over an empty chart: the reason, and a link to the newest sample. */
 function QuietRange({
   loading,
   newest,
 }: {
   loading: boolean;
-  /** ISO 8601 time of the sensor's newest sample */
+  /** ISO 8601, time of the newest sample of the sensor */
   newest: string | null;
 }) {
   const { preferences, router } = useServices();
@@ -221,7 +221,7 @@ function QuietRange({
 
 /**
  * @param newest epoch ms
- * @returns as long a window, with the newest sample well in it
+ * @returns a window of equal length that contains the newest sample
  */
 function around(query: URLSearchParams, newest: number): Record<string, string | null> {
   const length = lengthOf(readWindow(query, newest));

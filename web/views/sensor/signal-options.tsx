@@ -14,12 +14,14 @@ const KINDS = [
   { value: 'rate', label: 'Rate', title: 'How much it rises in a time' },
 ];
 
-/** How the chart of a sensor is read: in which unit, and a counter as its value or its rate. Nothing where there is no choice. */
+/**
+ * The choices for the chart of a sensor: unit, and value or rate of a counter. Without any choice, nothing is shown.
+ */
 export function SignalOptions({
   unit,
   isCounter,
 }: {
-  /** as sent */
+  /** unit as the sensor sends it */
   unit: string | null;
   isCounter: boolean;
 }) {
@@ -44,9 +46,9 @@ export function SignalOptions({
 }
 
 /**
- * The unit of all values of this quantity, in all views of this browser.
+ * The choice of the unit for a quantity, which applies to all views in this browser.
  *
- * @param props as sent
+ * @param props `unit`: as the sensor sends it
  */
 function UnitChoice({ unit }: { unit: string | null }) {
   const { preferences } = useServices();
@@ -74,7 +76,7 @@ function UnitChoice({ unit }: { unit: string | null }) {
   );
 }
 
-/** The thresholds of the chart, and how often the signal is over them. */
+/** The form for the thresholds of the chart, with the number of samples over them. */
 export function ThresholdForm({
   thresholds,
   onChange,
@@ -84,17 +86,17 @@ export function ThresholdForm({
 }: {
   thresholds: Thresholds;
   onChange: (next: Thresholds) => void;
-  /** as sent */
+  /** the shape with values as sent */
   shape: Shape;
-  /** in which they are typed */
+  /** scale in which users type thresholds */
   scale: Scale;
-  /** other actions next to *Draw lines* */
+  /** further buttons next to *Draw lines* */
   children?: ComponentChildren;
 }) {
   const id = useId();
   const [typed, setTyped] = useState(textsOf(thresholds, scale));
   const [wrong, setWrong] = useState('');
-  // The address changed by other means: back, a link, what was remembered.
+  // The Back button, a link or stored thresholds may change the address.
   useEffect(() => {
     setTyped(textsOf(thresholds, scale));
     setWrong('');

@@ -17,7 +17,7 @@ const open = (alarm_id, rest) => ({
 /** @param {any[]} alarms newest first @param {boolean} [isCut] */
 const listOf = (alarms, isCut = false) => ({ alarms, isCut });
 
-test('Alarm news: page opened: the alarms that are open already are no news, a later one is', () => {
+test('New alarm detection: page opens: alarms that are already open are not announced, a later alarm is', () => {
   const newsAmong = createAlarmNews();
   expect(newsAmong(null, NOON)).toBeUndefined();
   expect(newsAmong(listOf([open('a')]), NOON)).toBeUndefined();
@@ -25,7 +25,7 @@ test('Alarm news: page opened: the alarms that are open already are no news, a l
   expect(newsAmong(listOf([open('c'), open('b'), open('a')]), NOON)).toBeUndefined();
 });
 
-test('Alarm news: an old alarm moves up into a list that is cut: no news, a newer alarm is', () => {
+test('New alarm detection: an old alarm moves up into a truncated list: it is not announced, a newer alarm is', () => {
   const newsAmong = createAlarmNews();
   const at = (/** @type {number} */ hour) => ({ started_at: `2026-11-21T0${hour}:00:00.000Z` });
   const [old, middle, late] = [open('a', at(1)), open('b', at(2)), open('c', at(3))];
@@ -34,12 +34,12 @@ test('Alarm news: an old alarm moves up into a list that is cut: no news, a newe
   expect(newsAmong(listOf([open('d', at(4)), middle], true), NOON)?.alarm_id).toBe('d');
 });
 
-test('Open alarms: only a part of them was read: the count has a plus sign', () => {
+test('Count of open alarms: only some alarms were read: the count has a plus sign', () => {
   expect(openCountText(1000, { isCut: true })).toBe('1,000+');
   expect(openCountText(12, { isCut: false })).toBe('12');
 });
 
-test('Alarm news: an alarm that is acknowledged or shelved: no news, also when its shelving ends', () => {
+test('New alarm detection: an alarm is acknowledged or shelved: it is not announced, even after its shelving ends', () => {
   const newsAmong = createAlarmNews();
   const shelved = open('a', { shelved_until: new Date(NOON + HOUR_MS).toISOString() });
   newsAmong(listOf([]), NOON);
@@ -68,20 +68,20 @@ describe('Alarm notification', () => {
     Reflect.set(globalThis, 'Notification', Notification);
   }
 
-  test('Alarm notification: allowed: it is shown', () => {
+  test('Alarm notification: the user allowed notifications: the browser shows it', () => {
     setNotification('granted', (title) => shown.push(title));
     expect(showNotification('Too warm', { tag: 'a' })).toBe(true);
     expect(shown).toEqual(['Too warm']);
   });
 
-  test('Alarm notification: not allowed, or unknown to the browser: none', () => {
+  test('Alarm notification: permission denied, or browser without notifications: nothing is shown', () => {
     expect(showNotification('Too warm', {})).toBe(false);
     setNotification('denied', (title) => shown.push(title));
     expect(showNotification('Too warm', {})).toBe(false);
     expect(shown).toEqual([]);
   });
 
-  test('Alarm notification: a browser in which only service workers show them: none, and no error', () => {
+  test('Alarm notification: the browser shows notifications only from service workers: nothing is shown, no error is thrown', () => {
     setNotification('granted', () => {
       throw new TypeError('Illegal constructor');
     });
@@ -97,6 +97,6 @@ test.each([
   ['all', null, false, false, 'There was no alarm'],
   ['open', null, true, false, 'None on this page'],
 ])(
-  'Empty list of alarms: state %s, severity %s, one of several pages %p, old %p: %s',
+  'Empty alarm list: state %s, severity %s, one of several pages %p, outdated %p: the text is "%s"',
   (state, severity, isPart, isOld, text) => expect(noneText({ state, severity, isPart, isOld })).toBe(text),
 );

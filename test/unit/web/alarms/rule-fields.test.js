@@ -33,11 +33,11 @@ const CONDITIONS = [
   { kind: 'absent' },
 ];
 
-test.each(CONDITIONS)('Rule form: a rule with %j: saving it unchanged gives the same rule', (condition) => {
+test.each(CONDITIONS)('Alarm rule form: %j: saving without a change keeps the rule', (condition) => {
   expect(ruleOf(typedOf({ ...ruleWith(condition), rule_id: 'a', version: 1 }))).toEqual(ruleWith(condition));
 });
 
-test('Rule form: another kind: members of the first kind are left out', () => {
+test('Alarm rule form: the kind of the condition changes: members of the earlier kind are left out', () => {
   const typed = typedOf(ruleWith({ kind: 'outside', limit: [2, 8], clear: [3, 7], for_samples: 4 }));
   expect(ruleOf({ ...typed, kind: 'absent' })?.condition).toEqual({ kind: 'absent' });
   expect(ruleOf({ ...typed, kind: 'above' })?.condition).toEqual({
@@ -48,12 +48,12 @@ test('Rule form: another kind: members of the first kind are left out', () => {
   });
 });
 
-test('Rule form: a comma as decimal point: it is read', () => {
+test('Alarm rule form: a limit typed as "1,5": it is read as 1.5', () => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
   expect(ruleOf({ ...typed, limit: '1,5' })?.condition).toEqual({ kind: 'above', limit: 1.5 });
 });
 
-test('Rule form: a suggested limit: it keeps all its digits, and the hysteresis stays', () => {
+test('Alarm rule form: a suggested limit is taken: it keeps all digits, and the hysteresis stays', () => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 101_300, clear: 101_200 }));
   expect(ruleOf(withLimit(typed, 101_325))?.condition).toEqual({
     kind: 'above',
@@ -66,12 +66,12 @@ test('Rule form: a suggested limit: it keeps all its digits, and the hysteresis 
   });
 });
 
-test.each(/** @type {const} */ (['name', 'limit']))('Rule form: no %s: nothing can be saved', (field) => {
+test.each(/** @type {const} */ (['name', 'limit']))('Alarm rule form: no %s: cannot be saved', (field) => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
   expect(ruleOf({ ...typed, [field]: '' })).toBeNull();
 });
 
-test('Rule form: a text in place of a number: the API gets null, and refuses it', () => {
+test('Alarm rule form: a word typed in place of a number: the request holds null, which the API refuses', () => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
   const rule = ruleOf({ ...typed, clear: 'cold' });
   expect(JSON.parse(JSON.stringify(rule)).condition).toEqual({ kind: 'above', limit: 1, clear: null });
@@ -81,12 +81,12 @@ describe('Limits in the unit of choice', () => {
   const FAHRENHEIT = limitScale('Cel', { temperature: '°F' });
   const KELVIN = limitScale('[degF]', { temperature: 'K' });
 
-  test.each(CONDITIONS)('Rule form: %j in °F: saving it unchanged gives the same rule', (condition) => {
+  test.each(CONDITIONS)('Alarm rule form: %j in °F: saving without a change keeps the rule', (condition) => {
     const rule = ruleWith(condition);
     expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)).toEqual(rule);
   });
 
-  test('Rule form: °F: limits and the ends of the band are converted, with the offset', () => {
+  test('Alarm rule form: °F is chosen: limits and clear values are converted with the offset of the scale', () => {
     const typed = typedOf(ruleWith({ kind: 'outside', limit: [2, 8.5], clear: [3, 7] }), FAHRENHEIT);
     expect(typed).toMatchObject({ limit: '35.6', high: '47.3', clear: '37.4', clearHigh: '44.6' });
     expect(ruleOf({ ...typed, high: '50', clearHigh: '41' }, FAHRENHEIT)?.condition).toEqual({
@@ -96,7 +96,7 @@ describe('Limits in the unit of choice', () => {
     });
   });
 
-  test('Rule form: °F: a rate and the rate at which it clears have no offset', () => {
+  test('Alarm rule form: °F is chosen: rates are converted without the offset of the scale', () => {
     const rule = ruleWith({ kind: 'rate', limit: 0.1, clear: 0.05 });
     const typed = typedOf(rule, FAHRENHEIT);
     expect(typed).toMatchObject({ limit: '0.18', clear: '0.09' });
@@ -107,7 +107,7 @@ describe('Limits in the unit of choice', () => {
     });
   });
 
-  test('Rule form: the unit becomes known later: the texts change, and the rule stays', () => {
+  test('Alarm rule form: the unit becomes known later: the typed texts are converted, the rule stays equal', () => {
     const rule = ruleWith({ kind: 'above', limit: -15, clear: -17 });
     const before = { typed: { ...typedOf(rule), minutes: '5' }, scale: plainScale(null) };
     const typed = typedIn(FAHRENHEIT, { ...before, scale: plainScale('Cel') }, rule);
@@ -120,12 +120,12 @@ describe('Limits in the unit of choice', () => {
     });
   });
 
-  test('Rule form: the unit becomes known while a limit is typed, and needs no conversion: the text stays', () => {
+  test('Alarm rule form: the unit becomes known while the user types, without conversion: the typed text stays', () => {
     const typed = { ...typedOf(ruleWith({ kind: 'above', limit: 1 })), limit: '1.' };
     expect(typedIn(plainScale('Cel'), { typed, scale: plainScale(null) })).toBe(typed);
   });
 
-  test('Rule form: a limit with more digits than are shown: saving it unchanged keeps all of them', () => {
+  test('Alarm rule form: a limit has more digits than are shown: saving without a change keeps all digits', () => {
     const rule = ruleWith({ kind: 'above', limit: 0.1 + 0.2 });
     expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)?.condition.limit).toBe(0.1 + 0.2);
     fc.assert(
@@ -138,7 +138,7 @@ describe('Limits in the unit of choice', () => {
     );
   });
 
-  test('Limits: typed with up to four decimals: stored and shown again, they are the same', () => {
+  test('Alarm limit: typed in °F or K with up to four decimals: the stored limit is shown with the same text', () => {
     fc.assert(
       fc.property(fc.integer({ min: -9_999_999, max: 9_999_999 }), fc.integer({ min: 0, max: 4 }), (n, d) => {
         const text = String(Number((n / 10 ** d).toFixed(d)));
@@ -148,14 +148,14 @@ describe('Limits in the unit of choice', () => {
     );
   });
 
-  test('Rule form: °F: a suggested limit is stored exactly, in the unit of the sensor', () => {
+  test('Alarm rule form: °F is chosen: a suggested limit is stored exactly, in the unit of the sensor', () => {
     const rule = ruleWith({ kind: 'below', limit: 5, clear: 10 });
     const typed = withLimit(typedOf(rule, FAHRENHEIT), 2, FAHRENHEIT, rule);
     expect(typed).toMatchObject({ limit: '35.6', clear: '44.6' });
     expect(ruleOf(typed, FAHRENHEIT)?.condition).toEqual({ kind: 'below', limit: 2, clear: 7 });
   });
 
-  test('Rule form: Condition in words: with the unit of choice; a rate has no offset', () => {
+  test('Alarm condition in words: °F is chosen: values are shown in °F, a rate without the offset of the scale', () => {
     const text = (/** @type {AlarmCondition} */ condition) => conditionText(condition, FAHRENHEIT);
     expect(text({ kind: 'above', limit: -15, clear: -17, for_ms: 600_000 })).toBe(
       'above 5 °F for 10 min, clears at 1.4 °F',
@@ -168,7 +168,7 @@ describe('Limits in the unit of choice', () => {
     expect(conditionText({ kind: 'below', limit: 7 }, plainScale(null))).toBe('below 7');
   });
 
-  test('Rule form: Peak: in the unit of choice; of a rate without offset; as sent where the unit is unknown', () => {
+  test('Alarm peak: °F is chosen: shown in °F, a rate without offset, and as sent if the unit is unknown', () => {
     const choices = /** @type {const} */ ({ temperature: '°F' });
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'above' }, choices)).toBe('50 °F');
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'rate' }, choices)).toBe('18 °F/s');

@@ -12,27 +12,27 @@ import {
   withQuery,
 } from '../../../../web/routes.ts';
 
-test('Routes: the addresses of the server: each has its view', () => {
+test('Dashboard routes: each page address that the server knows: leads to a view of its own', () => {
   const views = VIEWS.map((path) => routeOf(path).view);
   expect(views).not.toContain('not-found');
   expect(new Set(views).size).toBe(VIEWS.length);
 });
 
-test('Routes: names with slashes, percent signs and umlauts: they survive the address', () => {
+test('Dashboard routes: names with slashes, percent signs and umlauts: the route returns the names unchanged', () => {
   const device = 'mühle/1 %2F?';
   const sensor = 'a/b#c';
   expect(routeOf(deviceHref(device))).toEqual({ view: 'device', device });
   expect(routeOf(sensorHref(device, sensor))).toEqual({ view: 'sensor', device, sensor });
 });
 
-test('Addresses: names that the ids are made of: names; any others: ids', () => {
+test('Dashboard links: a name from which the id is derived: the link holds the name; any other name: the id', () => {
   const collar = identifyDevice('collar-0001')?.id ?? '';
   const sensor = identifySensor(collar, 'temperature/ear')?.id ?? '';
   expect(sensorHref(collar, sensor, { device: 'collar-0001', sensor: 'temperature/ear' })).toBe(
     '/devices/collar-0001/sensors/temperature%2Fear',
   );
   expect(deviceHref(collar, 'collar-0001')).toBe('/devices/collar-0001');
-  // A birth may name a device in another way than its topic.
+  // The name of a device in its birth message may differ from the name in its topic.
   expect(deviceHref(collar, 'Collar of Bella')).toBe(`/devices/${collar}`);
   expect(sensorHref(collar, sensor, { device: 'Collar of Bella', sensor: null })).toBe(
     `/devices/${collar}/sensors/${sensor}`,
@@ -43,7 +43,7 @@ test('Addresses: names that the ids are made of: names; any others: ids', () => 
 });
 
 test.each(['.', '..'])(
-  'Routes: a device named %s: the link searches for it, since no path leads to it',
+  'Dashboard routes: a device is named %s: the link opens a search, since no path can hold it',
   (device) => {
     const { pathname, search } = new URL(deviceHref(device), 'http://localhost/devices/a/sensors/b');
     expect(routeOf(pathname)).toEqual({ view: 'fleet' });
@@ -51,7 +51,7 @@ test.each(['.', '..'])(
   },
 );
 
-test('Routes: links of the header: each has its view', () => {
+test('Dashboard routes: links of the page header: each leads to its view', () => {
   expect(routeOf('/pipeline')).toEqual({ view: 'pipeline' });
   expect(routeOf('/dead-letters')).toEqual({ view: 'dead-letters' });
   expect(routeOf('/credentials')).toEqual({ view: 'credentials' });
@@ -68,22 +68,22 @@ test.each([
   '/devices/a/sensors',
   '/devices/a/b/c',
   '/devices/%E0%A4%A',
-])('Routes: %s: not found', (path) => expect(routeOf(path)).toEqual({ view: 'not-found' }));
+])('Dashboard routes: %s: not found', (path) => expect(routeOf(path)).toEqual({ view: 'not-found' }));
 
-test('Query: a filter: it is set, and an empty one is removed', () => {
+test('Dashboard address: a filter changes: its parameter is set, an empty parameter is removed', () => {
   const place = { path: '/', query: new URLSearchParams('type=pulse&cursor=abc'), trail: [] };
   expect(withQuery(place, { site: 'north & south', cursor: null })).toBe('/?type=pulse&site=north+%26+south');
   expect(withQuery(place, { type: '', cursor: null })).toBe('/');
 });
 
-test('Query: empty parameters: they are left out', () => {
+test('API query: empty parameters: they are left out', () => {
   expect(toQuery({ type: 'pulse', site: null, name: '', limit: 25, cursor: undefined })).toBe(
     '?type=pulse&limit=25',
   );
   expect(toQuery({})).toBe('');
 });
 
-test('Stream: devices and sensors: each part is encoded; without any it follows the whole fleet', () => {
+test('Event stream address: devices and sensors: each id is encoded; without them it covers the whole fleet', () => {
   expect(addressOf({})).toBe('/api/v1/stream');
   expect(addressOf({ devices: ['a&b'] })).toBe('/api/v1/stream?device=a%26b');
   const [, raw = ''] = addressOf({ sensors: [['a/b', 'c']] }).split('sensor=');

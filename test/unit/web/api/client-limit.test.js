@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createLimit } from '../../../../web/api/client.ts';
 
-/** A request that is answered by hand. */
+/** A request that the test itself answers. */
 function request() {
   let begun = false;
   /** @type {(answer: string) => void} */
@@ -21,7 +21,7 @@ function request() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('Request limit: more requests than allowed: the others wait in order, also after failures', async () => {
+test('Limit of parallel requests: more requests than allowed: the rest wait in order, also after failures', async () => {
   const limit = createLimit(2);
   const requests = Array.from({ length: 4 }, request);
   const passed = requests.map(({ ask }) => limit.run(ask));
@@ -38,7 +38,7 @@ test('Request limit: more requests than allowed: the others wait in order, also 
   expect(await limit.run(async () => 'after')).toBe('after');
 });
 
-test('Request limit: a new request while another starts: it waits', async () => {
+test('Limit of parallel requests: a request arrives while a waiting one starts: the new request waits', async () => {
   const limit = createLimit(1);
   const requests = Array.from({ length: 3 }, request);
   const [first, second, third] = requests;
@@ -53,7 +53,7 @@ test('Request limit: a new request while another starts: it waits', async () => 
   await Promise.all([waiting, late]);
 });
 
-test('Request limit: aborted while waiting: nothing is sent', async () => {
+test('Limit of parallel requests: a waiting request is aborted: it is never sent', async () => {
   const limit = createLimit(1);
   const [first, second] = [request(), request()];
   void limit.run(first.ask);

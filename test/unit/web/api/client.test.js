@@ -4,7 +4,7 @@ import { toProblem } from '../../../../web/api/request.ts';
 
 /** @import { Client } from '../../../../web/api/client.ts' */
 
-/** An answer that begins well, and then the API goes away. */
+/** An answer whose connection breaks in the middle of its body. */
 const brokenOff = () =>
   new Response(
     new ReadableStream({
@@ -21,15 +21,15 @@ const QUESTIONS = [
   ['samples', (client) => client.samples('d', 's', {})],
 ];
 
-describe.each(QUESTIONS)('Client: the answer of %s breaks off', (_name, ask) => {
-  test('Client: the answer breaks off: temporary problem: retried', async () => {
+describe.each(QUESTIONS)('API client: the answer of %s breaks off', (_name, ask) => {
+  test('API client: the connection breaks within an answer: the problem is temporary, with the code unreachable', async () => {
     const client = createClient({ fetch: async () => brokenOff() });
     const problem = toProblem(await ask(client).catch((error) => error));
     expect(problem).toMatchObject({ code: 'unreachable', isTemporary: true });
   });
 });
 
-test('Client: aborted: no problem', async () => {
+test('API client: the caller aborts a request: it rejects with AbortError, not with a problem', async () => {
   const abort = new AbortController();
   abort.abort();
   const client = createClient({

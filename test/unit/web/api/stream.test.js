@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createStream } from '../../../../web/api/stream.ts';
 
-/** A source of events that the test sends. */
+/** Stands in for EventSource: the test sends its events. */
 class Source extends EventTarget {
   static CLOSED = 2;
   /** @type {Source[]} */
@@ -15,13 +15,13 @@ class Source extends EventTarget {
 
   close() {}
 
-  /** @param {string} type @param {string} data @param {string} lastEventId as the browser keeps it: of the last event that had one */
+  /** @param {string} type @param {string} data @param {string} lastEventId of the last event that had one */
   send(type, data, lastEventId) {
     this.dispatchEvent(Object.assign(new Event(type), { data, lastEventId }));
   }
 }
 
-test('Stream: snapshot in several events: only its last one, which has an id, completes it', () => {
+test('Event stream: a snapshot spans several events: only the last event, which has a new id, completes it', () => {
   /** @type {Array<[string, boolean]>} */
   const received = [];
   const stream = createStream({
@@ -36,7 +36,7 @@ test('Stream: snapshot in several events: only its last one, which has an id, co
   source.send('snapshot', 'a', '');
   source.send('snapshot', 'b', 'x-2');
   source.send('delta', 'c', 'x-3');
-  // The browser reconnected to a process that does not know the last id.
+  // Here the browser reconnects to an API process that does not know the last event id.
   source.send('snapshot', 'd', 'x-3');
   source.send('snapshot', 'e', 'y-1');
   stream.stop();

@@ -19,7 +19,7 @@ const bins = (ts, stepMs) => ({
 });
 
 describe('Days of UTC', () => {
-  test('Days of UTC: a range: one part, each day counted', () => {
+  test('Daily bins: UTC: a range is one part, and each day that it touches is counted', () => {
     expect(partsOfRange(YEAR, UTC)).toEqual([{ ...YEAR, offsetMs: 0 }]);
     expect(daysOf({ ...YEAR, offsetMs: 0 })).toBe(366);
     expect(daysOf({ from: 0, to: DAY_MS, offsetMs: 0 })).toBe(1);
@@ -27,7 +27,7 @@ describe('Days of UTC', () => {
     expect(startOfDay(YEAR.from, UTC, 31)).toBe(Date.UTC(2026, 1, 10));
   });
 
-  test('Days of UTC: narrower bins: one bin for each day, exact', () => {
+  test('Daily bins: UTC: hourly bins are joined: one bin for each day with exact min, mean, max and count', () => {
     const hours = bins([0, HOUR, DAY_MS - HOUR, DAY_MS], HOUR);
     expect(joinDays([hours], YEAR, UTC)).toMatchObject({
       stepMs: DAY_MS,
@@ -45,7 +45,12 @@ describe('Days of a zone with summer time', () => {
   const format = new URL('../../../../web/format.ts', import.meta.url);
   const hooks = new URL('../../../support/unit-runner/hooks.js', import.meta.url);
 
-  /** A process reads its zone once, when it starts. @param {string} expression of the module's exports @returns {any} */
+  /**
+   * Evaluates the expression in a new process, because Node.js reads the time zone once, at the start.
+   *
+   * @param {string} expression of the module's exports
+   * @returns {any}
+   */
   function inBerlin(expression) {
     const code = `
       import { register } from 'node:module';
@@ -60,7 +65,7 @@ describe('Days of a zone with summer time', () => {
     );
   }
 
-  test('Days of a zone with summer time: a year: three parts that meet at midnight', () => {
+  test('Daily bins: zone with summer time: a year is read in three parts that meet at midnight', () => {
     const parts = inBerlin(`days.partsOfRange(${JSON.stringify(YEAR)}, LOCAL)`);
     expect(parts).toEqual([
       { from: YEAR.from, to: Date.UTC(2026, 2, 29, 22), offsetMs: HOUR },
@@ -69,7 +74,7 @@ describe('Days of a zone with summer time', () => {
     ]);
   });
 
-  test('Days of a zone with summer time: a day of 25 hours: one bin', () => {
+  test('Daily bins: zone with summer time: a day of 25 hours gives one bin', () => {
     const start = Date.UTC(2026, 9, 24, 22);
     const part = JSON.stringify(bins([start, start + DAY_MS], DAY_MS));
     const joined = inBerlin(`days.joinDays([${part}], { from: 0, to: 1 }, LOCAL)`);
@@ -78,7 +83,7 @@ describe('Days of a zone with summer time', () => {
 });
 
 test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
-  'Days of %s, whose clock skips a midnight: each day begins after the one before, and the parts end',
+  'Daily bins: %s, where a clock change skips a midnight: days follow one another without gap or overlap',
   (name) => {
     const zone = createZone(/** @type {any} */ (name));
     const starts = Array.from({ length: 365 }, (_, day) => startOfDay(Date.UTC(2026, 0, 1 + day, 12), zone));
@@ -91,7 +96,7 @@ test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
   },
 );
 
-test('Bins of days: range beyond 60 days: used while one answer holds them all', () => {
+test('Daily bins: a range of 61 to 1990 days: used, since one API answer holds all of them', () => {
   expect([60, 61, 365, 1990, 1991].map((days) => isDaily(days * DAY_MS))).toEqual([
     false,
     true,
@@ -101,7 +106,7 @@ test('Bins of days: range beyond 60 days: used while one answer holds them all',
   ]);
 });
 
-test('Days of a named zone: summer time begins and ends: days of 23 and 25 hours', () => {
+test('Daily bins: Europe/Berlin: days of clock changes have 23 and 25 hours', () => {
   const berlin = createZone('Europe/Berlin');
   const lengthOf = (/** @type {number} */ month, /** @type {number} */ day) => {
     const start = startOfDay(Date.UTC(2026, month, day, 12), berlin);

@@ -6,7 +6,7 @@ const range = { from: 0, to: 1000 };
 const instants = Array.from({ length: 1000 }, (_, ts) => ts);
 const picture = drawn(shapeOfSamples({ ts: instants, value: instants }, range), 1);
 
-/** The plot is a hundred pixels wide: of ten samples that share a pixel it knows one. @param {number} entry */
+/** The plot is 100 pixels wide: ten samples share a pixel, and uPlot returns only one of them. @param {number} entry */
 const plotAt = (entry) =>
   /** @type {any} */ ({ cursor: { idxs: [null, Math.round(entry / 10) * 10, null, null] } });
 
@@ -18,7 +18,7 @@ const step = (key, walked, mouse = 0) =>
     /** @type {any} */ ({ window: range, bounds: { ...range, least: 1 }, picture, walked }),
   );
 
-test('Chart keys: several samples share a pixel: the cursor visits each of them', () => {
+test('Chart keys: several samples share a pixel: arrow keys move the cursor to each sample', () => {
   const walk = ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowRight', 'Home', 'ArrowRight', 'End'];
   /** @type {(number | null)[]} */
   const at = [];
@@ -26,11 +26,11 @@ test('Chart keys: several samples share a pixel: the cursor visits each of them'
   expect(at).toEqual([998, 997, 996, 997, 0, 1, 999]);
 });
 
-test('Chart keys: after the mouse: they continue from its cursor', () => {
+test('Chart keys: the mouse set the cursor: arrow keys continue from there', () => {
   expect(step('ArrowLeft', null, 500)).toBe(499);
 });
 
-test('Chart keys: samples moved on: the cursor takes the nearest one', () => {
+test('Chart keys: new samples replaced the old ones: the cursor moves to the nearest sample', () => {
   expect(['-5', '0.4', '0.6', '998.5', '5000'].map((ts) => entryNear(picture, Number(ts)))).toEqual([
     0, 0, 1, 999, 999,
   ]);

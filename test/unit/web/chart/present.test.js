@@ -37,20 +37,22 @@ describe('Counters', () => {
       ['a temperature that rises', rising(10, 1), 'Cel', false],
       ['a share that rises', rising(10, 1), '%RH', false],
     ]),
-  )('%s', (_, values, unit, expected) => expect(isCounter(samples(values), unit)).toBe(expected));
+  )('Counter detection: %s', (_, values, unit, expected) =>
+    expect(isCounter(samples(values), unit)).toBe(expected),
+  );
 
-  test('Counter: rate: between the points, a restart begins at zero', () => {
+  test('Counter rate: the counter restarts: the rate after the restart is computed from zero', () => {
     const { shape, unit } = rateOf(samples([10, 12, 16, 4]), 'beats');
     expect([unit, shape.ts, shape.avg]).toEqual(['beats/s', [1000, 2000, 3000], [2, 4, 4]]);
   });
 
-  test('Counter: a slow counter: a time in which it counts', () => {
+  test('Counter rate: a slow counter: the rate is per minute or per day', () => {
     const { shape, unit } = rateOf(samples([0, 2, 4], 60_000), '/');
     expect([unit, shape.avg]).toEqual(['/min', [2, 2]]);
     expect(rateOf(samples([0, 0.1], 86_400_000), 'm3').unit).toBe('m3/d');
   });
 
-  test('Counter: energy: power', () => {
+  test('Counter rate: an energy counter: the rate is a power in W or kW', () => {
     const { shape, unit } = rateOf(samples([0, 1, 2], 3_600_000), 'kWh');
     expect([unit, shape.avg]).toEqual(['kW', [1, 1]]);
     expect(rateOf(samples([0, 500]), 'J')).toMatchObject({ unit: 'W', shape: { avg: [500] } });
@@ -58,7 +60,7 @@ describe('Counters', () => {
 });
 
 describe('A signal as it is drawn', () => {
-  test('Drawn signal: large values: with a prefix; the samples alike', () => {
+  test('Drawn signal: large values: chart and sample table use one unit prefix', () => {
     const shown = present(samples([1e9, 3e9]), labels, { choices: {} });
     expect(shown.scale.unit).toBe('GJ');
     expect(shown.shape.avg).toEqual([1, 3]);
@@ -66,13 +68,13 @@ describe('A signal as it is drawn', () => {
     expect(shown.values).toBe(shown.scale);
   });
 
-  test('Drawn signal: values as sent: the same object', () => {
+  test('Drawn signal: values need no conversion: the shape is not copied', () => {
     const shape = samples([1, 2]);
     expect(present(shape, labels, { choices: {} }).shape).toBe(shape);
     expect(inScale(shape, plainScale('J'))).toBe(shape);
   });
 
-  test('Drawn signal: a counter: its rate only when wanted', () => {
+  test('Drawn signal: a counter: its rate is drawn only on request', () => {
     const shape = samples(rising(10, 5000));
     expect(present(shape, labels, { choices: {} })).toMatchObject({ isCounter: true, isRate: false });
     const rate = present(shape, labels, { choices: {}, asRate: true });
@@ -80,12 +82,12 @@ describe('A signal as it is drawn', () => {
     expect(present(samples([3, 1]), labels, { choices: {}, asRate: true }).isRate).toBe(false);
   });
 
-  test('Drawn signal: states: numbers as they are', () => {
+  test('Drawn signal: a sensor with states: values stay as sent and have state names', () => {
     const shown = present(samples([0, 1]), { name: 'door', type: null, unit: '/' }, { choices: {} });
     expect([shown.states?.(0), shown.scale.unit, shown.isCounter]).toEqual(['closed', '', false]);
   });
 
-  test('Drawn signal: no average of a bin: none in another unit', () => {
+  test('Drawn signal: a bin without average: it has no average after the unit conversion', () => {
     const shape = {
       ...emptyShape(RANGE),
       stepMs: 1000,
@@ -98,11 +100,11 @@ describe('A signal as it is drawn', () => {
     expect(inScale(shape, scaleFor('J', [2e9]))).toMatchObject({ min: [1], avg: [null], max: [2] });
   });
 
-  test('Drawn signal: thresholds: in the same scale', () => {
+  test('Drawn signal: thresholds: converted to the unit of the drawn values', () => {
     expect(thresholdsIn({ low: 2e9, high: null }, scaleFor('J', [2e9]))).toEqual({ low: 2, high: null });
   });
 
-  test('Drawn signal: thresholds in °F: a sample on the line is not over it, as in the count', () => {
+  test('Drawn signal: threshold in °F equals a sample: the sample is not over it, in the chart and in the count', () => {
     const scale = limitScale('Cel', { temperature: '°F' });
     for (let tenths = -400; tenths <= 400; tenths++) {
       const value = tenths / 10;
@@ -118,12 +120,12 @@ describe('A signal as it is drawn', () => {
 describe('The point under the cursor', () => {
   const picture = drawn(shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 2, 3, 4, 5] }, RANGE), 10);
 
-  test('Point under the cursor: between two samples: the nearest, however far', () => {
+  test('Point under the cursor: cursor between two samples: the nearest sample is chosen', () => {
     expect(entryUnder(picture, 12, 0)).toBe(1);
     expect(entryUnder(picture, 506, 0)).toBe(5);
   });
 
-  test('Point under the cursor: in a gap: nothing, unless a sample is near', () => {
+  test('Point under the cursor: cursor in a gap: a sample is chosen only if it is near', () => {
     expect(picture.places).toEqual([0, 1, 2, -1, 3, 4]);
     expect([entryUnder(picture, 30, 5), entryUnder(picture, 260, 5), entryUnder(picture, 490, 5)]).toEqual([
       null,
@@ -133,13 +135,13 @@ describe('The point under the cursor', () => {
     expect([entryUnder(picture, 24, 5), entryUnder(picture, 497, 5)]).toEqual([2, 4]);
   });
 
-  test('Point under the cursor: before the first and after the last: nothing, unless it is near', () => {
+  test('Point under the cursor: cursor before the first or after the last sample: chosen only if it is near', () => {
     expect([entryUnder(picture, -3, 5), entryUnder(picture, -9, 5)]).toEqual([0, null]);
     expect([entryUnder(picture, 514, 5), entryUnder(picture, 900, 5)]).toEqual([5, null]);
     expect(entryUnder({ columns: [[], [], [], []], places: [] }, 0, 5)).toBeNull();
   });
 
-  test('Point under the cursor: words: no sample, a state, and the share of a bin', () => {
+  test('Point under the cursor: no sample, a state sample, a bin of states: the text names state and share', () => {
     expect(noSampleWords(0, UTC)).toEqual({
       when: '1970-01-01 00:00:00',
       value: 'no sample here',

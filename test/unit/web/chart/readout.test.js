@@ -28,17 +28,17 @@ test.each([
   [54_000, null],
   [56_000, 6],
   [99_000, null],
-])('Reading: at %d: the nearest sample within reach, %j', (ts, value) => {
+])('Reading at the cursor: %d ms: the nearest sample within 5 s is %j', (ts, value) => {
   expect(readingAt(SAMPLES, ts, 5_000)?.avg ?? null).toBe(value);
 });
 
-test('Reading: a bin: valid for its whole width only', () => {
+test('Reading at the cursor: a bin: its values hold for its width only', () => {
   expect(readingAt(BINS, 10_001, 0)).toEqual({ avg: 12, min: 10, max: 15, isRaw: false });
   expect(readingAt(BINS, 19_999, 0)?.avg).toBe(12);
   expect(readingAt(BINS, 30_000, 0)).toBeNull();
   expect(readingAt(BINS, 49_999, 0)?.avg).toBe(42);
 });
 
-test('Reading: an empty shape: null', () => {
+test('Reading at the cursor: no samples: null', () => {
   expect(readingAt(shapeOfSamples({ ts: [], value: [] }, RANGE), 5, 1e9)).toBeNull();
 });

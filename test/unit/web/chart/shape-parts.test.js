@@ -21,11 +21,11 @@ const bins = (ts, more) => ({
 });
 
 describe('Samples', () => {
-  test('Shape of samples: each: counts as one', () => {
+  test('Shape of samples: each sample has the count 1', () => {
     expect(samples([0, 10])).toMatchObject({ stepMs: null, ...RANGE, avg: [0, 1], count: [1, 1] });
   });
 
-  test('Shape of samples: a part that begins with the range: its first sample is in it', () => {
+  test('Shape of samples: a part of the range: includes the sample at its start, not the one at its end', () => {
     const part = within(samples([0, 10, 20]), { from: 0, to: 20 });
     expect(part).toMatchObject({ stepMs: null, from: 0, to: 20, ts: [0, 10], avg: [0, 1], count: [1, 1] });
     expect([part.min, part.max]).toEqual([part.avg, part.avg]);
@@ -33,7 +33,7 @@ describe('Samples', () => {
     expect(part.max).toBe(part.avg);
   });
 
-  test('Shape of samples: read again: lowest, mean and highest stay one array', () => {
+  test('Shape of samples: newer samples are joined: min, avg and max stay one array', () => {
     const joined = join(samples([0, 10, 20]), { ...samples([20, 30]), from: 20, to: 2000 });
     expect(joined).toMatchObject({
       stepMs: null,
@@ -49,7 +49,7 @@ describe('Samples', () => {
 });
 
 describe('Bins', () => {
-  test('Shape of bins: a part: every column is cut, and the range is that of both', () => {
+  test('Shape of bins: a part is cut out: every column is cut, the range is the overlap of both ranges', () => {
     const part = within(bins([0, 100, 200]), { from: 100, to: 2000 });
     expect(part).toEqual({
       stepMs: 100,
@@ -68,13 +68,13 @@ describe('Bins', () => {
     });
   });
 
-  test('Shape of bins: at the start of the part: a bin that it cuts is included, one that ends there is not', () => {
+  test('Shape of bins: start of a part: a bin that it cuts is included, a bin that ends there is not', () => {
     const range = { from: 150, to: 1000 };
     expect(within(bins([50, 150], { from: 150 }), range).ts).toEqual([150]);
     expect(within(bins([51, 151, 1000], { from: 150 }), range).ts).toEqual([51, 151]);
   });
 
-  test('Shape of bins: read again: every column is joined, and the later end counts', () => {
+  test('Shape of bins: newer bins are joined: every column is joined, and the range ends at the later end', () => {
     const joined = join(bins([0, 100, 200]), bins([200, 300], { from: 200, to: 900 }));
     expect(joined).toEqual({
       stepMs: 100,
@@ -90,7 +90,7 @@ describe('Bins', () => {
 });
 
 describe('Wider bins', () => {
-  test('Shape of wider bins: each: starts at a multiple of its width, and contains what lies in it', () => {
+  test('Wider bins: samples are joined: each bin starts at a multiple of its width and covers the samples in it', () => {
     expect(coarsen(samples([100, 199, 200, 450]), 100)).toEqual({
       stepMs: 100,
       ...RANGE,
@@ -102,13 +102,13 @@ describe('Wider bins', () => {
     });
   });
 
-  test('Shape of wider bins: mean: weighted by the samples', () => {
+  test('Wider bins: bins are joined: the mean is weighted by the sample counts', () => {
     const wide = coarsen(bins([0, 100, 300], { count: [1, 3, 4] }), 500);
     expect(wide).toMatchObject({ ts: [0], min: [-1], max: [301], count: [8], avg: [187.5] });
   });
 
   test.each([[[null, 100]], [[0, null]], [[null, null]]])(
-    'the means %j, of which one is beyond every number: the mean is not known',
+    'Wider bins: bins with the means %j are joined: the mean is null',
     (avg) => {
       expect(coarsen(bins([0, 100], { avg }), 1000)).toMatchObject({ avg: [null], min: [-1], max: [101] });
     },

@@ -50,7 +50,7 @@ const anySamples = fc
   );
 
 describe('Wider bins', () => {
-  test('Shape of wider bins: coarsen: the same statistics as the samples', () => {
+  test('Wider bins: samples are joined twice: count, min, max and mean equal those of the samples', () => {
     fc.assert(
       fc.property(anySamples, (shape) => {
         const wide = coarsen(coarsen(shape, 100), 1000);
@@ -64,25 +64,25 @@ describe('Wider bins', () => {
 });
 
 describe('Part of a shape', () => {
-  test('Part of a shape: samples: half-open; bins: those that begin in the range', () => {
+  test('Part of a shape: a range is cut out: it excludes the sample or bin at its end', () => {
     expect(within(samples([10, 20, 30]), { from: 10, to: 30 }).ts).toEqual([10, 20]);
     expect(within(bins([0, 100, 200, 300], 100), { from: 100, to: 300 }).ts).toEqual([100, 200]);
   });
 
-  test('Part of a shape: a bin cut at the beginning of the range: it is part of it', () => {
+  test('Part of a shape: a bin was cut at the start of its range: it stays only while that start stays', () => {
     const cut = { ...bins([100, 200, 300], 100), from: 150 };
     expect(within(cut, { from: 150, to: 300 }).ts).toEqual([100, 200]);
-    // The window went on: that bin now holds samples from before it.
+    // The window moved: the cut bin now holds samples from before the window.
     expect(within(cut, { from: 151, to: 301 }).ts).toEqual([200, 300]);
     expect(within(within(cut, { from: 151, to: 301 }), { from: 200, to: 350 }).ts).toEqual([200, 300]);
   });
 
-  test('Part of a shape: the whole range: the same object, so that nothing is redrawn', () => {
+  test('Part of a shape: the whole range: the same object is returned, so that nothing is redrawn', () => {
     const shape = samples([10, 20]);
     expect(within(shape, { from: 0, to: 100 })).toBe(shape);
   });
 
-  test('Part of a shape: join: the new part replaces the old one', () => {
+  test('Joined shapes: ranges overlap: the newer part replaces the older one', () => {
     const joined = join(samples([10, 20, 30]), { ...samples([20, 25, 40], () => 7), from: 20 });
     expect(joined.ts).toEqual([10, 20, 25, 40]);
     expect(joined.avg).toEqual([10, 7, 7, 7]);
@@ -90,13 +90,13 @@ describe('Part of a shape', () => {
 });
 
 describe('Statistics', () => {
-  test('Statistics of a shape: bins: they cover all samples, with the times of the extremes', () => {
+  test('Statistics of a shape: bins: the mean is weighted by count, and the extremes have their times', () => {
     const shape = bins([0, 100, 200], 100, 1);
     shape.count = [1, 1, 98];
     expect(statisticsOf(shape)).toEqual({ count: 100, min: -1, max: 201, avg: 197, minAt: 0, maxAt: 200 });
   });
 
-  test('Statistics of a shape: no samples: null; values too large for a sum: no average', () => {
+  test('Statistics of a shape: no samples: all null; a bin without mean: no average', () => {
     const nothing = { count: 0, min: null, max: null, avg: null, minAt: null, maxAt: null };
     expect(statisticsOf(emptyShape({ from: 0, to: 1 }))).toEqual(nothing);
     const huge = bins([0, 100], 100);
@@ -109,7 +109,7 @@ describe('Gaps', () => {
   /** @param {Shape} shape @param {number | null} interval */
   const gapsOf = (shape, interval) => drawn(shape, interval).places.filter((place) => place === -1).length;
 
-  test('Gaps in a chart: samples more than three intervals apart: a gap', () => {
+  test('Gaps in a chart: two samples are more than three intervals apart: the line has a gap', () => {
     const { columns, places } = drawn(samples([0, 10, 100, 110]), 10);
     expect(columns).toEqual([
       [0, 10, 55, 100, 110],
@@ -121,32 +121,32 @@ describe('Gaps', () => {
     expect(gapsOf(samples([0, 10, 38, 48]), 10)).toBe(0);
   });
 
-  test('Gaps in a chart: a sensor slower than announced, or uneven without an interval: no gap', () => {
+  test('Gaps in a chart: sensor slower than its announced interval, or uneven without interval: no gap', () => {
     expect(gapsOf(samples([0, 60, 120, 180]), 1)).toBe(0);
     expect(gapsOf(samples([0, 10, 70, 80, 140, 150]), null)).toBe(0);
     expect(gapsOf(samples([0, 10, 20, 30, 1000, 1010]), null)).toBe(1);
   });
 
-  test('Gaps in a chart: bins without samples: gaps, unless the sensor is slower than the bins', () => {
+  test('Gaps in a chart: bins without samples: the line has gaps, unless the sensor is slower than the bins', () => {
     expect(gapsOf(bins([0, 100, 200, 400], 100), 10)).toBe(1);
     expect(gapsOf(bins([0, 300, 600, 900, 5000], 100, 1), 300)).toBe(1);
   });
 
-  test('Gaps in a chart: a bin at the edge: drawn in the middle of its visible part', () => {
+  test('Chart of bins: a bin reaches over the edge: it is drawn in the middle of its visible part', () => {
     const shape = { ...bins([0, 100, 200], 100), from: 50, to: 220 };
     expect(drawn(shape, 10).columns[0]).toEqual([75, 150, 210]);
   });
 });
 
 describe('Source of a chart', () => {
-  test('Source of a chart: few samples, or bins of a second: the samples themselves', () => {
+  test('Source of a chart: few samples, or few bins of one second: the chart reads single samples', () => {
     expect(areFew(bins([0, 1000], 1000, 1000))).toBe(true);
     expect(areFew(bins([0, 1000], 1000, 1001))).toBe(true);
     expect(areFew(bins([0, 2000], 2000, 1001))).toBe(false);
     expect(areFew(bins([0, 1000], 1000, 30_000))).toBe(false);
   });
 
-  test('Source of a chart: a long range: statistics of whole hours, unless the sensor is slow', () => {
+  test('Source of a chart: a week of a fast sensor: the chart asks for hourly bins, else for one point per pixel', () => {
     const day = 86_400_000;
     expect(pointsFor(day, 1400, 1000)).toBe(1400);
     expect(pointsFor(7 * day, 1400, 1000)).toBe(7 * 24 + 1);
@@ -156,7 +156,7 @@ describe('Source of a chart', () => {
   });
 });
 
-test('Recent windows: more than the limit: the oldest are forgotten', () => {
+test('LRU cache of windows: more entries than the limit: the least recently used entry is removed', () => {
   const recent = createLruCache(2);
   for (const name of ['a', 'b', 'a', 'c']) recent.set(name, name);
   expect(['a', 'b', 'c'].map(recent.get)).toEqual(['a', undefined, 'c']);

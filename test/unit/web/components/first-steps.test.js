@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { curlCommand, publishCommand, quote } from '../../../../web/kit/first-steps.tsx';
 
-/** @param {string} command @returns {string[]} its arguments, as a shell reads them */
+/** @param {string} command @returns {string[]} the arguments that a shell passes to the command */
 const argumentsOf = (command) =>
   execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' })
     .split('\n')
@@ -11,7 +11,7 @@ const argumentsOf = (command) =>
 const MQTT = { embedded: true, host: '127.0.0.1', port: 31883, tls: false, credentials: false };
 
 describe('Command: curl', () => {
-  test('Command of curl: without tokens: the origin of the page', () => {
+  test('First steps, curl command: API without tokens: it posts to the origin of the page', () => {
     const command = curlCommand({ origin: 'http://localhost:8081', needsToken: false });
     expect(argumentsOf(command)).toEqual([
       'curl',
@@ -23,14 +23,14 @@ describe('Command: curl', () => {
     ]);
   });
 
-  test('Command of curl: with tokens: a place for one', () => {
+  test('First steps, curl command: API with tokens: it has a placeholder for the token', () => {
     const command = curlCommand({ origin: 'https://iot.example', needsToken: true });
     expect(argumentsOf(command)).toContain('Authorization: Bearer TOKEN');
   });
 });
 
 describe('Command: mosquitto_pub', () => {
-  test('Command of mosquitto_pub: open broker: host, port and topic', () => {
+  test('First steps, mosquitto_pub command: open broker: it holds host, port and topic', () => {
     expect(argumentsOf(publishCommand(MQTT, { hostname: 'ignored' }))).toEqual([
       ...['mosquitto_pub', '-h', '127.0.0.1', '-p', '31883', '-q', '1'],
       ...['-t', 'iot/v1/my-desk/measurements'],
@@ -41,12 +41,12 @@ describe('Command: mosquitto_pub', () => {
   test.each([
     ['iot.example', 'iot.example'],
     ['[::1]', '::1'],
-  ])('Command of mosquitto_pub: broker on all addresses, page of %s: its host', (hostname, expected) => {
+  ])('First steps, mosquitto_pub: broker on all addresses, page from %s: that host', (hostname, expected) => {
     const [, , host] = argumentsOf(publishCommand({ ...MQTT, host: null }, { hostname }));
     expect(host).toBe(expected);
   });
 
-  test('Command of mosquitto_pub: TLS and credentials: certificate, account and secret', () => {
+  test('First steps, mosquitto_pub command: TLS and credentials: it holds CA certificate, account and secret', () => {
     const command = publishCommand(
       { ...MQTT, tls: true, credentials: true },
       { hostname: 'x', device: "my 'desk'", account: "my 'desk'", secret: 's$cr"t' },
@@ -58,6 +58,6 @@ describe('Command: mosquitto_pub', () => {
 });
 
 test.each(['plain', '', 'two words', "it's", '$(rm)', '`x`', 'a"b', '-x;y', 'ä'])(
-  'Quote: %j: one word of a shell',
+  'Shell quoting: %j: the shell reads one word',
   (text) => expect(argumentsOf(quote(text))).toEqual([text]),
 );

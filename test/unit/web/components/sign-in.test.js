@@ -10,7 +10,7 @@ test.each([
   ['database away', false, { database: FAILS, broker: FAILS }, 'critical', /^The database does not answer/],
   ['broker away', false, { database: ANSWERS, broker: FAILS }, 'critical', /^The broker is out of reach/],
   ['a clock is wrong', false, { database: ANSWERS, clock: FAILS }, 'critical', /the check clock fails/],
-])('Readiness: %s: ready %p: %#', (_, ready, checks, level, headline) => {
+])('Sign-in page, readiness verdict: %s: ready %p: case %#', (_, ready, checks, level, headline) => {
   expect(readinessVerdict({ ready, checks })).toMatchObject({
     level,
     headline: expect.stringMatching(headline),

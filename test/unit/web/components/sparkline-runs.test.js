@@ -3,21 +3,21 @@ import { runsOf } from '../../../../web/kit/figure.tsx';
 
 const HOLE_MS = 15_000;
 
-/** @param {number[]} seconds between points @returns {number[]} points in each run */
+/** @param {number[]} seconds between points @returns {number[]} number of points in each run without a gap */
 function lengths(seconds) {
   const points = [{ x: 0, y: 1 }];
   for (const step of seconds) points.push({ x: (points.at(-1)?.x ?? 0) + 1000 * step, y: 1 });
   return runsOf(points, HOLE_MS).map((run) => run.length);
 }
 
-test('Sparkline: outages: each is a gap, also at the ends', () => {
+test('Sparkline: outages: each is drawn as a gap, also at the ends', () => {
   expect(lengths([10, 10, 10, 300, 10, 10])).toEqual([4, 3]);
   expect(lengths([10, 10, 300, 300, 10, 10])).toEqual([3, 1, 3]);
   expect(lengths([10, 10, 10, 300])).toEqual([4, 1]);
   expect(lengths([300, 10, 10])).toEqual([1, 3]);
 });
 
-test('Sparkline: slow samples, batches and a slower rate: no gap', () => {
+test('Sparkline: slow samples, batches, or a rate that becomes slower: the line has no gap', () => {
   expect(lengths([300, 290, 310, 300])).toEqual([5]);
   expect(lengths([1, 1, 1, 10, 1, 1])).toEqual([7]);
   expect(lengths([1, 1, 1, 1, 20, 20, 20])).toEqual([8]);

@@ -25,7 +25,7 @@ const deadLetterOf = (number, more) => ({
   ...more,
 });
 
-/** @param {DeadLetter[]} all newest first, as the API pages them */
+/** @param {DeadLetter[]} all newest first, the order in which the API returns its pages */
 const clientOf = (all) => ({
   /** @param {Record<string, any>} query @returns {Promise<Page<DeadLetter>>} */
   async deadLetters({ cursor, limit }) {
@@ -39,7 +39,7 @@ const { signal } = new AbortController();
 const onCount = () => {};
 
 describe('Bulk replay: list', () => {
-  test('Bulk replay: several pages: all of them, the oldest first', async () => {
+  test('Bulk replay: dead letters on several pages: all are collected, the oldest first', async () => {
     const all = Array.from({ length: 230 }, (_, index) => deadLetterOf(index));
     /** @type {number[]} */
     const counts = [];
@@ -49,7 +49,7 @@ describe('Bulk replay: list', () => {
     expect(counts).toEqual([100, 200, 230]);
   });
 
-  test('Bulk replay: payload not kept, or in part: left out and counted', async () => {
+  test('Bulk replay: payload not kept, or only in part: the dead letter is left out and counted', async () => {
     const all = [
       deadLetterOf(1, { size: null, payload_base64: null }),
       deadLetterOf(2, { size: 70_000 }),
@@ -63,7 +63,7 @@ describe('Bulk replay: list', () => {
   test.each([
     [MOST_AT_ONCE, false],
     [MOST_AT_ONCE + 1, true],
-  ])('Bulk replay: %i dead letters: more than one replay takes: %s', async (length, hasMore) => {
+  ])('Bulk replay: %i dead letters: more remain after this replay: %s', async (length, hasMore) => {
     const all = Array.from({ length }, (_, index) => deadLetterOf(index));
     const collected = await collect(clientOf(all), {}, { signal, onCount });
     expect([collected.heads.length, collected.hasMore]).toEqual([MOST_AT_ONCE, hasMore]);
@@ -93,7 +93,7 @@ describe('Bulk replay: replay', () => {
     return { replayed, attempts };
   }
 
-  test('Bulk replay: stored, refused again and failed: each has its result', async () => {
+  test('Bulk replay: dead letters are stored, refused again or fail: each has its result', async () => {
     const { replayed } = await run((id) => {
       if (id === 'id-3') throw gone;
       return id === 'id-1'
@@ -104,7 +104,7 @@ describe('Bulk replay: replay', () => {
     expect(sumReplays(replayed)).toEqual({ accepted: 3, refused: 1, failed: 1 });
   });
 
-  test('Bulk replay: temporary problem: retried', async () => {
+  test('Bulk replay: the API is busy for a moment: the dead letter is retried', async () => {
     const { replayed, attempts } = await run((id, attempt) => {
       if (id === 'id-2' && attempt < 3) throw busy;
       return { accepted: 1, refused: [] };
@@ -113,7 +113,7 @@ describe('Bulk replay: replay', () => {
     expect(sumReplays(replayed)).toEqual({ accepted: 3, refused: 0, failed: 0 });
   });
 
-  test('Bulk replay: problem that stays: the next ones are replayed', async () => {
+  test('Bulk replay: one dead letter keeps failing: five retries, then the next ones are replayed', async () => {
     const { replayed, attempts } = await run((id) => {
       if (id === 'id-1') throw busy;
       return { accepted: 1, refused: [] };
@@ -122,7 +122,7 @@ describe('Bulk replay: replay', () => {
     expect(sumReplays(replayed)).toEqual({ accepted: 2, refused: 0, failed: 1 });
   });
 
-  test('Bulk replay: stopped: ends after the running request', async () => {
+  test('Bulk replay: the user stops it: it ends after the running request', async () => {
     const stop = new AbortController();
     const { replayed } = await run(() => {
       stop.abort();

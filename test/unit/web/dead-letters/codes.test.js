@@ -10,7 +10,7 @@ import {
   reasonsOf,
 } from '../../../../web/views/dead-letters/codes.tsx';
 
-test('Dead letter codes: each code of the documents: its title and advice', () => {
+test('Refusal codes of dead letters: each code that the API documents: has its title and advice', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());
   for (const code of REFUSAL_CODES) {
     expect(codeOf(code).title).toBe(ERRORS[code].title);
@@ -18,18 +18,18 @@ test('Dead letter codes: each code of the documents: its title and advice', () =
   }
 });
 
-test('Dead letter codes: any two codes: different appearance', () => {
+test('Refusal codes of dead letters: any two codes: look different', () => {
   expect(new Set(Object.values(CODES).map(({ className }) => className)).size).toBe(REFUSAL_CODES.length);
 });
 
 test.each(['brand_new', 'constructor', '__proto__'])(
-  'Dead letter codes: %s of a newer API: shown',
+  'Refusal codes of dead letters: %s is unknown: it is shown as unknown',
   (code) => {
     expect(codeOf(code).title).toMatch(/does not know/);
   },
 );
 
-test('Dead letter codes: counts: the most frequent first', () => {
+test('Refusal codes of dead letters: sorted by count: the most frequent comes first', () => {
   expect(byCount({ b: 1, c: 3, a: 1 })).toEqual([
     ['c', 3],
     ['a', 1],
@@ -37,7 +37,7 @@ test('Dead letter codes: counts: the most frequent first', () => {
   ]);
 });
 
-test('Refusals: several codes: indexes by code, runs shortened', () => {
+test('Refused measurements of a dead letter: several codes: indexes are listed by code, runs as ranges', () => {
   const refused = [0, 1, 2, 4, 6, 7].map((index) => ({ index, code: index === 4 ? 'too_old' : 'bad_id' }));
   const indexes = [...indexesByCode(refused)].map(([code, list]) => [code, indexText(list)]);
   expect(indexes).toEqual([
@@ -47,7 +47,7 @@ test('Refusals: several codes: indexes by code, runs shortened', () => {
   expect(indexText([-1])).toBe('the whole message');
 });
 
-test('Reasons: of one code: each text once, the first ones only, none of older dead letters', () => {
+test('Reasons of a refusal code: repeated reasons: each is listed once, up to the limit, none without a stored rule', () => {
   const refused = [
     { index: -1, code: 'bad_id', path: '', rule: 'must be one object' },
     { index: 1, code: 'too_old', path: '[1].ts', rule: 'is 1970' },

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { elementsOf, findValues, markValues } from '../../../../web/views/dead-letters/text.ts';
 
-/** @param {string} json @param {string[]} paths @returns {string[]} the marked parts */
+/** @param {string} json @param {string[]} paths @returns {string[]} the marked parts of the text */
 const marked = (json, paths) =>
   markValues(json, paths).flatMap(({ text, isMarked }) => (isMarked ? [text] : []));
 
@@ -17,18 +17,20 @@ describe('JSON path', () => {
     [' [ [ 1 , 2 ] , [ 3 ] ] ', '[0][1]', '2'],
     ['{"a,]}":{"b\\"":[true]}}', 'a,]}.b"[0]', 'true'],
     ['[12345678901234567890]', '[0]', '12345678901234567890'],
-  ])('JSON path: %s at %s: %s', (json, path, expected) => expect(marked(json, [path])).toEqual([expected]));
+  ])('JSON path: %s at %s: marks %s', (json, path, expected) =>
+    expect(marked(json, [path])).toEqual([expected]),
+  );
 
-  test('JSON path: missing value: the object around it is marked', () => {
+  test('JSON path: the value is missing: the enclosing object is marked', () => {
     expect(marked('[{"value":1},{"value":2}]', ['[1].sensor_id'])).toEqual(['{"value":2}']);
     expect(marked(BIRTH, ['sensors[0].unit'])).toEqual(['{"sensor_id": "a"}']);
   });
 
-  test('Path of a refusal: a value that a single object lacks: nothing is marked', () => {
+  test('JSON path: the value is missing in the outermost object: nothing is marked', () => {
     expect(markValues('{"value":1}', ['sensor_id'])).toEqual([{ text: '{"value":1}', isMarked: false }]);
   });
 
-  test('JSON path: several paths, one within another: the whole text, each part once', () => {
+  test('JSON path: a path lies within another: the text stays whole, and each part is marked once', () => {
     const pieces = markValues(BIRTH, ['sensors[1].unit', 'name', 'sensors[1]']);
     expect(pieces.map(({ text }) => text).join('')).toBe(BIRTH);
     expect(marked(BIRTH, ['sensors[1].unit', 'name', 'sensors[1]'])).toEqual([
@@ -37,7 +39,7 @@ describe('JSON path', () => {
     ]);
   });
 
-  test('JSON path: any JSON: every value is found where it stands', () => {
+  test('JSON path: any JSON: the path of each value leads to its position in the text', () => {
     const key = fc.string({ minLength: 1 }).filter((text) => !/[.[\]]/.test(text));
     const { value: values } = fc.letrec((/** @type {(name: string) => fc.Arbitrary<unknown>} */ tie) => ({
       value: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string(), tie('array'), tie('object')),
@@ -64,7 +66,7 @@ describe('JSON path', () => {
     );
   });
 
-  test('JSON path: element that is laid out on several lines: the same value is found', () => {
+  test('JSON path: a long element is formatted on several lines: the value is still found', () => {
     const [element = ''] = elementsOf(JSON.stringify([{ note: 'x'.repeat(120), value: 'hot' }]));
     expect(element).toContain('\n');
     expect(marked(element, ['value'])).toEqual(['"hot"']);

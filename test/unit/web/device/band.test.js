@@ -29,10 +29,10 @@ const EMPTY = {
 };
 
 /**
- * Paints a band of 100 ms on 100 pixels.
+ * Paints an availability band of 100 ms on 100 pixels.
  *
  * @param {Partial<Band>} band
- * @returns {string[]} what is filled, cleared and hatched, in order, from pixel to pixel: `fill 10-50`
+ * @returns {string[]} the painted parts in order, as action and pixels: `fill 10-50`, `clear …`, `hatch …`
  */
 function paint(band) {
   /** @type {string[]} */
@@ -72,12 +72,12 @@ function paint(band) {
   return painted;
 }
 
-describe('Band of a device', () => {
-  test('Band of a device: online, and watched: no hatched part', () => {
+describe('Availability band of a device', () => {
+  test('Availability band: device online, an ingest process watched: one filled part', () => {
     expect(paint({ spans: [{ from: 10, to: null }] })).toEqual(['fill 10-100']);
   });
 
-  test('Band of a device: no process watched: hatched in place of the state', () => {
+  test('Availability band: no ingest process watched for a time: that part is hatched', () => {
     expect(paint({ spans: [{ from: 10, to: null }], unwatched: [{ from: 30, to: 60 }] })).toEqual([
       'fill 10-100',
       'clear 30-60',
@@ -85,7 +85,7 @@ describe('Band of a device', () => {
     ]);
   });
 
-  test('Band of a device: events of a part are not read: the band is empty there', () => {
+  test('Availability band: events of a part are not read: the band is empty there', () => {
     const spans = [{ from: 20, to: null }];
     const painted = paint({ spans, read: { from: 20, to: 60 } });
     expect(painted).toEqual(['fill 20-100', 'clear 0-20', 'clear 60-100']);
@@ -93,14 +93,14 @@ describe('Band of a device', () => {
     expect(paint({ read: never })).toEqual(['clear 0-100']);
   });
 
-  test('Band of a device: no process watched, and no values come: each part is hatched once', () => {
+  test('Availability band: unwatched times overlap each other and stale values: each part is hatched once', () => {
     const unwatched = [
       { from: 30, to: 31 },
       { from: 60, to: 100 },
       { from: 85, to: 95 },
     ];
     expect(paint({ staleSince: 80, unwatched })).toEqual([
-      // Wide enough to be seen.
+      // At least two pixels, so that it is visible.
       'clear 30-32',
       'hatch 30-32',
       'clear 60-80',
@@ -110,7 +110,7 @@ describe('Band of a device', () => {
   });
 });
 
-test('State at an instant: its events are not read: unknown, and not offline', () => {
+test('Device state under the cursor: events of that instant are not read: shown as unknown, not as offline', () => {
   const band = { ...EMPTY, spans: [{ from: 20, to: 30 }], read: { from: 10, to: 60 } };
   expect([5, 15, 25, 45, 65].map((ts) => wordsAt(band, ts))).toEqual([
     'State unknown: events not read',
@@ -121,7 +121,7 @@ test('State at an instant: its events are not read: unknown, and not offline', (
   ]);
 });
 
-test('State at an instant: the unwatched time of another range: unknown where that was not read', () => {
+test('Device state under the cursor: unwatched times were read for a shorter range: unknown outside of it', () => {
   const known = { events: [], onlineSince: 0, knownFrom: null, read: { from: 0, to: 100 } };
   const time = (/** @type {number} */ ms) => new Date(ms).toISOString();
   const record = recordOf({ items: [{ from: time(50), to: time(60) }] }, { from: 40, to: 100 });

@@ -9,14 +9,14 @@ async function cut(text, type, bytes) {
   return pieces;
 }
 
-test('Import pieces: CSV: each has the column names, and whole lines', async () => {
+test('Import of a file in pieces: CSV: each piece has the column names and whole lines', async () => {
   expect(await cut('ts,value\n1,1\n2,2\n3,3\n', 'text/csv', 14)).toEqual([
     { text: 'ts,value\n1,1\n', end: 13, lines: 0 },
     { text: 'ts,value\n2,2\n3,3\n', end: 21, lines: 1 },
   ]);
 });
 
-test('Import pieces: NDJSON: no line comes twice', async () => {
+test('Import of a file in pieces: NDJSON: each line is in exactly one piece', async () => {
   expect(await cut('{"a":1}\n{"a":2}\n{"a":3}', 'application/x-ndjson', 9)).toEqual([
     { text: '{"a":1}\n', end: 8, lines: 0 },
     { text: '{"a":2}\n', end: 16, lines: 1 },
@@ -24,14 +24,14 @@ test('Import pieces: NDJSON: no line comes twice', async () => {
   ]);
 });
 
-test('Import pieces: a line that is longer than a piece: whole', async () => {
+test('Import of a file in pieces: a line is longer than the piece size: it is not split', async () => {
   expect(await cut(`ts,value\n${'1'.repeat(50)},1\n2,2\n`, 'text/csv', 16)).toEqual([
     { text: 'ts,value\n', end: 9, lines: 0 },
     { text: `ts,value\n${'1'.repeat(50)},1\n2,2\n`, end: 66, lines: 0 },
   ]);
 });
 
-test('Import pieces: any text and size: the lines of the file in order, each line with its number', async () => {
+test('Import of a file in pieces: any piece size: pieces hold all lines in order, with correct line numbers', async () => {
   const rows = Array.from({ length: 200 }, (_, at) => `${at},${'é'.repeat(at % 7)}`);
   for (const bytes of [5, 17, 64, 1000, 100_000]) {
     const pieces = await cut(`ts,name\n${rows.join('\n')}\n`, 'text/csv', bytes);
@@ -46,11 +46,11 @@ test('Import pieces: any text and size: the lines of the file in order, each lin
   }
 });
 
-test('Import pieces: Parquet: one piece', async () => {
+test('Import of a file in pieces: Parquet: the file is sent as one piece', async () => {
   expect(await cut('PAR1\n\n\nPAR1', 'application/vnd.apache.parquet', 2)).toHaveLength(1);
 });
 
-test('Import: type of a file: by the end of its name', () => {
+test('Import of a file: file type: chosen by the end of the file name', () => {
   expect(['a.CSV', 'b.tsv', 'c.jsonl', 'd.parquet', 'e.xlsx', 'csv'].map(typeOf)).toEqual([
     'text/csv',
     'text/csv',

@@ -66,7 +66,7 @@ const found = (more) =>
   findingsOf({ pipeline: pipelineOf(), problem: null, stats: STATS, now: NOW, ...more });
 
 describe('Findings', () => {
-  test('Pipeline findings: all is well, or nothing is known yet: none', () => {
+  test('Pipeline findings: all is well, or nothing is known yet: no finding', () => {
     expect(found({})).toEqual([]);
     expect(found({ pipeline: null, stats: null })).toEqual([]);
   });
@@ -115,21 +115,21 @@ describe('Findings', () => {
       /1,200 requests wait for a place among 32/,
     ],
     [
-      'one that waits',
+      'one waiting request',
       { stats: { ...STATS, waiting: 1 } },
       'ingest',
       'warn',
       /: 1 request waits for a place among 32/,
     ],
     [
-      'measurements that went no way',
+      'measurements without outcome',
       { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, received: 12 } }) },
       'ingest',
       'bad',
       /^2 measurements are unaccounted for$/,
     ],
     [
-      'a measurement that went two ways',
+      'a measurement with two outcomes',
       { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, stored: 7 } }) },
       'ingest',
       'bad',
@@ -157,7 +157,7 @@ describe('Findings', () => {
       'bad',
       /cannot be reached/,
     ],
-  ])('Pipeline findings: %s', (_, more, stage, tone, title) => {
+  ])('Pipeline findings: %s: one finding with stage, tone and advice', (_, more, stage, tone, title) => {
     expect(found(/** @type {any} */ (more))).toEqual([
       expect.objectContaining({
         stage,
@@ -182,16 +182,16 @@ describe('Findings', () => {
   });
 });
 
-test('Packing: behind: measured from the newest hour that may be packed', () => {
+test('Packing lag: an hour is not packed yet: the lag counts from the newest hour that may be packed', () => {
   expect(PACK_DELAY_MS).toBe(DELAY_OF_SCHEMA);
   const newest = Date.UTC(2026, 10, 21, 13);
   expect(packingOf(new Date(newest).toISOString(), NOW)).toEqual({ until: newest, newest, behindMs: 0 });
   expect(packingOf(new Date(newest - 2 * HOUR).toISOString(), NOW).behindMs).toBe(2 * HOUR);
-  // The clock of the packing process may be ahead.
+  // The clock of the packing process may be ahead of the browser.
   expect(packingOf(new Date(newest + HOUR).toISOString(), NOW).behindMs).toBe(0);
 });
 
-test('Flow: a higher rate: faster; no samples: no motion', () => {
+test('Data path animation: a higher sample rate: faster; no samples: no motion', () => {
   const speeds = [0.2, 1, 10, 100, 1000, 10_000, 1e6].map(flowSeconds);
   expect(speeds).toEqual([...speeds].sort((a, b) => Number(b) - Number(a)));
   expect(new Set(speeds).size).toBeGreaterThan(3);
@@ -204,13 +204,13 @@ describe('Recent stats', () => {
     ts: new Date(NOW - secondsAgo * 1000).toISOString(),
   });
 
-  test('Recent statistics: server clock differs: they end now', () => {
+  test('Recent statistics: the clock of the server differs: the newest moment is placed at now', () => {
     const moments = toMoments([then(2), then(1), then(0)], NOW + 7 * HOUR);
     expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
     expect(toMoments([], NOW)).toEqual([]);
   });
 
-  test('Recent statistics: moments of the server: they fill gaps, none twice, none too old', () => {
+  test('Recent statistics: moments from the server: fill gaps without duplicates, too old ones are dropped', () => {
     const at = (/** @type {number[]} */ ...seconds) =>
       seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
     const seconds = (/** @type {any[]} */ moments) => moments.map((moment) => (moment.at - NOW) / 1000);

@@ -6,7 +6,7 @@ jest.useFakeTimers();
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21, 14, 30, 0, 400);
 
-/** A clock on a machine that is wrong by so much, with an API that is right. @param {number} wrongMs */
+/** A browser whose clock is wrong, and an API whose clock is right. @param {number} wrongMs added to the right time */
 function wrongBy(wrongMs) {
   let now = NOW;
   const clock = createClock({ local: () => now + wrongMs });
@@ -21,7 +21,7 @@ function wrongBy(wrongMs) {
 
 describe('Clock', () => {
   test.each([HOUR, -HOUR, 90_000, -90_000, 5 * 365 * 24 * HOUR])(
-    'machine wrong by %d ms: right after one answer',
+    'Server clock: browser clock is wrong by %d ms: right within 1080 ms after one answer',
     async (wrongMs) => {
       const { clock, fetch, now } = wrongBy(wrongMs);
       await fetch('/');
@@ -30,7 +30,7 @@ describe('Clock', () => {
     },
   );
 
-  test.each([0, 300, -300, HOUR])('Server clock: off by %d ms: each answer corrects it', async (wrongMs) => {
+  test.each([0, 300, -300, HOUR])('Server clock: %d ms off: each answer improves it', async (wrongMs) => {
     const { clock, fetch, now } = wrongBy(wrongMs);
     let off = Math.abs(clock.now() - now());
     for (let answer = 0; answer < 50; answer += 1) {
@@ -42,7 +42,7 @@ describe('Clock', () => {
     expect(off).toBeLessThanOrEqual(80);
   });
 
-  test('Server clock: an answer without a date, or while the machine clock changes: ignored', () => {
+  test('Server clock: an answer has no date, or the browser clock jumps back meanwhile: the answer is ignored', () => {
     const clock = createClock({ local: () => NOW });
     clock.adjust(Number.NaN, { askedAt: NOW, answeredAt: NOW });
     clock.adjust(NOW + HOUR, { askedAt: NOW, answeredAt: NOW - HOUR });

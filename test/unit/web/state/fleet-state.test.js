@@ -71,7 +71,7 @@ beforeEach(() => {
 });
 
 describe('Fleet state', () => {
-  test('Fleet state: a new count: published at once with its offline devices', () => {
+  test('Fleet state: a new count arrives: published at once, together with the offline devices', () => {
     become('live');
     expect(fleetState.figures.peek().info).toBeNull();
     fleetState.count(counted(1, 1), away('a'));
@@ -79,7 +79,7 @@ describe('Fleet state', () => {
     expect([faults.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
   });
 
-  test('Fleet state: an offline device without sensors: listed, and counted as in the figures', () => {
+  test('Fleet state: an offline device has no sensors: it is listed and counted as offline', () => {
     become('live');
     fleetState.count(counted(2, 0), away('a', 'never-measured'));
     const { faults, info } = fleetState.figures.peek();
@@ -87,7 +87,7 @@ describe('Fleet state', () => {
     expect(info?.devices).toEqual({ online: 0, offline: 2 });
   });
 
-  test('Fleet state: an offline device: its number of sensors is listed once all sensors of the fleet are read', () => {
+  test('Fleet state: an offline device: its sensor count is shown only after all sensors of the fleet are read', () => {
     const texts = () =>
       fleetState.figures.peek().faults.offline.map((device) => offlineEntry(device, fleet.holdsAll()).text);
     become('live');
@@ -97,13 +97,13 @@ describe('Fleet state', () => {
     expect(texts()).toEqual(['1 sensor', '0 sensors']);
   });
 
-  test('Fleet state: a list of offline devices that is cut: the count of the API stays', () => {
+  test('Fleet state: the list of offline devices is truncated: the count of the API is shown', () => {
     become('live');
     fleetState.count(counted(70_000, 30_000), { ...away('a'), isWhole: false });
     expect(fleetState.figures.peek().info?.devices).toEqual({ online: 70_000, offline: 30_000 });
   });
 
-  test('Fleet state: sensors online: only while all sensors of the fleet are here', () => {
+  test('Fleet state: count of online sensors: known only while the page holds all sensors of the fleet', () => {
     const online = () => sensorsOnline(fleetState.figures.peek(), fleet);
     become('live');
     expect(online()).toBeNull();
@@ -116,7 +116,7 @@ describe('Fleet state', () => {
     expect(online()).toBeNull();
   });
 
-  test('Fleet state: connection lost: the last state stays until the next snapshot is complete', () => {
+  test('Fleet state: the connection is lost: the last state stays until the next snapshot is complete', () => {
     become('live');
     fleetState.count(counted(1, 1), away('a'));
     const last = stateAfter(5000);
@@ -130,7 +130,7 @@ describe('Fleet state', () => {
     expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
   });
 
-  test('Fleet state: nothing is stored: no sensor turns silent, and the count stays', () => {
+  test('Fleet state: ingest stores nothing: no sensor turns silent, and the counts stay', () => {
     become('live');
     stateAfter(5000);
     fleetState.count(counted(1, 1), away('a'));
@@ -145,14 +145,14 @@ describe('Fleet state', () => {
     expect(stateAfter(1000)).toMatchObject({ silent: 2, counted: 0 });
   });
 
-  test('Fleet state: page opened while nothing is stored: the first count is shown', () => {
+  test('Fleet state: the page opens while ingest stores nothing: the first count is shown', () => {
     become('live');
     fleetState.noteStale(now);
     fleetState.count(counted(1, 1), away('a'));
     expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
   });
 
-  test('Fleet state: before the snapshot: no sensor is silent; after it: those that are', () => {
+  test('Fleet state: all values are an hour old: sensors are silent only once the snapshot is complete', () => {
     now += HOUR_MS;
     expect(stateAfter(0).silent).toBe(0);
     become('live');
@@ -164,7 +164,7 @@ describe('Fleet state', () => {
 test.each([
   [2, true],
   [2000, false],
-])('Offline devices: %d pages that are short before the end: all are read: %p', async (pages, isWhole) => {
+])('Offline devices: %d short pages: all of them are read: %p', async (pages, isWhole) => {
   let page = 0;
   const client = {
     devices: async () => {

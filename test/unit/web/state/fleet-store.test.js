@@ -22,7 +22,7 @@ const item = (id, value, ms = 0, rest = {}) => ({
   ...rest,
 });
 
-/** @param {Fleet} fleet @param {string} id @param {number} [until] values, one a second */
+/** @param {Fleet} fleet @param {string} id @param {number} [until] number of values, one per second */
 function steady(fleet, id, until = 60) {
   for (let second = 0; second < until; second += 1)
     fleet.take(id, item(id, 60 + (second % 5), second * 1000));
@@ -38,7 +38,7 @@ function faultsAt(fleet, now) {
 const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
 
 describe('Fleet', () => {
-  test('Fleet store: an older or repeated value: ignored; two for one instant: the later one counts', () => {
+  test('Fleet store: an older or repeated value: ignored; another value for the same instant: replaces the first', () => {
     const fleet = createFleet();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
@@ -46,7 +46,7 @@ describe('Fleet', () => {
     expect(fleet.take('d/s', item('d/s', 7, 1000))?.value).toBe(7);
   });
 
-  test('Fleet store: drain: each change once; structure: changes with new sensors and names', () => {
+  test('Fleet store: drain returns each changed sensor once; the structure version grows with new names', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 1));
     fleet.take('d/s', item('d/s', 2, 1000));
@@ -60,7 +60,7 @@ describe('Fleet', () => {
     expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
   });
 
-  test('Fleet store: cell state: no value, not judged, normal, far off', () => {
+  test('Fleet store: a sensor receives values and sigmas: cell state goes from no value to not judged, normal, far off', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', null));
     expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
@@ -74,7 +74,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0, unjudged: 0 });
   });
 
-  test('Fleet store: the same value, judged again: a change; an older one: none', () => {
+  test('Fleet store: the newest value arrives with another judgment: it is a change; an older value is none', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 60, 1000));
     const provisional = item('d/s', 60, 1000, { sigmas: -8, provisional: true });
@@ -88,7 +88,7 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
   });
 
-  test('Fleet store: a retired device: removed with its sensors and their pending changes', () => {
+  test('Fleet store: a device is retired: it is removed with its sensors and their pending changes', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'd/b', 'e/a']) fleet.take(id, item(id, 60));
     const before = fleet.structure();
@@ -100,16 +100,16 @@ describe('Fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
-  test('Fleet store: a snapshot without some sensors: they are removed, with devices that have no other', () => {
+  test('Fleet store: a snapshot lacks some sensors: these are removed, with devices that have no other sensor', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'd/b', 'e/a', 'f/a']) fleet.take(id, item(id, 60), true);
     fleet.noteRead();
     const before = fleet.structure();
-    // The retired sensors have sent since that snapshot.
+    // Two sensors that the next snapshot lacks have sent values since the first one.
     for (const id of ['d/b', 'e/a']) fleet.take(id, item(id, 61, 1000));
     fleet.take('d/a', item('d/a', 60), true);
     fleet.noteRead();
-    // It changed while the snapshot was sent.
+    // This sensor changes while the API sends the snapshot.
     fleet.take('f/a', item('f/a', 61, 1000));
     fleet.expect(2);
     expect(fleet.sensors.size).toBe(4);
@@ -123,7 +123,7 @@ describe('Fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
-  test('Fleet store: a snapshot without any sensor: all are removed; one that breaks off: none is', () => {
+  test('Fleet store: an empty snapshot removes all sensors; a snapshot that breaks off removes none', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
     fleet.noteRead();
@@ -136,7 +136,7 @@ describe('Fleet', () => {
     expect([fleet.sensors.size, fleet.devices.size]).toEqual([0, 0]);
   });
 
-  test('Fleet store: two counts in a row with fewer sensors: outdated, until the next snapshot', () => {
+  test('Fleet store: the API counts fewer sensors twice in a row: the store is outdated until the next snapshot', () => {
     const fleet = createFleet();
     const readAll = () => {
       for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
@@ -153,7 +153,7 @@ describe('Fleet', () => {
     expect(isOutdatedAfter(1, 1)).toEqual([false, true]);
   });
 
-  test('Fleet store: no value for five minutes, or five intervals: silent, until the next value', () => {
+  test('Fleet store: a sensor sends nothing for five minutes, or for five intervals: silent until its next value', () => {
     const fleet = createFleet();
     steady(fleet, 'd/quick');
     for (let hour = -10; hour <= 0; hour += 1)
@@ -167,7 +167,7 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
   });
 
-  test('Fleet store: announced interval: five of them without a value: silent, from the first value on', () => {
+  test('Fleet store: a sensor announces its interval: it is silent after five intervals without a value', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 60, 0, { interval_ms: 15 * MINUTE_MS }));
     fleet.take('d/plain', item('d/plain', 60));
@@ -175,7 +175,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + 76 * MINUTE_MS).silentCount).toBe(2);
   });
 
-  test('Fleet store: an offline device: its sensors are offline, not silent, until it returns', () => {
+  test('Fleet store: a device is offline: its sensors count as offline, not as silent, until it returns', () => {
     const fleet = createFleet();
     steady(fleet, 'd/s');
     fleet.drain();
@@ -188,7 +188,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + 60 * MINUTE_MS).silentCount).toBe(1);
   });
 
-  test('Fleet store: more sensors than the limit: refused and counted', () => {
+  test('Fleet store: more sensors than its limit: surplus sensors are refused and counted', () => {
     const fleet = createFleet({ limit: 2 });
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
@@ -222,7 +222,7 @@ describe('Input queue', () => {
     return { input, taken, nextFrame: () => frames.shift()?.() };
   }
 
-  test('Input queue: many texts: spread over frames, in order; a text that did not wait uses time of the next frame', () => {
+  test('Input queue: many texts arrive: they are processed in order, spread over animation frames', () => {
     const { input, taken, nextFrame } = start();
     for (const text of ['a', 'b', 'c', 'd', 'e']) input.push(text);
     expect(taken).toEqual(['a']);
@@ -235,7 +235,7 @@ describe('Input queue', () => {
     expect(taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  test('Input queue: hidden page, or too many waiting: taken at once', () => {
+  test('Input queue: the page is hidden, or too many texts wait: texts are processed at once', () => {
     const behind = start({ hidden: true });
     for (const text of ['a', 'b', 'c']) behind.input.push(text);
     expect(behind.taken).toEqual(['a', 'b', 'c']);

@@ -20,7 +20,7 @@ const HOURS = [
 const judged = (ts, value) => deviationOf({ ts, value }, HOURS);
 
 describe('Deviation', () => {
-  test('Deviation: baseline of several hours: the hour of the value decides', () => {
+  test('Deviation from the baseline: several hours: the hour of the value decides', () => {
     expect(judged('2026-11-21T12:00:00.000Z', 35)).toEqual({
       mean: 20,
       deviation: 2,
@@ -35,12 +35,12 @@ describe('Deviation', () => {
     });
   });
 
-  test('Deviation: no value, or an hour of which nothing is known: null', () => {
+  test('Deviation from the baseline: no value, or no baseline for its hour: null', () => {
     expect(judged('2026-11-21T13:00:00.000Z', 20)).toBeNull();
     expect(judged(null, null)).toBeNull();
   });
 
-  test('Deviation: a deviation of 0: any other value is far off', () => {
+  test('Deviation from the baseline: standard deviation 0: any value other than the mean is far off', () => {
     const hours = [{ ts: '2026-11-21T12:00:00.000Z', mean: 0, deviation: 0, provisional: false }];
     const at = (/** @type {number} */ value) =>
       deviationOf({ ts: '2026-11-21T12:30:00.000Z', value }, hours)?.cellState;
@@ -48,7 +48,7 @@ describe('Deviation', () => {
   });
 });
 
-test('Level: sigmas of both signs: symmetric and bounded', () => {
+test('Level of a deviation: sigmas of both signs: levels are symmetric and end at 5', () => {
   expect([0, 1.3, 1.4, 2.2, 3.2, 4.5, 7, 99].map(levelOf)).toEqual([0, 0, 1, 2, 3, 4, 5, 5]);
   expect([-1.4, -99].map(levelOf)).toEqual([-1, -5]);
 });
@@ -60,7 +60,7 @@ test.each([
   [NORMAL - 3, 'Below its usual'],
   [NORMAL + 5, 'Far above its usual'],
   [NOT_JUDGED, 'Not judged yet'],
-])('Cell state %p: %s', (cellState, words) => {
+])('Cell state %p: described as "%s"', (cellState, words) => {
   expect(describeCellState(cellState)).toBe(words);
 });
 
@@ -81,11 +81,11 @@ test.each([
   ['a chosen site that fits', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'A' }, null],
   ['a large chosen site', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'B' }, 'device'],
   ['a rare type', fleet(100_000, 25_000, { A: 9, B: 9 }), { ...ALL, type: 'pulse' }, null],
-])('Wall: %s: %#', (_, info, filter, grouping) => {
+])('Wall grouping: %s: case %#', (_, info, filter, grouping) => {
   expect(groupingOf(info, filter)).toBe(grouping);
 });
 
-test('All-clear: sensors without a judgment: not included', () => {
+test('All-clear text: some sensors are not judged: the text names their number', () => {
   expect(nothingFar({ sensors: 20, judged: 20 })).toBe('Nothing stands out.');
   const some = nothingFar({ sensors: 20, judged: 12 });
   expect(some).toBe('Nothing stands out among 12 of 20 sensors. The others are not judged yet.');

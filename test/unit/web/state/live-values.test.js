@@ -25,21 +25,21 @@ describe('Recent values', () => {
     expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  test('Recent values: two values for one instant: the later one, once', () => {
+  test('Recent values: a second value for the same instant: it replaces the first', () => {
     const values = createRecentValues();
     values.take(item(10, 1));
     expect(values.take(item(10, 5))).toBe(true);
     expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
   });
 
-  test('Recent values: a sensor without samples: no values', () => {
+  test('Recent values: a sensor has no sample yet: its list is empty', () => {
     const values = createRecentValues();
     values.take({ ...item(0, 0), ts: null, value: null });
     expect(values.get('d/s')?.recent).toEqual([]);
     expect(values.take(item(1, 1))).toBe(true);
   });
 
-  test('Recent values: limits: values by sensor and sensors; the longest silent one is forgotten first', () => {
+  test('Recent values: limits: 60 values per sensor; surplus sensors push out the longest silent one', () => {
     const values = createRecentValues();
     for (let second = 0; second < 500; second += 1) values.take(item(second, second));
     expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);
@@ -52,7 +52,7 @@ describe('Recent values', () => {
   });
 });
 
-test('Change queue: a hundred changes between two frames: one notification', () => {
+test('Change queue: 100 changes between two animation frames: subscribers receive one notification', () => {
   /** @type {(() => void)[]} */
   const frames = [];
   const queue = createChangeQueue((run) => frames.push(run));
@@ -74,7 +74,7 @@ test('Change queue: a hundred changes between two frames: one notification', () 
   expect(notified).toEqual(['a', 'b']);
 });
 
-test('Screen times: the page is hidden before a frame: the time until the next frame does not count', () => {
+test('Time to screen: the page is hidden before a frame: the time until the next frame does not count', () => {
   /** @type {(() => void)[]} */
   const frames = [];
   let ms = 1000;
@@ -92,7 +92,7 @@ test('Screen times: the page is hidden before a frame: the time until the next f
   screen.noteHidden();
   const arrivedAt = ms;
   ms += 60_000;
-  // This value arrived before the page was hidden, and is counted after it.
+  // This value arrived before the page was hidden, and is reported after that.
   screen.arrived(5, arrivedAt);
   expect(draw()).toEqual([]);
   screen.arrived(5, ms);

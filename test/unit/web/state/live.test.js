@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createLive } from '../../../../web/state/live.ts';
 
-/** A source of events that the test sends. */
+/** Stands in for EventSource: the test sends its events. */
 class Source extends EventTarget {
   static CLOSED = 2;
   /** @type {Source[]} */
@@ -15,7 +15,7 @@ class Source extends EventTarget {
 
   close() {}
 
-  /** @param {string[]} devices each has one sensor @param {string} [lastEventId] '': more follows */
+  /** @param {string[]} devices each has one sensor @param {string} [lastEventId] '': more events follow */
   sendSnapshot(devices, lastEventId = 'x-1') {
     const labels = { device: null, name: null, type: null, unit: null, site: null };
     const items = devices.map((device_id) => ({
@@ -29,7 +29,7 @@ class Source extends EventTarget {
 
 const newest = () => /** @type {Source} */ (Source.opened.at(-1));
 
-/** @returns the state of the live fleet, and what draws all that the stream sent */
+/** @returns the live fleet, and a function that processes all events that the stream sent */
 function startLive() {
   /** @type {Array<() => void>} */
   const frames = [];
@@ -44,7 +44,7 @@ function startLive() {
   return { live, drawAll };
 }
 
-test('Live: a device was retired: a snapshot of the fleet removes it; one of a device does not', () => {
+test('Live fleet: a device was retired: a snapshot of the whole fleet removes it, a snapshot of one device does not', () => {
   const { live, drawAll } = startLive();
   const devicesAfterCounts = (/** @type {number} */ sensors) => {
     for (const count of [sensors, sensors]) live.fleet.expect(count);
@@ -53,7 +53,7 @@ test('Live: a device was retired: a snapshot of the fleet removes it; one of a d
   live.follow({});
   newest().sendSnapshot(['a', 'b']);
   live.follow({ devices: ['a'] });
-  // It waits for the next frame, when the whole fleet is followed again.
+  // This snapshot waits for the next frame. By then the page follows the whole fleet again.
   newest().sendSnapshot(['a']);
   live.follow({});
   drawAll();
@@ -67,7 +67,7 @@ test('Live: a device was retired: a snapshot of the fleet removes it; one of a d
   live.stop();
 });
 
-test('Live: a snapshot of the fleet takes long: it is not asked for again before it is complete', () => {
+test('Live fleet: a snapshot takes long: no second snapshot is requested before it is complete', () => {
   const { live, drawAll } = startLive();
   live.follow({});
   newest().sendSnapshot(['a', 'b']);

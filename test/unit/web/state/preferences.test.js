@@ -16,7 +16,7 @@ function open(kept = null) {
 }
 
 describe('Preferences', () => {
-  test('Preferences: nothing stored, or something else: defaults', () => {
+  test('Preferences: nothing or invalid content is stored: defaults apply', () => {
     for (const text of [null, '{', 'null', '7', '{"units":3}', '{"theme":"pink","units":{"speed":"c"}}']) {
       expect(open(text).preferences.choice.peek()).toEqual({
         theme: 'auto',
@@ -28,7 +28,7 @@ describe('Preferences', () => {
     }
   });
 
-  test('Preferences: a chosen unit: stored, and there again', () => {
+  test('Preferences: unit and theme are chosen: both are stored, and restored after a reload', () => {
     const { preferences, reopen } = open();
     preferences.change({ units: { pressure: 'bar' } });
     preferences.change({ theme: 'dark' });
@@ -39,12 +39,12 @@ describe('Preferences', () => {
     });
   });
 
-  test('Preferences: time zone: one that exists is there again, another is not', () => {
+  test('Preferences: stored time zone: restored if it exists, otherwise the local zone applies', () => {
     expect(open('{"zone":"Asia/Tokyo"}').preferences.choice.peek().zone.name).toBe('Asia/Tokyo');
     expect(open('{"zone":"Mars/Phobos"}').preferences.choice.peek().zone).toBe(LOCAL);
   });
 
-  test('Preferences: a chosen time zone, reports of alarms and a name: there again', () => {
+  test('Preferences: time zone, alarm signals and user name are chosen: restored after a reload', () => {
     const { preferences, reopen } = open();
     preferences.change({ zone: createZone('Asia/Tokyo'), name: 'Ada' });
     preferences.change({ signals: { sound: true, notification: false } });
@@ -55,7 +55,7 @@ describe('Preferences', () => {
     });
   });
 
-  test('Preferences: another tab changes one: this tab shows it', () => {
+  test('Preferences: another tab changes a preference: this tab shows the change', () => {
     const { preferences, root, tabs, openTab } = open();
     preferences.change({ zone: createZone('Asia/Tokyo') });
     const { zone } = preferences.choice.peek();
@@ -67,7 +67,7 @@ describe('Preferences', () => {
     expect(root.dataset.theme).toBe('dark');
   });
 
-  test('Preferences: another tab changed one, and its event is on its way: a change keeps both', () => {
+  test('Preferences: this tab changes a preference before it learns of a change in another tab: both changes stay', () => {
     const { preferences, openTab, reopen } = open();
     openTab().change({ theme: 'dark', name: 'Ada' });
     preferences.change({ units: { speed: 'km/h' } });
@@ -75,7 +75,7 @@ describe('Preferences', () => {
     expect(reopen()).toMatchObject({ theme: 'dark', name: 'Ada', units: { speed: 'km/h' } });
   });
 
-  test.each(['forbidden', 'full'])('Preferences: the storage is %s: choices hold in this tab', (state) => {
+  test.each(['forbidden', 'full'])('Preferences: the storage is %s: choices apply in this tab', (state) => {
     const fail = () => {
       throw new DOMException(`the storage is ${state}`);
     };
@@ -91,7 +91,7 @@ describe('Preferences', () => {
     expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
   });
 
-  test('Preferences: the browser forbids to open the storage: choices hold in this tab', () => {
+  test('Preferences: the browser denies access to the storage: choices apply in this tab', () => {
     const storage = openStorage(() => {
       throw new DOMException('Access is denied for this document.', 'SecurityError');
     });
@@ -102,7 +102,7 @@ describe('Preferences', () => {
     expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
   });
 
-  test('Preferences: a unit of another quantity: ignored', () => {
+  test('Preferences: the stored unit does not fit its quantity: it is ignored', () => {
     const { preferences } = open('{"units":{"pressure":"K","temperature":"K","speed":"toString"}}');
     expect(preferences.choice.peek().units).toEqual({ temperature: 'K' });
   });

@@ -19,7 +19,7 @@ const processOf = (more) => ({
   ...more,
 });
 
-/** @param {Partial<ProcessHealth>} [more] a process whose database is away, while messages wait */
+/** @param {Partial<ProcessHealth>} [more] members that differ from a process that waits for its database */
 const stuckOf = (more) =>
   processOf({
     checks: { database: AWAY, broker: WELL, acknowledgements: { ok: false, message: '102 wait' } },
@@ -35,7 +35,7 @@ const verdict = (facts) =>
 const NO_MESSAGES = { messages: 0, oldest_ms: 0, standstill_ms: 0 };
 
 describe('Verdict', () => {
-  test('Verdict: all processes are well, or nothing is known yet: good', () => {
+  test('Verdict on the installation: all processes are well, or nothing is known yet: good', () => {
     expect(verdict({})).toMatchObject({ level: 'good', details: [] });
     expect(verdict({ status: 'connecting', silentMs: 3000, health: [] }).level).toBe('good');
   });
@@ -145,16 +145,16 @@ describe('Verdict', () => {
         'The API has not answered for 11 s. What this page shows is old.',
       ],
     ]),
-  )('%s: level and headline', (_, facts, level, headline) => {
+  )('Verdict on the installation: %s: level and headline', (_, facts, level, headline) => {
     expect(verdict(facts)).toMatchObject({ level, headline });
   });
 
-  test('Verdict: connection lost for a moment, or ingest missing in a few reports: good', () => {
+  test('Verdict on the installation: connection lost for 2 s, or no ingest process for 3 s: still good', () => {
     expect(verdict({ status: 'reconnecting', silentMs: 2000 }).level).toBe('good');
     expect(verdict({ health: [processOf({ role: 'http' })], withoutIngestMs: 3000 }).level).toBe('good');
   });
 
-  test('Verdict: several problems: the critical one leads, and each process has its details', () => {
+  test('Verdict on the installation: several problems: the critical one is the headline, each process has a detail line', () => {
     const late = processOf({ client_id: 'millrace-2', checks: { database: WELL, live: CUT } });
     const { headline, details } = verdict({ health: [late, stuckOf()] });
     expect(headline).toMatch(/^millrace-1: the database has not answered/);
@@ -165,7 +165,7 @@ describe('Verdict', () => {
   });
 });
 
-test('Stalled: only if no process stores: since the one that stored last', () => {
+test('Stalled time: no ingest process stores: counted from the last store of any of them', () => {
   expect(stalledMs([])).toBeNull();
   expect(stalledMs([processOf()])).toBeNull();
   expect(stalledMs([stuckOf(), processOf({ client_id: 'millrace-2' })])).toBeNull();
@@ -173,7 +173,7 @@ test('Stalled: only if no process stores: since the one that stored last', () =>
   expect(stalledMs([stuckOf(), stuckOf({ unanswered_ms: 9000, unsettled: NO_MESSAGES })])).toBe(9000);
 });
 
-test('First line of the pipeline page: several findings: the verdict, then standstills, then warnings', () => {
+test('Pipeline page, first line: the verdict comes first, then critical findings, then warnings', () => {
   const good = verdict({});
   const finding = /** @type {const} */ ({
     stage: 'database',

@@ -35,12 +35,12 @@ test.each([
   ['look=offline', ['offline']],
   ['state=offline', ['offline']],
   ['state=online&name=belly', ['far']],
-])('Wall filter %s: the matching sensors', (query, names) => {
+])('Wall filter: %s: only matching sensors stay lit', (query, names) => {
   const matches = matcherOf(new URLSearchParams(query));
   const lit = Object.entries(SENSORS).filter(([, one]) => matches?.(one));
   expect(lit.map(([name]) => name)).toEqual(names);
 });
 
-test('Wall filter: no parameters: all sensors', () => {
+test('Wall filter: no filter in the address: all sensors stay lit', () => {
   expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'))).toBeNull();
 });

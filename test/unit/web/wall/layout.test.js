@@ -30,7 +30,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
     const { x, y, width, height, format, blocks } = layout;
     const total = sites.flat().reduce((sum, count) => sum + count, 0);
 
-    test('Wall layout: cells: one for each sensor, within the edges', () => {
+    test('Wall layout: each sensor has one cell of its own within the edges', () => {
       const places = new Set();
       for (let cell = 0; cell < total; cell += 1) {
         const [left, top] = [Number(x[cell]), Number(y[cell])];
@@ -42,7 +42,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
       expect(blocks).toHaveLength(sites.length);
     });
 
-    test('Wall layout: pointer: the cell that is drawn there', () => {
+    test('Wall layout: pointer over a cell: that cell is found, outside of all cells none', () => {
       const { at } = createHits(layout);
       for (let cell = 0; cell < total; cell += 1) {
         const middle = at(Number(x[cell]) + format.width / 2, Number(y[cell]) + format.height / 2);
@@ -54,7 +54,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
 });
 
 describe('Wall layout', () => {
-  test('Wall layout: room for cards: cards; less room: smaller cells', () => {
+  test('Wall layout: enough room: sensors are cards; too little room: smaller cells', () => {
     const [, desk] = /** @type {typeof ROOMS[0]} */ (ROOMS[0]);
     expect(layOut([devices(5, 5)], desk).format.isCard).toBe(true);
     const many = layOut([devices(1500, 4)], desk);
@@ -62,7 +62,7 @@ describe('Wall layout', () => {
     expect(many.height).toBeLessThanOrEqual(desk.height);
   });
 
-  test('Wall layout: cards exceed the room: only where the page continues below', () => {
+  test('Wall layout: cards may exceed the height on a page that scrolls, never on a full-window wall', () => {
     const rooms = Array.from({ length: 60 }, (_, step) => ({ width: 900, height: 200 + 10 * step }));
     const reaches = (/** @type {{ isAll?: boolean }} */ how) =>
       rooms.filter((room) => layOut([devices(10, 6)], { ...room, ...how }).height > room.height);
@@ -70,14 +70,14 @@ describe('Wall layout', () => {
     expect(reaches({ isAll: true })).toEqual([]);
   });
 
-  test('Wall layout: sensors of a device: together, with gaps between devices', () => {
+  test('Wall layout: sensors of a device lie together, with wider gaps between devices', () => {
     const { x, format } = layOut([devices(2500, 4)], { width: 940, height: 450 });
     expect(Number(x[2]) - Number(x[0])).toBe(format.width + format.gap);
     expect(Number(x[4]) - Number(x[2])).toBe(format.width + format.deviceGap);
   });
 });
 
-test('Wall keys: arrows: the neighbor cell, over gaps, up to the edge', () => {
+test('Wall keys: arrow keys: the neighbor cell is chosen, over gaps, up to the edge', () => {
   const layout = layOut([devices(50, 4), devices(50, 4)], { width: 940, height: 200 });
   const { neighbor } = createHits(layout);
   const { x, y } = layout;
@@ -95,7 +95,7 @@ test('Wall keys: arrows: the neighbor cell, over gaps, up to the edge', () => {
   }
 });
 
-test('Wall order: sites, devices and sensors: by name, numbers by value', () => {
+test('Wall order: sites, devices and sensors: sorted by name, numbers in names by value', () => {
   /** @param {string} name @param {string | null} site @param {string[]} sensors @returns {any} */
   const device = (name, site, sensors) => ({
     id: name,
@@ -120,7 +120,7 @@ test('Wall order: sites, devices and sensors: by name, numbers by value', () => 
   expect(sites[1]?.devices[0]?.sensors.map(({ name }) => name)).toEqual(['t-1', 'T-9', 't-10']);
 });
 
-test('Wall card: a name too long: the middle is removed, both ends stay', () => {
+test('Wall card: a name is too long: its middle is removed, both ends stay', () => {
   const context = {
     measureText: (/** @type {string} */ text) => /** @type {TextMetrics} */ ({ width: text.length }),
   };
@@ -131,7 +131,7 @@ test('Wall card: a name too long: the middle is removed, both ends stay', () => 
   expect(shortened(context, 'weather-station-17', 3)).toBe('w…7');
 });
 
-test('Wall card: a name of 128 characters: few of its parts are measured', () => {
+test('Wall card: a name of 128 characters is shortened: fewer than 10 text measurements', () => {
   let measured = 0;
   const context = {
     measureText(/** @type {string} */ text) {

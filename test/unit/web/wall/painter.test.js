@@ -59,14 +59,14 @@ function paintWall(count) {
   painter.all(scene, PALETTE, 1);
   return {
     layout,
-    /** @param {number} cell @param {Partial<FleetSensor>} change @returns {string[]} what was drawn */
+    /** @param {number} cell @param {Partial<FleetSensor>} change @returns {string[]} the drawing calls */
     change(cell, change) {
       calls.length = 0;
       const sensor = Object.assign(/** @type {FleetSensor} */ (sensors[cell]), change);
       painter.some(scene, PALETTE, [sensor]);
       return [...calls];
     },
-    /** Another theme, for example. */
+    /** Draws all cells again, as after a change of the theme. */
     repaint() {
       calls.length = 0;
       painter.all(scene, PALETTE, 1);
@@ -75,7 +75,7 @@ function paintWall(count) {
   };
 }
 
-test('Wall painter: squares, a new value: nothing is drawn with the same color, and its cell alone with another', () => {
+test('Wall painter: a square gets a new value: its cell alone is drawn, and only if its color changes', () => {
   const wall = paintWall(5000);
   expect(wall.layout.format.isCard).toBe(false);
   expect(wall.change(7, { value: 2 })).toEqual([]);
@@ -84,19 +84,18 @@ test('Wall painter: squares, a new value: nothing is drawn with the same color, 
   expect(wall.change(7, { cellState: NORMAL })).toEqual(['ground', `state ${NORMAL}`]);
 });
 
-test('Wall painter: square of a sensor that falls silent: its shape, on the ground', () => {
+test('Wall painter: a sensor falls silent: its square is redrawn as an outline on the background', () => {
   const wall = paintWall(5000);
   expect(wall.change(3, { cellState: SILENT })).toEqual(['ground', `stroke state ${SILENT}`]);
 });
 
-test('Wall painter: squares, all to be drawn again: the ground, and each cell', () => {
+test('Wall painter: 5000 squares are drawn again: 5001 fills, the background and each cell', () => {
   const wall = paintWall(5000);
   wall.change(3, { cellState: 0 });
-  // The ground, and each cell.
   expect(wall.repaint()).toBe(5001);
 });
 
-test('Wall painter: cards, a new value: it is written', () => {
+test('Wall painter: a card gets a new value: the value is written on it', () => {
   const wall = paintWall(4);
   expect(wall.layout.format.isCard).toBe(true);
   expect(wall.change(2, { value: 21.5 })).toContain('text 21.5');
