@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  'Repair: a node missed writes: it has them afterwards',
+  'Repair: a node missed writes during an outage: the repair copies them to that node',
   async () => {
     const device = `missed-${seed}`;
     // This sample is older than all samples of the ledger, so no comparison counts it as unknown.
@@ -167,7 +167,7 @@ test(
 );
 
 test(
-  'Nodes: a fourth one joins and leaves: it holds its share, and every sample is stored',
+  'Cluster: a fourth node joins and leaves: the node stores its share of the rows, and no sample is lost',
   async () => {
     const fourth = cluster.add();
     operator.equip(fourth);

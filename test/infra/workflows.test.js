@@ -75,7 +75,7 @@ test.each(FORMS)('Issue form %s: names, labels and ids: present, each id once', 
   }
 });
 
-test('Workflows: permissions: they may read the repository, and one job may publish the pages', () => {
+test('Workflows: permissions: read access to the repository; only one job may publish the pages', () => {
   for (const workflow of workflows) expect(workflow.permissions).toEqual({ contents: 'read' });
   const own = jobs().filter(({ permissions }) => permissions);
   expect(own.map(({ permissions }) => permissions)).toEqual([{ pages: 'write', 'id-token': 'write' }]);
@@ -116,7 +116,7 @@ test('Workflows: files and images that they name: all exist', () => {
 test.each([
   ['bash .ci/run', ['push', 'pull_request']],
   ['npm run test:all', ['schedule', 'push']],
-])('Workflows: %s: a job runs it whole', (script, events) => {
+])('Workflows: %s: one job runs the whole command at the expected events', (script, events) => {
   const owner = workflows.find((workflow) =>
     Object.values(workflow.jobs).some((job) =>
       job.steps.some((/** @type {any} */ step) => step.run === script),

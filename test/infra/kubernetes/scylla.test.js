@@ -47,7 +47,7 @@ test('Kubernetes: kinds of operators: each has a schema in this repository', () 
   expect(new Set(unknown.map(({ kind }) => kind))).toEqual(new Set(SCHEMA_OF.keys()));
 });
 
-test('Scylla Manager: its ServiceMonitor: the job that the backup alert queries', () => {
+test('Scylla Manager: ServiceMonitor: defines the job name that the backup alert queries', () => {
   const { jobLabel, selector } = find(scylla(), 'ServiceMonitor/scylla-manager').spec;
   const alerts = readFileSync('infra/monitoring/prometheus/rules/alerts.yml', 'utf8');
   expect(alerts).toContain(`up{job="${selector.matchLabels[jobLabel]}"}`);
@@ -73,7 +73,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: placement: the nodes that the NodeConfig prepares', () => {
+  test('ScyllaCluster: placement: uses the nodes that the NodeConfig prepares', () => {
     const { nodeSelector, tolerations } = find(scylla(), 'NodeConfig/millrace').spec.placement;
     const wanted = Object.entries(nodeSelector).map(([key, value]) => ({
       key,
@@ -87,7 +87,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: network: overlays connect to it, and its policy admits them', () => {
+  test('ScyllaCluster: network: overlays connect to the cluster, and its network policy admits them', () => {
     const { name, namespace } = cluster().metadata;
     for (const build of BUILDS.filter((name) => /overlays\/(scylladb|tls)$/.test(name))) {
       const { data } = find(builds.built.get(build) ?? [], 'ConfigMap/millrace-settings');
@@ -107,7 +107,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: configuration: with a superuser, and a separate one for its agent', () => {
+  test('ScyllaCluster: configuration: has a superuser, and a separate configuration for the agent', () => {
     for (const { scyllaConfig, scyllaAgentConfig } of racks()) {
       const { data, metadata } = find(builds.secrets, `ConfigMap/${scyllaConfig}`);
       expect(metadata.namespace).toBe(cluster().metadata.namespace);
