@@ -54,7 +54,7 @@ test('Subscriber: unknown topics: not delivered; a topic without a device become
   expect(wire.connections).toHaveLength(1);
 });
 
-test('Subscriber: retained batch: stored when it is published, and not again with the next connection', async () => {
+test('Subscriber: retained measurements: stored when they are published, and not again after a reconnect', async () => {
   const wire = await startWire();
   const client = await connectDevice();
   const payload = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: Date.now(), value });
@@ -117,7 +117,7 @@ test('Subscriber: broker with an ACL: a device publishes for itself only, and ot
   expect(wire.connections).toHaveLength(1);
 });
 
-test('Readiness: messages wait and none is acknowledged: not ready, although the database answers', async () => {
+test('Readiness: messages wait and none is acknowledged: the process is not ready, although the database answers', async () => {
   const cql = await startCql();
   const system = await startSystem({ CQL_CONTACT_POINTS: cql.contactPoint }, { unsettled: 300 });
   const client = await connectDevice();

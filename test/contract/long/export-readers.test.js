@@ -122,7 +122,7 @@ test.each([
     '/devices/meter/sensors/power/measurements?format=parquet&',
     (/** @type {Row} */ [, sensor]) => sensor === 'power',
   ],
-])('Export: %s: the file has exactly the rows of the selected sensors in the time range', async (address, isWanted) => {
+])('Export: %s: the file has exactly the selected rows in the time range', async (address, isWanted) => {
   const [from, to] = [BEGIN + 22 * HOUR_MS + 3003, BEGIN + 25 * HOUR_MS + 2002];
   const found = await read(await download(`${address}from=${from}&to=${to}`, 'parquet'));
   const wanted = stored.filter((row) => isWanted(row) && row[4] >= from && row[4] < to);
@@ -133,7 +133,7 @@ test.each([
 test.each([
   ['parquet', 'parquet'],
   ['arrow', 'arrows'],
-])('Query as %s: pyarrow, pandas, polars and duckdb read the same rows as in the JSON of format=rows', async (format, ending) => {
+])('Query as %s: pyarrow, pandas, polars and duckdb read the rows of the JSON form', async (format, ending) => {
   const [from, to] = [BEGIN + 22 * HOUR_MS, BEGIN + 27 * HOUR_MS];
   // Bins of a minute are read from samples, so the hard values are in them. The sensor № 7 has no unit.
   const query = `/query?device=meter&from=${from}&to=${to}&step=1m&aggregate=min,max,last,count&fill=null`;
@@ -178,7 +178,7 @@ frame.to_csv(path) if path.endswith('.csv') else frame.to_parquet(path)
 test.each([
   ['csv', 'text/csv'],
   ['parquet', 'application/vnd.apache.parquet'],
-])('Import: a file that pandas wrote with to_%s: the stored values equal the written ones to the last bit', async (format, type) => {
+])('Import: file of pandas to_%s: the stored values equal the written ones exactly', async (format, type) => {
   const path = join(directory, `frame.${format}`);
   await run(program('python'), ['-c', WRITE_FRAME, path, String(BEGIN)]);
   const response = await world.system.fetch(`/import?device=pandas-${format}`, {

@@ -93,7 +93,7 @@ function bytesOf(size) {
   return Number(count) * (unit === 'g' ? 1024 : 1) * 1_048_576;
 }
 
-test.each(['api', 'https'])('Compose service %s: concurrent imports of maximum size: they fit into the file system below DATA_DIR', (name) => {
+test.each(['api', 'https'])('Compose service %s: concurrent imports fit below DATA_DIR', (name) => {
   const { dataDir, ingest } = settingsFrom(environmentOf(name));
   const { tmpfs, mem_limit: memory } = stack.compose.services[name];
   const [, path = '', size = ''] = /^(.*):size=(.*)$/.exec(tmpfs.join()) ?? [];

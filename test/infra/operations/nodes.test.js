@@ -93,7 +93,7 @@ test.each([
   ["listen_address: '10.0.0.9'  # of the second network", '10.0.0.9:7000'],
   // The default of the packages of both engines.
   ['listen_address: localhost', '"127.0.0.1:7000"'],
-])('Add node: the address of the new node is a seed (%s): the node is not started', async (address, seeds) => {
+])('Add node: the address of the new node is a seed (%s): it is not started', async (address, seeds) => {
   const fakes = makeFakes(join(directory, 'own-seed'));
   writeFileSync(fakes.config, `${address}\n      - seeds: ${seeds}\n`);
   const words = `add-node ${NODES} --node new --config ${fakes.config}`.split(' ');

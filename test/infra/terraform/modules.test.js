@@ -127,7 +127,7 @@ test('Terraform check: reference to a missing name, also inside brackets: report
 });
 
 describe('Terraform outputs', () => {
-  test.each([BOOTSTRAP, CLOUD])('Terraform outputs of %s: settings: the application has a setting of each name', (directory) => {
+  test.each([BOOTSTRAP, CLOUD])('Terraform outputs of %s: the application has these settings', (directory) => {
     const names = Object.keys(moduleIn(directory).outputs['settings'].value).sort();
     expect(names).toEqual([
       'CQL_CONTACT_POINTS',

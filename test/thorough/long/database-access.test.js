@@ -168,7 +168,7 @@ describe('Roles', () => {
   });
 
   test(
-    'Roles: a role that migrates and one that serves: each can do its work, and nothing else',
+    'Roles: one role migrates, one serves: each can do its own work, and nothing else',
     async () => {
       const made = await makeRoles(passwordFlags());
       expect(made).toMatchObject({ code: 0, output: expect.not.stringMatching(/serving one|migrating one/) });
@@ -237,7 +237,7 @@ describe('Roles', () => {
   );
 
   test(
-    'rotation: the new password works, the old one does not, and open connections stay',
+    'Roles: rotation of a password: the new password works, the old one does not, and open connections stay',
     async () => {
       const [, migrateFile = '', , serveFile = ''] = passwordFlags();
       const api = await startApi(roles.serve);

@@ -140,7 +140,7 @@ describe.each(DOCUMENTS)('%s', (file) => {
   const ids = new Map();
 
   test.each(stepsOf(read(file)))(
-    'line $line: $title: as the document shows',
+    'Document, line $line: $title: the output is as the document shows',
     async ({ command, stop: lines, file: created, change }) => {
       if (created) {
         mkdirSync(dirname(join(clone.folder, created.path)), { recursive: true });
@@ -173,13 +173,13 @@ test('Examples: another output than documented: an error with both texts', () =>
   expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[\s\S]*was:\ntwo/);
 });
 
-test('Examples: progress between the steps of a start: left out, what follows the last step stays', () => {
+test('Examples: output of a start: progress between the steps is removed, the lines after the last step stay', () => {
   expect(withoutProgress('boots: 1 s\n✓ database\nschema 001\nschema 002\n✓ schema\n\n  CQL  x\n')).toBe(
     '✓ database\n✓ schema\n\n  CQL  x\n',
   );
 });
 
-test('Examples: a command over several lines, an id, and a gap: read as a person reads them', () => {
+test('Examples: command over several lines, abbreviated id and gap in the output: parsed, and matched with the real id', () => {
   const steps = stepsOf(
     '```console\n$ curl x \\\n    -d \'[1,\n    2]\'\n{"id":"0a1b2c3d-…",…}\n$ true\n```',
   );

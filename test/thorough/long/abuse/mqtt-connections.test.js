@@ -71,7 +71,7 @@ async function connectMqtt(client, clientId) {
   await until(() => client.received() === CONNACK);
 }
 
-test('MQTT connections: a flood without CONNECT: it shuts out its own address alone, oldest first', async () => {
+test('MQTT connections: a flood without CONNECT: only connections of its address are closed, the oldest first', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 50, withinMs: NEVER_MS });
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`);
   afterwards(() => device.endAsync(true));
@@ -91,7 +91,7 @@ test('MQTT connections: a flood without CONNECT: it shuts out its own address al
   expect(broken).toBe(0);
 });
 
-test('MQTT connections: connected devices: they do not count as connections without CONNECT', async () => {
+test('MQTT connections: connected devices: do not count as connections without CONNECT', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 1000 });
   stopTime();
   const fleet = await tcpClients.flood(10, port);

@@ -39,7 +39,7 @@ test.each([
   ['a bare line feed after a chunk size', post('Transfer-Encoding: chunked', `2;\n{}\r\n0\r\n\r\n${HIDDEN}`)],
   ['a chunk with an enormous size', post('Transfer-Encoding: chunked', `fffffffffffffffff\r\n${HIDDEN}`)],
   ['a NUL in a header', post('X-A: a\u0000b\r\nContent-Length: 2', `{}${HIDDEN}`)],
-])('HTTP: a request that hides another behind %s is answered once, then closed', async (_, bytes) => {
+])('HTTP request: hides a second one behind %s: an error, and the connection closes', async (_, bytes) => {
   const received = await sendBytes(bytes);
   expect(received.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
   expect(received).toMatch(/^HTTP\/1\.1 4\d\d /);
@@ -61,7 +61,7 @@ test.each([
   await until(async () => (await readMetric(impatient, 'iot_ingest_submitted_bytes')) === 0);
 });
 
-test('Registration: made-up devices register: at most AUTO_REGISTER_MAX, over MQTT and HTTP together', async () => {
+test('Registration: devices with invented names: at most AUTO_REGISTER_MAX are registered, over MQTT and HTTP together', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
   const measurement = JSON.stringify({ sensor_id: 't', ts: Date.now(), value: 1 });
@@ -123,7 +123,7 @@ const NAMES = [
 ];
 
 test.each(NAMES)(
-  'CSV export: an export of device %j: one file name, and cells that are times and numbers',
+  'CSV export: the device is named %j: one safe file name, and only times and numbers in the cells',
   async (device) => {
     const path = `/api/v1/measurements?device=${encodeURIComponent('made-up-1')}`;
     const birth = await mqtt.connectAsync(system.mqttUrl);

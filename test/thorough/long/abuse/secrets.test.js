@@ -106,7 +106,7 @@ test('Secrets: simulator with a right and a wrong password: no secret in its out
   expect(found((await wrong.ended).output)).toEqual([]);
 });
 
-test('Secrets: log at any level: not in the log; a crafted client id adds no line', async () => {
+test('Secrets: log at any level: contains no secret; a crafted client id adds no log line', async () => {
   const forged = 'x\n{"level":60,"msg":"forged"}\u001b[2J\r';
   const good = { username: 'installation', password: SECRETS.MQTT_PASSWORD, reconnectPeriod: 0 };
   await expect(
