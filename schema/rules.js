@@ -134,7 +134,7 @@ export const MESSAGE_ROW_BYTES = 36;
  */
 export function messageWeight({ sensors, samples }) {
   const shared = blockBytes({ sensors, samples });
-  // Blocks are cut by what they need where no two sensors share their times. Where a series is cut, they no longer do.
+  // Blocks are cut as if no two sensors shared their times. If a series is cut, its sensor no longer shares them.
   const most = sensors * blockBytes({ sensors: 1, samples });
   const rows = Math.ceil(most / MAX_BLOCK_BYTES);
   return { rows, bytes: (rows > 1 ? most : shared) + rows * MESSAGE_ROW_BYTES };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-// Cassandra reaches into the JDK; without these it ends at once. The set of its own start script for Java 17.
+// Cassandra uses internals of the JDK, and ends at once without these flags. They are the flags of its own start script for Java 17.
 const EXPORTS = [
   'java.base/java.lang.ref',
   'java.base/jdk.internal.misc',
@@ -57,8 +57,8 @@ const PROFILES = {
 /** A single node does not gossip, so it does not wait for other nodes at its start and end. */
 const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
 /**
- * On loopback news spreads quickly: a new node waits 3 s for it instead of 30, where zero breaks joining; one that stops 0.5 s
- * instead of 2. A node that starts does not watch gossip for 8 s: it waits for its connections to the others in any case.
+ * Gossip spreads quickly on loopback. A new node waits 3 s for it instead of 30, where zero breaks joining. A node that stops waits
+ * 0.5 s instead of 2. A node that starts does not watch gossip for 8 s, because it waits for its connections to the others anyway.
  */
 const AMONG_OTHERS = [
   '-Dcassandra.ring_delay_ms=3000',

@@ -2,7 +2,7 @@ const STATUS_INTERVAL_MS = 10_000;
 
 /**
  * Reports the progress of a long test, with the time since its start and since the previous report. It writes to the stream
-  * itself, because jest shows printed text only at the end.
+ * itself, because jest shows printed text only at the end.
  *
  * @param {NodeJS.WritableStream} stream
  */

@@ -133,7 +133,7 @@ test.each([
 test.each([
   ['parquet', 'parquet'],
   ['arrow', 'arrows'],
-])('Query as %s: pyarrow, pandas, polars and duckdb read the rows of the JSON form', async (format, ending) => {
+])('Query as %s: pyarrow, pandas, polars and duckdb read the same rows as JSON', async (format, ending) => {
   const [from, to] = [BEGIN + 22 * HOUR_MS, BEGIN + 27 * HOUR_MS];
   // Bins of a minute are read from samples, so the hard values are in them. The sensor № 7 has no unit.
   const query = `/query?device=meter&from=${from}&to=${to}&step=1m&aggregate=min,max,last,count&fill=null`;

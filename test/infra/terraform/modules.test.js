@@ -127,7 +127,7 @@ test('Terraform check: reference to a missing name, also inside brackets: report
 });
 
 describe('Terraform outputs', () => {
-  test.each([BOOTSTRAP, CLOUD])('Terraform outputs of %s: the application has these settings', (directory) => {
+  test.each([BOOTSTRAP, CLOUD])('Terraform outputs of %s: the application has all settings', (directory) => {
     const names = Object.keys(moduleIn(directory).outputs['settings'].value).sort();
     expect(names).toEqual([
       'CQL_CONTACT_POINTS',

@@ -56,7 +56,7 @@ export class LedgerProxy {
       }
       res.writeHead(status, { 'retry-after': '1' }).end(text);
     } catch {
-      // The API is away, or Telegraf.
+      // The API or Telegraf has closed the connection.
       this.#count(0);
       res.destroy();
     }

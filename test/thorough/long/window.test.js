@@ -13,7 +13,7 @@ const afterwards = useCleanUps();
 
 /**
  * Starts a system that may have one request in flight, and a device that is registered. Every other request has to wait. A
-  * message that needed two permits at once would never get them. The size of this window is fixed; the last test has a default one.
+ * message that needed two permits at once would never get them. The size of this window is fixed; the last test has a default one.
  */
 async function startNarrow() {
   const wire = await startCqlWire(sharedContactPoint());
