@@ -145,7 +145,7 @@ export class Connection {
   /**
    * Ends the connection and makes no other.
    *
-   * @param {{ orderly: boolean }} how orderly: with DISCONNECT, so that the broker forgets the will; else as if torn
+   * @param {{ orderly: boolean }} how orderly: with DISCONNECT, so that the broker forgets the will; else as a broken connection
    * @returns {Promise<void>} when the socket is closed
    */
   stop({ orderly }) {

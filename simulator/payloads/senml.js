@@ -14,7 +14,7 @@ import { numberText } from '../numbers.js';
  */
 export function encodeSenml(series) {
   const base = series.find(({ samples }) => samples.length > 0)?.samples[0]?.ts ?? 0;
-  // A base unit holds for all records after it and cannot be taken back: only where every sensor has one.
+  // A base unit applies to all later records and cannot be removed. So it is used only if every sensor has a unit.
   const unitKey = series.every(({ unit }) => unit) ? 'bu' : 'u';
   /** @type {string[]} */
   const records = [];

@@ -33,7 +33,7 @@ const FAREWELL_MS = 5000;
  * @param {Meter} options.meter
  * @param {Ledger | null} options.ledger
  * @param {(reason: string) => void} options.onTrouble why there is no connection just now
- * @param {(reason: string) => void} options.onRefused the broker will not have the device
+ * @param {(reason: string) => void} options.onRefused the broker refuses the device permanently
  */
 export function createReplay(options) {
   const { path, survey, timeline, rowsPerMessage, speed, encode } = options;

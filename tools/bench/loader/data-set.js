@@ -105,7 +105,7 @@ export const SIGNALS = /** @type {const} */ (['decimals', 'full']);
  * @property {number} seed
  * @property {SignalKind} signal
  * @property {number} intervalMs between two samples, an hour at most
- * @property {number} jitterMs a sample is off its clock's stroke by so much at most
+ * @property {number} jitterMs maximum distance of a sample from the stroke of its clock
  */
 
 /**

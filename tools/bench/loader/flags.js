@@ -72,7 +72,7 @@ export function readFlags(argv, now) {
 }
 
 /**
- * A data set made up belongs on a machine of one's own: it cannot be taken out again.
+ * Refuses a cluster on other machines, because a generated data set cannot be removed again.
  *
  * @param {Config['cql']} cql
  * @param {boolean} force
