@@ -31,7 +31,7 @@ import { relative } from 'node:path';
  * @typedef {Result & { title: string, isSuite: boolean, seconds: number, load: string, secondTry: Result | null }} Report
  */
 
-/** How many of the slowest test files are listed. */
+/** Number of the slowest test files that are listed. */
 const SLOWEST = 10;
 
 /** A failed test shows this many lines of its message. */

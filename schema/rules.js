@@ -175,7 +175,7 @@ export function devicePerHour({ sensors, intervalMs, batchMs }) {
   return { rows: messages * parts * rows, bytes: messages * parts * bytes, partitions: parts };
 }
 
-/** How the samples of a device in one hour are laid out in rows of `message`: bounds, and the arithmetic of their sizes. */
+/** The layout of the samples of a device in one hour in rows of `message`: bounds, and the arithmetic of their sizes. */
 
 /** Bytes of one block at most: a row of this size is still far below what a server calls a large mutation. */
 export const MAX_BLOCK_BYTES = 32 * 1024;

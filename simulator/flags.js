@@ -12,7 +12,7 @@ import { PROFILES } from './profiles/index.js';
 /** @import { FaultRates } from './faults/rates.js' */
 /** @import { Profile } from './profiles/index.js' */
 
-/** Up to this number of devices, each has a connection of its own. */
+/** Up to this number of devices, each device has its own connection. */
 const MOST_OWN_CONNECTIONS = 1000;
 
 /** With more devices, one connection for this many of them, and at least this many connections. */

@@ -9,8 +9,8 @@ const SAME_SIGNAL_MS = 1000;
 const EXIT_INTERRUPTED = 130;
 
 /**
- * The one way in which a run ends before its time: Ctrl-C, SIGTERM, the parent process gone, the duration over, or a
- * reason from inside. A second Ctrl-C ends the process at once.
+ * The signal that ends a run before its time: after Ctrl-C, SIGTERM, the end of the parent process, the end of the duration, or for an
+ * internal reason. A second Ctrl-C ends the process at once.
  */
 export function createStopSignal() {
   const controller = new AbortController();

@@ -63,7 +63,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
 }
 
 /**
- * What a start gets in addition to its run.
+ * The arguments of a start, in addition to its run.
  *
  * @typedef {object} StartOptions
  * @property {(text: string) => void} print

@@ -34,7 +34,7 @@ const FAST = ['-Xms64m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=
 const SCHEMA_IN_MEMORY = '-Dcassandra.test.flush_local_schema_changes=false';
 
 /**
- * How a node uses the machine.
+ * The ways in which a node uses the machine.
  *
  * - `full`: full speed, for people.
  * - `bench`: as `full`, with a heap of fixed size, so that it neither shrinks nor grows under load.

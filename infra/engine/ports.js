@@ -80,7 +80,7 @@ async function readPorts(file) {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch {
-    return {}; // Not there yet, or cut off by a crash: new ports are as good.
+    return {}; // The file is missing, or incomplete after a crash. New ports serve as well.
   }
 }
 

@@ -39,7 +39,7 @@ export const restore = {
 };
 
 /**
- * Manager and Medusa restore a keyspace over the existing one. So another keyspace is refused.
+ * Manager and Medusa can only restore a keyspace over the existing one, so another keyspace is refused.
  *
  * @param {Given} given
  * @throws {MillraceError} `usage`

@@ -134,7 +134,7 @@ const skewOf = (random) =>
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** One more than a message may hold. */
+/** One sample more than a message may hold. */
 const TOO_MANY = 10_001;
 
 /** @param {string} name @param {number} ts @param {string} value as JSON */

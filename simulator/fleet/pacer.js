@@ -41,7 +41,7 @@ export class Pacer {
     clearImmediate(this.#soon);
   }
 
-  /** How late the calls are. @returns {number} ms by which this process is late */
+  /** Measures the delay of the calls. @returns {number} ms by which this process is late */
   behindMs() {
     return this.#startedAt === 0 ? 0 : Math.max(0, this.#clock() - this.#dueAt());
   }

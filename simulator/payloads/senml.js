@@ -30,7 +30,7 @@ export function encodeSenml(series) {
   return `[${records.join(',')}]`;
 }
 
-/** Before this instant (July 1978) a SenML time means "relative to now" (RFC 8428, section 4.5.3). In ms. */
+/** A SenML time below this limit (July 1978), in ms, means "relative to now" (RFC 8428, section 4.5.3). */
 export const EARLIEST_SENML_MS = 2 ** 28 * 1000;
 
 /** @param {string} name @returns {boolean} whether SenML allows it as a resolved name (RFC 8428, section 4.5.1) */

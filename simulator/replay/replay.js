@@ -14,7 +14,7 @@ import { readBatches } from './samples.js';
 /** Unacknowledged messages: enough to keep a broker and a database busy, little enough to hold in memory. */
 const WINDOW = 32;
 
-/** How long the end waits for the last acknowledgements when the replay was interrupted. */
+/** Time limit for the last acknowledgements when the replay was interrupted, in ms. */
 const FAREWELL_MS = 5000;
 
 /**

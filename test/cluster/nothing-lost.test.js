@@ -174,7 +174,7 @@ test(
 test(
   'Merged writes: two copies of each partition, a node is killed: every acknowledged sample is stored',
   async () => {
-    // One copy and three copies pass too, but take a minute each. The tests below use three copies.
+    // The test passes with one copy and with three copies too, but takes a minute each. The tests below use three copies.
     const copies = 2;
     const { expected, found, partitions } = await publishThroughKill(cluster, { copies, afterwards });
     expect([...found].filter(([, values]) => values.join() !== expected.join())).toEqual([]);

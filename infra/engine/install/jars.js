@@ -30,7 +30,7 @@ export const CASSANDRA_JARS = {
 
 /**
  * The folder that holds, or will hold, a set of jars. Its name carries the pom's digest: a changed pom is a new
- * folder, and what is there is always whole, because it appears by one rename.
+ * folder, and an existing folder is always complete, because it appears by one rename.
  *
  * @param {string} engineDir
  * @param {JarSet} set

@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process';
 import { releaseLock, takeLock, updateLock } from './lock.js';
 import { ENDED } from './log.js';
 
-/** How long Cassandra may drain before it is killed, if the parent sends no limit, ms. Draining takes about 2.5 s. */
+/** Time limit for the drain of Cassandra before it is killed, if the parent sends no limit, in ms. Draining takes about 2.5 s. */
 const DRAIN_MS = 7000;
 
 /** @typedef {{ java: string, args: string[], cwd: string }} Command */

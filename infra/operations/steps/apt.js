@@ -1,4 +1,4 @@
-/** How the packages of an engine are called: `version` is the beginning that all of one release have in common. */
+/** The packages of each engine. `version` is the beginning that all versions of one release have in common. */
 const PACKAGES = {
   scylla: { name: 'scylla', version: (/** @type {string} */ to) => `${to}-*` },
   cassandra: { name: 'cassandra', version: (/** @type {string} */ to) => to },

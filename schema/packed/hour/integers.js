@@ -1,5 +1,5 @@
 /**
- * Whole numbers of 64 bits, two's complement, as their upper and lower halves. Not as BigInts: each step with one makes an
+ * Whole numbers of 64 bits, two's complement, as their upper and lower halves. BigInts are not used: each operation makes an
  * object, and the compiler of V8 11.3 (Node 20) was seen to end the process over a loop with BigInt.asUintN.
  *
  * @typedef {{ hi: Int32Array, lo: Int32Array }} Integers

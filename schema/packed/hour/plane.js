@@ -10,7 +10,7 @@ import { varint } from './bytes.js';
  * @typedef {{ bytes: Uint8Array, estimate: number }} Plane `estimate`: bytes that it will take, about
  */
 
-/** From this entropy in bits a byte, deflate gains nothing. Noise takes it longest. */
+/** From this entropy on, in bits a byte, deflate saves nothing. It also takes longest for noise. */
 const NOISE = 7.9;
 
 /**

@@ -7,7 +7,7 @@ import { createRun } from './run.js';
 const MOST = 1e15;
 
 /**
- * Whole pieces, counted while the machine works.
+ * A counter of whole pieces while the machine works.
  *
  * @param {{ everyMs: number }} part between two at full load
  * @returns {Signal}

@@ -4,7 +4,7 @@ import { readVersions } from '../../support/documents/versions.js';
 import { KUBERNETES } from '../../support/kubernetes/build.js';
 import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.js';
 
-// The script that installs the operators of other projects. The page and the workflow run it. Nothing is downloaded here.
+// Tests the script that installs the operators of other projects. The page and the workflow run it. The tests download nothing.
 
 const INSTALL = `${KUBERNETES}/scylla/install.sh`;
 const VERSION = readVersions().get('SCYLLA_OPERATOR_VERSION');

@@ -4,7 +4,7 @@ import { BUILDS, KUBERNETES, useBuilds } from '../../support/kubernetes/build.js
 import { carries, find, nameOf, podOf } from '../../support/kubernetes/resources.js';
 import { readModules } from '../../support/terraform/modules.js';
 
-// The connections that network policies allow. Only a cluster can show that a network plug-in enforces them.
+// Checks which connections the network policies allow. Only a cluster can show that a network plug-in enforces them.
 
 const builds = useBuilds();
 

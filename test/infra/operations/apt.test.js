@@ -6,7 +6,7 @@ import { useDirectory } from '../../support/directory.js';
 import { run } from '../../support/operations/fakes.js';
 
 // A real apt runs the commands by which `upgrade` installs a version. Its package source and its list of installed packages belong
-// to this test. It only simulates the installation.
+// to this test. apt only simulates the installation.
 
 const directory = useDirectory('apt');
 /** @type {NodeJS.ProcessEnv} */

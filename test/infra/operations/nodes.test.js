@@ -91,7 +91,7 @@ test('Remove node: the node is a seed: the output asks for another seed', async 
 test.each([
   ['listen_address: 10.0.0.9', '"10.0.0.1,10.0.0.9"'],
   ["listen_address: '10.0.0.9'  # of the second network", '10.0.0.9:7000'],
-  // The default of the packages of both engines.
+  // The default configuration in the packages of both engines.
   ['listen_address: localhost', '"127.0.0.1:7000"'],
 ])('Add node: the address of the new node is a seed (%s): it is not started', async (address, seeds) => {
   const fakes = makeFakes(join(directory, 'own-seed'));

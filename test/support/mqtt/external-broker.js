@@ -32,7 +32,7 @@ export function useExternalBroker() {
 
   return {
     broker: () => broker,
-    /** Registers a clean-up. They run after the test, in reverse order. */
+    /** Registers a clean-up. Clean-ups run after the test, in reverse order. */
     afterwards,
 
     /**

@@ -16,7 +16,7 @@ import { pagesOf } from '../http/pages.js';
 /** @import { Rate } from '../../../api/access/http/rate-limits.js' */
 /** @import { Periods } from '../../../common/periods.js' */
 
-/** Longer than any test, in ms. */
+/** A period that is longer than any test, in ms. */
 const NEVER_MS = 86_400_000;
 
 /**

@@ -16,7 +16,7 @@ const tcpClients = createTcpClients(afterwards);
 
 const NEVER_MS = 86_400_000;
 
-/** More than the buffers of a connection hold. */
+/** A body that is larger than the buffers of a connection. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);
 
 /** @param {{ bounds?: Bounds, requestMs?: number, stallMs?: number }} [options] */

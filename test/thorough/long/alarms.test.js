@@ -80,7 +80,7 @@ afterEach(async () => {
   await receiver?.stop();
 }, STARTS_MS);
 
-/** Only the first process has a port that stays. @param {number} n */
+/** Starts a process. Only the first one has a fixed port. @param {number} n */
 const start = (n) =>
   startApi(
     { ...settings, MQTT_CLIENT_ID: `alarms-${n}`, ...(n > 0 && { MQTT_PORT: '0' }) },
@@ -372,7 +372,7 @@ test('Absence alarm: both processes are killed before and after it opens: one al
   // The alarm of `level` shows that the restarted processes check this device.
   await beatUntil(['heat'], () => openedIds('level').length > 0);
   await beatUntil(names, async () => (await (await ask('/alarms?state=open')).json()).items.length === 0);
-  // From here on the device is silent. On a busy machine that may open more alarms before they are read.
+  // After this time the device is silent. On a busy machine, more alarms may open before they are read.
   const end = Date.now();
   await expectDeliveries();
 

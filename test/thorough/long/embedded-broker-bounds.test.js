@@ -105,7 +105,7 @@ test('Embedded broker: messages wait for the byte budget: no connection is read 
     devices.push(await openDevice(broker, packets, `device-${index}`));
   }
   await until(() => budget.waiting > 0);
-  // The broker answers a new device, so it had the chance to read everything that was sent before. It has read the
+  // The broker answers a new device, so it could have read everything that was sent before. It has only read the
   // budget and one more chunk of 64 KiB, out of 120 MB.
   await openDevice(broker, [], 'newcomer');
   expect(budget.waiting).toBeLessThanOrEqual(2);

@@ -49,11 +49,11 @@ async function makeClone() {
   if (dev) await stop(dev);
   await clone?.remove();
   clone = await cloneWorkTree();
-  // dev.test.js shows that a clone installs its packages and jars. Here they are only needed.
+  // dev.test.js shows that a clone installs its packages and jars. This test links to existing ones.
   symlinkSync(join(root, 'node_modules'), join(clone.folder, 'node_modules'));
 }
 
-/** As a reader types it in the first terminal; what ran there is stopped before. */
+/** Starts `npm run dev` as a reader does in the first terminal, and stops a running one first. */
 async function start() {
   if (dev) await stop(dev);
   const started = startDev(clone.folder, ports, ['--no-manual']);

@@ -15,7 +15,7 @@ import { until } from '../../support/until.js';
 /** @import { Program } from '../../support/telegraf/programs.js' */
 /** @import { Worker } from '../../cluster/kit/worker.js' */
 
-/** How long faults are injected. TELEGRAF_TEST_SECONDS=600 makes it ten minutes. */
+/** Duration of the injection of faults, in ms. `TELEGRAF_TEST_SECONDS=600` makes it ten minutes. */
 const FAULTS_MS = Number(process.env['TELEGRAF_TEST_SECONDS'] ?? 30) * 1000;
 const STARTS_MS = 600_000;
 /** The pause between two faults, and the length of each outage, in ms. */

@@ -7,7 +7,7 @@ import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { DataSet } from './build.js' */
 
-/** Where a data set can go. */
+/** The tables into which a data set can be written. */
 export const TARGETS = /** @type {const} */ (['history', 'batches', 'rows']);
 
 /** The clock of a sensor is off by so much at most, in ms. */

@@ -15,7 +15,7 @@ import { KNOWN_TUNING } from './settings.js';
 const LOAD = loadOf('1x10', 100);
 const MESSAGES_PER_SECOND = 2000;
 
-/** How long the victim is away, in ms. */
+/** Time between the kill and the start of the victim, in ms. */
 const AWAY_MS = 1000;
 
 /**

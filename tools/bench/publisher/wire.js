@@ -34,7 +34,7 @@ export async function openWire(brokerUrl, onCommitted) {
       /** @type {const} */ ([broker, client]),
     ]) {
       sockets.add(socket);
-      socket.on('error', () => {}); // Its `close` follows.
+      socket.on('error', () => {}); // The event `close` follows.
       socket.on('close', () => {
         sockets.delete(socket);
         other.destroy();

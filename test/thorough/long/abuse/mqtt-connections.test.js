@@ -53,7 +53,7 @@ async function startBroker(bounds, tls) {
   return { port: broker.port, clients, metrics, refused };
 }
 
-/** Everything but `setTimeout`, which measures the time limit of CONNECT. */
+/** The timers that are not faked: all but `setTimeout`, which measures the time limit of CONNECT. */
 const REAL = /** @type {const} */ ([
   ...['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'],
   ...['setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'],

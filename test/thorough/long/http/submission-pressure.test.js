@@ -73,7 +73,7 @@ test('HTTP submission: database does not answer: posts wait for their commit, an
   /** @type {Array<Awaited<ReturnType<typeof send>>>} */
   const answers = [];
   const posts = [];
-  // After a while the driver gives up a request, and ingest repeats it. From then on, further posts are refused.
+  // After a while the driver gives up a request, and ingest repeats it. After that, further posts are refused.
   do {
     posts.push(post(system, posts.length + 1).then((answer) => answers.push(answer)));
     await until(() => cql.held() >= posts.length || answers.length > 0);
