@@ -106,7 +106,7 @@ async function expectAllStored() {
 const node = (number) => /** @type {Member} */ (cluster.nodes[number - 1]);
 
 test(
-  'Backup and restore: keyspace dropped: the snapshot brings every sample back',
+  'Backup and restore: the keyspace is dropped: the snapshot restores every sample',
   async () => {
     const worker = await startWorker();
     const fleet = startDevices();
@@ -196,7 +196,7 @@ test(
 );
 
 test(
-  'Upgrade: all nodes restart in turn: every sample of the devices is acknowledged',
+  'Upgrade: all nodes restart in turn under load: every sample of the devices is acknowledged and stored',
   async () => {
     const worker = await startWorker();
     const fleet = startDevices(10);

@@ -40,7 +40,7 @@ test('systemd unit: log: Alloy collects it by the name of the unit', () => {
 });
 
 // Without systemd the unit cannot run.
-(version ? test : test.skip)('systemd unit: systemd-analyze verify: no finding', () => {
+(version ? test : test.skip)('systemd unit: systemd-analyze verify: finds nothing', () => {
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', UNIT], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });

@@ -42,17 +42,17 @@ const scripts = () =>
   steps().flatMap(({ run: script }) => (script ? [script.replaceAll(/\$\{\{.*?\}\}/g, 'x')] : []));
 
 test.each(['vendor.github-workflows', 'custom.github-workflows-require-timeout'])(
-  'Workflows: schema %s: valid',
+  'Workflows: all files: valid by the schema %s',
   async (schema) => {
     await run(python.program('check-jsonschema'), ['--builtin-schema', schema, ...FILES]);
   },
 );
 
-test('Dependabot: its configuration: valid by its schema', async () => {
+test('Dependabot: configuration: valid by its schema', async () => {
   await run(python.program('check-jsonschema'), ['--builtin-schema', 'vendor.dependabot', DEPENDABOT]);
 });
 
-test('Dependabot: its directories: all exist', () => {
+test('Dependabot: directories of the configuration: all exist', () => {
   const { updates } = dependabot;
   const directories = updates.flatMap(
     (/** @type {any} */ { directory, directories = [directory] }) => directories,
@@ -62,7 +62,7 @@ test('Dependabot: its directories: all exist', () => {
     expect([name, existsSync(`.${name.replace(/\*$/, '')}`)]).toEqual([name, true]);
 });
 
-test.each(FORMS)('Issue form %s: names, labels and ids: present, each id once', async (file) => {
+test.each(FORMS)('Issue form %s: has a name and a label, and each field has a unique id', async (file) => {
   const { name, description, labels, body } = await readYaml(python, file);
   expect([name, description, labels]).toEqual([expect.any(String), expect.any(String), [expect.any(String)]]);
   const fields = body.filter((/** @type {any} */ { type }) => type !== 'markdown');
@@ -101,7 +101,7 @@ test('Workflows: scripts: shellcheck finds nothing', async () => {
   expect(stdout).toBe('');
 });
 
-test('Workflows: files and images that they name: all exist', () => {
+test('Workflows: files and images in the scripts: all exist', () => {
   const missing = scripts().flatMap((script) =>
     [...script.matchAll(/(?<![\w/.])(infra\/[\w./-]+)/g)]
       .map((match) => String(match[1]).replace(/[/.]+$/, ''))

@@ -71,7 +71,7 @@ async function readiness() {
   return { status, ...JSON.parse(text) };
 }
 
-test('Database unavailable: requests get 503 with Retry-After; the process is alive, and not ready', async () => {
+test('HTTP API: the database is away: requests get 503 with Retry-After; the process is alive, and not ready', async () => {
   for (const path of ['/latest', '/devices', '/devices/quiet', '/devices/quiet/sensors/s/measurements']) {
     const answer = await send(quiet.httpUrl, `/api/v1${path}`);
     expectProblem(answer, 503, 'unavailable');

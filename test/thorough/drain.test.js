@@ -76,7 +76,7 @@ async function hasSession(clientId) {
 
 const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
-test('Drain: session of a stopped process: its messages are stored, the session ends, another process continues', async () => {
+test('Drain: session of a stopped process: its messages are stored, the session ends, and another process continues', async () => {
   const other = await start('ingest-1');
   await startAndStop('ingest-2');
   await publish('d', 0, MESSAGES);
@@ -129,7 +129,7 @@ test('Drain: stopped before its end: the broker keeps the session', async () => 
   expect(await hasSession('ingest-3')).toBe(true);
 });
 
-test('Drain: a process still uses the session: that process ends with exit code 64', async () => {
+test('Drain: a running process uses the session: that process ends with exit code 64', async () => {
   const running = await start('ingest-4');
   const draining = drain({ MQTT_CLIENT_ID: 'ingest-4' });
   expect((await running.ended).code).toBe(64);

@@ -167,7 +167,7 @@ test('Live changes: connection to the broker is cut: readers get changes by a re
   expect(reader.hasEnded()).toBe(false);
 });
 
-test('Live changes on the wire: two sensors of a device: one message, with the items of /latest and its waiting time', async () => {
+test('Live changes on the wire: two sensors of a device change: one message has the items of /latest, and its waiting time', async () => {
   const client = await connectClient({ protocolVersion: 5 });
   /** @type {Array<{ topic: string, payload: any, retain: boolean, qos: number, waited: unknown }>} */
   const messages = [];
@@ -227,7 +227,7 @@ test('Live changes on the wire: no reader follows a device: nothing is published
   expect(silent.filter((each) => onWire.has(each))).toEqual([]);
 });
 
-test('Live changes: other messages on the live topics: ignored and counted', async () => {
+test('Live changes: unknown messages on the live topics: ignored and counted', async () => {
   const client = await connectClient();
   await measure(client, 'quiet', 1);
   const reader = await follow(left, '?device=quiet');

@@ -59,7 +59,7 @@ async function storedValues(system, device, base) {
 
 const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
-test('PUBACK: commits finish in another order: PUBACKs leave in order of arrival', async () => {
+test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arrival', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const system = await startTestSystem({

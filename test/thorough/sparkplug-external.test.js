@@ -113,7 +113,7 @@ test('Sparkplug host: another client publishes a wrong offline: the host correct
   expect(received.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
 });
 
-test('Sparkplug: SPARKPLUG is off after a restart: the process ends the subscription of its session', async () => {
+test('Sparkplug host: SPARKPLUG is off after a restart: the process ends the Sparkplug subscription of its session', async () => {
   const before = await start({ MQTT_CLIENT_ID: 'host' });
   before.signal('SIGTERM');
   await before.ended;

@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.
 const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
-test('Subscriber: message over MAX_MESSAGE_BYTES: it becomes a dead letter, and the next one is stored', async () => {
+test('Subscriber: message over MAX_MESSAGE_BYTES: becomes a dead letter, and the next message is stored', async () => {
   const wire = await startWire();
   const system = await startSystem({ MQTT_URL: wire.url, MAX_MESSAGE_BYTES: '2000' });
   const client = await connectDevice();
@@ -83,7 +83,7 @@ async function startBrokerWithAcl() {
   return { broker, settings: { MQTT_URL: broker.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' } };
 }
 
-test('Sparkplug host: the broker refuses its STATE message: fatal, with an error that names the remedy', async () => {
+test('Sparkplug host: the broker refuses the STATE message: a fatal error names the remedy', async () => {
   const { settings } = await startBrokerWithAcl();
   const fatal = new Promise((resolve) => {
     const starting = startTestSystem({ settings, onFatal: resolve });
@@ -95,7 +95,7 @@ test('Sparkplug host: the broker refuses its STATE message: fatal, with an error
   });
 });
 
-test('Subscriber: broker with an ACL: a device publishes for itself only, and other devices are not affected', async () => {
+test('Subscriber: broker with an ACL: a device publishes only for itself, and other devices are not affected', async () => {
   const { broker, settings } = await startBrokerWithAcl();
   const wire = await startMqttWire(broker.url);
   afterwards(() => wire.stop());

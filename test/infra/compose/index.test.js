@@ -21,7 +21,7 @@ const HOST_FILES = ['ca.key', 'server.cnf'];
 const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
 describe('Compose linters', () => {
-  test('Compose linters: compose file: valid by the schema of the Compose specification', async () => {
+  test('Compose linters: docker-compose.yml: valid by the schema of the Compose specification', async () => {
     const args = ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml'];
     await run(stack.python.program('check-jsonschema'), args);
   });

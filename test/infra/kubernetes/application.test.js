@@ -165,7 +165,7 @@ test('Kubernetes: patches of the how-to page for Kafka: all three processes get 
   }
 });
 
-test('Kubernetes: probes: they request existing routes, on the port of the process', () => {
+test('Kubernetes: probes: request existing routes, on the port of the process', () => {
   const routes = SERVICE_ROUTES.filter(({ method }) => method === 'get').map(({ path }) => path);
   for (const entry of named('^millrace-(ingest|http|sparkplug)$')) {
     const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(entry.workload);

@@ -25,7 +25,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('Kubernetes certificates: pods: they mount requested certificates, and HTTPS presents them', () => {
+  test('Kubernetes certificates: pods: mount only requested certificates; HTTPS presents the mounted one', () => {
     for (const resource of resources().filter(podOf)) {
       const secrets = podOf(resource)?.spec.volumes.flatMap((/** @type {any} */ { secret }) => secret ?? []);
       for (const { secretName } of secrets) expect(namesIn(secretName)).not.toHaveLength(0);

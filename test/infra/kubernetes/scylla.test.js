@@ -25,7 +25,7 @@ const SCHEMA_OF = new Map(
   readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
 );
 
-test.each([...SCHEMA_OF])('Kubernetes: %s: valid by the schema of its operator', async (kind, schema) => {
+test.each([...SCHEMA_OF])('Kubernetes %s: valid by the schema of its operator', async (kind, schema) => {
   const files = [...builds.built].flatMap(([build, resources]) =>
     resources
       .filter((resource) => resource.kind === kind)
@@ -39,7 +39,7 @@ test.each([...SCHEMA_OF])('Kubernetes: %s: valid by the schema of its operator',
   await run(builds.python.program('check-jsonschema'), ['--schemafile', join(SCHEMAS, schema), ...files]);
 });
 
-test('Kubernetes: kinds of operators: each has a schema in this repository', () => {
+test('Kubernetes resources of operators: this repository has a schema for each kind', () => {
   // The groups of Kubernetes itself have no dot in their name, or end with .k8s.io.
   const isOfOperator = (/** @type {string} */ version) =>
     /^[^/]*\.[^/]*\//.test(version) && !/\.k8s\.io\//.test(version);
@@ -54,7 +54,7 @@ test('Scylla Manager: ServiceMonitor: defines the job name that the backup alert
 });
 
 describe('ScyllaCluster', () => {
-  test('ScyllaCluster: racks: one for each replica, each in a different zone', () => {
+  test('ScyllaCluster: racks: one rack for each replica, each rack in a different zone', () => {
     const zones = racks().map(({ placement }) => {
       const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
       return term.matchExpressions.find((/** @type {any} */ { key }) => key === 'topology.kubernetes.io/zone')
@@ -65,7 +65,7 @@ describe('ScyllaCluster', () => {
     expect(racks().map(({ members }) => members)).toEqual([1, 1, 1]);
   });
 
-  test('ScyllaCluster: resources: requests equal limits, in whole processors, because otherwise nothing is pinned', () => {
+  test('ScyllaCluster: resources: requests equal limits, in whole CPUs, because Kubernetes pins no other CPUs', () => {
     for (const { resources, agentResources } of racks()) {
       expect(resources.requests).toEqual(resources.limits);
       expect(agentResources.requests).toEqual(agentResources.limits);

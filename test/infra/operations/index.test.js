@@ -189,7 +189,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
 ]);
 
 describe.each(OPERATIONS)('Operations: %s --dry-run', (words, expected) => {
-  test('Operation: --dry-run: prints its commands in order, as a valid script without secrets', async () => {
+  test('Operations: --dry-run: prints the commands in order, as a valid script without secrets', async () => {
     const { env } = makeFakes(join(directory, 'printed'));
     const { code, out } = await operate([...words.split(/ +/), '--dry-run'], env);
     expect(code).toBe(0);
@@ -239,7 +239,7 @@ test.each(RUNNABLE)('Operations: %s: runs exactly the commands that --dry-run pr
   expect(again.called()).toEqual(called);
 });
 
-test('Operations: --from after the last step: refused', async () => {
+test('Operations: --from is greater than the number of steps: refused', async () => {
   const fakes = makeFakes(join(directory, 'behind'));
   const { code, errors } = await operate(
     'backup --cluster prod --location s3:b --check --from 99'.split(' '),
@@ -250,7 +250,7 @@ test('Operations: --from after the last step: refused', async () => {
   expect(fakes.called()).toEqual([]);
 });
 
-test('Restore: no such snapshot: an error, and nothing is imported', async () => {
+test('Restore: the snapshot does not exist: an error, and nothing is imported', async () => {
   const fakes = makeFakes(join(directory, 'nowhere'));
   const words = `restore --engine cassandra ${NODES} --tag none --data ${join(directory, 'empty')}`.split(
     ' ',
@@ -261,7 +261,7 @@ test('Restore: no such snapshot: an error, and nothing is imported', async () =>
   expect(fakes.called().filter((line) => line.startsWith('nodetool import'))).toEqual([]);
 });
 
-test('Restore: a task of Manager fails: the operation stops', async () => {
+test('Restore: a task of Scylla Manager fails: the operation stops', async () => {
   const fakes = makeFakes(join(directory, 'failed'), { taskStatus: 'ERROR' });
   const { code, errors } = await operate(`restore ${MANAGED} ${NODES}`.split(' '), fakes.env);
   expect(code).toBe(1);

@@ -35,7 +35,7 @@ test.each([
     'Step 1/',
     'After 1s the nodes have not one schema',
   ],
-])('Upgrade: %s: it stops, and reports what is left to do', async (_, engine, step, message) => {
+])('Upgrade: %s: the operation stops, and reports what is left to do', async (_, engine, step, message) => {
   const fakes = makeFakes(join(directory, 'other'), { nodes: 1, ...engine });
   const words = 'upgrade --cluster prod --nodes a --to 2026.1.6 --install true --within 1s'.split(' ');
   const { code, errors } = await operate(words, fakes.env);

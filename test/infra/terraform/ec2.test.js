@@ -69,7 +69,7 @@ describe('EC2 network', () => {
 });
 
 describe('EC2 machines', () => {
-  test('EC2 machines: database nodes: protected against stop, replacement and termination, which would empty their disks', () => {
+  test('EC2 machines: database nodes: cannot be stopped, replaced or terminated, because that would empty their disks', () => {
     const nodes = all('aws_instance').filter(({ name }) => name !== 'monitoring');
     expect(nodes.map(({ name }) => name)).toEqual(['first', 'other']);
     for (const { body } of nodes) {
@@ -171,7 +171,7 @@ describe('EC2 permissions', () => {
     expect(only('aws_s3_bucket_policy')['policy']).toContain('data.aws_iam_policy_document.only_tls.json');
   });
 
-  test('EC2 permissions: managed policies: attached to no role', () => {
+  test('EC2 permissions: managed policies: no role has one', () => {
     expect(all('aws_iam_role_policy_attachment')).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ describe.each(ALL)('Terraform: %s', (directory) => {
     expect([...resources, ...data].flatMap((thing) => wrongArguments(thing, KNOWN))).toEqual([]);
   });
 
-  test('Terraform module: references: all exist', () => {
+  test('Terraform module: references: every referenced name exists', () => {
     expect(wrongReferences(moduleIn(directory), KNOWN)).toEqual([]);
     expect(wrongCalls(moduleIn(directory), modules)).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe.each(ALL)('Terraform: %s', (directory) => {
     }
   });
 
-  test('Terraform module: providers: each has a version', () => {
+  test('Terraform module: providers: each one has a version constraint', () => {
     const { settings, resources, data } = moduleIn(directory);
     const wanted = new Set(
       [...resources, ...data].map(({ type }) => type.replace('data.', '').split('_')[0]),

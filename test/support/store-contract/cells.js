@@ -173,7 +173,7 @@ export function describeCells(subject) {
       await expect(run(WRITE, [5, 1, null, key[1], key[2]])).rejects.toMatchObject({ code: 0x2200 });
     });
 
-    test('Store: rows are read in pages: every row comes once, in the order of the key, up to the limit', async () => {
+    test('Store: rows are read in pages: each row is returned once, in the order of the key, up to the limit', async () => {
       const [, device] = newKey();
       const births = Array.from({ length: 25 }, (_, i) => (i * 7) % 25);
       for (const born of births) {

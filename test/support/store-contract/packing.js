@@ -59,7 +59,7 @@ export function describePacking(subject) {
   });
 
   describe('leases', () => {
-    test('Store: group has a lease: its owner alone takes, renews and releases it', async () => {
+    test('Store: a group has a lease: only its owner can take, renew and release the lease', async () => {
       const { packLeases } = store;
       const group = newGroup();
       expect(await packLeases.renew(group, 'first')).toBe(false);
@@ -101,7 +101,7 @@ export function describePacking(subject) {
   });
 
   describe('devices and sensors', () => {
-    test('Store: devices and sensors are registered: a packer finds all of a group, page by page', async () => {
+    test('Store: devices and sensors are registered: a packer finds all devices of a group, page by page', async () => {
       const group = newGroup();
       const devices = Array.from({ length: 150 }, newId);
       for (const bytes of devices)

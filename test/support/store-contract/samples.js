@@ -89,7 +89,7 @@ export function describeSamples(subject) {
       expect(values).toEqual(Array.from({ length: count }, (_, n) => count - 1 - n));
     });
 
-    test('Store: row cannot be read: an error, instead of a result without its samples', async () => {
+    test('Store: a row cannot be read: reading its hour throws an error', async () => {
       const [device, sensor] = [newId(), newId()];
       await commit(device, sensor, [HOUR], [1]);
       await subject().database.execute(
@@ -101,7 +101,7 @@ export function describeSamples(subject) {
       await expect(store.samples.readHour(device, sensor, HOUR)).rejects.toThrow(RangeError);
     });
 
-    test('Store: samples since an instant: rows whose newest sample is older are left out', async () => {
+    test('Store: samples are read since an instant: rows whose newest sample is older are left out', async () => {
       const [device, sensor] = [newId(), newId()];
       await commit(device, sensor, [HOUR + 1, HOUR + 50], [1, 50]);
       await commit(device, sensor, [HOUR + 2, HOUR + 20], [2, 20]);

@@ -104,7 +104,7 @@ test('HTTP connections: 2,000 idle ones: 1,024 stay open, and a browser is serve
 test.each([
   ['nothing', ''],
   ['headers, a byte at a time', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(10_000)}`],
-])('HTTP request: the client sends %s: 408 too_slow', async (_, bytes) => {
+])('HTTP request: the client sends %s: answered with 408 too_slow', async (_, bytes) => {
   const { port } = await startServer({ requestMs: 300 });
   const client = await tcpClients.open(port);
   await client.drip(bytes, 5);

@@ -70,7 +70,7 @@ test('Bench, reading: store and HTTP: both read the loaded samples', async () =>
   expect(targetsTable({ reading: result }).rows).toHaveLength(6);
 });
 
-test('Bench, disk: three layouts: bytes of each sample are counted on the disk', async () => {
+test('Bench, disk: three layouts: the bytes of a sample are measured on the disk', async () => {
   const results = await createReadingDiskPart({ packedDays: 1 / 4, batchDays: 1 / 24, rowDays: 1 / 24 }).run(
     context(),
   );

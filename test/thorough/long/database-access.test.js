@@ -96,7 +96,7 @@ describe('CQL with TLS', () => {
     });
   });
 
-  test('CQL with TLS: a server of another authority: refused, and the error names the setting', async () => {
+  test('CQL with TLS: the certificate is signed by another authority: refused, and the error names the setting', async () => {
     const other = await certificates.make('other');
     await expect(connect(cqlOf({ ...superuser, CQL_TLS_CA: other.ca }))).rejects.toMatchObject({
       code: 'bad_settings',
@@ -104,7 +104,7 @@ describe('CQL with TLS', () => {
     });
   });
 
-  test('CQL with TLS: host that the certificate does not name: refused, even if the environment disables verification', async () => {
+  test('CQL with TLS: the certificate lacks the host: refused, even if the environment disables verification', async () => {
     const port = Number(engine.contactPoint.split(':')[1]);
     const proxy = createServer((socket) => {
       socket.on('error', () => {});

@@ -118,7 +118,7 @@ test('Embedded broker: messages wait for the byte budget: no connection is read 
   expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
 });
 
-test('Embedded broker: messages wait: CONNECT is answered, and a device that is not read is not dropped as silent', async () => {
+test('Embedded broker: messages wait: CONNECT is answered, and an unread device is not dropped as silent', async () => {
   const { broker, budget, settleAll } = await startBroker(1);
   const packets = [1, 2].map((id) => publishBytes(TOPIC, 'x', id));
   const first = await openDevice(broker, packets, 'first');
@@ -241,7 +241,7 @@ test('Embedded broker: one device floods while the database is away: another dev
   expect(flood.acknowledged()).toEqual(messages.map((_, index) => index + 1));
 });
 
-test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the same write: all are settled', async () => {
+test('Embedded broker: a device sends 5,000 messages of QoS 0 and disconnects in one write: all are settled', async () => {
   const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
   settleAll();
   const { socket } = await openDevice(broker, [], 'quick');

@@ -168,7 +168,7 @@ describe.each(DOCUMENTS)('%s', (file) => {
   );
 });
 
-test('Examples: another output than documented: an error with both texts', () => {
+test('Examples: output differs from the document: an error with both texts', () => {
   const [step] = stepsOf('```console\n$ echo one\none\n```');
   expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[\s\S]*was:\ntwo/);
 });

@@ -42,7 +42,7 @@ test('Message of 10 MB: published: becomes a dead letter, is counted, and its co
   expect(large.connected).toBe(true);
 });
 
-test('Message of the maximum size: published: stored', async () => {
+test('Message of the maximum size: published: the sample is stored', async () => {
   const client = await connect();
   const text = measurement('t');
   const payload = text.padEnd(system.config.ingest.maxMessageBytes);
@@ -51,7 +51,7 @@ test('Message of the maximum size: published: stored', async () => {
   expect(await readDeadLetters(system, 'just-right')).toEqual([]);
 });
 
-test('Bad messages: 200 of 1 MB over four connections: each becomes a dead letter, and memory is bounded', async () => {
+test('Bad messages: 200 of 1 MB over four connections: each one becomes a dead letter, and memory is bounded', async () => {
   const before = usedBytes();
   let highest = 0;
   const payload = randomBytes(MB - 1024);

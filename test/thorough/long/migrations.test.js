@@ -11,7 +11,7 @@ const migrations = useMigrations();
 
 const newest = async () => (await readMigrations()).length;
 
-test('Migration: new keyspace: it gets every table with its TTL, window and gc_grace; a second run changes nothing', async () => {
+test('Migration: new keyspace: every table has its TTL, window and gc_grace; a second run changes nothing', async () => {
   const settings = migrations.fresh({ BATCH_DAYS: '45', HISTORY_DAYS: '365' });
   const version = await newest();
   expect(await migrateDatabase(configOf(settings))).toEqual({ from: 0, to: version });

@@ -15,7 +15,7 @@ describe('Start, setting differs from the database', () => {
     ['LATEST_GROUPS', '8'],
     ['BATCH_DAYS', '40'],
     ['HISTORY_DAYS', '400'],
-  ])('Start: %s differs from the database: the process ends, and the error names it', async (name, value) => {
+  ])('Start: %s differs from the database: start fails; the error names the setting', async (name, value) => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const { code, output } = await migrations.run('api/index.js', { ...settings, [name]: value });
@@ -138,7 +138,7 @@ describe('Start, database is unreachable', () => {
     }
   });
 
-  test('Start, database is unreachable: connect() fails: nothing stays open, and the process ends by itself', async () => {
+  test('Start, database is unreachable: connect() fails: no handle stays open, and the process ends by itself', async () => {
     const script = `
       import { connect } from './api/store/connect.js';
       import { readSettings } from './common/settings/index.js';

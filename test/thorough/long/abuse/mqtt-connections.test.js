@@ -125,7 +125,7 @@ test.each([
   expect(clients()).toBe(0);
 });
 
-test('MQTT connections: TLS: an unfinished handshake counts as one without CONNECT, a connected device does not', async () => {
+test('MQTT connections: unfinished TLS handshakes: count as connections without CONNECT; a connected device does not', async () => {
   const { cert, key, authority } = await certificates.make();
   const logger = pino({ level: 'silent' });
   const tls = new OwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
@@ -179,7 +179,7 @@ test.each([
     connectBytes({ clientId: 'd' }),
     0,
   ],
-])('MQTT packet: %s: its header alone closes the connection', async (_, header, before, oversized) => {
+])('MQTT packet: %s: the connection is closed after the header', async (_, header, before, oversized) => {
   const { port, metrics } = await startBroker();
   const client = await tcpClients.open(port);
   client.socket.write(before);
@@ -189,7 +189,7 @@ test.each([
   expect((await metrics.oversized.get()).values[0]?.value).toBe(oversized);
 });
 
-test('MQTT CONNECT: size of the last will: the largest is accepted, more than 96 KiB closes the connection', async () => {
+test('MQTT CONNECT: size of the last will: the largest will is accepted; a CONNECT of more than 96 KiB closes the connection', async () => {
   const { port } = await startBroker();
   const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });

@@ -50,7 +50,7 @@ test.each([
   ['chunks without end', post('Transfer-Encoding: chunked', '2\r\n[{'), '5\r\n     \r\n'],
   ['an extension of a chunk without end', post('Transfer-Encoding: chunked', '2;x='), 'x'.repeat(5)],
   ['a body shorter than its length', post('Content-Length: 500000', '[{'), '     '],
-])('HTTP request: %s: it ends after the time limit of a request', async (_, head, drop) => {
+])('HTTP request: %s: the connection ends after the time limit of a request', async (_, head, drop) => {
   // All other requests of this file have the usual time limit, so a busy machine does not end them.
   const impatient = await startTestSystem({ periods: { request: 1000 } });
   afterwards(() => impatient.stop());
@@ -87,7 +87,7 @@ test('Registration: devices with invented names: at most AUTO_REGISTER_MAX are r
   expect((await system.get('/devices/made-up-0')).sensors).toHaveLength(1);
 });
 
-test('DNS rebinding: a page of another site whose name points to this host: it gets no stream and posts nothing', async () => {
+test('DNS rebinding: the name of another site points to this host: its page gets no stream and posts nothing', async () => {
   const headers = { host: 'rebound.example:8080', origin: 'http://rebound.example:8080' };
   for (const [method, path] of [
     ['GET', '/api/v1/stream'],
@@ -106,7 +106,7 @@ test.each([
   'toString',
   '__proto__[polluted]',
   'constructor[prototype][polluted]',
-])('HTTP parameter: %s: refused as unknown, and nothing changes', async (name) => {
+])('HTTP parameter %s: refused as unknown, and nothing changes', async (name) => {
   const answer = await send(system.httpUrl, `/api/v1/devices?${encodeURIComponent(name)}=1`);
   expectProblem(answer, 400, 'bad_parameter');
   expect(/** @type {any} */ ({}).polluted).toBeUndefined();
