@@ -18,10 +18,10 @@ import { summaryOf } from './summary.js';
 /** @import { Readable } from 'node:stream' */
 /** @import { Report, Result, Results } from './summary.js' */
 
-/** The seed of the gate. It is the same for all commits, so a failure is one of the commit. */
+/** The seed of the gate. All commits use the same seed, so a failure comes from the commit. */
 const FIXED_SEED = 1;
 
-/** More failed files than this are no accident, and run no second time. */
+/** If more files fail than this, none runs a second time, because so many failures are not flaky tests. */
 const MAX_SECOND_TRIES = 4;
 
 /** As `BREAKS_RULES` of test/run.js: a statement breaks a query rule. */
@@ -51,8 +51,8 @@ const unitOn = (version) => ({
 });
 
 /**
- * The suites but `npm test` and `cluster`, as one run: the longest files of each mostly wait, and would leave a processor idle at the end of
- * four runs.
+ * All suites except `npm test` and `cluster`, as one run. The longest files of each suite mostly wait, and would leave a processor idle
+ * at the end of four separate runs.
  *
  * @param {string[]} flags
  * @returns {Step}
@@ -119,7 +119,7 @@ async function main([plan, ...options]) {
   const steps = isGate ? gate(await readList('seeds.json'), await readVersions()) : everything(seed);
   for (const each of steps) {
     reports.push(await run(each, { folder, number: reports.length + 1 }));
-    // Nothing runs without its packages, and each suite would try to fetch them again.
+    // Without its packages no suite runs, and each suite would try to fetch them again.
     if (reports.length === 1 && reports[0]?.code !== 0) break;
   }
   const { text, isGreen } = summaryOf(reports, { seed, known: await readList('flaky.json') });

@@ -1,13 +1,13 @@
 /**
- * How dependency-cruiser reads a module: as the list of its imports, those of types in comments included. This is a configuration of
- * Babel for it. The tool's own reader of JSDoc needs TypeScript 6, and misses 5 % of the types: those in `@callback` and `@property`.
+ * A configuration of Babel for dependency-cruiser, which reads a module as the list of its imports, including those of types in
+ * comments. The JSDoc reader of dependency-cruiser needs TypeScript 6, and misses 5 % of the types: those in `@callback` and `@property`.
  */
 import { parseSync } from '@babel/core';
 
 /** Import and export statements. */
 const STATIC = /^(?:import|(?:import|export) (?!type )[^'";=()]*\bfrom) ['"]([^'"\s]+)['"];$/gm;
 
-/** `import('./x.js')` in code or a comment. An import of types is one, too: by the statement, or by a comment's `@import`. */
+/** `import('./x.js')` in code or in a comment. An import of types counts too, as a statement or as `@import` in a comment. */
 const LAZY =
   /\bimport\(\s*['"]([^'"\s]+)['"]\s*\)|^(?:import type|\s*(?:\/\*)?\*+ .*?@import)\b[^@;]*?\bfrom\s+['"]([^'"\s]+)['"]/gm;
 

@@ -1,6 +1,6 @@
 /**
- * Installs what the checks take from registries, and prints what the machine is: `node .ci/prefetch.js`. What cannot be had fails
- * here, and the message names the registry, not a test.
+ * Installs the packages that the checks take from registries, and describes the machine: `node .ci/prefetch.js`. If a package is
+ * unavailable, this command fails with the name of the registry, and no test fails because of it.
  */
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
@@ -13,10 +13,10 @@ import { createStatusLine } from '../common/status-line.js';
 import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
 import { SUITES } from '../test/suites.js';
 
-/** Tries of a registry, and the pauses between them in ms. A mirror that fails is often back within a minute. */
+/** Pauses between the tries of a registry, in ms. A mirror that fails is often back within a minute. */
 const PAUSES_MS = [10_000, 60_000];
 
-/** Tests start several databases, each with its files. */
+/** Free space on the disk in GiB. Tests start several databases, each with its files. */
 const FREE_GIB = 6;
 
 await runCommand(async () => {

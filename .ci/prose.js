@@ -31,7 +31,7 @@ const OTHER_NAMES = new Set([
   'read_json',
   'storage_options',
 ]);
-/** Prometheus adds them to the name of a histogram. */
+/** Prometheus adds one of these suffixes to the name of a histogram. */
 const SUFFIX = /_(?:bucket|sum|count)$/;
 const SCRIPT = /\bnpm run (?:-s )?([\w:-]+)/g;
 

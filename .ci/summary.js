@@ -1,8 +1,8 @@
-/** What the checks came to, for somebody who sees only the end of the output. */
+/** Summarizes the results of the checks for a person who sees only the end of the output. */
 import { relative } from 'node:path';
 
 /**
- * What jest's `--json` writes, as far as it is read here.
+ * The output of jest's `--json`, as far as it is read here.
  *
  * @typedef {object} Results
  * @property {number} numPassedTests
@@ -31,7 +31,7 @@ import { relative } from 'node:path';
  * @typedef {Result & { title: string, isSuite: boolean, seconds: number, load: string, secondTry: Result | null }} Report
  */
 
-/** How many of the slowest test files are listed. */
+/** Number of the slowest test files that are listed. */
 const SLOWEST = 10;
 
 /** A failed test shows this many lines of its message. */

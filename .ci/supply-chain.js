@@ -1,6 +1,6 @@
 /**
  * Checks the packages of others: `node .ci/supply-chain.js [--strict]`. The lock file agrees with package.json and installs without any
- * package's script. The programs start with what it installs. Each package is pinned by a hash, has a license that we accept, and
+ * package's script. The programs start with the installed packages. Each package is pinned by a hash, has a license that we accept, and
  * has no known vulnerability, where the registry reports them.
  */
 import { execFile } from 'node:child_process';

@@ -44,7 +44,7 @@ export async function* mapInOrder(concurrency, items, work) {
   const running = [];
   for (const item of items) {
     const result = work(item);
-    // A failure is thrown in its turn, if that comes.
+    // The failure is thrown when the caller reaches this item, if it does.
     result.catch(() => {});
     running.push(result);
     if (running.length >= concurrency) yield await /** @type {Promise<R>} */ (running.shift());

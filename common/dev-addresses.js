@@ -13,12 +13,12 @@ import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index
  */
 const FILE = 'millrace-dev.json';
 
-/** A process that runs now had another start time, or none, before. @typedef {{ pid: number, start: string }} ProcessIdentity */
+/** Identifies a process. The system reuses a pid, so the start time is part of the identity. @typedef {{ pid: number, start: string }} ProcessIdentity */
 /** @typedef {ProcessIdentity & { settings: Record<string, string> }} DevAddresses settings by their names */
 
 /** The settings that each kind of command takes from the file. */
 const TAKEN = { database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE', 'STREAM_KAFKA'], broker: ['MQTT_PORT'] };
-/** A command that is given one of these is meant for another installation. */
+/** A command with one of these settings works on another installation. */
 const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: ['MQTT_URL'] };
 
 /**
@@ -56,8 +56,8 @@ export function findDevAddresses(dataDir) {
 }
 
 /**
- * The settings of a command that works on a running installation. What nobody has set, neither in the environment nor in
- * `.env`, comes from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
+ * The settings of a command that works on a running installation. A setting that is neither in the environment nor in `.env` comes
+ * from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
  *
  * @param {keyof typeof TAKEN} target what the command connects to
  * @param {object} [options]
@@ -106,7 +106,7 @@ function readFile(dataDir) {
 }
 
 /**
- * A pid alone proves nothing, because the system uses numbers again. Pid and start time name one process.
+ * The system reuses the number of an ended process, so a pid alone proves nothing. Pid and start time together name one process.
  *
  * @param {number} pid
  * @returns {string} when the process started, in the system's own form; empty: no such process

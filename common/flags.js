@@ -143,7 +143,7 @@ function buildCommand(name, line, problems) {
   const command = basicCommand(name, line, problems).usage(words ? `${words.usage} [flags]` : '[flags]');
   for (const [flag, { type, help, fallback, group }] of Object.entries(flags)) {
     const option = new Option(type === 'switch' ? `--${flag}` : `--${flag} <${type}>`, help);
-    // A switch of ours may begin with "no-", which to commander would be the opposite of another.
+    // A switch may begin with `no-`. Commander would treat it as the negation of another switch.
     option.negate = false;
     if (fallback !== undefined && fallback !== false)
       option.default(fallback, type === 'duration' ? durationText(Number(fallback)) : String(fallback));
@@ -164,14 +164,14 @@ function basicCommand(name, { help, examples, flags = {} }, problems) {
   const write = (/** @type {string} */ part) => {
     text += part;
   };
-  // Lines are broken for a terminal alone: a program that reads them searches whole lines.
+  // Only a terminal gets broken lines, because a program that reads the output searches whole lines.
   const width = () => (process.stdout.isTTY ? process.stdout.columns : 1000);
   const command = new Command(name)
     .description(help)
     .optionsGroup('Flags:')
     .helpOption('--help', 'print this text and do nothing else')
     .addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n'))
-    // `valuesOf` counts them, after all flags are read.
+    // `valuesOf` counts the words, after all flags are read.
     .allowExcessArguments()
     .configureOutput({
       writeOut: write,

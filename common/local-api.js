@@ -19,7 +19,7 @@ import { checkServerIdentity, rootCertificates } from 'node:tls';
  * @param {string} [options.certificate] path of HTTP_TLS_CERT, where the URL is https
  * @param {number} options.withinMs
  * @returns {Promise<{ status: number, text: string }>}
- * @throws {Error} when it does not answer, or is another one
+ * @throws {Error} when the server does not answer, or is a different one
  */
 export async function askLocalApi(url, { token, certificate, withinMs }) {
   const options = {

@@ -3,7 +3,7 @@ import { v5 } from 'uuid';
 
 /**
  * The namespace of device names: device `collar-0001` has the id `uuidv5(NS, 'collar-0001')`, and its sensor
- * `temperature` the id `uuidv5(<that id>, 'temperature')`. It never changes: every stored id hangs on it.
+ * `temperature` the id `uuidv5(<that id>, 'temperature')`. It never changes: every stored id depends on it.
  */
 export const NS = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 

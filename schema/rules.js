@@ -134,7 +134,7 @@ export const MESSAGE_ROW_BYTES = 36;
  */
 export function messageWeight({ sensors, samples }) {
   const shared = blockBytes({ sensors, samples });
-  // Blocks are cut by what they need where no two sensors share their times. Where a series is cut, they no longer do.
+  // Blocks are cut as if no two sensors shared their times. If a series is cut, its sensor no longer shares them.
   const most = sensors * blockBytes({ sensors: 1, samples });
   const rows = Math.ceil(most / MAX_BLOCK_BYTES);
   return { rows, bytes: (rows > 1 ? most : shared) + rows * MESSAGE_ROW_BYTES };
@@ -175,7 +175,7 @@ export function devicePerHour({ sensors, intervalMs, batchMs }) {
   return { rows: messages * parts * rows, bytes: messages * parts * bytes, partitions: parts };
 }
 
-/** How the samples of a device in one hour are laid out in rows of `message`: bounds, and the arithmetic of their sizes. */
+/** The layout of the samples of a device in one hour in rows of `message`: bounds, and the arithmetic of their sizes. */
 
 /** Bytes of one block at most: a row of this size is still far below what a server calls a large mutation. */
 export const MAX_BLOCK_BYTES = 32 * 1024;

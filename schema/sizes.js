@@ -98,7 +98,7 @@ const latestBytes = (devices, sensors) => devices * ROW_BYTES.latest + sensors *
 export const calendarYearsOf = (days) => Math.ceil(days / 365.25) + 1;
 
 /**
- * The largest partitions, each to be held against PARTITION_AIM.
+ * The largest partitions, each to be compared with PARTITION_AIM.
  *
  * @param {Fleet} fleet
  * @returns {Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest', { rows: number, bytes: number }>}

@@ -9,12 +9,12 @@ const MAX_LEVELS = 8;
 /** A level with any name: a device, a group or a node. */
 const ANY = '+';
 
-/** The topics of the contract, level by level. Of several that are equally close, the first is suggested. */
+/** The topics of the contract, level by level. If several are equally close, the first is suggested. */
 const PATTERNS = [...KINDS.map((kind) => `${OWN_TOPICS}${ANY}/${kind}`), ...EDGE_FILTERS].map((filter) =>
   filter.split('/'),
 );
 
-/** A device hardly has such a name. These levels are misplaced. */
+/** Levels that are hardly the name of a device. Where a name is expected, they are misplaced. */
 const RESERVED = new Set([...OWN_TOPICS.split('/'), ...KINDS]);
 
 /** The type of a Sparkplug message is never guessed. */

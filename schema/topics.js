@@ -7,7 +7,7 @@ export const KINDS = /** @type {const} */ (['measurements', 'birth', 'status']);
 
 /** @typedef {typeof KINDS[number]} Kind */
 
-/** How the topics of devices begin. */
+/** The prefix of the topics of devices. */
 export const OWN_TOPICS = 'iot/v1/';
 
 /**

@@ -12,10 +12,10 @@ import { PROFILES } from './profiles/index.js';
 /** @import { FaultRates } from './faults/rates.js' */
 /** @import { Profile } from './profiles/index.js' */
 
-/** Up to this number of devices, each has a connection of its own. */
+/** Up to this number of devices, each device has its own connection. */
 const MOST_OWN_CONNECTIONS = 1000;
 
-/** Above it, one connection for this many devices, and at least this many connections. */
+/** With more devices, one connection for this many of them, and at least this many connections. */
 const SHARED = { devices: 1000, leastConnections: 16 };
 
 /** @satisfies {Record<string, Flag>} */

@@ -3,7 +3,7 @@ import { MillraceError } from '../common/errors.js';
 
 /** @import { Meter, Period } from './meter.js' */
 
-/** How often the latencies are summed up. */
+/** Length of a period whose latencies are summarized, in ms. */
 const PERIOD_MS = 10_000;
 
 /** Keeps the figures of each ten seconds, for `--report`, and hands each of them out as it ends. */
@@ -40,7 +40,7 @@ export class Instrument {
   }
 
   /**
-   * Writes the report: what ran, what became of it in all and every ten seconds; latencies in ms.
+   * Writes the report: the options of the run, its totals, and the figures of each ten seconds; latencies in ms.
    *
    * @param {Record<string, unknown>} run what ran
    * @throws {MillraceError} `failed` when it cannot be written

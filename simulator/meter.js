@@ -95,7 +95,7 @@ export function createMeter() {
 /** @typedef {ReturnType<Meter['endPeriod']>} Period */
 /** @typedef {ReturnType<Meter['totals']>} Totals */
 
-/** Up to an hour, in µs; what took longer counts as an hour. Three figures: off by a thousandth at most. */
+/** The range of latencies in µs: up to an hour, and a longer one counts as an hour. Three figures: an error of a thousandth at most. */
 const RANGE = { lowest: 1, highest: 3_600_000_000, figures: 3 };
 
 /**

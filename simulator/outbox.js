@@ -90,13 +90,13 @@ export class Outbox {
     this.#dropWhatMust();
   }
 
-  /** There is a connection: sends what waits. */
+  /** Call when there is a connection: sends the waiting messages. */
   open() {
     this.#open = true;
     this.#sendWhatMay();
   }
 
-  /** The connection is gone. Its unacknowledged messages are sent again, before all others. */
+  /** Call when the connection is gone: its unacknowledged messages will be sent again, before all others. */
   close() {
     this.#open = false;
     this.#again = [...this.#inFlight, ...this.#again];

@@ -39,8 +39,8 @@ export class Random {
 }
 
 /**
- * The same seed and names give the same numbers on every machine. Each signal has a generator of its own, so that a device
- * more or a sensor less changes nobody else's values.
+ * The same seed and names give the same numbers on every machine. Each signal has a generator of its own, so that one more device or
+ * one sensor fewer changes no other values.
  *
  * @param {number} seed
  * @param {...string} names what the numbers are for, such as a device and a sensor

@@ -1,7 +1,7 @@
 import { callAfter } from '../common/durations.js';
 
 /**
- * npm passes Ctrl-C on to a child that has got it from the terminal already: what follows this soon is the same Ctrl-C.
+ * npm forwards Ctrl-C to a child that has already received it from the terminal. A signal within this time, in ms, is the same Ctrl-C.
  */
 const SAME_SIGNAL_MS = 1000;
 
@@ -9,8 +9,8 @@ const SAME_SIGNAL_MS = 1000;
 const EXIT_INTERRUPTED = 130;
 
 /**
- * The one way in which a run ends before its time: Ctrl-C, SIGTERM, the parent process gone, the duration over, or a
- * reason from inside. A second Ctrl-C ends the process at once.
+ * The signal that ends a run before its time: after Ctrl-C, SIGTERM, the end of the parent process, the end of the duration, or for an
+ * internal reason. A second Ctrl-C ends the process at once.
  */
 export function createStopSignal() {
   const controller = new AbortController();
@@ -33,7 +33,7 @@ export function createStopSignal() {
   process.on('disconnect', onEnd);
   // The event was missed if the parent ended while the modules loaded. (Undefined: there is no parent.)
   if (process.connected === false) onEnd();
-  // A parent's channel must end us when it closes, and must not keep us alive when we are done.
+  // The process ends when the channel of its parent closes. The channel must not keep a finished process alive.
   process.channel?.unref();
 
   return {

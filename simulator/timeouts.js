@@ -6,10 +6,10 @@ export const whenAborted = (signal) =>
   });
 
 /**
- * A moment after which something is no longer waited for.
+ * Makes a deadline, after which its caller stops waiting.
  *
  * @param {number} ms from now
- * @returns {{ passed: Promise<void>, cancel: () => void }} `passed` never comes once it is cancelled
+ * @returns {{ passed: Promise<void>, cancel: () => void }} `passed` never settles after `cancel`
  */
 export function createDeadline(ms) {
   /** @type {NodeJS.Timeout | undefined} */

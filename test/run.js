@@ -67,7 +67,7 @@ await runCommand(async () => {
       [...flags, ...workersFor(projects, flags), '--selectProjects', ...projects],
       recordingInto(records),
     );
-    // After a failure some statements may be missing only because of it.
+    // After a failed test, statements may be missing only because that test ended early.
     const complete =
       code === 0 && projects.includes('integration') && jestArgs.every((arg) => SELECTS_NOTHING.test(arg));
     process.exitCode = (await reportQueryRules(records, complete)) ? code : code | BREAKS_RULES;

@@ -22,7 +22,7 @@ export function arrange(v) {
       keyspace: v.CQL_KEYSPACE,
       consistency: v.CQL_CONSISTENCY,
       tlsCa: v.CQL_TLS_CA,
-      /** Not null: it shows a client certificate. */
+      /** If not null, the connection uses a client certificate. */
       tls: pairOf(v.CQL_TLS_CERT, v.CQL_TLS_KEY),
       localPort: v.CQL_LOCAL_PORT,
     },
@@ -51,7 +51,7 @@ export function arrange(v) {
     http: {
       host: v.HTTP_HOST,
       port: v.HTTP_PORT,
-      /** Not null: it listens with TLS. */
+      /** If not null, the server listens with TLS. */
       tls: pairOf(v.HTTP_TLS_CERT, v.HTTP_TLS_KEY),
       apiToken: v.API_TOKEN,
       readTokens: v.READ_TOKENS ?? [],
@@ -85,7 +85,7 @@ export function arrange(v) {
       queueBytes: v.STREAM_QUEUE_BYTES,
       tls: v.STREAM_TLS || v.STREAM_TLS_CA !== undefined,
       tlsCa: v.STREAM_TLS_CA,
-      /** Not null: it shows a client certificate. */
+      /** If not null, the connection uses a client certificate. */
       certificate: pairOf(v.STREAM_TLS_CERT, v.STREAM_TLS_KEY),
       sasl: v.STREAM_SASL,
       username: v.STREAM_USERNAME,

@@ -1,6 +1,6 @@
 /**
- * The settings of the application: read from the environment and `.env`, checked alone and together, and typed. The schema is in schema.js,
- * what contradicts itself in rules.js, the form in which other folders take settings in config.js.
+ * The settings of the application: read from the environment and `.env`, checked alone and together, and typed. The schema is in
+ * schema.js, the rules between settings are in rules.js, and the form in which other folders take settings is in config.js.
  */
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
@@ -20,7 +20,7 @@ export { SCHEMA, SETTINGS };
 /**
  * Reads all settings. Every problem is reported at once, by name. An empty value is no value.
  *
- * @param {NodeJS.ProcessEnv} [environment] goes before what stands in the file
+ * @param {NodeJS.ProcessEnv} [environment] takes precedence over the file
  * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
  * @returns {Config}
  * @throws {MillraceError} `bad_settings`
@@ -31,7 +31,7 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
   const wrong = new Map();
   const names = /** @type {Name[]} */ (Object.keys(SCHEMA.shape));
   const values = Object.fromEntries(names.map((name) => [name, readValue(name, given, wrong)]));
-  // A value that is wrong is undefined here, which no rule may then report as missing.
+  // A wrong value is undefined here. No rule may report it as missing.
   const config = arrange(/** @type {Values} */ (values));
   const broken = brokenRules(config).filter((rule) => !rule.split(/\W+/).some((word) => wrong.has(word)));
   const problems = [...wrong.values(), ...broken];
@@ -43,11 +43,11 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
 }
 
 /**
- * Reads one setting, whatever the others are: they may name files that do not exist yet.
+ * Reads one setting, and ignores the others, which may name files that do not exist yet.
  *
  * @template {Name} N
  * @param {N} name
- * @param {NodeJS.ProcessEnv} [environment] goes before what stands in the file
+ * @param {NodeJS.ProcessEnv} [environment] takes precedence over the file
  * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
  * @returns {Values[N]} its value
  * @throws {MillraceError} `bad_settings`

@@ -3,8 +3,8 @@ import { isLoopback, isLoopbackPoint, isOpenBroker } from '../addresses.js';
 /** @import { Config, TlsFiles } from './config.js' */
 
 /**
- * The fewest characters of a token or password that others can try. A right token is served after any number of wrong ones, and the broker
- * counts none, so it must not be possible to guess one.
+ * The minimum number of characters of a token or password that others can try. The right token is accepted after any number of wrong
+ * ones, and the broker does not count tries, so it must not be possible to guess a secret.
  */
 const LEAST_SECRET = 16;
 
@@ -139,7 +139,7 @@ export function brokenRules(config) {
       'MQTT_URL must be mqtts:// when MQTT_TLS_CA is set',
     ],
     [
-      // Where ROLE is ingest no measurement is served: health and metrics alone, which probes ask for without a token.
+      // With ROLE=ingest the process serves only health and metrics, which probes request without a token.
       !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
       'API_TOKEN must be set when HTTP_HOST is beyond loopback',
     ],

@@ -57,7 +57,7 @@ const BROKER = {
   MQTT_SHARE_GROUP: matching(/^[^/+#\s]+$/, 'a text without /, +, # and spaces')
     .prefault('ingest')
     .describe('Name of the shared subscription.'),
-  // MQTT 5 counts it in seconds, in 32 bits.
+  // MQTT 5 encodes the session expiry as seconds in 32 bits.
   MQTT_SESSION_EXPIRY: duration('1s', '49710d')
     .prefault('7d')
     .describe('How long an external broker keeps our session.'),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseDuration } from '../durations.js';
 
 /**
- * The kinds of settings: each turns the text of a setting into its value. An error message goes on from the setting's name: "HTTP_PORT"
+ * The kinds of settings: each turns the text of a setting into its value. An error message continues the setting's name: "HTTP_PORT"
  * "must be a whole number from 0 to 65535". `values` describes the allowed values in `.env.example` and docs/reference/settings.md.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Brings a machine to where Millrace runs: npm packages and the programs that are none. Works before anything is
- * installed, so nothing here may import a package.
+ * Installs what Millrace needs on a machine: npm packages and other programs. This code works before anything is installed, so nothing
+ * here may import a package.
  */
 export { checkNode } from './node.js';
 export { ensurePackages } from './packages.js';

@@ -8,7 +8,7 @@ import { runShown } from './run-shown.js';
  */
 
 /**
- * Installs the npm packages of package-lock.json unless exactly these are there.
+ * Installs the npm packages of package-lock.json, unless exactly these are installed.
  *
  * @param {string} root the repository
  * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
@@ -36,7 +36,7 @@ export async function ensurePackages(root, { onStatus, signal }) {
 export function isComplete(wanted, installed) {
   return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
     const there = installed[path];
-    // Optional packages are those of one platform: only some of them can be here.
+    // An optional package belongs to one platform, so only some of them can be installed.
     return there ? there.version === version : optional === true || devOptional === true;
   });
 }
@@ -82,7 +82,7 @@ async function install(root, total, { onStatus, signal }) {
   }
 }
 
-/** @returns {[string, string[]]} program and first arguments; the npm that runs us where there is one */
+/** @returns {[string, string[]]} program and first arguments; the npm that runs this process, if any */
 export function npmProgram() {
   const { npm_execpath: path } = process.env;
   return path && basename(path) === 'npm-cli.js' ? [process.execPath, [path]] : ['npm', []];

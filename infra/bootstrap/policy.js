@@ -7,7 +7,7 @@ const FORBID = '#!/bin/sh\n# Written by infra/bootstrap while it installs packag
 
 /**
  * Runs a task during which no package may start its service: a Mosquitto that starts by itself would hold the port
- * of our broker. A policy of the machine's own is left alone.
+ * of our broker. An existing policy of the machine stays.
  *
  * @template T
  * @param {() => Promise<T>} task

@@ -53,7 +53,7 @@ export async function runShown(
   }
 }
 
-/** @param {string[]} lines @returns {string[]} the first that speak of an error: what follows them is advice; else the last */
+/** @param {string[]} lines @returns {string[]} the first that report an error, because advice follows them; else the last */
 function reasons(lines) {
   const first = lines.findIndex((line) => /\berror\b|^E:/i.test(line));
   return first === -1 ? lines.slice(-LINES_SHOWN) : lines.slice(first, first + LINES_SHOWN);

@@ -117,7 +117,7 @@ export async function installPackages(tools, { onStatus, signal }) {
   await askRegistry(
     'The mirror of Debian packages',
     async () => {
-      /** Without new lists, those of the last update may do. @type {Error | null} */
+      /** If the update fails, the lists of the last one may suffice. @type {Error | null} */
       const outdated = await runShown('apt-get', [...options, 'update'], {
         ...shown,
         title: 'apt: package lists',

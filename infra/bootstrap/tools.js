@@ -81,7 +81,7 @@ export async function findTools(names) {
   );
 }
 
-/** @param {ToolName[]} missing @returns {Promise<string[]>} the command for what has packages, then a page for each that has none */
+/** @param {ToolName[]} missing @returns {Promise<string[]>} the command that installs packaged tools, then a page for each other tool */
 async function howToInstall(missing) {
   const packaged = missing.filter(isPackaged);
   const pages = missing.flatMap((name) => {

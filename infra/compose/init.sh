@@ -80,7 +80,7 @@ make scylla_superuser.yaml 0644 'printf "%s: \047%s\047\n" \
   authenticator PasswordAuthenticator authorizer CassandraAuthorizer auth_superuser_name millrace \
   auth_superuser_salted_password "$("$openssl" passwd -6 -stdin <"$directory/cql_password")"'
 
-# The authority lasts ten years, since clients have to be given a new one by hand; what it signs a year, which browsers take.
+# The authority is valid for ten years, because clients get a new one by hand. Its certificate is valid for one year, which browsers accept.
 make server.cnf 0644 'printf "%s\n" \
   "[req]" "prompt = no" "distinguished_name = subject" \
   "[subject]" "O = Millrace" "CN = localhost" \

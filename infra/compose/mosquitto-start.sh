@@ -12,13 +12,13 @@ run=${RUN_DIRECTORY:-/tmp/mosquitto}
 
 umask 077
 mkdir -p "$run"
-# Through a file, not an argument: arguments can be read in the list of processes.
+# The password goes through a file, because arguments can be read in the list of processes.
 {
   printf 'millrace:%s\n' "$(cat "$secrets/mqtt_password")"
   printf 'devices:%s\n' "$(cat "$secrets/mqtt_device_password")"
 } >"$run/passwords"
 mosquitto_passwd -U "$run/passwords"
-# For the health check's mosquitto_sub, and for a client that publishes from inside this container.
+# This file is for mosquitto_sub of the health check, and for a client that publishes from inside this container.
 printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" | tee "$run/mosquitto_pub" >"$run/mosquitto_sub"
 cat "$configuration/mosquitto.acl" >"$run/acl"
 cat "$certificate" >"$run/server.pem"

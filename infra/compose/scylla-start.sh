@@ -25,7 +25,7 @@ credentials=${CQLSH_CREDENTIALS:-/tmp/cqlsh-credentials}
 } >"$configuration"
 chmod 0644 "$configuration"
 
-# For the health check's cqlsh, which takes no file that others can read. Arguments can be read in the list of processes.
+# This file is for cqlsh of the health check, which refuses a file that others can read. Arguments can be read in the list of processes.
 rm -f "$credentials"
 (
   umask 077

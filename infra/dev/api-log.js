@@ -61,6 +61,6 @@ function parse(line) {
   try {
     return JSON.parse(line);
   } catch {
-    return null; // Not pino's; it stands in the file as it came.
+    return null; // The line is not from pino. The file has it unchanged.
   }
 }

@@ -9,7 +9,7 @@ import { signalProcess } from '../engine/process/processes.js';
 const LINES_KEPT = 30;
 
 /**
- * A process of the system, in a group of its own: Ctrl-C reaches it only through us, in the right order. It has an IPC
+ * A process of the system, in its own process group: Ctrl-C reaches it only through this process, in the right order. It has an IPC
  * channel, which closes when this process ends.
  *
  * @typedef {object} Child

@@ -23,8 +23,8 @@ const STOP_WITHIN_MS = 9500;
  * @property {DevFlags} flags
  * @property {string} root the repository
  * @property {StatusLine} line
- * @property {AbortSignal} stop a person's wish
- * @property {(kill: () => void) => void} onKill takes what a second wish calls
+ * @property {AbortSignal} stop aborted when a person asks for a stop
+ * @property {(kill: () => void) => void} onKill registers the function that a second signal calls
  */
 
 /**
@@ -40,7 +40,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
   const processes = createRunningProcesses({ withinMs: STOP_WITHIN_MS, print });
   onKill(processes.kill);
   onKill(() => removeDevAddresses(config.dataDir));
-  // Three things end a run: a person, a process that fails, and its time being over.
+  // A run ends by a person, by a failed process, or at the end of its duration.
   const end = new AbortController();
   processes.failed.catch((error) => end.abort(error));
   const signal = AbortSignal.any([stop, end.signal]);
@@ -63,7 +63,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
 }
 
 /**
- * What a start gets in addition to its run.
+ * The arguments of a start, in addition to its run.
  *
  * @typedef {object} StartOptions
  * @property {(text: string) => void} print
@@ -80,7 +80,7 @@ async function start(config, { flags, root, line, print, processes, signal, fini
   const step = stepsOf(line);
   const common = { config, processes, signal };
   const local = !config.cql.contactPoints;
-  // Two seconds of work next to the start of the database, which waits mostly.
+  // The build takes two seconds of work, while the database starts and mostly waits.
   const dashboard = buildDashboard({ root, signal });
   dashboard.catch(() => {
     // Reported below, when the API needs it.
@@ -150,7 +150,7 @@ const aborted = (signal) =>
   });
 
 /**
- * The simulator shows its own status line on the same terminal: take it away before writing, it comes back by itself.
+ * The simulator shows its own status line on the same terminal. The line is removed before another text, and comes back by itself.
  *
  * @param {StatusLine} line
  */

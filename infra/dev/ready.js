@@ -36,7 +36,7 @@ async function ask(url, options) {
     return status === 200 ? 'ready' : `${status} ${text.slice(0, 200)}`;
   } catch (error) {
     const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
-    // The process does not listen yet. Its parent notices when it dies. With TLS more can be wrong.
+    // The process does not listen yet. Its parent notices the end of the process. With TLS there are other possible errors.
     return options.certificate && code !== 'ECONNREFUSED' ? message : 'no answer';
   }
 }

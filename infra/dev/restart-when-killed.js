@@ -4,14 +4,14 @@
 const STEADY_MS = 5000;
 
 /**
- * A child that is started again when somebody kills it: a person by mistake, or the system for want of memory. One that ends by itself,
- * well or with an error, is not.
+ * A child that is started again when it is killed: by a person by mistake, or by the system because memory is short. A child that ends
+ * by itself, with or without an error, is not started again.
  *
  * @param {() => Child} start
  * @param {object} options
  * @param {(signal: NodeJS.Signals, again: boolean) => void} options.onKilled `again`: whether it is started again
  * @param {() => number} [options.clock] ms, monotonic
- * @returns {Pick<Child, 'exited' | 'stop' | 'kill'>} `exited` when there is none any more
+ * @returns {Pick<Child, 'exited' | 'stop' | 'kill'>} `exited` settles when no child is left
  */
 export function restartWhenKilled(start, { onKilled, clock = () => performance.now() }) {
   let child = start();

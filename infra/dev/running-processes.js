@@ -1,4 +1,4 @@
-/** Minimum that the last process gets, even when those before it took all the time, ms. */
+/** Minimum time for the last process, in ms, even if the processes before it used all the time. */
 const LEAST_MS = 1000;
 
 /**
@@ -13,7 +13,7 @@ const LEAST_MS = 1000;
 /**
  * The running processes, in the order in which they were started. They are stopped in the reverse order.
  *
- * @param {{ withinMs: number, print: (text: string) => void }} options `withinMs`: most that all of them get together
+ * @param {{ withinMs: number, print: (text: string) => void }} options `withinMs`: limit for all of them together
  */
 export function createRunningProcesses({ withinMs, print }) {
   /** @type {RunningProcess[]} */

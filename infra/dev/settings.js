@@ -67,7 +67,7 @@ const KAFKA_ACCESS = [
   ...['STREAM_USERNAME', 'STREAM_PASSWORD', 'STREAM_PASSWORD_FILE'],
 ];
 
-/** Empty means unset, also for a setting of `.env`. @param {string[]} names @returns {NodeJS.ProcessEnv} */
+/** Makes settings empty, which means unset, even if `.env` has them. @param {string[]} names @returns {NodeJS.ProcessEnv} */
 const unset = (names) => Object.fromEntries(names.map((name) => [name, '']));
 
 /** Kafka's own default. */

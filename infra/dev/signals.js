@@ -1,6 +1,6 @@
 /** @import { StatusLine } from '../../common/status-line.js' */
 
-/** On Ctrl-C a terminal signals npm and us, and npm passes its own signal on: two within moments are one. */
+/** On Ctrl-C a terminal signals npm and this process, and npm forwards its signal. Two signals within this time, in ms, count as one. */
 const SAME_MS = 700;
 const KILLED_EXIT = 130;
 const NPM_CHECK_MS = 1000;

@@ -24,7 +24,7 @@ const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 
  * @property {NodeJS.ProcessEnv} env of the processes
  * @property {RunningProcesses} processes
  * @property {(text: string) => void} print a line that stays
- * @property {(text: string) => void} onStatus what is true now
+ * @property {(text: string) => void} onStatus the current status
  * @property {AbortSignal} signal
  */
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
  * @property {string} initialToken where its range ends
  * @property {string[]} seeds addresses for discovering the other nodes, including its own: a node whose seeds are all dead
  *   does not start
- * @property {boolean} [joins] a cluster that has data: its share is fetched at its first start
+ * @property {boolean} [joins] the cluster has data, and the node fetches its share at its first start
  */
 
 /**
@@ -84,27 +84,27 @@ export const LARGE_BATCHES = {
   unlogged_batch_across_partitions_warn_threshold: '64',
 };
 
-// As production has it, where two other nodes have what this one forgets: up to 10 s at a power cut, 0.1 s at a kill.
+// As in production, where two other nodes have the writes that this node forgets: up to 10 s at a power cut, 0.1 s at a kill.
 const PERIODIC = `\
 commitlog_sync: periodic
 commitlog_sync_period: 10s
 `;
 
-// For a node that is alone. Writes that come while one is being synced are synced together, and each holds a thread until
-// then: 32, the default, would be too few. Rows of 60 samples, measured side by side on two cores: 0.4 to 0.8 ms for one
-// instead of 0.2, and at the limit a half to a quarter of the rate. `group` with a window of 2 ms: the same rate, 2 ms.
+// For a single node. Writes that arrive during a sync are synced together, and each holds a thread until then, so the default of 32
+// threads is too few. Measured on two cores with rows of 60 samples: 0.4 to 0.8 ms for one write instead of 0.2, and a half to a quarter
+// of the highest rate. `group` with a window of 2 ms has the same rate, and takes 2 ms for each write.
 const SYNCED = `\
 commitlog_sync: batch
 concurrent_writes: 128
 `;
 
-// Nodes that found a cluster together have nothing to fetch from each other, and may all start at once.
+// The first nodes of a new cluster have nothing to fetch from each other, and may all start at once.
 const member = (/** @type {Ring} */ { initialToken, joins = false }) => `\
 initial_token: "${initialToken}"
 auto_bootstrap: ${joins}
 `;
 
-// Files of PEM, as everything else here; Cassandra's own default are Java's key stores.
+// PEM files, as everywhere in this repository. Cassandra's own default is a Java key store.
 const encrypted = (/** @type {Tls} */ { pem, ca, optional = false, demandsClients = false }) => `\
 client_encryption_options:
   enabled: true

@@ -13,7 +13,7 @@ const POLL_MS = 250;
 /** After the last node answers, gossip reaches the others within seconds. */
 const AGREE_MS = 120_000;
 
-/** Cassandra keeps three copies of this keyspace. All ranges are read, and of each all copies: every node is asked. */
+/** Cassandra keeps three copies of this keyspace. The query reads all copies of all ranges, so every node has to answer. */
 const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
 
 /**
@@ -27,18 +27,18 @@ const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
  * @property {() => Promise<void>} stop drains and ends all that run, data kept
  * @property {() => Promise<void>} keepSchema writes the tables' definitions to disk. Without it, a node that is killed forgets the latest ones
  * @property {() => Member} add one more, with half of the first one's range; it joins when it is started
- * @property {(member: Member) => Promise<void>} forget ends one that has left, for good
+ * @property {(member: Member) => Promise<void>} forget ends a node that has left, permanently
  */
 
 /**
- * Founds a cluster, or starts the one that is in the directory, and waits until each node reaches all others.
+ * Creates a cluster, or starts the one in the directory, and waits until each node reaches all others.
  *
  * @param {object} options
  * @param {string} options.dataDir everything is kept under it
- * @param {string} [options.engineDir] where the jars are kept; default: `engine` under the data directory
+ * @param {string} [options.engineDir] folder of the jars; default: `engine` under the data directory
  * @param {number} [options.size] nodes, 3 at least; always the same for one directory
- * @param {(text: string) => void} [options.onStatus] gets what is true now, often
- * @param {AbortSignal} [options.signal] gives up; what was started is ended
+ * @param {(text: string) => void} [options.onStatus] gets the current status, often
+ * @param {AbortSignal} [options.signal] aborts the start; what was started is ended
  * @returns {Promise<Cluster>}
  * @throws {MillraceError} as `startEngine`
  */

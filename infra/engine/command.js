@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-// Cassandra reaches into the JDK; without these it ends at once. The set of its own start script for Java 17.
+// Cassandra uses internals of the JDK, and ends at once without these flags. They are the flags of its own start script for Java 17.
 const EXPORTS = [
   'java.base/java.lang.ref',
   'java.base/jdk.internal.misc',
@@ -34,7 +34,7 @@ const FAST = ['-Xms64m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=
 const SCHEMA_IN_MEMORY = '-Dcassandra.test.flush_local_schema_changes=false';
 
 /**
- * How a node uses the machine.
+ * The ways in which a node uses the machine.
  *
  * - `full`: full speed, for people.
  * - `bench`: as `full`, with a heap of fixed size, so that it neither shrinks nor grows under load.
@@ -57,8 +57,8 @@ const PROFILES = {
 /** A single node does not gossip, so it does not wait for other nodes at its start and end. */
 const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
 /**
- * On loopback news spreads quickly: a new node waits 3 s for it instead of 30, where zero breaks joining; one that stops 0.5 s
- * instead of 2. A node that starts does not watch gossip for 8 s: it waits for its connections to the others in any case.
+ * Gossip spreads quickly on loopback. A new node waits 3 s for it instead of 30, where zero breaks joining. A node that stops waits
+ * 0.5 s instead of 2. A node that starts does not watch gossip for 8 s, because it waits for its connections to the others anyway.
  */
 const AMONG_OTHERS = [
   '-Dcassandra.ring_delay_ms=3000',

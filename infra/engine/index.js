@@ -13,18 +13,18 @@ export { installEngine, neededTools } from './install/index.js';
 
 /**
  * @typedef {object} EngineOptions
- * @property {string} dataDir everything is kept under it; made if it is not there
+ * @property {string} dataDir directory of all data; created if it is missing
  * @property {number} port CQL, on 127.0.0.1; the other ports are free ones, remembered
- * @property {string} [engineDir] where the jars are kept; default: `engine` under the data directory
+ * @property {string} [engineDir] folder of the jars; default: `engine` under the data directory
  * @property {boolean} [fast] boots with less CPU and memory, and serves less: for tests
  * @property {Profile} [profile] how it uses the machine; default `full`, or `fast`
  * @property {boolean} [auth] roles and passwords are on; the first role is `cassandra`, password `cassandra`
  * @property {Tls} [tls] clients speak TLS
  * @property {Record<string, string>} [settings] further settings of cassandra.yaml
- * @property {boolean} [durable] a write is on the disk when it is answered, and the highest rate less than half of what it
- *   is without: what is alone has nobody to remember for it
- * @property {(text: string) => void} [onStatus] gets what is true now, often
- * @property {AbortSignal} [signal] gives up; what was started is ended
+ * @property {boolean} [durable] an answered write is on the disk, at less than half of the highest rate: a single node has no
+ *   replica that keeps the write
+ * @property {(text: string) => void} [onStatus] gets the current status, often
+ * @property {AbortSignal} [signal] aborts the start; what was started is ended
  */
 
 /**

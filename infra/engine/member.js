@@ -23,7 +23,7 @@ const STOP_WITHIN_MS = 60_000;
  * @param {object} options
  * @param {string} options.name
  * @param {string} options.dataDir of this node
- * @param {string} options.engineDir where the jars are kept
+ * @param {string} options.engineDir folder of the jars
  * @param {Place} options.place
  * @param {AbortSignal} [options.signal] gives up what is being started
  * @returns {Member}

@@ -33,16 +33,16 @@ import { runEngine } from './process/run.js';
  * 10 s of this process, however that ends.
  *
  * @param {object} options
- * @param {string} options.dataDir everything is kept under it; made if it is not there
+ * @param {string} options.dataDir directory of all data; created if it is missing
  * @param {Place} options.place
- * @param {string} options.engineDir where the jars are kept
+ * @param {string} options.engineDir folder of the jars
  * @param {Profile} options.profile
  * @param {boolean} [options.auth]
  * @param {Tls} [options.tls]
  * @param {boolean} [options.durable]
  * @param {Record<string, string>} [options.settings] further settings of cassandra.yaml
- * @param {(text: string) => void} options.onStatus gets what is true now, often
- * @param {AbortSignal} [options.signal] gives up; what was started is ended
+ * @param {(text: string) => void} options.onStatus gets the current status, often
+ * @param {AbortSignal} [options.signal] aborts the start; what was started is ended
  * @returns {Promise<Engine & { nodetool: Nodetool }>}
  * @throws {MillraceError} as `startEngine`
  */
@@ -51,7 +51,7 @@ export async function startNode(options) {
   const { settings, tls, onStatus, signal } = options;
   const { host = HOST, port, ring } = place;
   await claimDataDir(dataDir);
-  // One directory by two names, through a link, is one directory: there is one lock for it.
+  // A directory with two names, through a link, has one lock.
   const home = await realpath(dataDir);
   const dir = join(home, NODE_FOLDER);
   await mkdir(dir, { recursive: true });

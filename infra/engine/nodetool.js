@@ -31,7 +31,7 @@ export const nodetoolCommand = ({ java, jars, home, jmxPort }) => [
 ];
 
 /**
- * Cassandra's own tool for a running node, for what CQL has no words for: repair, snapshots, leaving.
+ * Cassandra's own tool for a running node, for operations that CQL does not have: repair, snapshots, leaving.
  *
  * @param {Place & { signal?: AbortSignal }} options `signal` ends the tool, not what the node does for it
  */

@@ -34,7 +34,7 @@ export const isPortFree = async (port, host) => (await tryPort(port, host)) !== 
 /** @returns {Promise<number>} a loopback port that was free a moment ago */
 export const freePort = async () => Number(await tryPort(0));
 
-/** Below what systems give to outgoing connections, of which one could take a port while its owner restarts. */
+/** Below the ports that systems give to outgoing connections. Such a connection could take a port while its owner restarts. */
 const STEADY = { from: 20_000, to: 32_000 };
 
 /**
@@ -80,7 +80,7 @@ async function readPorts(file) {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch {
-    return {}; // Not there yet, or cut off by a crash: new ports are as good.
+    return {}; // The file is missing, or incomplete after a crash. New ports serve as well.
   }
 }
 

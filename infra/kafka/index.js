@@ -19,7 +19,7 @@ import { serverProperties } from './server-properties.js';
 /** @import { KafkaSasl } from './server-properties.js' */
 
 /**
- * The door of the local Kafka: one broker that is its own controller (KRaft), as a Java process from Maven's jars, without a container.
+ * The interface of the local Kafka: one broker that is its own controller (KRaft), as a Java process from Maven's jars, without a container.
  * Development and tests use it. It shares the supervisor, the lock and the log of infra/engine.
  */
 
@@ -47,13 +47,13 @@ const CLUSTER_ID = 'millraceLocalKafka0000';
 
 /**
  * @typedef {object} KafkaOptions
- * @property {string} dataDir everything is kept under it; made if it is not there
+ * @property {string} dataDir directory of all data; created if it is missing
  * @property {number} port of clients, on 127.0.0.1
- * @property {string} [engineDir] where the jars are kept; default: `engine` under the data directory
+ * @property {string} [engineDir] folder of the jars; default: `engine` under the data directory
  * @property {KafkaSasl} [sasl] clients sign in; default: anybody may do anything
  * @property {{ pem: string }} [tls] clients speak TLS; `pem`: path of a file with the private key and its certificate
- * @property {(text: string) => void} [onStatus] gets what is true now, often
- * @property {AbortSignal} [signal] gives up; what was started is ended
+ * @property {(text: string) => void} [onStatus] gets the current status, often
+ * @property {AbortSignal} [signal] aborts the start; what was started is ended
  */
 
 /** @param {string} engineDir @returns {Promise<('java' | 'maven')[]>} */

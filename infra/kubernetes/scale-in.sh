@@ -61,7 +61,7 @@ marked=${state#* }
 if [ -n "$marked" ] && [ "$replicas" -le "$marked" ]; then
   last=$marked
 else
-  # There is no mark, or its process was brought back.
+  # No process is marked, or the marked process was added again.
   last=$((replicas - 1))
   marked=
 fi

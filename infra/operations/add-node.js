@@ -47,8 +47,8 @@ export const addNode = {
 };
 
 /**
- * Until then the old nodes keep what is no longer theirs; on the next change of the ring it could come back. ScyllaDB
- * does so by itself where there are tablets, and on all nodes at once for what has none.
+ * Until a cleanup, the old nodes keep rows of ranges that they have lost. At the next change of the ring, such rows could come back.
+ * ScyllaDB cleans up tables with tablets by itself, and all other tables on all nodes at once.
  *
  * @param {Given} given
  */

@@ -9,7 +9,7 @@ import { command } from './steps/shell.js';
 /** @param {Given} given @returns {Step[]} fail where the last backup is too old, or nothing can be restored from it */
 export const checked = (given) => (given.engine === 'scylla' ? ofManager(given) : ofMedusa(given));
 
-/** @param {string} message @returns {string} the end of a list of commands, where the one before it failed */
+/** @param {string} message @returns {string} the end of a list of commands: prints the message and fails if the command before it failed */
 const otherwise = (message) => `|| { ${command('echo', message)} >&2; exit 1; }`;
 
 /** @param {Given} given @returns {number} in s */

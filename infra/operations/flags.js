@@ -11,7 +11,7 @@ import { expectService } from './steps/service.js';
  * @typedef {object} Known
  * @property {'scylla' | 'cassandra'} engine
  * @property {string} keyspace
- * @property {string} tag its own default is the time
+ * @property {string} tag default: the time
  * @property {number} from
  * @property {string} reach
  * @property {number} within ms, for each wait

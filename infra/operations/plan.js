@@ -1,13 +1,13 @@
 import { command } from './steps/shell.js';
 
 /**
- * One thing that an operation does: text for a POSIX shell, which is printed or run as it stands.
+ * A step of an operation: text for a POSIX shell, which is printed or run unchanged.
  *
  * @typedef {object} Step
  * @property {string} title what it does, for people
  * @property {string} script
  * @property {string} [node] where it runs; none: here
- * @property {string} [ifItFails] what is left as it should not stay, in one line
+ * @property {string} [ifItFails] what a failure leaves for a person to correct, in one line
  */
 
 /** @param {string} title @param {string} script @returns {Step} */

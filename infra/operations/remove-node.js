@@ -42,7 +42,7 @@ function retired(given) {
   ];
 }
 
-/** The others copy its share from one another; what it alone had is lost, so all are compared. @param {Given} given */
+/** The other nodes copy the share of a dead node from one another. A repair follows, because writes that it alone had are lost. @param {Given} given */
 function buried(given) {
   const nodes = given.need('nodes');
   const [[first], dead] = [nodes, given.need('dead')];

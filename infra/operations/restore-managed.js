@@ -10,7 +10,7 @@ import { expectAllStopped } from './steps/stopped.js';
 /** @import { Step } from './plan.js' */
 
 /**
- * Manager restores in two steps; a schema is complete on each node after its restart, the data on all after a repair.
+ * Manager restores in two steps. A node has the whole schema after its restart, and all nodes have the data after a repair.
  *
  * @param {Given} given
  * @returns {Promise<Step[]>}
@@ -33,7 +33,7 @@ export async function byManager(given) {
       words: [...from, '--restore-schema'],
     }),
     ...nodes.flatMap((node) => restarted(node, nodes, service)),
-    // If a supervisor restarts the processes, they have found the schema meanwhile.
+    // A supervisor may have restarted the processes, because the schema exists again.
     expectAllStopped(keyspace),
     ...managed('the data', {
       cluster,

@@ -39,7 +39,7 @@ export const restore = {
 };
 
 /**
- * Manager and Medusa restore a keyspace over the existing one. So another keyspace is refused.
+ * Manager and Medusa can only restore a keyspace over the existing one, so another keyspace is refused.
  *
  * @param {Given} given
  * @throws {MillraceError} `usage`
@@ -58,7 +58,7 @@ const brought = (given) => {
   return given.location ? byMedusa(given) : fromSnapshots(given);
 };
 
-/** Medusa stops all nodes for it. @param {Given} given @returns {Step[]} */
+/** Medusa stops all nodes for a restore. @param {Given} given @returns {Step[]} */
 function byMedusa(given) {
   const nodes = given.need('nodes');
   const [first] = nodes;
@@ -86,7 +86,7 @@ function byMedusa(given) {
 }
 
 /**
- * Samples acknowledged before the snapshots are in those of a quorum, so no repair has to follow. Existing rows
+ * Samples that were acknowledged before the snapshots are in the snapshots of a quorum, so no repair has to follow. Existing rows
  * stay, because samples are only ever added.
  *
  * @param {Given} given

@@ -55,7 +55,7 @@ const PLANS = {
     placed(given),
     ...handedOn(given),
   ],
-  // No process uses it. The next npm run migrate does.
+  // Only the next `npm run migrate` uses this secret.
   migrate: (given) => [
     made(given),
     ...inDatabase(given, 'migrate', given.need('serve-file')),

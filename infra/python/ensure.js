@@ -18,8 +18,8 @@ const STAMP = 'requirements.installed';
 
 /**
  * The tools of `requirements.txt` in a virtual environment under `DATA_DIR/python`, made when it is missing or when the
- * requirements have changed. Processes that come at once each make their own, and the first to finish wins: an environment
- * cannot be moved, so a link to it is.
+ * requirements have changed. Concurrent processes each make their own, and the first to finish wins. An environment
+ * cannot be moved, so only a link to it is replaced.
  *
  * @param {object} options
  * @param {string} options.dataDir

@@ -9,9 +9,9 @@ import { AUTHORITY, configuration } from './request.js';
 /** @import { Openssl } from './openssl.js' */
 
 const DAY_SECONDS = 86_400;
-/** Clients have to be given a new authority by hand, so it lasts. */
+/** The authority is valid for ten years, because clients get a new one by hand. */
 const AUTHORITY_DAYS = 3650;
-/** Longer than what browsers take is refused by them: 398 days. */
+/** Browsers refuse a certificate that is valid for more than 398 days. */
 const CERTIFICATE_DAYS = 365;
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
@@ -66,7 +66,7 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
       ...['-set_serial', serial(), '-days', String(CERTIFICATE_DAYS)],
       ...['-extfile', config, '-extensions', 'server', '-out', made.certificate],
     ]);
-    // With its authority, so that the file alone is enough to trust it.
+    // The file also holds the authority, so that the file alone is enough to trust the certificate.
     await appendFile(made.certificate, await readFile(authority.certificate));
     await moveBoth(made, own);
     const files = [
@@ -80,7 +80,7 @@ export async function makeCertificates({ openssl, out, hosts, name, renew }) {
   }
 }
 
-/** Positive, and too long to come twice. */
+/** Makes a serial number that is positive, and too long to occur twice. */
 const serial = () => `0x40${randomBytes(15).toString('hex')}`;
 
 /** @param {Openssl} openssl @param {string} path */

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 /**
- * Puts a private key and its certificate into one file, as Cassandra wants them (PEMBasedSslContextFactory). For its owner alone.
+ * Puts a private key and its certificate into one file, as Cassandra wants them (PEMBasedSslContextFactory). Only the owner can read the file.
  *
  * @param {string} path of the file
  * @param {{ cert: string, key: string }} files paths

@@ -6,8 +6,8 @@ import { DIALECTS } from './files.js';
 /** @import { Dialect } from './files.js' */
 
 /**
- * DDL is neither prepared nor repeated blindly, and may take longer than any other request: a busy cluster has to agree on it.
- * In ms, and still less than the schema lock lasts.
+ * DDL is neither prepared nor repeated automatically. It may take longer than any other request, because a busy cluster has to agree
+ * on it. In ms, and less than the time of the schema lock.
  */
 export const DDL = { prepare: false, isIdempotent: false, readTimeout: 30_000 };
 
@@ -20,8 +20,8 @@ export async function dialectOf(client) {
 }
 
 /**
- * A new keyspace is replicated to three nodes, or to as many as there are; one that exists stays as its owner made it,
- * and is not asked for: that would take the right to make one.
+ * Creates a keyspace with three copies, or with one for each node if there are fewer. An existing keyspace stays unchanged. It gets no
+ * CREATE statement, because that needs the right to create a keyspace.
  *
  * @param {Client} client
  * @param {string} keyspace
@@ -52,9 +52,9 @@ const AGREEMENT_LOOK_MS = 50;
 const MISSING_KEYSPACE = [0x2200, 0x2300];
 
 /**
- * Makes the tables that come before there is a lock, the same from many processes at once: Cassandra gives a table an id
- * where it is made, and two nodes that make the same one at once never agree on it again. So all go to one node, which
- * lets one pass after the other, and go on when the others know.
+ * Creates the tables that must exist before there is a lock. Many processes may do so at once. Cassandra gives a table an id on the node
+ * that creates it, and two nodes that create the same table at once never agree on it again. So all processes send the statements to
+ * one node, which executes one after the other, and continue when the other nodes know the tables.
  *
  * @param {Client} admin without a keyspace: with one, it would not connect to nodes that do not know it yet
  * @param {string} keyspace

@@ -17,7 +17,7 @@ const FOLDER = new URL('../migrations/', import.meta.url);
  * @typedef {object} Dialect
  * @property {string} dropTombstones the option that lets expired data go at once
  * @property {string} keepTombstones the options of a table with deletions, which each replica has to learn of
- * @property {string} pastCache what stands at the end of a SELECT that reads so much that it would push out what others need
+ * @property {string} pastCache the end of a SELECT that reads so many rows that it would displace the cached rows of others
  */
 
 /** @type {Record<'scylla' | 'cassandra', Dialect>} */

@@ -63,7 +63,7 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
           onStatus(`schema ${migration.name}`);
           await runStatements(client, statementsOf(migration, days, dialect), keep);
           await FILLS[migration.name]?.(client, retention.latestGroups);
-          // By the database's clock, which all processes go by: packing begins shortly before the first of these.
+          // The time comes from the clock of the database, which all processes use: packing begins shortly before the first of these.
           await client.execute(
             'INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, toTimestamp(now()))',
             [PART, migration.version, migration.name],

@@ -77,7 +77,7 @@ export function splitBlocks(pieces) {
   return blocks;
 }
 
-/** A piece is not cut to begin with fewer samples than this at the end of a block: the next block has room for all of them. */
+/** Minimum number of samples of a cut piece at the end of a block. With less room, the piece goes whole into the next block. */
 const MIN_CUT = 64;
 
 /**
@@ -291,7 +291,7 @@ function readSeries(bucket, view, timesAt, valuesAt, count) {
  * @returns {Piece[]} one for each sensor
  */
 export function mergePieces(pieces) {
-  /** By the very Buffer of the sensor's id, which ingest keeps. @type {Map<Buffer, Piece[]>} */
+  /** The keys are the Buffers of sensor ids that ingest keeps, compared as objects. @type {Map<Buffer, Piece[]>} */
   const sensors = new Map();
   for (const piece of pieces) {
     const list = sensors.get(piece.sensor);

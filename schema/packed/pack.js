@@ -41,7 +41,7 @@ export function packSamples(bucket, times, values, from, to) {
 }
 
 /**
- * The digest that separates rows of one sensor and one first instant. Other samples are another row, the same samples the same row.
+ * The digest that separates rows of one sensor and one first instant. Different samples are different rows, equal samples are one row.
  *
  * @param {Buffer} blob packed samples
  * @returns {Buffer} the first 8 bytes of their SHA-256

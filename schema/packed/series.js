@@ -1,6 +1,6 @@
 /**
- * Numbers side by side. Plain arrays come out of the decoders, which do not know how many there will be;
- * `Float64Array` comes out of stored blobs. Everything here takes both.
+ * A list of numbers. Decoders return plain arrays, because they do not know the length in advance. Stored blobs give a
+ * `Float64Array`. All functions here accept both.
  *
  * @typedef {number[] | Float64Array} Numbers
  */
@@ -44,7 +44,7 @@ const isNegative = (value) => value < 0 || Object.is(value, -0);
  *
  * @param {Numbers} times epoch ms, in order of arrival
  * @param {Numbers} values
- * @returns {Merged} the very arrays that were given where they are sorted already, which is the usual case
+ * @returns {Merged} the given arrays themselves if they are sorted already, which is the usual case
  */
 export function sortMerge(times, values) {
   if (isAscending(times)) return { times, values, conflicts: 0 };
@@ -60,7 +60,7 @@ export function sortMerge(times, values) {
  *
  * @param {Numbers} times epoch ms, in the order of the message
  * @param {Numbers} values
- * @returns {Merged} the very arrays that were given where they are sorted already, which is the usual case
+ * @returns {Merged} the given arrays themselves if they are sorted already, which is the usual case
  */
 export function sortKeepLast(times, values) {
   if (isAscending(times)) return { times, values, conflicts: 0 };

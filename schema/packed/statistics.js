@@ -52,12 +52,12 @@ export function statisticsOf(values, from, to) {
   return { count: to - from, min, max, sum, last };
 }
 
-/** Brings any sum of fewer than 2^64 doubles back among the finite ones; a power of two, so that no digit is lost. */
+/** With this scale, any sum of fewer than 2^64 doubles stays finite. A power of two loses no digit. */
 const SCALE = 2 ** 64;
 
 /**
- * The sum with what rounding took away from it added again (Neumaier): its error does not grow with the number of values,
- * where a plain sum of large values of both signs may have no right digit left.
+ * The sum with compensation of its rounding errors (Neumaier). Its error does not grow with the number of values. A plain sum of large
+ * values of both signs may have no right digit left.
  *
  * @param {Iterable<number>} values finite
  * @returns {number} infinite only where the sum itself is beyond a double, not where it was so on the way

@@ -6,7 +6,7 @@ import { encodePlainJson } from '../payloads/plain-json.js';
 /** @import { Random } from '../random.js' */
 /** @import { Sample, Series } from '../payloads/index.js' */
 
-/** How wrong a clock may go: within the five minutes that the API allows a clock to be ahead. */
+/** The error of a wrong clock, in ms: within the five minutes that the API allows a clock to be ahead. */
 const SKEW_MS = { least: 1000, most: 240_000 };
 
 /** A late batch is sent after this many newer batches. */
@@ -82,7 +82,7 @@ export class DeviceFaults {
     return { ...series, samples };
   }
 
-  /** @param {Series[]} batch @returns {Series[]} with what was left over before, after what is newer */
+  /** @param {Series[]} batch @returns {Series[]} the batch, followed by the samples that the previous batch left over */
   #takeLeftOver(batch) {
     const before = this.#leftOver;
     this.#leftOver = new Map();
@@ -134,15 +134,15 @@ const skewOf = (random) =>
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** One more than a message may hold. */
+/** One sample more than a message may hold. */
 const TOO_MANY = 10_001;
 
 /** @param {string} name @param {number} ts @param {string} value as JSON */
 const record = (name, ts, value) => `{"sensor_id":${JSON.stringify(name)},"ts":${ts},"value":${value}}`;
 
 /**
- * Messages of which nothing can be stored, with the code under which they end as dead letters. They name a sensor that
- * there is, at a time that there is: whatever got through would be found.
+ * Messages of which nothing can be stored, with the code under which they end as dead letters. They name an existing sensor and a valid
+ * time, so a sample that is stored by mistake would be found.
  *
  * @type {ReadonlyArray<{ code: string, make: (name: string, ts: number) => string | Buffer }>}
  */
@@ -167,7 +167,7 @@ export const POISON = [
 ];
 
 /**
- * A batch with one measurement in it that cannot be stored: all others must be.
+ * Adds a measurement that cannot be stored to a batch. All others of the batch must be stored.
  *
  * @param {Series[]} series of one sample at least
  * @param {string} name of the sensor

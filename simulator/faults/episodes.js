@@ -7,7 +7,7 @@ const QUIET = 20;
 /** An episode has this many samples, and every second episode one more. */
 const LENGTHS = { least: 3, count: 12 };
 
-/** The value is above the limit by this share of the range of the signal, in turn one share more. */
+/** The value exceeds the limit by 1 to `count` times this share of the range of the signal, in turn. */
 const HEIGHTS = { share: 0.1, count: 4 };
 
 /**

@@ -4,8 +4,8 @@ import { MillraceError } from '../../common/errors.js';
  * The rates of injected faults, each a share from 0 to 1, and the number of episodes.
  *
  * @typedef {object} FaultRates
- * @property {number} missing samples that are not there
- * @property {number} gap batches that are not there
+ * @property {number} missing samples that are left out
+ * @property {number} gap batches that are left out
  * @property {number} zero samples that are 0 instead of what was measured
  * @property {number} late batches that are sent after one to three newer ones of their device
  * @property {number} disorder batches whose samples are shuffled, half of them left for the device's next batch

@@ -9,10 +9,10 @@ import { createLinks } from './links.js';
 /** @import { Series } from '../payloads/index.js' */
 /** @import { SimulatedDevice, SimulatedSensor } from './devices.js' */
 
-/** Connections opened at once, and the pause before the next of them: brokers have a short queue for newcomers. */
+/** Connections opened at once, and the pause before the next of them: brokers have a short queue for new connections. */
 const CONNECTS = { atOnce: 20, pauseMs: 20 };
 
-/** How long the end waits for acknowledgements, and for the `offline` of each device behind a gateway. */
+/** Time limit at the end for acknowledgements, and for the `offline` of each device behind a gateway. */
 const FAREWELL_MS = { all: 5000, aDevice: 1 };
 
 /**

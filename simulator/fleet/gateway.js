@@ -10,13 +10,12 @@ import { toMessage } from '../outgoing-message.js';
 const ANNOUNCED_AT_ONCE = 16;
 
 /**
- * One connection that many devices share: each is published on its own topics. A connection has one last will, and so
- * none for any of them: that a device is online or offline is said by the gateway alone, and a gateway that is killed
- * leaves its devices online.
+ * One connection that many devices share. Each device is published on its own topics. A connection has only one last will, so no device
+ * has one: the gateway alone publishes that a device is online or offline, and a killed gateway leaves its devices online.
  *
- * A device is announced (birth, then online) right before its first message, so that registering a fleet takes as long
- * as its devices take to speak for the first time. Unlike a device with a connection of its own, it is not announced
- * again after a reconnect: its session goes on.
+ * A device is announced (birth, then online) right before its first message, so the registration of a fleet is spread over the first
+ * messages of its devices. Unlike a device with its own connection, it is not announced again after a reconnect, because its session
+ * continues.
  *
  * @param {LinkOptions & {
  *   descriptions: DeviceDescription[], clientId: string }} options

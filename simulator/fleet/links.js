@@ -33,8 +33,8 @@ const MAX_PENDING_BYTES = 256 * 2 ** 20;
  * @returns {{ links: FleetLink[], senders: Sender[] }} the senders in the order of the devices
  */
 export function createLinks({ devices, connections, buffer, open, ...options }) {
-  // Two simulators may play the same devices against one broker: with client ids alone by name they would forever
-  // throw each other out (MQTT 3.1.1, [MQTT-3.1.4-2]).
+  // Two simulators may use the same devices on one broker. If client ids were only names, each one would close the connections of
+  // the other without end (MQTT 3.1.1, [MQTT-3.1.4-2]).
   const run = randomBytes(3).toString('hex');
   const shared = connections < devices.length;
   const perConnection = Math.ceil(devices.length / connections);

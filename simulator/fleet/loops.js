@@ -4,7 +4,7 @@ import { createSchedule, Scheduler } from './scheduler.js';
 /** @import { Member } from './fleet.js' */
 
 /**
- * Every device measures every interval and publishes every batch interval; how fast depends on what is acknowledged.
+ * Every device measures every interval and publishes every batch interval. Acknowledgements limit the rate.
  *
  * @param {Member[]} members
  * @param {{ intervalMs: number, batchMs: number }} pace

@@ -1,11 +1,10 @@
 import { performance } from 'node:perf_hooks';
 
-/** After this many messages the event loop gets its turn, even behind schedule, so that acknowledgements are read. */
+/** After this time, in ms, the event loop gets its turn, even behind schedule, so that acknowledgements are read. */
 const TURN_MS = 5;
 
 /**
- * Calls `onDue` at a fixed rate, whatever else happens: what is due late is due all the same, at the time at which it was
- * to be, and nothing is left out.
+ * Calls `onDue` at a fixed rate. A late call still gets the time at which it was due, and no call is left out.
  */
 export class Pacer {
   #perSecond;
@@ -22,7 +21,7 @@ export class Pacer {
    * @param {object} options
    * @param {number} options.perSecond
    * @param {(index: number, dueAt: number) => void} options.onDue `dueAt` in ms of `performance.now()`
-   * @param {() => number} [options.now] ms of a clock that nobody sets
+   * @param {() => number} [options.now] ms of a monotonic clock
    */
   constructor({ perSecond, onDue, now: clock = () => performance.now() }) {
     this.#perSecond = perSecond;
@@ -42,7 +41,7 @@ export class Pacer {
     clearImmediate(this.#soon);
   }
 
-  /** How late the calls are. @returns {number} ms that we ourselves are late */
+  /** Measures the delay of the calls. @returns {number} ms by which this process is late */
   behindMs() {
     return this.#startedAt === 0 ? 0 : Math.max(0, this.#clock() - this.#dueAt());
   }
@@ -65,8 +64,7 @@ export class Pacer {
 }
 
 /**
- * The turns of devices at a fixed rate of messages. The devices take turns; what a device sends is
- * what it measured, evenly, since its turn before:
+ * The turns of devices at a fixed rate of messages. A device sends the samples that it measured, evenly, since its previous turn:
  *
  *     message       0     1     2     3     4     5   ...        3 devices, 2 samples a message
  *     device        0     1     2     0     1     2
@@ -96,7 +94,7 @@ export function createOpenSchedule({ devices, perSecond, samples, startedAt }) {
 }
 
 /**
- * Between two samples of a sensor, in ms: below 1, two would fall on the same millisecond.
+ * The time between two samples of a sensor, in ms. Below 1, two samples would have the same millisecond.
  *
  * @param {{ devices: number, perSecond: number, samples: number }} options
  */

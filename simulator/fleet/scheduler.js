@@ -1,7 +1,7 @@
-/** One timer does for all devices, and it need not fire more often than this: due times, not firing times, are measured. */
+/** The shortest wait of the timer that all devices share, in ms. Samples have their due times, not the times of the timer. */
 const SHORTEST_WAIT_MS = 4;
 
-/** After this much work the event loop gets its turn, even if more is due, so that acknowledgements are read. */
+/** After this time of work, in ms, the event loop gets its turn, even if more is due, so that acknowledgements are read. */
 const TURN_MS = 20;
 
 /** With a larger difference, the machine slept or its clock was set. The missed samples were not measured. */

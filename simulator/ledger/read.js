@@ -16,7 +16,7 @@ import { LEDGER_VERSION } from './format.js';
  */
 
 /**
- * Reads a ledger as a stream, of any size. The torn last line of a run that was killed is passed over.
+ * Reads a ledger as a stream, of any size. The torn last line of a run that was killed is ignored.
  *
  * @param {string} path
  * @returns {AsyncGenerator<LedgerEntry>}

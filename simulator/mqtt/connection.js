@@ -145,7 +145,7 @@ export class Connection {
   /**
    * Ends the connection and makes no other.
    *
-   * @param {{ orderly: boolean }} how orderly: with DISCONNECT, so that the broker forgets the will; else as if torn
+   * @param {{ orderly: boolean }} how orderly: with DISCONNECT, so that the broker forgets the will; else as a broken connection
    * @returns {Promise<void>} when the socket is closed
    */
   stop({ orderly }) {
@@ -167,8 +167,8 @@ const FIRST_MS = 500;
 const LONGEST_MS = 15_000;
 
 /**
- * How long to wait before the next attempt: doubled each time and jittered, so that a thousand devices do not come back
- * to a broker in the same instant.
+ * The time to wait before the next attempt: doubled each time and jittered, so that a thousand devices do not come back to a broker
+ * in the same instant.
  *
  * @param {number} failures in a row, 0 for none
  * @param {() => number} [random] in [0, 1)

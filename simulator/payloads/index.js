@@ -12,7 +12,7 @@ import { encodeSenml } from './senml.js';
  * @property {Sample[]} samples
  */
 
-/** How a batch becomes the payload of a message. @type {Record<string, (series: Series[]) => string>} */
+/** Functions that encode a batch as the payload of a message. @type {Record<string, (series: Series[]) => string>} */
 export const ENCODERS = { senml: encodeSenml, json: encodePlainJson };
 
 /** @param {Series[]} series @returns {number} */

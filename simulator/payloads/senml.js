@@ -14,7 +14,7 @@ import { numberText } from '../numbers.js';
  */
 export function encodeSenml(series) {
   const base = series.find(({ samples }) => samples.length > 0)?.samples[0]?.ts ?? 0;
-  // A base unit holds for all records after it and cannot be taken back: only where every sensor has one.
+  // A base unit applies to all later records and cannot be removed. So it is used only if every sensor has a unit.
   const unitKey = series.every(({ unit }) => unit) ? 'bu' : 'u';
   /** @type {string[]} */
   const records = [];
@@ -30,7 +30,7 @@ export function encodeSenml(series) {
   return `[${records.join(',')}]`;
 }
 
-/** Before this instant (July 1978) a SenML time means "relative to now" (RFC 8428, section 4.5.3). In ms. */
+/** A SenML time below this limit (July 1978), in ms, means "relative to now" (RFC 8428, section 4.5.3). */
 export const EARLIEST_SENML_MS = 2 ** 28 * 1000;
 
 /** @param {string} name @returns {boolean} whether SenML allows it as a resolved name (RFC 8428, section 4.5.1) */

@@ -72,7 +72,7 @@ export const factory = {
 };
 
 /**
- * So many sensors of what there is: where there are more sensors than kinds, the second round is called `pulse-2` and so on.
+ * Returns that many signals. If there are more sensors than kinds, the second round is called `pulse-2` and so on.
  *
  * @param {NamedSignal[]} kinds
  * @param {number} count

@@ -1,6 +1,6 @@
 import moment from 'moment';
 
-// moment takes a bare number for a year (`1016` is one in ISO 8601); a time column begins with a whole date.
+// moment reads a bare number as a year (`1016` is one in ISO 8601); a time column begins with a whole date.
 const BEGINS_WITH_DATE = /^\d{4}-\d{2}-\d{2}/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 

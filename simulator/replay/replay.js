@@ -14,7 +14,7 @@ import { readBatches } from './samples.js';
 /** Unacknowledged messages: enough to keep a broker and a database busy, little enough to hold in memory. */
 const WINDOW = 32;
 
-/** How long the end waits for the last acknowledgements when the replay was interrupted. */
+/** Time limit for the last acknowledgements when the replay was interrupted, in ms. */
 const FAREWELL_MS = 5000;
 
 /**
@@ -33,7 +33,7 @@ const FAREWELL_MS = 5000;
  * @param {Meter} options.meter
  * @param {Ledger | null} options.ledger
  * @param {(reason: string) => void} options.onTrouble why there is no connection just now
- * @param {(reason: string) => void} options.onRefused the broker will not have the device
+ * @param {(reason: string) => void} options.onRefused the broker refuses the device permanently
  */
 export function createReplay(options) {
   const { path, survey, timeline, rowsPerMessage, speed, encode } = options;

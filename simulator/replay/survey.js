@@ -90,7 +90,7 @@ function nothingToReplay(path, names, untimed) {
 }
 
 /**
- * Where a recorded instant lands when a file is replayed: times are compressed by `speed` and shifted so that the last
+ * Returns the function that maps a recorded instant to its replayed instant: times are compressed by `speed` and shifted so that the last
  * one is now.
  *
  *     replayed(t) = now - round((last - t) / speed)

@@ -39,7 +39,7 @@ export function createDrift(random, intervalMs, { memoryMs, deviation }) {
 }
 
 /**
- * Now and then something happens: a run, a fever. It comes up, lasts, and fades.
+ * Occasional events, such as a run or a fever. An event rises, lasts, and fades.
  *
  * @param {Random} random
  * @param {number} intervalMs

@@ -1,7 +1,7 @@
 /** @import { Random } from '../random.js' */
 
 /**
- * A kind of measurement and how its values come about.
+ * A kind of measurement and the function that makes its values.
  *
  * @typedef {object} Signal
  * @property {string} type
@@ -9,5 +9,5 @@
  * @property {[number, number]} range no value is ever outside
  * @property {(random: Random, intervalMs: number, device: () => Random) => () => number} create
  *   gives a function that returns one value per measurement: the same for the same random numbers and interval, whatever the
- *   time of day. `device` begins the numbers that all sensors of a device have in common, for what they have in common
+ *   time of day. `device` starts the random numbers that all sensors of a device share
  */

@@ -31,7 +31,7 @@ const CONCURRENT_DEVICES = 16;
 /**
  * Compares a ledger with the database, sample by sample and never by counts: every acknowledged sample must be stored
  * with exactly its bits, every stored sample of the ledger's devices in the range must have been sent, and `latest` must be the
- * newest of what is stored. Of two values for one instant the one that merging keeps counts. A sample can stand in several rows: a
+ * newest of what is stored. For two values of one instant, the value that merging keeps counts. A sample can stand in several rows: a
  * message that is delivered again can be stored together with others than the first time.
  *
  * The comparison reads the database hour by hour, device by device. Samples outside the range, in its first and last hour, only count for `latest`. An

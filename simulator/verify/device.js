@@ -136,7 +136,7 @@ const sumOf = (counts) => ({
   stored: counts.reduce((sum, one) => sum + one.stored, 0),
 });
 
-/** Where samples and latest values are. @typedef {Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
+/** The parts of the store that have samples and latest values. @typedef {Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
 
 /** The stored samples of a device, read as every reader does: packed hours from history, all others from batches and history. */
 class StoredHours {

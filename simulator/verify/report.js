@@ -2,7 +2,7 @@ import { formatTime } from '../../common/times.js';
 
 /** @import { Progress, Result } from './compare.js' */
 
-/** Findings of a kind that are named; the others are only counted. */
+/** Maximum number of findings of a kind that are named. The others are only counted. */
 const NAMED = 10;
 
 /**

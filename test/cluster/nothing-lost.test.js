@@ -136,7 +136,7 @@ async function expectNothingLost(ledger, workers) {
 }
 
 test(
-  'Connection: one contact point: the driver finds all three nodes',
+  'Driver: one contact point in the settings: the driver connects to all three nodes',
   async () => {
     const { cql } = readSettings(
       { ...installation, CQL_CONTACT_POINTS: String(cluster.contactPoints[2]) },
@@ -156,7 +156,7 @@ test(
 );
 
 test(
-  'Routing: one replica for each partition: every request goes to the node that has its partition',
+  'Driver: keyspace with one replica of each partition: every request goes to the node that has the partition',
   async () => {
     const devices = Array.from({ length: 30 }, (_, index) => `device-${index}`);
     const sent = await sentByPartition(cluster, { devices, afterwards });
@@ -172,9 +172,9 @@ test(
 );
 
 test(
-  'Merged writes: two copies of each partition, a node is killed: every acknowledged sample is stored',
+  'Write merger: two copies of each partition, a node is killed: every acknowledged sample is stored',
   async () => {
-    // One copy and three copies pass too, but take a minute each. The tests below use three copies.
+    // The test passes with one copy and with three copies too, but takes a minute each. The tests below use three copies.
     const copies = 2;
     const { expected, found, partitions } = await publishThroughKill(cluster, { copies, afterwards });
     expect([...found].filter(([, values]) => values.join() !== expected.join())).toEqual([]);

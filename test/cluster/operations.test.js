@@ -106,7 +106,7 @@ async function expectAllStored() {
 const node = (number) => /** @type {Member} */ (cluster.nodes[number - 1]);
 
 test(
-  'Backup and restore: keyspace dropped: the snapshot brings every sample back',
+  'Backup and restore: the keyspace is dropped: the snapshot restores every sample',
   async () => {
     const worker = await startWorker();
     const fleet = startDevices();
@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  'Repair: a node missed writes: it has them afterwards',
+  'Repair: a node missed writes during an outage: the repair copies them to that node',
   async () => {
     const device = `missed-${seed}`;
     // This sample is older than all samples of the ledger, so no comparison counts it as unknown.
@@ -167,7 +167,7 @@ test(
 );
 
 test(
-  'Nodes: a fourth one joins and leaves: it holds its share, and every sample is stored',
+  'Cluster: a fourth node joins and leaves: the node stores its share of the rows, and no sample is lost',
   async () => {
     const fourth = cluster.add();
     operator.equip(fourth);
@@ -196,7 +196,7 @@ test(
 );
 
 test(
-  'Upgrade: all nodes restart in turn: every sample of the devices is acknowledged',
+  'Upgrade: all nodes restart in turn under load: every sample of the devices is acknowledged and stored',
   async () => {
     const worker = await startWorker();
     const fleet = startDevices(10);

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 600_000;
 const TOKEN = 'a token of at least 16 characters';
 
 const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
-/** How bodies without a schema are sent. */
+/** The hooks that define how bodies without a schema are sent. */
 const HOOKS = fileURLToPath(new URL('schemathesis_hooks.py', import.meta.url));
 
 /** The folder in which Schemathesis writes its files. */
@@ -68,7 +68,7 @@ async function fill(target) {
 }
 
 test(
-  'Schemathesis: generated requests: every answer is in the document',
+  'HTTP API: Schemathesis generates requests: the document describes every answer',
   async () => {
     const args = [
       ...['--config-file', CONFIG, 'run', `${system.httpUrl}/openapi.json`],

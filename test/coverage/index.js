@@ -12,7 +12,7 @@ import { checkNode, ensurePackages } from '../../infra/bootstrap/index.js';
 
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
 
-/** What the application and its commands are made of. */
+/** The folders of the application and its commands. */
 const FOLDERS = ['api', 'common', 'schema', 'simulator', 'tools/sizing'];
 
 /** @satisfies {Record<string, Flag>} */
@@ -31,7 +31,7 @@ await runCommand(async () => {
   const line = createStatusLine(process.stderr);
   checkNode();
   await ensurePackages(process.cwd(), { onStatus: line.update });
-  // Only now: they need the packages.
+  // Imported here, because it needs the packages.
   const { parseFlags } = await import('../../common/flags.js');
   const flags = parseFlags(LINE, process.argv.slice(2));
   const { withCoverage } = await import('./executed.js');

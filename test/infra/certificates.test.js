@@ -32,7 +32,7 @@ const read = (path) => readFileSync(join(folder, path), 'utf8');
 /** @param {string} path below the folder */
 const certificate = (path) => new X509Certificate(read(path));
 
-test('Certificate: new: OpenSSL verifies it for its hosts; it is valid for a year', async () => {
+test('Certificate: created: OpenSSL accepts it for each of its hosts, and it is valid for one year', async () => {
   await make('valid', { hosts: 'broker.example, *.lab.example,127.0.0.1,[::1]' });
   const [ca, server] = [join(folder, 'valid/ca.pem'), join(folder, 'valid/server.pem')];
   for (const host of [
@@ -55,14 +55,14 @@ test('Certificate: new: OpenSSL verifies it for its hosts; it is valid for a yea
   await expect(wrong).rejects.toThrow(/hostname mismatch/i);
 
   const { validFrom, validTo, publicKey } = certificate('valid/server.pem');
-  // OpenSSL reads the clock once for each of them.
+  // OpenSSL reads the clock separately for each of the two times.
   expect((Date.parse(validTo) - Date.parse(validFrom)) / DAY_MS).toBeCloseTo(365, 2);
   expect(publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
   expect(statSync(join(folder, 'valid/server.key')).mode & 0o777).toBe(0o600);
   expect(statSync(join(folder, 'valid/ca.key')).mode & 0o777).toBe(0o600);
 });
 
-test('Certificate: it exists already: it stays; --renew replaces it, signed by the same authority', async () => {
+test('Certificate: exists already: stays unchanged; --renew replaces it, signed by the same authority', async () => {
   await make('again');
   const before = {
     ca: read('again/ca.pem'),
@@ -79,7 +79,7 @@ test('Certificate: it exists already: it stays; --renew replaces it, signed by t
   expect(certificate('again/server.pem').verify(certificate('again/ca.pem').publicKey)).toBe(true);
 });
 
-test('Certificate: a second one: same authority; without the key of the authority: refused', async () => {
+test('Certificate: second name in one folder: the same authority signs it; refused without the key of the authority', async () => {
   await make('two');
   await make('two', { name: 'broker', hosts: 'broker.example' });
   expect(certificate('two/broker.pem').verify(certificate('two/ca.pem').publicKey)).toBe(true);
@@ -87,17 +87,17 @@ test('Certificate: a second one: same authority; without the key of the authorit
   await expect(make('two', { name: 'third' })).rejects.toThrow(/ca\.pem is there, and .*ca\.key is not/);
 });
 
-test('Certificate: --renew without hosts: it keeps its hosts, and reports them', async () => {
+test('Certificate: --renew without hosts: the new certificate keeps the hosts of the replaced one, and the result names them', async () => {
   await make('names', { hosts: 'a.example,10.0.0.7,[2001:db8::1]' });
   const { hosts } = await make('names', { renew: true });
   expect(hosts).toBe('a.example,10.0.0.7,2001:db8::1');
   const { subjectAltName } = certificate('names/server.pem');
   expect(subjectAltName).toBe('DNS:a.example, IP Address:10.0.0.7, IP Address:2001:DB8:0:0:0:0:0:1');
-  // Given hosts replace them.
+  // Hosts of the command replace the hosts of the old certificate.
   expect((await make('names', { renew: true, hosts: 'b.example' })).hosts).toBe('b.example');
 });
 
-test('Certificate: a host is missing: the error names it, and the command that replaces the certificate', async () => {
+test('Certificate: exists without a wanted host: the error names the host, and the command that replaces the certificate', async () => {
   await make('lacks', { hosts: 'A.example,::1' });
   await expect(make('lacks', { hosts: 'a.example,b.example' })).rejects.toThrow(
     /is not for b\.example; --renew --host a\.example,::1,b\.example replaces/,
@@ -105,7 +105,7 @@ test('Certificate: a host is missing: the error names it, and the command that r
   await expect(make('lacks', { hosts: '0:0::1' })).rejects.toThrow(/stays; --renew replaces it/);
 });
 
-test('Certificate: subject: the first host that is short enough; the authority has its own name', async () => {
+test('Certificate: subject: CN is the first host that is short enough; the authority has its own CN', async () => {
   const long = `${'a'.repeat(60)}.example`;
   await make('subjects', { hosts: `${long},b.example` });
   expect(certificate('subjects/ca.pem').subject).toBe('O=Millrace\nCN=Millrace development CA');
@@ -121,7 +121,7 @@ test.each(['a b', '', 'localhost,', '-x', 'a/b', 'a\nsubjectAltName = DNS:b', '1
   },
 );
 
-test('Command: a certificate: it reports the files, and the settings that name them', () => {
+test('npm run certificates: a certificate is written: the output names the files and the settings for them', () => {
   const out = join(folder, 'command');
   const output = execFileSync(process.execPath, [SCRIPT, '--host', 'localhost', '--out', out], {
     encoding: 'utf8',
@@ -131,14 +131,14 @@ test('Command: a certificate: it reports the files, and the settings that name t
   expect(output).toMatch(/HTTP_TLS_CERT=\S+server\.pem HTTP_TLS_KEY=\S+server\.key/);
 });
 
-test('Command: no --out: the files are below DATA_DIR, even when other settings are wrong', () => {
+test('npm run certificates: no --out, and other settings are wrong: the files are written below DATA_DIR', () => {
   const env = { ...process.env, DATA_DIR: join(folder, 'data'), HTTP_TLS_CERT: join(folder, 'not-yet.pem') };
   const { status, stdout } = spawnSync(process.execPath, [SCRIPT], { cwd: folder, env, encoding: 'utf8' });
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('For localhost,') });
   expect(statSync(join(folder, 'data/tls/ca.pem')).isFile()).toBe(true);
 });
 
-test('Command: no --out, no DATA_DIR yet: the command makes one that --fresh may empty', async () => {
+test('npm run certificates: no --out, and DATA_DIR does not exist: creates a DATA_DIR that --fresh may empty', async () => {
   const dataDir = join(folder, 'first');
   const env = { ...process.env, DATA_DIR: dataDir };
   expect(spawnSync(process.execPath, [SCRIPT], { cwd: folder, env }).status).toBe(0);

@@ -19,7 +19,7 @@ test('Docker image: .dockerignore: allows the files that the Dockerfile copies, 
 /** Packages that the code can work without. */
 const OPTIONAL = ['pino-pretty'];
 
-test('Docker image: imports of its code: every file and every package is in it', () => {
+test('Docker image: imports of its code: the image contains every imported file and package', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   // A browser loads `web`, and `docs` is built in a stage of its own.
   const server = folders.filter((folder) => folder !== 'web' && folder !== 'docs');

@@ -16,7 +16,7 @@ const setting = (name) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '
 const [, version] =
   /^systemd (\d+)/.exec(spawnSync('systemd-analyze', ['--version']).stdout?.toString() ?? '') ?? [];
 
-test('systemd unit: its command: that of npm start; it can write only to its own directory', () => {
+test('systemd unit: command: equals npm start; the process can write only to its own directory', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(setting('ExecStart')).toBe(scripts.start.replace('exec ', '/usr/bin/env '));
   expect(setting('Environment')).toContain(`DATA_DIR=/var/lib/${setting('StateDirectory')}`);
@@ -25,7 +25,7 @@ test('systemd unit: its command: that of npm start; it can write only to its own
   expect(setting('MemoryDenyWriteExecute')).toBe('');
 });
 
-test('systemd unit: restart: not after errors that persist; after all others, without a limit', () => {
+test('systemd unit: restart: never after errors that persist, and without a limit after all others', () => {
   const { session_taken, schema_differs, bad_settings, database_away, broker_away } = ERRORS;
   const prevented = setting('RestartPreventExitStatus').split(' ').map(Number);
   expect(prevented).toEqual([session_taken, schema_differs, bad_settings].map(({ exit }) => exit));
@@ -33,14 +33,14 @@ test('systemd unit: restart: not after errors that persist; after all others, wi
   expect([setting('Restart'), setting('StartLimitIntervalSec')]).toEqual(['on-failure', '0']);
 });
 
-test('systemd unit: Alloy: collects its log by its name', () => {
+test('systemd unit: log: Alloy collects it by the name of the unit', () => {
   expect(readFileSync('infra/monitoring/alloy/config.alloy', 'utf8')).toContain(
     '_SYSTEMD_UNIT=millrace.service',
   );
 });
 
 // Without systemd the unit cannot run.
-(version ? test : test.skip)('systemd unit: systemd-analyze verify: no finding', () => {
+(version ? test : test.skip)('systemd unit: systemd-analyze verify: finds nothing', () => {
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', UNIT], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
@@ -55,7 +55,7 @@ test('systemd unit: Alloy: collects its log by its name', () => {
 describe('Page of the systemd unit', () => {
   const page = readFileSync('docs/how-to/run-as-a-service.md', 'utf8');
 
-  test('Page of the systemd unit: a new version: it is built, migrated by the role of migrate, and started, in this order', () => {
+  test('Page of the systemd unit: a new version: built, migrated with the role that migrates, and started, in this order', () => {
     const migrate = 'CQL_USERNAME=millrace_migrate CQL_PASSWORD_FILE=secrets/migrate npm run -s migrate';
     expect(readFileSync('docs/how-to/secure-an-installation.md', 'utf8')).toContain(migrate);
     const [, section = ''] = page.split('\nFor a new version:\n');
@@ -72,13 +72,13 @@ describe('Page of the systemd unit', () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
-  test('Page of the systemd unit: sudo: no pattern, because the shell of the user expands it, who may not read the directory', () => {
+  test('Page of the systemd unit: sudo commands: contain no glob pattern, because the user may not read the directory', () => {
     const commands = [...page.matchAll(/^ +\$ (sudo .*)$/gm)].map(([, command]) => command);
     expect(commands.length).toBeGreaterThan(5);
     for (const command of commands) expect(command).not.toMatch(/[*?]/);
   });
 
-  test('Page of the systemd unit: npm run migrate: the version of the schema', () => {
+  test('Page of the systemd unit: npm run migrate: the page shows the newest version of the schema', () => {
     const { length } = readdirSync('schema/migrations');
     expect(page).toContain(`The schema went from version 0 to ${length}.`);
   });

@@ -14,7 +14,7 @@ const versions = readVersions();
 /** @param {string} version @param {string | undefined} value a shorter version matches every version that begins with it */
 const agrees = (version, value) => version === value || value?.startsWith(`${version}.`);
 
-test('Versions: every file of the repository: those of the table', () => {
+test('Versions: every file of the repository: each version equals that of infra/versions.env', () => {
   const others = filesWithVersions().flatMap(({ file, text }) =>
     pinsIn(text)
       .filter(({ name, version }) => !agrees(version, versions.get(name)))
@@ -23,20 +23,20 @@ test('Versions: every file of the repository: those of the table', () => {
   expect(others).toEqual([]);
 });
 
-test('Versions: images and providers: all in the table', () => {
+test('Versions: images and providers: each one is in infra/versions.env', () => {
   const unknown = filesWithVersions().flatMap(({ file, text }) =>
     unknownIn(text).map((name) => `${file}: ${name}`),
   );
   expect(unknown).toEqual([]);
 });
 
-test('Versions: table: the names that the test knows, with full versions', () => {
+test('Versions: infra/versions.env: has the names that this test searches for, with full versions', () => {
   expect([...versions.keys()].sort()).toEqual([...pinnable].sort());
   for (const [name, value] of versions)
     expect([name, value]).toEqual([name, expect.stringMatching(/\d+\.\d+\.\d+/)]);
 });
 
-test('Versions: search: finds every kind of place', () => {
+test('Versions: search of this test: finds a version in every kind of place', () => {
   const found = pinsIn(`
     image: "scylladb/scylla:9.1.1"
 FROM node:9.2.2-slim AS base

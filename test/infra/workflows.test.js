@@ -42,17 +42,17 @@ const scripts = () =>
   steps().flatMap(({ run: script }) => (script ? [script.replaceAll(/\$\{\{.*?\}\}/g, 'x')] : []));
 
 test.each(['vendor.github-workflows', 'custom.github-workflows-require-timeout'])(
-  'Workflows: schema %s: valid',
+  'Workflows: all files: valid by the schema %s',
   async (schema) => {
     await run(python.program('check-jsonschema'), ['--builtin-schema', schema, ...FILES]);
   },
 );
 
-test('Dependabot: its configuration: valid by its schema', async () => {
+test('Dependabot: configuration: valid by its schema', async () => {
   await run(python.program('check-jsonschema'), ['--builtin-schema', 'vendor.dependabot', DEPENDABOT]);
 });
 
-test('Dependabot: its directories: all exist', () => {
+test('Dependabot: directories of the configuration: all exist', () => {
   const { updates } = dependabot;
   const directories = updates.flatMap(
     (/** @type {any} */ { directory, directories = [directory] }) => directories,
@@ -62,7 +62,7 @@ test('Dependabot: its directories: all exist', () => {
     expect([name, existsSync(`.${name.replace(/\*$/, '')}`)]).toEqual([name, true]);
 });
 
-test.each(FORMS)('Issue form %s: names, labels and ids: present, each id once', async (file) => {
+test.each(FORMS)('Issue form %s: has a name and a label, and each field has a unique id', async (file) => {
   const { name, description, labels, body } = await readYaml(python, file);
   expect([name, description, labels]).toEqual([expect.any(String), expect.any(String), [expect.any(String)]]);
   const fields = body.filter((/** @type {any} */ { type }) => type !== 'markdown');
@@ -75,7 +75,7 @@ test.each(FORMS)('Issue form %s: names, labels and ids: present, each id once', 
   }
 });
 
-test('Workflows: permissions: they may read the repository, and one job may publish the pages', () => {
+test('Workflows: permissions: read access to the repository; only one job may publish the pages', () => {
   for (const workflow of workflows) expect(workflow.permissions).toEqual({ contents: 'read' });
   const own = jobs().filter(({ permissions }) => permissions);
   expect(own.map(({ permissions }) => permissions)).toEqual([{ pages: 'write', 'id-token': 'write' }]);
@@ -101,7 +101,7 @@ test('Workflows: scripts: shellcheck finds nothing', async () => {
   expect(stdout).toBe('');
 });
 
-test('Workflows: files and images that they name: all exist', () => {
+test('Workflows: files and images in the scripts: all exist', () => {
   const missing = scripts().flatMap((script) =>
     [...script.matchAll(/(?<![\w/.])(infra\/[\w./-]+)/g)]
       .map((match) => String(match[1]).replace(/[/.]+$/, ''))
@@ -116,7 +116,7 @@ test('Workflows: files and images that they name: all exist', () => {
 test.each([
   ['bash .ci/run', ['push', 'pull_request']],
   ['npm run test:all', ['schedule', 'push']],
-])('Workflows: %s: a job runs it whole', (script, events) => {
+])('Workflows: %s: one job runs the whole command at the expected events', (script, events) => {
   const owner = workflows.find((workflow) =>
     Object.values(workflow.jobs).some((job) =>
       job.steps.some((/** @type {any} */ step) => step.run === script),

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
 /**
- * Runs the clean-ups of each test of the file after it, also when it fails, in reverse order.
+ * Runs the clean-ups of each test after the test, also after a failed one, in reverse order.
  *
  * @param {number} [withinMs] default: the timeout of a test
  * @returns {(cleanUp: () => unknown) => void} registers a clean-up
@@ -14,7 +14,8 @@ export function useCleanUps(withinMs) {
 }
 
 /**
- * Runs clean-ups, those registered last first, and forgets them. One that fails keeps no other from running, or its process would stay.
+ * Runs clean-ups, the last registered one first, and forgets them. A failed clean-up does not stop the others, because their
+ * processes would stay.
  *
  * @param {Array<() => unknown>} cleanUps
  * @throws what the first failure threw
@@ -33,7 +34,7 @@ export async function runCleanUps(cleanUps) {
 }
 
 /**
- * Starts something for the tests of a file, and ends it after them. Its members exist as soon as it runs.
+ * Starts something for the tests of a file, and ends it after them. The returned object gets its members when the start ends.
  *
  * @template {object} T
  * @param {() => Promise<T>} start

@@ -12,6 +12,6 @@ export default async function startSharedEngine() {
   line.clear();
   process.env[CONTACT_POINT] = engine.contactPoint;
   process.env[KEYSPACES] = await mkdtemp(join(tmpdir(), 'millrace-keyspaces-'));
-  // Jest passes it from the set-up to the teardown. Test files do not see it.
+  // Jest passes global objects from the set-up to the teardown. Test files do not see them.
   Reflect.set(globalThis, 'sharedEngine', engine);
 }

@@ -1,5 +1,5 @@
 /**
- * How often a property or a random history is tried. A run with `--long` tries each five times as often. `TEST_RUNS=100` asks for more.
+ * Number of tries of a property or a random history. A run with `--long` tries each five times as often. `TEST_RUNS=100` asks for more.
  *
  * @param {number} ordinary in an ordinary run
  */

@@ -66,7 +66,7 @@ test('Broker TLS: known authority: ingest, its live readers and --drain connect'
 });
 
 test.each(['another authority', 'no authority'])(
-  'Broker TLS: %s: refused, and the error names the setting',
+  'Broker TLS: MQTT_TLS_CA has %s: the broker is refused, and the error names the setting',
   async (which) => {
     const { MQTT_TLS_CA: _, ...none } = settings;
     const other = await certificates.make('other', { renew: true });

@@ -71,7 +71,7 @@ async function readiness() {
   return { status, ...JSON.parse(text) };
 }
 
-test('Database unavailable: requests get 503 with Retry-After; the process is alive, and not ready', async () => {
+test('HTTP API: the database is away: requests get 503 with Retry-After; the process is alive, and not ready', async () => {
   for (const path of ['/latest', '/devices', '/devices/quiet', '/devices/quiet/sensors/s/measurements']) {
     const answer = await send(quiet.httpUrl, `/api/v1${path}`);
     expectProblem(answer, 503, 'unavailable');
@@ -110,19 +110,19 @@ describe('The database is back', () => {
     sent = await Promise.all(loads.map((load) => load.end()));
   });
 
-  test('PUBACK: database was away: it arrives afterwards, and the rows are stored', async () => {
+  test('PUBACK: database is back: every waiting PUBACK arrives, and the rows are stored', async () => {
     await Promise.all(messages.map((message) => message.acknowledged));
     expect(await storedValues(quiet, 'quiet')).toEqual(zeroTo(20));
   });
 
-  test('Ingest: database was away under load: every sample is acknowledged and stored', async () => {
+  test('Ingest: database is back after load: every sample is acknowledged and stored', async () => {
     for (const [index, device] of DEVICES.entries())
       expect(await storedValues(loaded, device)).toEqual(zeroTo(Number(sent[index])));
     await until(async () => (await readMetric(loaded, 'iot_ingest_in_flight')) === 0);
     expect(await readMetric(loaded, 'iot_ingest_unsettled_bytes')).toBe(0);
   });
 
-  test('Readiness: database was away: ready again, and requests are answered', async () => {
+  test('Readiness: database is back: the process is ready, and requests are answered', async () => {
     await until(async () => (await readiness()).ready);
     await until(async () => (await send(quiet.httpUrl, '/api/v1/latest')).status === 200);
   });

@@ -59,7 +59,7 @@ async function storedValues(system, device, base) {
 
 const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
-test('PUBACK: commits finish in another order: PUBACKs leave in order of arrival', async () => {
+test('PUBACK: commits finish out of order: PUBACKs are sent in the order of arrival', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const system = await startTestSystem({
@@ -176,8 +176,9 @@ describe('Process ends under load', () => {
     expect(sent).toBeGreaterThan(COUNT);
   }
 
-  test('kill -9: the acknowledged samples are stored, the rest is sent again and stored once', () =>
+  test('Process ends under load, kill -9: acknowledged samples are stored, the rest is sent again and stored once', () =>
     endUnderLoad('SIGKILL', null));
 
-  test('Process ends under load: SIGTERM: the same, with exit code 0', () => endUnderLoad('SIGTERM', 0));
+  test('Process ends under load, SIGTERM: exit code 0, and every sample is stored once after a restart', () =>
+    endUnderLoad('SIGTERM', 0));
 });

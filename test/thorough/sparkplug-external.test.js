@@ -99,7 +99,7 @@ test('Sparkplug host: killed between births and data: its will is published, and
   expect(await temperatures(second, node)).toEqual([20.5, 22, 23]);
 });
 
-test('Sparkplug host: it leaves: offline is published before; a wrong offline is corrected', async () => {
+test('Sparkplug host: another client publishes a wrong offline: the host corrects it; a stop publishes offline', async () => {
   const { client, received } = await listen(STATE);
   const api = await start({ MQTT_CLIENT_ID: 'host' });
   await until(() => received.at(-1)?.online === true);
@@ -113,7 +113,7 @@ test('Sparkplug host: it leaves: offline is published before; a wrong offline is
   expect(received.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
 });
 
-test('Sparkplug: SPARKPLUG is off after a restart: the process ends the subscription of its session', async () => {
+test('Sparkplug host: SPARKPLUG is off after a restart: the process ends the Sparkplug subscription of its session', async () => {
   const before = await start({ MQTT_CLIENT_ID: 'host' });
   before.signal('SIGTERM');
   await before.ended;

@@ -71,7 +71,7 @@ async function post(to, device, samples) {
   expect(response.status).toBe(200);
 }
 
-test('streaming out: a message is committed: its record has the samples, the key and the headers', async () => {
+test('Streaming out: a message is committed: its record has the samples, the key and the headers', async () => {
   const hour = newHour();
   const samples = samplesOf(hour, 3);
   await send('hot-1', samples);
@@ -98,7 +98,7 @@ test('streaming out: a message is committed: its record has the samples, the key
   ]);
 });
 
-test('streaming out: many messages of a device at once: their records keep the order of arrival', async () => {
+test('Streaming out: many messages of a device at once: their records keep the order of arrival', async () => {
   const hour = newHour();
   const samples = samplesOf(hour, 200);
   await Promise.all(samples.map((sample) => send('ordered', [sample])));
@@ -107,22 +107,22 @@ test('streaming out: many messages of a device at once: their records keep the o
   expect(found.every(({ source }) => source === 'hot')).toBe(true);
 });
 
-test('streaming out: a process commits and is gone: the completion of the hour sends its blocks once', async () => {
+test('Streaming out: a process ends after its commit: the completion of the hour sends its blocks once', async () => {
   const hour = newHour();
   await post(silent, 'lost', samplesOf(hour, 5));
   await send('kept', samplesOf(hour, 4));
   await untilStreamed('kept', 4);
-  // Kafka has answered, so the block has its note.
+  // Kafka has answered, so the block is noted as sent.
   await until(async () => (await readMetric(system(), 'iot_stream_queue_bytes')) === 0);
   await closeHour(hour);
   const lost = await streamed('lost');
   expect(lost.map(({ ts, value }) => ({ ts, value }))).toEqual(samplesOf(hour, 5));
   expect(lost.every(({ source, late }) => source === 'completion' && !late)).toBe(true);
-  // The notes spare what was sent already.
+  // A block that is noted as sent is not sent again.
   expect(await streamed('kept')).toHaveLength(4);
 });
 
-test('streaming out: late samples of a process that is gone: the next completion sends them', async () => {
+test('Streaming out: a process ends after it stored late samples: the next completion sends them', async () => {
   const hour = newHour();
   await send('late', samplesOf(hour, 2));
   await closeHour(hour);
@@ -136,7 +136,7 @@ test('streaming out: late samples of a process that is gone: the next completion
   );
 });
 
-test('streaming out: Kafka is away: acknowledgements go on, and everything is in the topic afterwards', async () => {
+test('Streaming out: Kafka is away: messages are still acknowledged, and all samples reach the topic afterwards', async () => {
   const hour = newHour();
   await kafka.kill();
   for (let index = 0; index < 20; index++) await send('away', samplesOf(hour, 10, index * 10));
@@ -145,7 +145,7 @@ test('streaming out: Kafka is away: acknowledgements go on, and everything is in
   expect(found.map(({ ts }) => ts)).toEqual(samplesOf(hour, 200).map(({ ts }) => ts));
 });
 
-test('streaming out: an hour is complete: a watermark of each shard has its end', async () => {
+test('Streaming out: an hour is complete: the watermark of each shard is the end of that hour', async () => {
   const hour = newHour();
   await closeHour(hour);
   const records = await readTopic(kafka.address, topicName(PREFIX, 'watermarks'));
@@ -163,7 +163,7 @@ test('streaming out: an hour is complete: a watermark of each shard has its end'
   }
 });
 
-test('streaming out: a sensor has newer values: the compacted topic gets the newest', async () => {
+test('Streaming out: a sensor has newer values: the compacted topic gets the newest', async () => {
   const hour = newHour();
   await send('newest', samplesOf(hour, 7));
   const latest = await until(async () => {
@@ -176,7 +176,7 @@ test('streaming out: a sensor has newer values: the compacted topic gets the new
   expect(latest.key).toBe(latest.sensor_id);
 });
 
-test('streaming out: a process stops right after a message: the compacted topic has its newest value', async () => {
+test('Streaming out: a process stops right after a message: the compacted topic has its newest value', async () => {
   const hour = newHour();
   const stopping = await startTestSystem({
     settings: {
@@ -210,7 +210,7 @@ describe('npm run stream', () => {
     );
     const first = await stream('made', 'init', '--partitions', '2');
     expect(first).toMatchObject({ code: 0, output: expect.stringContaining(`✓ made  ${batches}`) });
-    // What was committed since then may be in the topics of another prefix only.
+    // Samples committed since then may be only in the topics of another prefix.
     const [, from = ''] = /^ {2}npm run stream -- replay --from (\S+)$/m.exec(first.output) ?? [];
     const groups = [0, 1].map((group) => store().streaming.streamedUntil(group));
     expect(Date.parse(from)).toBe(Math.min(...(await Promise.all(groups)).map(Number)));
@@ -226,7 +226,7 @@ describe('npm run stream', () => {
     expect(output).toMatch(/^Waiting in \S+: \d+ of 67108864 bytes, for \d+\.\d s/m);
   });
 
-  test('npm run stream: replay: the blocks of a range come again, and only those', async () => {
+  test('npm run stream: replay of a range: exactly the blocks of that range are sent again', async () => {
     const hour = newHour();
     await send('replayed', samplesOf(hour, 3));
     await untilStreamed('replayed', 3);
@@ -238,14 +238,14 @@ describe('npm run stream', () => {
     expect(await streamed('replayed')).toHaveLength(before + 3);
   });
 
-  test('npm run stream: replay: an empty range: usage', async () => {
+  test('npm run stream: replay: --from is after --to: a usage error', async () => {
     const { code, output } = await stream(PREFIX, 'replay', '--from', '2026-01-02', '--to', '2026-01-01');
     expect(code).toBe(2);
     expect(output).toContain('--from is before --to');
   });
 });
 
-test('sender: callers at once, records of one partition: Kafka has each record once', async () => {
+test('KafkaSender: concurrent callers, one partition: Kafka has each record once, in order', async () => {
   const topic = 'callers-at-once';
   const options = { clientId: 'callers', bootstrapBrokers: [kafka.address] };
   const admin = new Admin(options);

@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 // No message of a device may close the connection of ingest: the broker would deliver it again without end.
 const { afterwards, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
-test('Subscriber: message over MAX_MESSAGE_BYTES: it becomes a dead letter, and the next one is stored', async () => {
+test('Subscriber: message over MAX_MESSAGE_BYTES: becomes a dead letter, and the next message is stored', async () => {
   const wire = await startWire();
   const system = await startSystem({ MQTT_URL: wire.url, MAX_MESSAGE_BYTES: '2000' });
   const client = await connectDevice();
@@ -54,7 +54,7 @@ test('Subscriber: unknown topics: not delivered; a topic without a device become
   expect(wire.connections).toHaveLength(1);
 });
 
-test('Subscriber: retained batch: stored when it is published, and not again with the next connection', async () => {
+test('Subscriber: retained measurements: stored when they are published, and not again after a reconnect', async () => {
   const wire = await startWire();
   const client = await connectDevice();
   const payload = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's', ts: Date.now(), value });
@@ -83,7 +83,7 @@ async function startBrokerWithAcl() {
   return { broker, settings: { MQTT_URL: broker.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' } };
 }
 
-test('Sparkplug host: the broker refuses its STATE message: fatal, with an error that names the remedy', async () => {
+test('Sparkplug host: the broker refuses the STATE message: a fatal error names the remedy', async () => {
   const { settings } = await startBrokerWithAcl();
   const fatal = new Promise((resolve) => {
     const starting = startTestSystem({ settings, onFatal: resolve });
@@ -95,7 +95,7 @@ test('Sparkplug host: the broker refuses its STATE message: fatal, with an error
   });
 });
 
-test('Subscriber: broker with an ACL: a device publishes for itself only, and other devices are not affected', async () => {
+test('Subscriber: broker with an ACL: a device publishes only for itself, and other devices are not affected', async () => {
   const { broker, settings } = await startBrokerWithAcl();
   const wire = await startMqttWire(broker.url);
   afterwards(() => wire.stop());
@@ -117,7 +117,7 @@ test('Subscriber: broker with an ACL: a device publishes for itself only, and ot
   expect(wire.connections).toHaveLength(1);
 });
 
-test('Readiness: messages wait and none is acknowledged: not ready, although the database answers', async () => {
+test('Readiness: messages wait and none is acknowledged: the process is not ready, although the database answers', async () => {
   const cql = await startCql();
   const system = await startSystem({ CQL_CONTACT_POINTS: cql.contactPoint }, { unsettled: 300 });
   const client = await connectDevice();

@@ -45,7 +45,7 @@ test('Subscriber: the broker restarts: unacknowledged and new messages are store
   await until(async () => (await storedValues(system, 'd')).length === 6);
 });
 
-test('Subscriber: retained status: it sets online without last_seen, and does not come again after a reconnect', async () => {
+test('Subscriber: retained status: sets online without last_seen, and is not delivered again after a reconnect', async () => {
   const wire = await startWire();
   const client = await connectDevice();
   const session = Date.now();

@@ -25,16 +25,16 @@ const LINE = {
   flags: FLAGS,
 };
 
-/** At this rate for a minute before anything counts. */
+/** Length of the warm-up at this rate, in ms, before anything counts. */
 const WARM_MS = 60_000;
 
-/** Memory is looked at so often, in ms; what it does at the beginning, this part of the time, is no slope. */
+/** Interval of the memory readings, in ms. The first part of them, `SETTLING`, does not count for the slope. */
 const MEMORY_EVERY_MS = 5000;
 const SETTLING = 0.1;
 
 /** @typedef {{ minutes: number, p50: number, p99: number, p999: number, mb: number }} Stretch */
 
-// npm run soak: a fixed rate for a long time; what memory does, and what latencies do.
+// npm run soak: runs a fixed rate for a long time, and reports memory and latencies.
 await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
   const shape = shapeOf(flags.shape);

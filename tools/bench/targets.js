@@ -25,7 +25,7 @@ import { figure } from './report/table.js';
  * @typedef {object} Target
  * @property {string} figure what is measured
  * @property {keyof Results} part the part of the bench that measures it
- * @property {number} atLeast or
+ * @property {number} atLeast lower limit, or
  * @property {number} atMost
  * @property {(results: Required<Results>) => number} read NaN where it was not measured
  */

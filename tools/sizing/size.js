@@ -91,7 +91,7 @@ export function readPlan(argv) {
   return { fleet, signal, replication: flags.replication, node: { vcpus, diskBytes } };
 }
 
-/** BATCH_DAYS goes no further. */
+/** The maximum of BATCH_DAYS. */
 const MOST_BATCH_DAYS = 3650;
 
 /** @param {number} days @param {number} least @param {number} most */

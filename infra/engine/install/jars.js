@@ -30,7 +30,7 @@ export const CASSANDRA_JARS = {
 
 /**
  * The folder that holds, or will hold, a set of jars. Its name carries the pom's digest: a changed pom is a new
- * folder, and what is there is always whole, because it appears by one rename.
+ * folder, and an existing folder is always complete, because it appears by one rename.
  *
  * @param {string} engineDir
  * @param {JarSet} set
@@ -58,7 +58,7 @@ export async function hasJars(engineDir, set) {
  * @param {JarSet} options.set
  * @param {string} options.maven the program `mvn`
  * @param {string} options.javaHome
- * @param {(text: string) => void} [options.onStatus] gets what is true now, often
+ * @param {(text: string) => void} [options.onStatus] gets the current status, often
  * @param {AbortSignal} [options.signal] ends Maven
  * @param {number} [options.silentMs] a try ends when Maven prints nothing for so long
  * @param {number[]} [options.pausesMs] between the tries
@@ -94,7 +94,7 @@ export async function ensureJars(options) {
   return whole;
 }
 
-/** @param {string} engineDir takes away what interrupted downloads left, and leaves what is being written now */
+/** Removes the files of interrupted downloads, and keeps those of downloads in progress. @param {string} engineDir */
 async function removeLeftovers(engineDir) {
   for (const name of await readdir(engineDir)) {
     const pid = /\.part-(\d+)$/.exec(name)?.[1];

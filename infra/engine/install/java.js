@@ -77,6 +77,6 @@ async function inspect(path) {
     const home = /java\.home = (.+)/.exec(stderr);
     return version && home ? { major: Number(version[1]), home: String(home[1]).trim() } : null;
   } catch {
-    return null; // Not there, or macOS's placeholder for Java. Both mean that there is no Java.
+    return null; // The program is missing, or macOS's placeholder: there is no Java.
   }
 }

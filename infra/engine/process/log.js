@@ -70,7 +70,7 @@ export async function explainEnd(path, { ready, dataDir, title = 'Cassandra', me
 function lastWords(text) {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at |^\s+\.\.\. \d+/.test(line));
   const ends = lines.filter((line) => line.startsWith(ENDED)).slice(-1);
-  // That line has only how it ended. The cause stands before it, where the server has logged one.
+  // The last line only has how the server ended. A cause that the server has logged stands before it.
   const others = lines.filter((line) => !line.startsWith(ENDED));
   const first = others.findLastIndex((line) => /^(ERROR|FATAL)|^Exception|^Error/.test(line));
   const shown = [...(first === -1 ? others.slice(-5) : others.slice(first, first + 5)), ...ends];

@@ -1,8 +1,8 @@
 /**
  * Keeps one Cassandra, in a process group of its own, and ends it when its parent asks or dies.
  *
- * Ctrl-C in a terminal reaches the whole foreground group, so the engine must not be in it: the API would lose its
- * database while it drains. But a process outside the group survives its parent, unless somebody watches: this does.
+ * Ctrl-C in a terminal reaches the whole foreground group, so the engine must not be in it: the API would lose its database while it
+ * drains. A process outside the group survives its parent. So this supervisor watches the parent.
  *
  * Run by infra/engine as `node supervisor.js DIR JSON`, with an IPC channel. Sends `{ refused: true }` when another engine
  * holds DIR; understands `{ stop: ms }`, the time that Cassandra has to drain.
@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process';
 import { releaseLock, takeLock, updateLock } from './lock.js';
 import { ENDED } from './log.js';
 
-/** How long Cassandra may drain before it is killed, if the parent sends no limit, ms. Draining takes about 2.5 s. */
+/** Time limit for the drain of Cassandra before it is killed, if the parent sends no limit, in ms. Draining takes about 2.5 s. */
 const DRAIN_MS = 7000;
 
 /** @typedef {{ java: string, args: string[], cwd: string }} Command */
@@ -40,7 +40,7 @@ function keep() {
     setTimeout(() => java.kill('SIGKILL'), drainMs).unref();
   };
   const end = (/** @type {string} */ how) => {
-    // Into the log: a Java that was killed has left no last words there.
+    // A Java process that was killed has not logged its own end.
     if (!holder.stopping) console.error(`${ENDED} ${how}`);
     releaseLock(dir);
     process.exit(0);

@@ -12,7 +12,7 @@ if [ $# -ne 2 ] || [ -z "$1" ]; then
 fi
 instance=$1
 
-# 48 h, the longest that the document takes: after its hour it would end a repair. An instance that does not answer fails in a minute.
+# 48 h, the longest time that the document allows. Its default of one hour would end a repair. An unreachable instance fails in a minute.
 parameters=$(node -p 'JSON.stringify({ commands: [process.argv[1]], executionTimeout: ["172800"] })' -- "$2")
 command=$(aws ssm send-command --instance-ids "$instance" --document-name AWS-RunShellScript --timeout-seconds 60 \
   --parameters "$parameters" --query Command.CommandId --output text)

@@ -4,7 +4,7 @@ import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { DDL } from '../../../schema/migrate/cluster.js';
 
 // A step of plans: each argument is a statement that alters a table, run as CQL_USERNAME with the settings of the application.
-// Without any it only signs in.
+// Without an argument the step only signs in.
 await runCommand(async () => {
   const { cql } = readCommandSettings('database');
   const client = await connect(cql, { applicationName: 'millrace-operations' });

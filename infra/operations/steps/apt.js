@@ -1,4 +1,4 @@
-/** How the packages of an engine are called: `version` is the beginning that all of one release have in common. */
+/** The packages of each engine. `version` is the beginning that all versions of one release have in common. */
 const PACKAGES = {
   scylla: { name: 'scylla', version: (/** @type {string} */ to) => `${to}-*` },
   cassandra: { name: 'cassandra', version: (/** @type {string} */ to) => to },
@@ -8,9 +8,9 @@ const PACKAGES = {
 const APT = 'sudo env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Options::=--force-confold';
 
 /**
- * A version from a source of packages, in two commands, so that a node is away for the second alone. The packages of an engine
- * demand each other in the very same version, while apt takes the newest of each: so all of them are pinned. The pin
- * stays, and keeps what installs by itself from going further.
+ * Installs a version from a source of packages, in two commands, so that a node is down only during the second one. The packages of
+ * an engine depend on each other in the same version, while apt takes the newest of each, so all of them are pinned. The pin
+ * stays, and prevents automatic updates to a newer version.
  *
  * @param {'scylla' | 'cassandra'} engine
  * @param {string} to

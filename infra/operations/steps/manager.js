@@ -9,7 +9,7 @@ const LOOK_EVERY_S = 10;
 export const sctool = (...words) => command('sctool', ...words);
 
 /**
- * A task of ScyllaDB Manager to its end: `sctool` itself returns when a task is planned.
+ * Runs a task of ScyllaDB Manager to its end, because `sctool` itself returns when a task is planned.
  *
  * @param {string} title
  * @param {object} task

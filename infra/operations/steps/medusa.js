@@ -7,15 +7,15 @@ import { command } from './shell.js';
 /** Settings of Medusa on every node. They hold its credentials for the store, so these are on no command line. */
 const SETTINGS = '/etc/medusa/medusa.ini';
 
-/** How Medusa's settings call a store, as a regular expression. @satisfies {Record<string, string>} */
+/** The names of the stores in Medusa's settings, as regular expressions. @satisfies {Record<string, string>} */
 const PROVIDERS = { s3: 's3.*', gcs: 'google_storage' };
 
 /** @param {...string} words @returns {string} a command of Medusa's */
 export const medusa = (...words) => command('medusa', ...words);
 
 /**
- * Medusa reaches the other nodes by itself, and there each has its own settings: a bucket on the command line would be
- * that of one node alone.
+ * Medusa connects to the other nodes by itself, and each node has its own settings there. A bucket on the command line would apply to
+ * one node only.
  *
  * @param {string[]} nodes
  * @param {string} location `s3:BUCKET` or `gcs:BUCKET`

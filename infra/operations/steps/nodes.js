@@ -4,8 +4,8 @@ import { until } from './wait.js';
 /** @import { Step } from '../plan.js' */
 
 /**
- * True when `nodetool status` knows just so many nodes, and all of them are up and take part. Addresses play no part in
- * it: they may be others than those by which the nodes are reached from here.
+ * True when `nodetool status` knows exactly so many nodes, and all of them are up and take part. The check ignores addresses, because
+ * the nodes may be reached from here by other ones.
  *
  * @param {number} count
  */
@@ -13,7 +13,7 @@ const allUp = (count) =>
   `nodetool status | awk "/^[UD][NLJM] / {all++} /^UN / {up++} END {exit all != ${count} || up != ${count}}"`;
 
 /**
- * Nothing is begun while a node is away: two nodes of three away are no quorum.
+ * No operation begins while a node is down, because two of three nodes down are no quorum.
  *
  * @param {string} viewer
  * @param {number} count
@@ -33,12 +33,12 @@ export const awaitAllUp = (viewer, count, within) =>
   );
 
 /**
- * True when they have. A node that has left is reported as unreachable for days; one that is away is found by `allUp`.
+ * True when all nodes have one schema. A node that has left is reported as unreachable for days. `allUp` finds a node that is down.
  */
 const ONE_SCHEMA =
   'nodetool describecluster | awk "/Schema versions:/ {on = 1; next} /^[^\\t]/ {on = 0} /UNREACHABLE/ {next} on && /: \\[/ {n++} END {exit n != 1}"';
 
-/** Two schemas at once take seconds to become one, where nothing is wrong. */
+/** Nodes with two schemas agree on one within seconds, if nothing is wrong. */
 const AGREE_WITHIN_MS = 120_000;
 
 /** @param {string} viewer @param {number} within ms */
@@ -69,7 +69,7 @@ export const awaitServing = (node, within) =>
   );
 
 /**
- * One node stopped and started, while the others serve: it is back, and known to be back, before this ends.
+ * Stops and starts one node while the others serve. The steps end when the other nodes see it again.
  *
  * @param {string} node
  * @param {string[]} nodes all

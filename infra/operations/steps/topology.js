@@ -41,7 +41,7 @@ END {
 }`;
 
 /**
- * Goes no further where fewer nodes would be left than copies are kept, or a rack would be lost that copies need.
+ * Fails if fewer nodes than copies would be left, or if a rack that copies need would be lost.
  *
  * @param {string} viewer
  * @param {Given} given
@@ -56,7 +56,7 @@ export const expectEnoughLeft = (viewer, { keyspace }, id) =>
   );
 
 /**
- * Others find the cluster by their seeds at their next start.
+ * Prints a note if the node is a seed, because other nodes need a seed at their next start.
  *
  * @param {string} viewer
  * @param {Given} given
@@ -73,7 +73,7 @@ if [ -n "$address" ] && grep -E "^[ -]*seeds:" ${configOf(given)} | grep -qwF "$
 fi`,
   );
 
-/** A node that is its own seed founds a cluster of its own, or joins without its share. @param {string} node @param {Given} given */
+/** A node that is its own seed creates a separate cluster, or joins without its share. @param {string} node @param {Given} given */
 export const expectOtherSeeds = (node, given) =>
   onNode(
     node,

@@ -1,6 +1,6 @@
 /**
- * A clock that ticks at even intervals. Each sample belongs to a tick, ticks may have no sample, and what a time adds
- * to its tick is the jitter alone, where differences of times would hold it twice.
+ * A clock that ticks at even intervals. Each sample belongs to a tick, and a tick may have no sample. The difference of a time from
+ * its tick holds the jitter once. Differences between times would hold it twice.
  *
  * @typedef {{ origin: number, interval: number }} Clock in 2^-24 ms: the first tick since the hour began, and from
  *   tick to tick
@@ -9,7 +9,7 @@
 /** The resolution of an interval: 65,536 intervals are exact to 0.01 ms. */
 const FRACTION = 2 ** 24;
 
-/** Years from the hour, and exact in a double. */
+/** The limit of times and intervals: years from the hour, and exact in a double. */
 export const MOST = 2 ** 53;
 
 /** The number of differences for the median. */

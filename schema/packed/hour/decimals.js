@@ -7,7 +7,7 @@ import { fromNumbers, toNumbers } from './integers.js';
  * whole number, divided again, gives the same double, bit by bit. Some round to single precision on the way.
  */
 
-/** With more digits a full double passes for a decimal now and then, and wins nothing by it. */
+/** With more digits, a full double counts as a decimal by chance, and saves no bytes. */
 export const MOST_DIGITS = 12;
 
 /** Division by a power of ten is rounded correctly as long as both numbers are exact. */
@@ -16,7 +16,7 @@ const MOST = 2 ** 53;
 /**
  * @typedef {object} Decimals
  * @property {number} digits behind the point
- * @property {number[] | Float64Array} minusZeros where `-0` stands: no whole number, and what `-0.00` from a display or a printf becomes
+ * @property {number[] | Float64Array} minusZeros indexes of `-0`, which is no whole number; displays and printf write it as `-0.00`
  * @property {Integers} integers the values times 10^digits
  */
 

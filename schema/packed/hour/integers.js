@@ -1,5 +1,5 @@
 /**
- * Whole numbers of 64 bits, two's complement, as their upper and lower halves. Not as BigInts: each step with one makes an
+ * Whole numbers of 64 bits, two's complement, as their upper and lower halves. BigInts are not used: each operation makes an
  * object, and the compiler of V8 11.3 (Node 20) was seen to end the process over a loop with BigInt.asUintN.
  *
  * @typedef {{ hi: Int32Array, lo: Int32Array }} Integers
@@ -50,8 +50,8 @@ export const byWidth = (a, b) => a[0] - b[0] || (a[1] >>> 0) - (b[1] >>> 0);
  * In one pass, because this loop is the largest cost of packing after deflate.
  *
  * @param {Integers} integers
- * @param {number} order 0: each is foretold to be `start`; 1: to be as the one before it, the first as `start`; 2: to go on
- *   from the one before it as that one did, `slope` being the step to the first
+ * @param {number} order 0: each is predicted as `start`; 1: as the one before it, the first as `start`; 2: as the one before it plus
+ *   the last step, `slope` being the step to the first
  * @param {Wide} start
  * @param {Wide} [slope]
  * @returns {{ codes: Integers, bits: number }} `bits`: of the greatest code
@@ -93,7 +93,7 @@ export function codesOf({ hi, lo }, order, start, slope = [0, 0]) {
  *
  * @param {Integers} integers
  * @param {Wide} start is added to each
- * @param {boolean} running so are all before it
+ * @param {boolean} running whether all numbers before it are added, too
  */
 export function addUp({ hi, lo }, start, running) {
   let [high, low] = start;

@@ -17,8 +17,8 @@ import { packTimes } from './times.js';
 export const HOUR_VERSION = 2;
 
 /**
- * An hour of one sensor in as few bytes as we know how to, bit by bit; samples so few that they are smaller in version 1 are
- * left in it. Synchronous: an hour at 1 Hz takes a millisecond, the longest 25.
+ * Packs an hour of one sensor without loss in as few bytes as possible. A few samples that are smaller in version 1 stay in version 1.
+ * Synchronous: an hour at 1 Hz takes a millisecond, the longest 25.
  *
  * @param {number} bucket epoch ms of the start of the hour
  * @param {Numbers} times epoch ms, strictly ascending, all within the hour

@@ -4,18 +4,18 @@ import { varint } from './bytes.js';
 /** @import { Reader } from './bytes.js' */
 
 /**
- * One byte of each number of a column, all of the same rank: the lowest byte of all, the next one of all, and so on. Noise
- * and what repeats are apart then, and each plane has the codes that suit it.
+ * One byte of each number of a column, all of the same rank: the lowest byte of all, the next one of all, and so on. This separates
+ * noise from repetition, and each plane gets the codes that suit it.
  *
  * @typedef {{ bytes: Uint8Array, estimate: number }} Plane `estimate`: bytes that it will take, about
  */
 
-/** From this entropy in bits a byte, deflate gains nothing. Noise takes it longest. */
+/** From this entropy on, in bits a byte, deflate saves nothing. It also takes longest for noise. */
 const NOISE = 7.9;
 
 /**
- * Ways to deflate, of which the shorter result is taken: noise does best with runs alone (a tenth less for small differences,
- * and a third of the time), what repeats needs matches, of which the filtered strategy makes none that are too short.
+ * Strategies of deflate. The shorter result is used. Noise is smallest with runs alone (a tenth less for small differences, in a third
+ * of the time). Repetition needs matches, and the filtered strategy makes none that are too short.
  */
 const STRATEGIES = [constants.Z_RLE, constants.Z_FILTERED];
 

@@ -3,11 +3,11 @@ import { createRun } from './run.js';
 
 /** @import { Signal } from '../index.js' */
 
-/** A counter never goes back, and begins somewhere: the machine is not new. */
+/** The largest value of a counter. A counter never decreases, and does not start at 0, because the machine is not new. */
 const MOST = 1e15;
 
 /**
- * Whole pieces, counted while the machine works.
+ * A counter of whole pieces while the machine works.
  *
  * @param {{ everyMs: number }} part between two at full load
  * @returns {Signal}

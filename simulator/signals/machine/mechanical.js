@@ -4,7 +4,7 @@ import { createRun } from './run.js';
 /** @import { Signal } from '../index.js' */
 
 /**
- * Acceleration of a bearing, root mean square: with the square of the speed, and now and then something is loose.
+ * Acceleration of a bearing, root mean square. It grows with the square of the speed, and is sometimes higher because a part is loose.
  *
  * @param {{ usual: number }} part m/s2 at full speed
  * @returns {Signal}

@@ -8,8 +8,8 @@ const STANDS_MS = 300_000;
 const INERTIA_MS = 20_000;
 
 /**
- * The state that all sensors of a machine share: whether it runs, how fast, and how hard it works. Each sensor follows a run of
- * its own; from the same random numbers they are all the same run, as long as each is read at every step.
+ * The state that all sensors of a machine share: whether it runs, how fast, and how hard it works. Each sensor has a run of its own.
+ * All runs of a machine are equal, because they use the same random numbers, as long as each is read at every step.
  *
  * @param {Random} random of the machine
  * @param {number} intervalMs

@@ -5,7 +5,7 @@ import { createRun } from './run.js';
 /** On and off, as 1 and 0: SenML has a unit for the value of a switch. */
 const SWITCH = { type: 'switch', unit: '/', range: /** @type {[number, number]} */ ([0, 1]) };
 
-/** Whether it runs. @type {Signal} */
+/** Whether the machine runs. @type {Signal} */
 export const running = {
   ...SWITCH,
   create(_, intervalMs, machine) {
@@ -15,7 +15,7 @@ export const running = {
 };
 
 /**
- * Something that is the case now and then, for a while: a door that is open, an alarm.
+ * An occasional state that lasts for a while: an open door, an alarm.
  *
  * @param {{ everyMs: number, lastsMs: number }} shape mean time between two, mean duration
  * @returns {Signal}

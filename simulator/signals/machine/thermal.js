@@ -4,7 +4,7 @@ import { createRun } from './run.js';
 /** @import { Signal } from '../index.js' */
 
 /**
- * Something that warms up under load and cools down slowly, in a hall that is warmer by day.
+ * Temperature of a part that warms up under load and cools down slowly, in a hall that is warmer by day.
  *
  * @param {{ rise: number, memoryMs: number }} part kelvins above the hall at full load; time constant of its warming
  * @returns {Signal}

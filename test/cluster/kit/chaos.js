@@ -31,7 +31,7 @@ export async function injectFaults({ once, meanwhile, randoms: [first, second], 
   async function injectAll(faults, random, shouldContinue) {
     if (!random) throw new Error('each series of faults needs its random numbers');
     for (const { title, inject } of random.shuffled(faults)) {
-      // The pause is part of the scenario. It does not wait for a condition.
+      // The pause is part of the scenario. No condition ends it earlier.
       await sleep(random.between(PAUSE_MS.from, PAUSE_MS.to));
       if (failed || !shouldContinue()) return;
       report(title);

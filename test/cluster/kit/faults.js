@@ -9,9 +9,9 @@ import { until } from '../../support/until.js';
 /** @import { Fault } from './chaos.js' */
 /** @import { Worker } from './worker.js' */
 
-/** How long a component stays unavailable, in ms. */
+/** Range of the time for which a component stays unavailable, in ms. */
 const OUTAGE_MS = { from: 500, to: 4000 };
-/** Between the stop and the start of all nodes, which take half a minute by themselves. */
+/** The pause between the stop and the start of all nodes, in ms. Stop and start themselves take half a minute. */
 const DATABASE_OUTAGE_MS = 10_000;
 const WITHIN_MS = 120_000;
 

@@ -11,7 +11,7 @@ import { run } from '../../support/operations/fakes.js';
 /** The time limit of an operation: on a busy machine a node needs minutes to restart. */
 const OPERATION_MS = 600_000;
 
-/** A step's last line, and from how many seconds on it is reported. */
+/** Matches the last line of a step. The operator reports steps of `LONG_S` seconds or more. */
 const DONE = /^\d+\/\d+ .*: done in (\d+) s$/gm;
 const LONG_S = 3;
 

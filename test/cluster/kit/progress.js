@@ -1,8 +1,8 @@
 const STATUS_INTERVAL_MS = 10_000;
 
 /**
- * Reports the progress of a long test, with the time since its start and the time since the report before. It writes to the stream itself, because jest shows
- * printed text only at the end.
+ * Reports the progress of a long test, with the time since its start and since the previous report. It writes to the stream
+ * itself, because jest shows printed text only at the end.
  *
  * @param {NodeJS.WritableStream} stream
  */
@@ -11,7 +11,7 @@ export function createProgress(stream) {
   let reportedAt = 0;
   let stageBegan = startedAt;
 
-  /** Reports what is no stage. @param {string} text @param {string} [took] */
+  /** Reports a text that does not end a stage. @param {string} text @param {string} [took] */
   function note(text, took = '') {
     reportedAt = Date.now();
     stream.write(`  +${secondsSince(startedAt)} s ${took.padStart(8)}  ${text}\n`);

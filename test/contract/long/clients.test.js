@@ -24,7 +24,7 @@ const SHOWN_URL = 'http://127.0.0.1:8080';
 
 /** The folder of the generated clients. */
 let cwd = '';
-/** The environment of the commands: their programs first. @type {NodeJS.ProcessEnv} */
+/** The environment of the commands, with their programs first in PATH. @type {NodeJS.ProcessEnv} */
 let env;
 /** @type {TestSystem} */
 let system;
@@ -83,7 +83,7 @@ async function compile(sources) {
   return await output('tsc', '--pretty', 'false', ...flags, ...Object.keys(sources)).catch(String);
 }
 
-/** What each client posts at minutes 0 to 3, and reads. @param {any} result of its program @param {string} device */
+/** Checks what a client posts at minutes 0 to 3, and reads. @param {any} result of its program @param {string} device */
 function checkResult(result, device) {
   const start = Date.parse(result.start);
   const time = (/** @type {number} */ minute) => new Date(start + minute * 60_000).toISOString();
@@ -102,7 +102,7 @@ function checkResult(result, device) {
   });
 }
 
-test('How-to page for clients: versions: those that this test runs', () => {
+test('How-to page for clients: versions of the packages: the page names the versions that this test installs', () => {
   const { dependencies, devDependencies } = JSON.parse(typescriptSource('package.json'));
   const packages = Object.entries({ ...dependencies, ...devDependencies });
   for (const [name, version] of packages) expect(HOW_TO).toContain(` ${name}@${version}`);
@@ -137,7 +137,7 @@ describe('openapi-python-client', () => {
     const { paths } = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
     const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
     const tags = new Set(operations.flatMap((operation) => operation.tags));
-    // Without those that are not generated. The modules of tags are counted, even if they are empty.
+    // The generator leaves out three operations. The modules of tags count, even if they are empty.
     expect(result.modules).toBe(operations.length - 3 + tags.size);
     expect(result.missing).toMatchObject({ code: 'not_found', status: 404 });
     expect(result.ndjson).toMatch(/^(\{"ts":"[^"]+","value":[\d.]+\}\n){4}$/);
@@ -166,7 +166,7 @@ describe('openapi-typescript', () => {
     });
   });
 
-  test('openapi-typescript: generated types: a misspelled name: the compiler refuses it, and nothing else', () => {
+  test('openapi-typescript: generated types: the compiler refuses each misspelled name, and nothing else', () => {
     const refused = [...report.matchAll(/^([\w.-]+)\((\d+),\d+\): error/gm)].map(
       ([, file, line]) => `${file}:${line}`,
     );
@@ -186,7 +186,7 @@ describe('openapi-typescript', () => {
     expect(await output('node', 'use.js')).toMatch(/^\{ accepted: 1 \}\nts,value\n(\S+Z,22\.2\n)+\n22\.2\n$/);
   });
 
-  test('openapi-typescript: example of clients/typescript: the packages of this test, and the warmest hour of each device', async () => {
+  test('openapi-typescript: example of clients/typescript: pins the packages of this test, and prints the warmest hour of a device', async () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8'));
     const { dependencies: here, devDependencies: tools } = JSON.parse(typescriptSource('package.json'));
     expect({ dependencies, devDependencies }).toEqual({ dependencies: here, devDependencies: tools });

@@ -24,7 +24,7 @@ let system;
 
 beforeAll(async () => {
   python = await ensureReaders({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
-  // Not the default unit of times that are numbers: times of the package must not depend on it.
+  // Not the default unit of numeric times, because the times of the package must not depend on that unit.
   system = await startTestSystem({ settings: { API_TOKEN: TOKEN, TS_UNIT: 's' } });
 }, INSTALLS_MS);
 afterAll(() => system?.stop());
@@ -47,7 +47,7 @@ async function interpret(...args) {
   }
 }
 
-test('Python package: its own tests: they pass', async () => {
+test('Python client: pytest of the package: all 10 tests pass', async () => {
   const report = await interpret(
     '-m',
     'pytest',
@@ -61,7 +61,7 @@ test('Python package: its own tests: they pass', async () => {
   expect(report).toMatch(/^10 passed/m);
 });
 
-test('Notebook: every cell: it runs', async () => {
+test('Python notebook first-look: every cell is executed: no cell fails', async () => {
   const program = `
 import nbformat, nbclient
 notebook = nbformat.read('notebooks/first-look.ipynb', 4)
@@ -72,7 +72,7 @@ print(len(outputs), sorted({output.output_type for output in outputs}))
   expect(await interpret('-c', program)).toBe("5 ['execute_result']\n");
 });
 
-test('How-to page for Python: its program: the output that the page shows', async () => {
+test('How-to page for Python: program of the page: prints the output that the page shows', async () => {
   const blocks = [...HOW_TO.matchAll(/^ *```python\n([\s\S]*?)^ *```$/gm)].map(([, block = '']) =>
     block.replaceAll(/^ {3}/gm, ''),
   );

@@ -37,7 +37,7 @@ const environmentOf = (name, variables) =>
 /** @param {Record<string, string>} environment */
 const settingsFrom = (environment) => readSettings(environment, { envFile: join(stack.secrets, 'none') });
 
-test.each(OURS)('Service %s: its settings: the application knows and accepts them', (name) => {
+test.each(OURS)('Compose service %s: settings: the application knows and accepts all of them', (name) => {
   const known = Object.keys(SETTINGS).flatMap((key) =>
     SETTINGS[key]?.secret ? [key, `${key}_FILE`] : [key],
   );
@@ -46,7 +46,7 @@ test.each(OURS)('Service %s: its settings: the application knows and accepts the
   settingsFrom(environment);
 });
 
-test('Settings that migrate stores: every process: from .env, or the default of the application', () => {
+test('Compose: settings that migrate stores: each process gets the value of .env, or the default of the application', () => {
   const stored = { LATEST_GROUPS: '128', BATCH_DAYS: '45', HISTORY_DAYS: '730' };
   for (const name of ['migrate', 'api', 'https']) {
     for (const setting of Object.keys(stored))
@@ -56,7 +56,7 @@ test('Settings that migrate stores: every process: from .env, or the default of 
   }
 });
 
-test('Optional settings: .env: every process that ingests gets each; empty: the default', () => {
+test('Compose: optional settings of .env: each process that ingests gets them; an empty one has its default', () => {
   const given = {
     TS_UNIT: 's',
     LINE_DEVICE_TAGS: 'machine',
@@ -93,7 +93,7 @@ function bytesOf(size) {
   return Number(count) * (unit === 'g' ? 1024 : 1) * 1_048_576;
 }
 
-test.each(['api', 'https'])('Service %s: imports that run at once: they fit below DATA_DIR', (name) => {
+test.each(['api', 'https'])('Compose service %s: concurrent imports fit below DATA_DIR', (name) => {
   const { dataDir, ingest } = settingsFrom(environmentOf(name));
   const { tmpfs, mem_limit: memory } = stack.compose.services[name];
   const [, path = '', size = ''] = /^(.*):size=(.*)$/.exec(tmpfs.join()) ?? [];
@@ -103,7 +103,7 @@ test.each(['api', 'https'])('Service %s: imports that run at once: they fit belo
   expect(bytesOf(size)).toBeLessThan(bytesOf(memory) / 3);
 });
 
-test('Page: settings that the first start fixes: named before the first command', () => {
+test('How-to page for Compose: settings that the first start fixes: named before the first command', () => {
   const [before = ''] = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8').split('```sh');
   for (const text of [
     '`LATEST_GROUPS`',
@@ -115,13 +115,13 @@ test('Page: settings that the first start fixes: named before the first command'
     expect(before).toContain(text);
 });
 
-test('MQTT client ids: all processes: different, so no process takes the session of another', () => {
+test('Compose: MQTT client ids of the processes: all differ, so that no process takes over the session of another', () => {
   const ids = stack.services.flatMap(([, { environment }]) => environment?.MQTT_CLIENT_ID ?? []);
   expect(ids).toHaveLength(2);
   expect(new Set(ids).size).toBe(2);
 });
 
-test('Service api: its settings: one name for all nodes, one for the broker, and tokens that cannot be guessed', () => {
+test('Compose service api: settings: one host name for all database nodes, one broker URL, and random tokens', () => {
   const { cql, mqtt, http } = settingsFrom(environmentOf('api'));
   expect(cql).toMatchObject({ contactPoints: ['cql'], localDc: 'datacenter1' });
   expect(mqtt.url).toBe('mqtt://mosquitto:1883');
@@ -129,7 +129,7 @@ test('Service api: its settings: one name for all nodes, one for the broker, and
   expect(http.readTokens).toEqual([expect.stringMatching(/^[0-9a-f]{48}$/)]);
 });
 
-test('Service https: its tokens: those of the service api', () => {
+test('Compose service https: tokens: equal to the tokens of the service api', () => {
   const tokensOf = (/** @type {string} */ name) => {
     const { apiToken, readTokens, ingestTokens } = settingsFrom(environmentOf(name)).http;
     return { apiToken, readTokens, ingestTokens };
@@ -138,7 +138,7 @@ test('Service https: its tokens: those of the service api', () => {
   expect(tokensOf('https').ingestTokens).toHaveLength(1);
 });
 
-test('Service https: its connections: all with TLS; without any of its TLS settings it would be refused', () => {
+test('Compose service https: connections: all use TLS; a missing TLS setting is refused', () => {
   const environment = environmentOf('https');
   expect(environment).not.toHaveProperty('TLS_ELSEWHERE');
   const { cql, mqtt } = settingsFrom(environment);
@@ -150,7 +150,7 @@ test('Service https: its connections: all with TLS; without any of its TLS setti
   }
 });
 
-test.each(OURS)('Service %s: its command: that of npm run %s', (name, script) => {
+test.each(OURS)('Compose service %s: command: runs the program of npm run %s', (name, script) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const command = scripts[script].replace(/^(\w+=\w+ )*exec /, '');
   expect(`${stack.compose.services[name].command.join(' ')} `.startsWith(`${command} `)).toBe(true);
@@ -160,7 +160,7 @@ test.each(OURS)('Service %s: its command: that of npm run %s', (name, script) =>
   expect(existsSync(program)).toBe(true);
 });
 
-test('Service roles: two roles: each process has the password of its role', () => {
+test('Compose service roles: two roles: each process has the user name and the password file of its role', () => {
   const flags = stack.compose.services.roles.command.join(' ');
   for (const [name, duty] of [
     ['migrate', 'migrate'],

@@ -72,14 +72,14 @@ async function firstMessage() {
   }
 }
 
-test('Broker: restart while the API is away: the waiting message survives', async () => {
+test('Mosquitto of Compose: restarts while the API is away: the queued message survives', async () => {
   await leaveWaiting('[1]');
   await broker.stop();
   await broker.start();
   expect(await firstMessage()).toBe(`${TOPIC} [1]`);
 });
 
-test('Broker: killed after its autosave: the waiting message survives; the autosave comes within 30 s', async () => {
+test('Mosquitto of Compose: killed after an autosave: the queued message survives; the autosave comes within 30 s', async () => {
   await leaveWaiting('[4711]');
   await until(async () => broker.saved().includes('[4711]'));
   await broker.kill();

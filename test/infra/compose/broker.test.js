@@ -75,20 +75,20 @@ const nextMessage = (client, prefix = '') =>
     });
   });
 
-test('Broker: no account, or a wrong password: refused', async () => {
+test('Mosquitto of Compose: client without an account, or with a wrong password: refused', async () => {
   await expect(connect({})).rejects.toMatchObject({ code: NOT_AUTHORIZED });
   const other = { ...asDevice(), password: 'devices' };
   await expect(connect(other)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
 });
 
-test('Broker: health check of the container: it needs the account, and connects', async () => {
+test('Mosquitto of Compose: health check of the container: succeeds with the account, and fails without it', async () => {
   const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(directory, 'broker', 'run') };
   const check = ['-p', String(broker.port), '-t', 'iot/v1/health/status', '-E', '-W', '5'];
   await promisify(execFile)('mosquitto_sub', check, { env });
   await expect(promisify(execFile)('mosquitto_sub', check, { env: { PATH: env.PATH } })).rejects.toThrow();
 });
 
-test('Broker: a device publishes: the shared subscription of the API receives it', async () => {
+test('Mosquitto of Compose: a device publishes: the shared subscription of the API receives the message', async () => {
   const api = await connect(asApi());
   await api.subscribeAsync('$share/ingest/iot/v1/+/measurements', { qos: 1 });
   const message = nextMessage(api);
@@ -97,7 +97,7 @@ test('Broker: a device publishes: the shared subscription of the API receives it
   expect(await message).toBe(`${MEASUREMENTS} []`);
 });
 
-test('Page: its command for a measurement: the API receives it; no command line contains a secret', async () => {
+test('How-to page for Compose: command that publishes a measurement: the API receives it; no command line contains a secret', async () => {
   const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
   const [, block = ''] = /```sh\n(printf .+?)```/s.exec(page) ?? [];
   const sending = block.slice(0, block.indexOf('printf', 1));
@@ -115,7 +115,7 @@ test('Page: its command for a measurement: the API receives it; no command line 
   expect(await message).toMatch(/"sensor_id":"pressure","ts":"\d{4}-.*Z","value":4.2/);
 });
 
-test('Broker: the simulator publishes: the API receives births, measurements and status', async () => {
+test('Mosquitto of Compose: the simulator publishes: the API receives births, measurements and status', async () => {
   const api = await connect(asApi());
   await api.subscribeAsync(['iot/v1/+/birth', 'iot/v1/+/status', 'iot/v1/+/measurements'], { qos: 1 });
   /** @type {Set<string | undefined>} */
@@ -133,13 +133,13 @@ test('Broker: the simulator publishes: the API receives births, measurements and
   expect([...kinds].sort()).toEqual(['birth', 'measurements', 'status']);
 });
 
-test('Broker: a device publishes a live topic: refused', async () => {
+test('Mosquitto of Compose: a device publishes to a live topic: refused', async () => {
   const device = await connect(asDevice());
   const published = device.publishAsync('iot/live/pump', '{}', { qos: 1 });
   await expect(published).rejects.toMatchObject({ code: NOT_AUTHORIZED });
 });
 
-test('Broker: an edge node: it publishes its own topics, receives its commands and the STATE of the host, and cannot send commands', async () => {
+test('Mosquitto of Compose: a Sparkplug edge node: publishes its own topics, receives commands and STATE, and cannot send commands', async () => {
   const api = await connect({ ...asApi(), will: { ...STATE, payload: Buffer.from('gone') } });
   await subscribe(api, {
     group: 'ingest',
@@ -173,7 +173,7 @@ test('Broker: an edge node: it publishes its own topics, receives its commands a
   expect(await absence).toBe(`${STATE.topic} gone`);
 });
 
-test('Broker: a message of MAX_MESSAGE_BYTES: accepted; twice the size: the connection ends', async () => {
+test('Mosquitto of Compose: message of MAX_MESSAGE_BYTES: accepted; a message of twice that size ends the connection', async () => {
   const largest = Number(SETTINGS['MAX_MESSAGE_BYTES']?.fallback);
   const device = await connect(asDevice());
   await device.publishAsync(MEASUREMENTS, Buffer.alloc(largest), { qos: 1 });
@@ -185,7 +185,7 @@ test('Broker: a message of MAX_MESSAGE_BYTES: accepted; twice the size: the conn
   await Promise.all([expect(refused).rejects.toThrow(), device.endAsync(true)]);
 });
 
-test('Broker: TLS: it presents a certificate of the generated authority, and asks for the same password', async () => {
+test('Mosquitto of Compose: TLS: presents a certificate of the generated authority, and requires the same password', async () => {
   const address = `mqtts://localhost:${broker.tlsPort}`;
   const options = { protocolVersion: /** @type {const} */ (5), reconnectPeriod: 0 };
   const ca = readFileSync(join(directory, 'secrets', 'ca.pem'));

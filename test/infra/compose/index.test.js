@@ -21,7 +21,7 @@ const HOST_FILES = ['ca.key', 'server.cnf'];
 const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
 describe('Compose linters', () => {
-  test('Compose linters: compose file: valid by the schema of the Compose specification', async () => {
+  test('Compose linters: docker-compose.yml: valid by the schema of the Compose specification', async () => {
     const args = ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml'];
     await run(stack.python.program('check-jsonschema'), args);
   });
@@ -36,7 +36,7 @@ describe('Compose linters', () => {
 });
 
 describe('Compose, every service', () => {
-  test('Compose service: ports: published on loopback; only those with TLS may have another address', () => {
+  test('Compose service: ports: published on loopback; only ports with TLS may have another address', () => {
     const ports = stack.services.flatMap(([, service]) => service.ports ?? []);
     expect(ports).toHaveLength(8);
     for (const port of ports) {
@@ -45,7 +45,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: image: a full version', () => {
+  test('Compose service: image: pinned to a full version', () => {
     const images = stack.services.map(([, service]) => service.image);
     const bases = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+:\S+)/gm)];
     expect(bases).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: limits: memory, processes and log; a health check unless it ends by itself', () => {
+  test('Compose service: limits: memory, processes and log are limited; a service that keeps running has a health check', () => {
     for (const [name, service] of stack.services) {
       expect([name, service]).toEqual([
         name,
@@ -66,12 +66,12 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: restart: without a limit; a service that ends by itself: five attempts', () => {
+  test('Compose service: restart policy: unlimited restarts; five attempts for a service that ends by itself', () => {
     for (const [name, { restart }] of stack.services)
       expect([name, restart]).toEqual([name, ONCE.includes(name) ? 'on-failure:5' : 'unless-stopped']);
   });
 
-  test('Compose service: except the database: no capabilities, and a read-only file system', () => {
+  test('Compose service: all but the database: no capabilities, and a read-only file system', () => {
     for (const [name, service] of stack.services) {
       if (name.startsWith('scylla')) continue;
       expect([name, service]).toEqual([
@@ -85,7 +85,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: dependencies: it waits until they are healthy, or have ended with success', () => {
+  test('Compose service: dependencies: the service waits until each is healthy, or has ended with success', () => {
     const { services } = stack.compose;
     for (const [name, { depends_on: needs = {} }] of stack.services) {
       for (const [needed, { condition }] of Object.entries(/** @type {Record<string, any>} */ (needs))) {
@@ -101,7 +101,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: volumes: its own for its data; mounted files exist, read-only', () => {
+  test('Compose service: volumes: no two services share data; mounted files exist, and are read-only', () => {
     const mounts = stack.services.flatMap(([, service]) => service.volumes ?? []);
     const volumes = mounts.map((mount) => mount.split(':')[0]).filter((from) => /^\w/.test(from));
     // Debezium reads the files of its node.
@@ -116,7 +116,7 @@ describe('Compose, every service', () => {
 });
 
 describe('Compose secrets', () => {
-  test('Compose secrets: environment: names their files, never contains a secret', () => {
+  test('Compose secrets: environment: contains paths of secret files, and never a secret', () => {
     for (const [name, { environment = {} }] of stack.services) {
       for (const [key, value] of Object.entries(environment)) {
         const secret = SETTINGS[key.replace(/_FILE$/, '')]?.secret ?? /PASSWORD|TOKEN|SECRET/.test(key);
@@ -129,7 +129,7 @@ describe('Compose secrets', () => {
     }
   });
 
-  test('Compose secrets: arguments of programs: never a secret, because the process list shows them', () => {
+  test('Compose secrets: arguments of programs: contain no secret, because the process list shows them', () => {
     for (const [name, { healthcheck, command, entrypoint }] of stack.services) {
       expect([name, JSON.stringify([healthcheck, command, entrypoint])]).toEqual([
         name,
@@ -138,7 +138,7 @@ describe('Compose secrets', () => {
     }
   });
 
-  test('Compose secrets: mounts: every secret that the service reads; init.sh writes each', () => {
+  test('Compose secrets: mounts: each service mounts the secrets that it reads; init.sh writes every secret', () => {
     for (const [, service] of stack.services) {
       const text = JSON.stringify([service.environment, service.healthcheck, service.command]);
       const read = [...text.matchAll(/\/run\/secrets\/(\w+)/g)].map((match) => match[1]);

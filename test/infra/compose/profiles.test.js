@@ -20,14 +20,14 @@ const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 const servicesOf = (profile) =>
   stack.services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
 
-test('Compose: no profile: the services that a measurement needs', () => {
+test('Compose: no profile: starts only the services that a measurement needs', () => {
   expect(servicesOf(undefined)).toEqual(['scylla', 'mosquitto', 'roles', 'migrate', 'api', 'simulator']);
 });
 
 describe('Profile cluster', () => {
   const nodes = ['scylla', 'scylla-2', 'scylla-3'];
 
-  test('Compose profile cluster: nodes: two more, each in its own rack; one joins after the other', () => {
+  test('Compose profile cluster: nodes: two are added, each in its own rack, and join one after the other', () => {
     expect(servicesOf('cluster')).toEqual(nodes.slice(1));
     const racks = nodes.map((name) => stack.compose.services[name].command);
     expect(racks).toEqual([['--rack=rack1'], ['--rack=rack2'], ['--rack=rack3']]);
@@ -40,7 +40,7 @@ describe('Profile cluster', () => {
     }
   });
 
-  test('Compose profile cluster: roles and migrate: they wait for all nodes, because migrate counts them for the replicas', () => {
+  test('Compose profile cluster: roles and migrate: wait for all nodes, because migrate derives the number of replicas from them', () => {
     const { depends_on: needs } = stack.compose.services.roles;
     expect(needs['scylla-3']).toEqual({ condition: 'service_healthy', required: false });
     expect(stack.compose.services.migrate.depends_on).toHaveProperty('roles');
@@ -56,7 +56,7 @@ describe('Profile tls', () => {
     expect(subjectAltName).toContain('IP Address:127.0.0.1');
   });
 
-  test('Compose profile tls: ports of broker and nodes: those that the service https connects to', () => {
+  test('Compose profile tls: ports of broker and nodes: the service https connects to the TLS ports', () => {
     const { CQL_CONTACT_POINTS, MQTT_URL, HTTP_PORT } = stack.compose.services.https.environment;
     const [port] = CQL_CONTACT_POINTS.split(':').slice(-1);
     expect(stack.compose.services.scylla.entrypoint).toContain(`--native-transport-port-ssl=${port}`);
@@ -67,7 +67,7 @@ describe('Profile tls', () => {
 });
 
 describe('Profile kafka', () => {
-  test('Compose profile kafka: console: it reads the Kafka of the profile, and only this machine reaches it', () => {
+  test('Compose profile kafka: console: reads the Kafka of the profile; only this machine reaches the console', () => {
     expect(servicesOf('kafka')).toEqual(['kafka', 'kafka-console']);
     const { environment, networks, ports } = stack.compose.services['kafka-console'];
     const properties = readFileSync('infra/compose/kafka.properties', 'utf8');
@@ -83,7 +83,7 @@ describe('Profile kafka', () => {
 describe('Profile debezium', () => {
   const folder = 'infra/compose/debezium';
 
-  test('Compose profile debezium: connector: it reads the files of the node, and its configuration names the services', () => {
+  test('Compose profile debezium: connector: reads the files of the database node; its configuration names the services of Compose', () => {
     expect(servicesOf('debezium')).toEqual(['cassandra-cdc', 'debezium']);
     const { debezium, 'cassandra-cdc': node } = stack.compose.services;
     expect([debezium.image, debezium.volumes]).toEqual([node.image, node.volumes]);
@@ -114,13 +114,13 @@ describe('Profile debezium', () => {
 });
 
 describe('Profile telegraf', () => {
-  test('Compose profile telegraf: service: it writes to the API with the token for ingest alone', () => {
+  test('Compose profile telegraf: service: writes to the API with the token that may only ingest', () => {
     expect(servicesOf('telegraf')).toEqual(['telegraf']);
     const { environment } = stack.compose.services.telegraf;
     expect(environment.MILLRACE_TOKEN_FILE).toBe(stack.compose.services.api.environment.INGEST_TOKENS_FILE);
   });
 
-  test('Compose profile telegraf: configuration: the environment has each of its variables, by itself or by the script', () => {
+  test('Compose profile telegraf: telegraf.conf: the environment or start.sh sets each of its variables', () => {
     const { environment, volumes } = stack.compose.services.telegraf;
     const configuration = readFileSync('infra/compose/telegraf/telegraf.conf', 'utf8');
     const named = [...configuration.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
@@ -136,7 +136,7 @@ describe('Profile telegraf', () => {
 });
 
 describe('Profile monitoring', () => {
-  test('Prometheus: its configuration with the rules of infra/monitoring: accepted', async () => {
+  test('Compose profile monitoring: Prometheus: promtool accepts the configuration with the rules of infra/monitoring', async () => {
     const home = join(stack.secrets, 'prometheus');
     cpSync('infra/monitoring/prometheus/rules', join(home, 'rules'), { recursive: true });
     const configuration = readFileSync(`${MONITORING}/prometheus.yml`, 'utf8');
@@ -151,7 +151,7 @@ describe('Profile monitoring', () => {
     }
   });
 
-  test('Compose profile monitoring: addresses: each names a service, and the port where it listens', async () => {
+  test('Compose profile monitoring: addresses: each names a service, and the port of that service', async () => {
     const files = ['prometheus.yml', 'datasources.yml', 'config.alloy'].map((name) =>
       readFileSync(`${MONITORING}/${name}`, 'utf8'),
     );
@@ -164,7 +164,7 @@ describe('Profile monitoring', () => {
     expect(stack.compose.services).toMatchObject({ prometheus: {}, alertmanager: {}, loki: {}, api: {} });
   });
 
-  test('Grafana: data sources and folder of the dashboards: those of infra/monitoring', async () => {
+  test('Compose profile monitoring: Grafana: has the data sources and the dashboard folder of infra/monitoring', async () => {
     const [composeFile, monitoringFile] = await Promise.all(
       [
         `${MONITORING}/datasources.yml`,
@@ -181,7 +181,7 @@ describe('Profile monitoring', () => {
     expect(mounts).toContain(`./infra/monitoring/grafana/dashboards:${providers[0].options.path}:ro`);
   });
 
-  test("Alloy: the database's log: it has the labels that the log rules use", () => {
+  test('Compose profile monitoring: log of the database: Alloy adds the labels that the log rules use', () => {
     const alloy = readFileSync(`${MONITORING}/config.alloy`, 'utf8');
     const selectors = [...alloy.matchAll(/selector = "(.+)"$/gm)].map(([, text]) =>
       String(text).replaceAll('\\"', '"'),

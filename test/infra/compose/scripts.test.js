@@ -17,7 +17,7 @@ import { useDirectory } from '../../support/directory.js';
 
 /** @import { PythonTools } from '../../../infra/python/ensure.js' */
 
-// Runs the scripts of infra/compose. compose-broker.test.js runs that of Mosquitto.
+// Runs the scripts of infra/compose. broker.test.js runs the start script of Mosquitto.
 
 const run = promisify(execFile);
 const INSTALLS_MS = 180_000;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await run('/bin/sh', ['infra/compose/init.sh', secrets]);
 }, INSTALLS_MS);
 
-test('init.sh: a second run: it keeps the files; the directory is readable by its owner only', async () => {
+test('init.sh: second run: keeps all files; only the owner can read the directory', async () => {
   const before = readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'));
   await run('/bin/sh', ['infra/compose/init.sh', secrets]);
   expect(readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'))).toEqual(before);
@@ -84,7 +84,7 @@ test('init.sh: certificate: valid for the services and the given hosts; only the
   expect(statSync(join(other, 'ca.key')).mode & 0o777).toBe(0o600);
 });
 
-test("init.sh: ScyllaDB's superuser: the hash of the password that the service roles uses", async () => {
+test('init.sh: superuser of ScyllaDB: the hash matches the password that the service roles uses', async () => {
   const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
   const hash = superuser.auth_superuser_salted_password;
   const [, kind, salt] = hash.split('$');
@@ -96,7 +96,7 @@ test("init.sh: ScyllaDB's superuser: the hash of the password that the service r
   expect(superuser.auth_superuser_name).toBe(compose.services.roles.environment.CQL_USERNAME);
 });
 
-test("scylla-start.sh: the image's entry point: it gets a scylla.yaml with the superuser and the certificate", async () => {
+test('scylla-start.sh: entry point of the image: starts with a scylla.yaml that has the superuser and the certificate', async () => {
   const configuration = join(directory, 'scylla.yaml');
   const original = join(directory, 'original.yaml');
   writeFileSync(original, 'num_tokens: 256'); // Some files have no newline at their end.
@@ -126,7 +126,7 @@ test("scylla-start.sh: the image's entry point: it gets a scylla.yaml with the s
   expect(statSync(env.CQLSH_CREDENTIALS).mode & 0o077).toBe(0);
 });
 
-test('smoke.sh: --dry-run with profiles: a script whose services, ports and secrets exist', async () => {
+test('smoke.sh: --dry-run with profiles: the printed script uses only services, ports and secrets that exist', async () => {
   const { stdout: alone } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run']);
   const profiles = ['cluster', 'monitoring', 'tls'];
   const { stdout: all } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run', ...profiles]);
@@ -155,7 +155,7 @@ describe('smoke.sh', () => {
     return ended.stdout;
   }
 
-  test('smoke.sh: every service is healthy, or has ended with success: it goes on', async () => {
+  test('smoke.sh: every service is healthy, or has ended with success: the script continues with its checks', async () => {
     expect(await smokeWith(WELL)).toContain('A device publishes a measurement');
     expect(await smokeWith([...WELL, 'of-another-profile exited  1'])).toContain('A device publishes');
   });
@@ -170,7 +170,7 @@ describe('smoke.sh', () => {
     'migrate running  0',
     'simulator exited  0',
     'api', // The service has no container.
-  ])('smoke.sh: state %p: it stops', async (state) => {
+  ])('smoke.sh: state %p: the script stops at the health check', async (state) => {
     const [name, ...seen] = state.split(' ');
     const others = WELL.filter((line) => !line.startsWith(`${name} `));
     const output = await smokeWith(seen.length > 0 ? [...others, state] : others);

@@ -42,7 +42,7 @@ test('Kubernetes: settings of every process: the application knows and accepts t
   }
 });
 
-test('Kubernetes: settings that the migration stores: every process has the defaults, and the README names them', () => {
+test('Kubernetes: settings that the migration stores: every process has the defaults, and the how-to page names them', () => {
   for (const name of ['LATEST_GROUPS', 'BATCH_DAYS', 'HISTORY_DAYS']) {
     const values = workloads.map((entry) => environmentOf(entry.applied, entry.workload)[name]);
     expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
@@ -50,7 +50,7 @@ test('Kubernetes: settings that the migration stores: every process has the defa
   }
 });
 
-test('Kubernetes: imports over HTTP that run at once: they fit below DATA_DIR', () => {
+test('Kubernetes: concurrent imports of maximum size: they fit into the volume below DATA_DIR', () => {
   expect(readFileSync('Dockerfile', 'utf8')).toContain('\nENV DATA_DIR=/tmp/');
   const readers = named('^millrace-http$');
   expect(readers).not.toEqual([]);
@@ -78,7 +78,7 @@ describe('Kubernetes commands', () => {
     ['millrace-http', 'start:http'],
     ['millrace-roles', 'roles'],
     ['millrace-migrate', 'migrate'],
-  ])('Kubernetes commands: %s: its command: that of npm run %s', (name, script) => {
+  ])('Kubernetes workload %s: command: runs the program of npm run %s', (name, script) => {
     for (const { workload } of named(`^${name}$`)) {
       const { command } = containerOf(workload);
       expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
@@ -86,7 +86,7 @@ describe('Kubernetes commands', () => {
     }
   });
 
-  test('Kubernetes commands: ingest process: its MQTT client id: the name of its pod; the drain job uses the same', () => {
+  test('Kubernetes ingest process: MQTT client id: equals the name of the pod; the drain job uses the same form', () => {
     for (const entry of named('^millrace-(ingest|http|sparkplug)$'))
       expect(settings(entry).mqtt.clientId).toBe(`${entry.workload.metadata.name}-0`);
     for (const entry of named('^millrace-drain')) {
@@ -100,7 +100,7 @@ describe('Kubernetes commands', () => {
   });
 });
 
-test('Kubernetes: Sparkplug: one process in overlays/sparkplug, none elsewhere', () => {
+test('Kubernetes: Sparkplug host: one process in overlays/sparkplug, and no process elsewhere', () => {
   // Jobs receive no messages.
   const receivers = workloads.filter((entry) => entry.workload.kind !== 'Job' && settings(entry).sparkplug);
   expect(receivers.map(({ where }) => where)).toEqual(['overlays/sparkplug StatefulSet/millrace-sparkplug']);
@@ -111,7 +111,7 @@ test.each([
   'docs/how-to/deploy-to-kubernetes.md',
   'docs/how-to/operate-a-cluster.md',
   'infra/kubernetes/base/settings.yaml',
-])('Kubernetes: restart after a change, in %s: all processes of Millrace, and no broker', (file) => {
+])('Kubernetes: restart command of %s: restarts all processes of Millrace, and no broker', (file) => {
   const [, kinds = '', label = ''] = /rollout restart (\S+) -l (\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
   expect(kinds).toBe('statefulset,deployment');
   const [key = '', value = ''] = label.split('=');
@@ -125,7 +125,7 @@ test.each([
   }
 });
 
-test('Kubernetes: Kafka as the page sets it, and a bucket: every job accepts the settings', () => {
+test('Kubernetes jobs: Kafka settings of the how-to page, and a bucket: every job accepts them', () => {
   const page = readFileSync('docs/how-to/stream-to-kafka.md', 'utf8');
   const lines = page.matchAll(/^ +((?:STREAM|SCHEMA_REGISTRY)_\w+)=(\S+)$/gm);
   const added = Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
@@ -148,7 +148,7 @@ test('Kubernetes: Kafka as the page sets it, and a bucket: every job accepts the
   }
 });
 
-test('Kubernetes: Kafka: the patches of the page give the password to all processes', async () => {
+test('Kubernetes: patches of the how-to page for Kafka: all three processes get the password file', async () => {
   const page = readFileSync('docs/how-to/stream-to-kafka.md', 'utf8');
   const [, patches = ''] = /```yaml\n( +patches:.*?)```/s.exec(page) ?? [];
   const directory = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
@@ -165,7 +165,7 @@ test('Kubernetes: Kafka: the patches of the page give the password to all proces
   }
 });
 
-test('Kubernetes: probes: they request existing routes, on the port of the process', () => {
+test('Kubernetes: probes: request existing routes, on the port of the process', () => {
   const routes = SERVICE_ROUTES.filter(({ method }) => method === 'get').map(({ path }) => path);
   for (const entry of named('^millrace-(ingest|http|sparkplug)$')) {
     const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(entry.workload);

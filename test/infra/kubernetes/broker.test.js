@@ -50,13 +50,13 @@ async function canConnect(url, options) {
   return client !== null;
 }
 
-test('Broker of Kubernetes: permissions: those of docker-compose.yml', () => {
+test('Mosquitto of Kubernetes: permissions: equal to those of docker-compose.yml', () => {
   const rules = (/** @type {string} */ path) => readFileSync(path, 'utf8').match(/^[^#\n].*$/gm);
   const ours = rules(`${KUBERNETES}/components/mosquitto/mosquitto.acl`);
   expect(ours).toEqual(rules('infra/compose/mosquitto.acl'));
 });
 
-test('Broker of Kubernetes: a password changes while it runs: it accepts the new one', async () => {
+test('Mosquitto of Kubernetes: a password changes while the broker runs: only the new one is accepted', async () => {
   const broker = await brokerOf('mosquitto');
   const child = broker.start();
   const url = `mqtt://127.0.0.1:${broker.port}`;
@@ -69,7 +69,7 @@ test('Broker of Kubernetes: a password changes while it runs: it accepts the new
   expect(child.exitCode).toBeNull();
 });
 
-describe('Broker of Kubernetes: passwords cannot be hashed', () => {
+describe('Mosquitto of Kubernetes: passwords cannot be hashed', () => {
   /** @type {string} */
   let brokenFile;
   /** @type {string} */
@@ -88,7 +88,7 @@ describe('Broker of Kubernetes: passwords cannot be hashed', () => {
   }
 
   test.each(['exit 1', 'exit 0'])(
-    'at the start (mosquitto_passwd: %s): an error, and the broker is not started',
+    'Mosquitto of Kubernetes: mosquitto_passwd fails at the start (%s): an error, and the broker is not started',
     async (outcome) => {
       const broker = await brokerOf('mosquitto');
       breaks(outcome);
@@ -99,7 +99,7 @@ describe('Broker of Kubernetes: passwords cannot be hashed', () => {
     },
   );
 
-  test('Broker of Kubernetes: passwords cannot be hashed while it runs: it keeps the old ones, logs it, and loads the new ones later', async () => {
+  test('Mosquitto of Kubernetes: mosquitto_passwd fails while the broker runs: an error is logged, and the old passwords stay valid until it works', async () => {
     const broker = await brokerOf('mosquitto');
     breaks('exit 1');
     rmSync(brokenFile);
@@ -115,7 +115,7 @@ describe('Broker of Kubernetes: passwords cannot be hashed', () => {
   });
 });
 
-test('Broker of Kubernetes: component mosquitto-tls: only TLS; it presents a renewed certificate while it runs', async () => {
+test('Mosquitto of Kubernetes: component mosquitto-tls: accepts only TLS, and presents a renewed certificate without a restart', async () => {
   const broker = await brokerOf('mosquitto-tls');
   const folder = certificatesFolder();
   cleanUps.push(folder.remove);

@@ -25,7 +25,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('Kubernetes certificates: pods: they mount requested certificates, and HTTPS presents them', () => {
+  test('Kubernetes certificates: pods: mount only requested certificates; HTTPS presents the mounted one', () => {
     for (const resource of resources().filter(podOf)) {
       const secrets = podOf(resource)?.spec.volumes.flatMap((/** @type {any} */ { secret }) => secret ?? []);
       for (const { secretName } of secrets) expect(namesIn(secretName)).not.toHaveLength(0);
@@ -36,7 +36,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('Kubernetes certificates: MQTT: the trusted certificate has the name that the process connects to', () => {
+  test('Kubernetes certificates: MQTT: the broker certificate has the host name that ingest connects to', () => {
     const { MQTT_URL, MQTT_TLS_CA } = environmentOf(resources(), ingest());
     const { protocol, hostname } = new URL(String(MQTT_URL));
     if (!MQTT_TLS_CA) return;
@@ -49,7 +49,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     expect(namesIn(secret.name)).toContain(hostname);
   });
 
-  test('Kubernetes certificates: Prometheus: it verifies the name in the certificate', () => {
+  test('Kubernetes certificates: Prometheus: verifies a host name that the certificate has', () => {
     for (const { spec } of resources().filter(({ kind }) => kind === 'ServiceMonitor')) {
       const [{ scheme = 'http', tlsConfig, path }] = spec.endpoints;
       expect(path).toBe('/metrics');
@@ -62,7 +62,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('Kubernetes certificates: passwords: unencrypted only in overlays with TLS_ELSEWHERE', () => {
+  test('Kubernetes certificates: TLS_ELSEWHERE: set only in overlays that connect without TLS', () => {
     const { TLS_ELSEWHERE = 'false' } = find(resources(), 'ConfigMap/millrace-settings').data;
     expect(TLS_ELSEWHERE).toBe(/managed|tls/.test(build) ? 'false' : 'true');
   });

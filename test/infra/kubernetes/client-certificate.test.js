@@ -27,7 +27,7 @@ afterAll(() => cluster?.remove());
 const run = (args, variables) =>
   cluster.run('bash', [SCRIPT, ...args], { ABSENT: '', FOUND: PEM, ...variables });
 
-test('client-certificate.sh: no flags: one Secret from the documented resources of the operator', async () => {
+test('client-certificate.sh: no flags: creates one Secret from the documented resources of the operator', async () => {
   expect(await run([])).toMatchObject({ code: 0, stderr: '' });
   const applied = cluster.read('applied');
   expect(applied).toMatch(/^ {2}name: millrace-cql-tls\n {2}namespace: millrace$/m);

@@ -22,7 +22,7 @@ test('Kubernetes: every resource: valid by the schemas of Kubernetes, in strict 
   await expect(validate).resolves.toMatchObject({ stdout: '', stderr: '' });
 });
 
-test('Kubernetes: images: those of infra/versions.env, and the application in the version of package.json', () => {
+test('Kubernetes: images: have the versions of infra/versions.env; the application has the version of package.json', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   const images = pods().flatMap(({ spec }) => spec.containers.map((/** @type {any} */ { image }) => image));
   expect([...new Set(images)].sort()).toEqual([
@@ -31,7 +31,7 @@ test('Kubernetes: images: those of infra/versions.env, and the application in th
   ]);
 });
 
-test('Kubernetes: pods: not root, a read-only file system, no capabilities', () => {
+test('Kubernetes: pods: do not run as root, have a read-only file system and no capabilities', () => {
   for (const { name, spec } of pods()) {
     expect([name, spec]).toEqual([
       name,
@@ -77,7 +77,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       podOf(item) ? [{ name: nameOf(item), labels: podOf(item)?.metadata.labels }] : [],
     );
 
-  test('Kubernetes build: namespace: millrace', () => {
+  test('Kubernetes build: namespace: every resource is in millrace', () => {
     for (const item of resources())
       expect([nameOf(item), item.metadata.namespace ?? item.metadata.name]).toEqual([
         nameOf(item),
@@ -85,7 +85,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       ]);
   });
 
-  test('Kubernetes build: selectors: labels that pods have', () => {
+  test('Kubernetes build: selectors: each one matches the labels of one pod template', () => {
     const selectors = [
       ...ofKind('StatefulSet', 'Deployment').map((item) => [item, item.spec.selector.matchLabels]),
       ...ofKind('Service').map((item) => [item, item.spec.selector]),
@@ -99,7 +99,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
     }
   });
 
-  test('Kubernetes build: services: ports that their pods have', () => {
+  test('Kubernetes build: services: each target port is a port of the selected pod', () => {
     for (const { spec } of ofKind('Service')) {
       const pod = resources().find(
         (item) => podOf(item) && carries(podOf(item)?.metadata.labels, spec.selector),
@@ -111,7 +111,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
     for (const { spec } of ofKind('StatefulSet')) find(resources(), `Service/${spec.serviceName}`);
   });
 
-  test('Kubernetes build: autoscaling: never removes an ingest process', () => {
+  test('Kubernetes build: autoscaling: the autoscaler never removes an ingest process', () => {
     const { spec } = find(resources(), 'HorizontalPodAutoscaler/millrace-ingest');
     expect(spec.behavior.scaleDown).toEqual({ selectPolicy: 'Disabled' });
     for (const { spec: scaled } of ofKind('HorizontalPodAutoscaler'))

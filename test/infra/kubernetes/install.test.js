@@ -4,7 +4,7 @@ import { readVersions } from '../../support/documents/versions.js';
 import { KUBERNETES } from '../../support/kubernetes/build.js';
 import { commandsIn, standIns } from '../../support/kubernetes/stand-ins.js';
 
-// The script that installs the operators of other projects. The page and the workflow run it. Nothing is downloaded here.
+// Tests the script that installs the operators of other projects. The page and the workflow run it. The tests download nothing.
 
 const INSTALL = `${KUBERNETES}/scylla/install.sh`;
 const VERSION = readVersions().get('SCYLLA_OPERATOR_VERSION');
@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => cluster?.remove());
 
-/** Lines as in the operator's own manifest, whose tag is not fixed. */
+/** Lines of the operator's own manifest. Its image tag does not pin the patch version. */
 const MANIFEST = `
         image: docker.io/scylladb/scylla-operator:1.21
         - name: SCYLLA_OPERATOR_IMAGE
@@ -46,7 +46,7 @@ test('install.sh: --dry-run: prints exactly the commands that run', async () => 
   expect(first).toBe(5);
 });
 
-test('install.sh: every operator: it is ready before the next', async () => {
+test('install.sh: operators: each one is ready before the next one is installed', async () => {
   const { calls } = await install([]);
   const applied = calls.flatMap((command, index) =>
     command.includes(' apply ') || /^kubectl apply/.test(command) ? [index] : [],
@@ -55,7 +55,7 @@ test('install.sh: every operator: it is ready before the next', async () => {
   for (const index of applied) expect(calls[index + 1]).toMatch(/ (wait|rollout status) --timeout=/);
 });
 
-test('install.sh: ScyllaDB Operator: its version in both places; any other manifest is refused', async () => {
+test('install.sh: ScyllaDB Operator: its version is set in both places; any other manifest is refused', async () => {
   await install([]);
   const images = [...cluster.read('applied').matchAll(/scylladb\/scylla-operator:([^"\s]*)/g)].map(
     (match) => match[1],
@@ -71,7 +71,7 @@ test('install.sh: ScyllaDB Operator: its version in both places; any other manif
   }
 });
 
-test('install.sh: no node has the label: it ends before it configures nodes', async () => {
+test('install.sh: no node has the label: the script ends before it configures nodes', async () => {
   const { code, stderr, calls } = await install([], { NODES: '' });
   expect([code, stderr]).toEqual([1, expect.stringContaining('no node has the label')]);
   expect(calls.at(-1)).toMatch(/^kubectl get nodes/);
@@ -83,7 +83,7 @@ describe.each(['docs/how-to/deploy-to-kubernetes.md', '.github/workflows/network
   (file) => {
     const text = readFileSync(file, 'utf8');
 
-    test('Page of the installation: operators: only install.sh applies remote files', () => {
+    test('Installation page: remote manifests: only install.sh applies them', () => {
       expect(text).toContain(`bash ${INSTALL}`);
       expect(text).not.toMatch(/kubectl .*https:/);
       expect(text).not.toContain('raw.githubusercontent.com');

@@ -61,7 +61,7 @@ test('manager-credentials.sh: --dry-run: prints the commands, and runs none', as
   expect(commandsIn(stdout).filter((command) => command.startsWith('kubectl '))).toHaveLength(2);
 });
 
-test('Page: manager-credentials.sh: after the job that creates the role, before the first check', () => {
+test('How-to page for Kubernetes: manager-credentials.sh: runs after the job that creates the role, and before the first check', () => {
   const page = readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8');
   const steps = ['job/millrace-roles\n', `bash ${SCRIPT}`, 'schema_with_internals.json.gz', '. Open the'];
   const places = steps.map((text) => page.indexOf(text));

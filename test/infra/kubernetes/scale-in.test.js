@@ -11,7 +11,7 @@ import { KUBERNETES } from '../../support/kubernetes/build.js';
 
 const run = promisify(execFile);
 
-/** Records its calls. Its state is a number of processes, a mark and a job. It fails at the verb in the file `failing`. */
+/** A stand-in that records its calls. Its state is a number of processes, a mark and a job. The verb in the file `failing` fails. */
 const KUBECTL = `#!/bin/sh
 case "$*" in
   kustomize*) exec "$KUBECTL" "$@" ;;
@@ -69,7 +69,7 @@ async function scaleIn(...args) {
   };
 }
 
-test('scale-in.sh: no flags: it ends the last pod, then drains the session of that pod', async () => {
+test('scale-in.sh: no flags: removes the last pod, then drains the MQTT session of that pod', async () => {
   const { code, notes, verbs, drained } = await scaleIn();
   expect([code, drained]).toEqual([0, 'millrace-ingest-2']);
   expect(verbs.join(' ')).toBe('get get delete annotate scale wait apply get annotate');
@@ -86,14 +86,14 @@ test('scale-in.sh: --dry-run: prints the commands, and changes nothing', async (
   expect(stderr).toBe('');
 });
 
-test('scale-in.sh: at the minimum: an error, and nothing changes', async () => {
+test('scale-in.sh: the number of processes is the minimum: an error, and nothing changes', async () => {
   writeState({ replicas: '2' });
   const { code, verbs } = await scaleIn();
   expect([code, verbs]).toEqual([1, ['get', 'get']]);
 });
 
 test.each(['wait', 'apply'])(
-  'scale-in.sh: %s fails: the next run finishes that process, and removes no other',
+  'scale-in.sh: kubectl %s fails: the next run completes the removal of that process, and removes no other',
   async (verb) => {
     writeState({ replicas: '4', failing: verb });
     const first = await scaleIn();
@@ -118,7 +118,7 @@ test('scale-in.sh: the drain job fails: an error; the next run creates the job a
   expect([readState('replicas'), readState('mark')]).toEqual(['2', '']);
 });
 
-test('scale-in.sh: the job completes after a run stopped waiting: the next run only reports it', async () => {
+test('scale-in.sh: the drain job completed after a run stopped waiting: the next run only reports it', async () => {
   writeState({ replicas: '2', mark: '2', job: 'Complete' });
   const { code, verbs } = await scaleIn();
   expect([code, readState('mark')]).toEqual([0, '']);
@@ -135,7 +135,7 @@ test('scale-in.sh: scaling fails: nothing is removed, and the next run starts fr
   expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-2' });
 });
 
-test('scale-in.sh: the marked process was added again: the last process is removed', async () => {
+test('scale-in.sh: the marked process was added again by scaling out: the last process is removed', async () => {
   writeState({ replicas: '5', mark: '2' });
   expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-4' });
 });

@@ -27,7 +27,7 @@ test('Scripts of Kubernetes: shellcheck (Debian: apt-get install shellcheck): fi
   );
 });
 
-test('make.sh: run twice: the same secrets, all different, readable by their owner only', async () => {
+test('make.sh: run twice: the secrets stay the same, all differ, and only the owner can read them', async () => {
   const files = join(directory, 'files');
   await run('/bin/sh', [`${KUBERNETES}/secrets/make.sh`, files]);
   const written = readdirSync(files).map((name) => read(join(files, name)));
@@ -39,7 +39,7 @@ test('make.sh: run twice: the same secrets, all different, readable by their own
   expect(readdirSync(files).map((name) => read(join(files, name)))).toEqual(written);
 });
 
-test('prometheus-rules.sh: its output: the rules of infra/monitoring, unchanged', async () => {
+test('prometheus-rules.sh: output: contains the rules of infra/monitoring unchanged', async () => {
   const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
   const { stdout } = await run('/bin/sh', [`${KUBERNETES}/prometheus-rules.sh`]);
   const rules = 'infra/monitoring/prometheus/rules';

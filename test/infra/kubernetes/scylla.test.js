@@ -25,7 +25,7 @@ const SCHEMA_OF = new Map(
   readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
 );
 
-test.each([...SCHEMA_OF])('Kubernetes: %s: valid by the schema of its operator', async (kind, schema) => {
+test.each([...SCHEMA_OF])('Kubernetes %s: valid by the schema of its operator', async (kind, schema) => {
   const files = [...builds.built].flatMap(([build, resources]) =>
     resources
       .filter((resource) => resource.kind === kind)
@@ -39,7 +39,7 @@ test.each([...SCHEMA_OF])('Kubernetes: %s: valid by the schema of its operator',
   await run(builds.python.program('check-jsonschema'), ['--schemafile', join(SCHEMAS, schema), ...files]);
 });
 
-test('Kubernetes: kinds of operators: each has a schema in this repository', () => {
+test('Kubernetes resources of operators: this repository has a schema for each kind', () => {
   // The groups of Kubernetes itself have no dot in their name, or end with .k8s.io.
   const isOfOperator = (/** @type {string} */ version) =>
     /^[^/]*\.[^/]*\//.test(version) && !/\.k8s\.io\//.test(version);
@@ -47,14 +47,14 @@ test('Kubernetes: kinds of operators: each has a schema in this repository', () 
   expect(new Set(unknown.map(({ kind }) => kind))).toEqual(new Set(SCHEMA_OF.keys()));
 });
 
-test('Scylla Manager: its ServiceMonitor: the job that the backup alert queries', () => {
+test('Scylla Manager: ServiceMonitor: defines the job name that the backup alert queries', () => {
   const { jobLabel, selector } = find(scylla(), 'ServiceMonitor/scylla-manager').spec;
   const alerts = readFileSync('infra/monitoring/prometheus/rules/alerts.yml', 'utf8');
   expect(alerts).toContain(`up{job="${selector.matchLabels[jobLabel]}"}`);
 });
 
 describe('ScyllaCluster', () => {
-  test('ScyllaCluster: racks: one for each replica, each in a different zone', () => {
+  test('ScyllaCluster: racks: one rack for each replica, each rack in a different zone', () => {
     const zones = racks().map(({ placement }) => {
       const [term] = placement.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms;
       return term.matchExpressions.find((/** @type {any} */ { key }) => key === 'topology.kubernetes.io/zone')
@@ -65,7 +65,7 @@ describe('ScyllaCluster', () => {
     expect(racks().map(({ members }) => members)).toEqual([1, 1, 1]);
   });
 
-  test('ScyllaCluster: resources: requests equal limits, in whole processors, because otherwise nothing is pinned', () => {
+  test('ScyllaCluster: resources: requests equal limits, in whole CPUs, because Kubernetes pins no other CPUs', () => {
     for (const { resources, agentResources } of racks()) {
       expect(resources.requests).toEqual(resources.limits);
       expect(agentResources.requests).toEqual(agentResources.limits);
@@ -73,7 +73,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: placement: the nodes that the NodeConfig prepares', () => {
+  test('ScyllaCluster: placement: uses the nodes that the NodeConfig prepares', () => {
     const { nodeSelector, tolerations } = find(scylla(), 'NodeConfig/millrace').spec.placement;
     const wanted = Object.entries(nodeSelector).map(([key, value]) => ({
       key,
@@ -87,7 +87,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: network: overlays connect to it, and its policy admits them', () => {
+  test('ScyllaCluster: network: overlays connect to the cluster, and its network policy admits them', () => {
     const { name, namespace } = cluster().metadata;
     for (const build of BUILDS.filter((name) => /overlays\/(scylladb|tls)$/.test(name))) {
       const { data } = find(builds.built.get(build) ?? [], 'ConfigMap/millrace-settings');
@@ -107,7 +107,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: configuration: with a superuser, and a separate one for its agent', () => {
+  test('ScyllaCluster: configuration: has a superuser, and a separate configuration for the agent', () => {
     for (const { scyllaConfig, scyllaAgentConfig } of racks()) {
       const { data, metadata } = find(builds.secrets, `ConfigMap/${scyllaConfig}`);
       expect(metadata.namespace).toBe(cluster().metadata.namespace);

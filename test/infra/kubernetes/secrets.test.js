@@ -20,7 +20,7 @@ beforeAll(() => {
   workloads = ourWorkloads(builds);
 });
 
-test('Kubernetes: secrets of processes: only as files, from Secrets of the generator', () => {
+test('Kubernetes: secrets of processes: mounted only as files, from Secrets of the generator', () => {
   for (const { where, workload, applied } of workloads) {
     const mounted = secretFilesOf(workload);
     for (const { secret, key } of mounted.values())
@@ -43,7 +43,7 @@ test('Kubernetes: secrets of processes: only as files, from Secrets of the gener
   }
 });
 
-test('Kubernetes: database roles: the superuser creates them, and each process has its role with its password', () => {
+test('Kubernetes: database roles: the job of the superuser creates them; each process has its role with its password', () => {
   for (const { workload } of workloads.filter((entry) => entry.workload.metadata.name === 'millrace-roles')) {
     const flags = containerOf(workload).command;
     expect(flags).toContain('--migrate-password-file=/run/secrets/millrace/cql_migrate_password');
@@ -66,7 +66,7 @@ test('Kubernetes: database roles: the superuser creates them, and each process h
   });
 });
 
-test('Kubernetes: broker: it has the files that its start script reads, at the same paths', () => {
+test('Kubernetes: Mosquitto: mounts the files that its start script reads, at the same paths', () => {
   const script = readFileSync(`${KUBERNETES}/components/mosquitto/start.sh`, 'utf8');
   const [, secrets, configuration] = script.match(/SECRETS:-(.+?)\}[\s\S]*CONFIGURATION:-(.+?)\}/) ?? [];
   const broker = find(builds.built.get('overlays/tls') ?? [], 'StatefulSet/millrace-mosquitto');
@@ -77,7 +77,7 @@ test('Kubernetes: broker: it has the files that its start script reads, at the s
   expect(containerOf(broker).command).toEqual(['/bin/sh', `${configuration}/start.sh`]);
 });
 
-test('Kubernetes: generator: it makes a Secret from every file of make.sh', () => {
+test('Kubernetes: generator: puts every file of make.sh into a Secret', () => {
   const made = builds.secrets.flatMap(({ data }) => Object.values(data));
   for (const name of readdirSync(builds.secretFiles)) {
     const text = readFileSync(join(builds.secretFiles, name), 'utf8');

@@ -72,18 +72,18 @@ const expressions = () => [
 ];
 
 describe('Prometheus', () => {
-  test('Prometheus: configuration and rules: accepted', async () => {
+  test('Prometheus: configuration and rules: promtool accepts them', async () => {
     const { stdout } = await run('promtool', ['check', 'config', `${HOME}/prometheus/prometheus.yml`]);
     expect(stdout).toContain('2 rule files found');
   });
 
-  test('Prometheus: alerts: they fire in their test cases, and not otherwise', async () => {
+  test('Prometheus: test cases of the alerts: each alert fires exactly when its test case expects it', async () => {
     const { stdout } = await run('promtool', ['test', 'rules', `${HOME}/prometheus/tests/alerts.test.yml`]);
     expect(stdout).toContain('SUCCESS');
     // promtool computes for a minute on a quiet core, and shares it on a busy machine.
   }, 600_000);
 
-  test('Prometheus: alerts: each has a test case that fires, and one that does not', () => {
+  test('Prometheus: test cases of the alerts: each alert has one case that fires, and one that does not', () => {
     const tested = ruleTests.tests.flatMap(({ alert_rule_test }) =>
       alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
     );
@@ -96,7 +96,7 @@ describe('Prometheus', () => {
 describe('Alertmanager', () => {
   const file = `${HOME}/alertmanager/alertmanager.yml`;
 
-  test('Alertmanager: configuration: accepted', async () => {
+  test('Alertmanager: configuration: amtool accepts it', async () => {
     const { stdout } = await run('amtool', ['check-config', file]);
     expect(stdout).toContain('SUCCESS');
   });
@@ -135,7 +135,7 @@ describe('Monitoring expressions', () => {
     expect(logqlErrors('sum(count_over_time({a="b"}')).not.toEqual([]);
   });
 
-  test('Monitoring expressions: metrics of the application: each is used, because an unused metric is not worth counting', () => {
+  test('Monitoring expressions: metrics of the application: a rule or a dashboard uses each of them', () => {
     const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
     const isUsed = (/** @type {string} */ name) =>
       named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
@@ -143,7 +143,7 @@ describe('Monitoring expressions', () => {
   });
 });
 
-test('Logs of the database: the way to Alloy: only TLS, with a certificate on both ends', () => {
+test('Logs of the database: connection to Alloy: only TLS, with a certificate on both ends', () => {
   const alloy = readFileSync(`${HOME}/alloy/config.alloy`, 'utf8');
   const listeners = [...alloy.matchAll(/listener \{.*?\n {2}\}/gs)];
   expect(listeners).toHaveLength(1);
@@ -162,7 +162,7 @@ test('Logs of the database: the way to Alloy: only TLS, with a certificate on bo
 
 describe('Dashboards', () => {
   test.each(['dashboards', 'measurements/dashboards'])(
-    'Grafana, %s: each file: named after its uid, and each panel explains itself',
+    'Grafana, %s: each dashboard: its file is named after its uid, and each panel has a description',
     (folder) => {
       const names = readdirSync(`${HOME}/grafana/${folder}`);
       expect(dashboards(folder).map(({ uid }) => `${uid}.json`)).toEqual(names);
@@ -183,7 +183,7 @@ describe('Dashboards', () => {
     },
   );
 
-  test('Grafana, dashboards of Prometheus: every panel: the data source, installation and process that are chosen', () => {
+  test('Grafana dashboards of Prometheus: every panel: queries the data source and the job that the user has chosen', () => {
     for (const { templating, panels } of dashboards()) {
       const names = templating.list.map((/** @type {any} */ { name }) => name);
       expect(names).toEqual(['datasource', 'job', 'instance']);
@@ -191,14 +191,14 @@ describe('Dashboards', () => {
         expect(datasource).toEqual({ type: 'prometheus', uid: '$datasource' });
         for (const target of targets) {
           expect(target.datasource).toEqual(datasource);
-          // The database has a job of its own.
+          // Metrics of the database have a different job label.
           expect(target.expr).toMatch(/scylla_|job="\$job"/);
         }
       }
     }
   });
 
-  test('Dashboards of measurements: sources: the data source and the folder that are provisioned', async () => {
+  test('Grafana dashboards of measurements: every panel: uses the provisioned data source; the how-to page names the folder', async () => {
     const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
     const provisioning = `${HOME}/grafana/measurements/provisioning`;
     const { datasources } = await readYaml(python, `${provisioning}/datasources/millrace-api.yml`);
@@ -215,7 +215,7 @@ describe('Dashboards', () => {
     expect(readFileSync('docs/how-to/use-grafana.md', 'utf8')).toContain(providers[0].options.path);
   });
 
-  test('Dashboards: panels: none covers another', () => {
+  test('Grafana dashboards: panels: no panel covers another one', () => {
     for (const { panels } of dashboards()) {
       const cells = panels.flatMap(
         (
@@ -229,7 +229,7 @@ describe('Dashboards', () => {
   });
 });
 
-test('Alerts: each one: it has a severity, and a section in docs/how-to/respond-to-alerts.md', () => {
+test('Alerts: all rules: each alert has a severity, and a section in docs/how-to/respond-to-alerts.md', () => {
   const page = readFileSync('docs/how-to/respond-to-alerts.md', 'utf8');
   const sections = new Map(
     page

@@ -6,7 +6,7 @@ import { useDirectory } from '../../support/directory.js';
 import { run } from '../../support/operations/fakes.js';
 
 // A real apt runs the commands by which `upgrade` installs a version. Its package source and its list of installed packages belong
-// to this test. It only simulates the installation.
+// to this test. apt only simulates the installation.
 
 const directory = useDirectory('apt');
 /** @type {NodeJS.ProcessEnv} */
@@ -97,7 +97,7 @@ test.each(
     ['scylla', '2026.1.6', scylla('2026.1.6-0.2026b-1')],
     ['cassandra', '5.0.10', cassandra('5.0.10')],
   ]),
-)('Upgrade: packages of %s: all in the version %s, although newer ones exist', async (engine, to, wanted) => {
+)('Upgrade: packages of %s: apt chooses %s for all, not the newest ones', async (engine, to, wanted) => {
   const all = wanted.map(([name, version]) => `${name} ${version}`).sort();
   expect(await chosen(engine, to)).toEqual([
     { code: 0, chosen: all },
@@ -105,6 +105,6 @@ test.each(
   ]);
 });
 
-test('Upgrade: the version does not exist: it fails before a node stops', async () => {
+test('Upgrade: the version does not exist: apt fails before a node stops', async () => {
   expect((await chosen('scylla', '2026.1.8'))[0]).toEqual({ code: 100, chosen: [] });
 });

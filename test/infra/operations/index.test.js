@@ -189,7 +189,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
 ]);
 
 describe.each(OPERATIONS)('Operations: %s --dry-run', (words, expected) => {
-  test('Operation: --dry-run: prints its commands in order, as a valid script without secrets', async () => {
+  test('Operations: --dry-run: prints the commands in order, as a valid script without secrets', async () => {
     const { env } = makeFakes(join(directory, 'printed'));
     const { code, out } = await operate([...words.split(/ +/), '--dry-run'], env);
     expect(code).toBe(0);
@@ -221,7 +221,7 @@ function dataWithSnapshot() {
   return data;
 }
 
-test.each(RUNNABLE)('Operations: %s: it runs the commands that it prints', async (text) => {
+test.each(RUNNABLE)('Operations: %s: runs exactly the commands that --dry-run prints', async (text) => {
   const running = text.match(/--to (\S+)/)?.[1];
   const fakes = makeFakes(join(directory, 'run'), { running });
   const words = text.replace('CONFIG', fakes.config).split(/ +/);
@@ -239,7 +239,7 @@ test.each(RUNNABLE)('Operations: %s: it runs the commands that it prints', async
   expect(again.called()).toEqual(called);
 });
 
-test('Operations: --from after the last step: refused', async () => {
+test('Operations: --from is greater than the number of steps: refused', async () => {
   const fakes = makeFakes(join(directory, 'behind'));
   const { code, errors } = await operate(
     'backup --cluster prod --location s3:b --check --from 99'.split(' '),
@@ -250,7 +250,7 @@ test('Operations: --from after the last step: refused', async () => {
   expect(fakes.called()).toEqual([]);
 });
 
-test('Restore: no such snapshot: an error, and nothing is imported', async () => {
+test('Restore: the snapshot does not exist: an error, and nothing is imported', async () => {
   const fakes = makeFakes(join(directory, 'nowhere'));
   const words = `restore --engine cassandra ${NODES} --tag none --data ${join(directory, 'empty')}`.split(
     ' ',
@@ -261,7 +261,7 @@ test('Restore: no such snapshot: an error, and nothing is imported', async () =>
   expect(fakes.called().filter((line) => line.startsWith('nodetool import'))).toEqual([]);
 });
 
-test('Restore: a task of Manager fails: the operation stops', async () => {
+test('Restore: a task of Scylla Manager fails: the operation stops', async () => {
   const fakes = makeFakes(join(directory, 'failed'), { taskStatus: 'ERROR' });
   const { code, errors } = await operate(`restore ${MANAGED} ${NODES}`.split(' '), fakes.env);
   expect(code).toBe(1);
@@ -281,7 +281,7 @@ describe('Last backup', () => {
       ['without the schema, just made: refused', '--now', { schema: 'other' }, 1],
       ['without the schema, the first of many: refused', '', { schema: 'other' }, 1],
     ]),
-  )('of Manager, %s', async (_, words, backup, code) => {
+  )('Last backup of Scylla Manager, %s', async (_, words, backup, code) => {
     const { env } = makeFakes(join(directory, 'checked'), { backup });
     const ran = await operate(`backup ${MANAGED} ${words}`.trim().split(' '), env);
     expect(ran).toMatchObject({ code });
@@ -293,14 +293,14 @@ describe('Last backup', () => {
     [2 * HOUR_S, 0],
     [37 * HOUR_S, 1],
     ['', 1],
-  ])('Last backup: of Medusa, %p s ago: exit code %p', async (ageS, code) => {
+  ])('Last backup of Medusa, %p s old: exit code %p', async (ageS, code) => {
     const { env } = makeFakes(join(directory, 'checked'), { backup: { ageS: /** @type {number} */ (ageS) } });
     const words = 'backup --engine cassandra --nodes a --location s3:bucket --check --from 2'.split(' ');
     expect(await operate(words, env)).toMatchObject({ code });
   });
 });
 
-test('Restore: by Manager: it resets the tombstone collection of each table, with the account of the application', async () => {
+test('Restore by Scylla Manager: last step: resets the tombstone collection of each table with the account of the application', async () => {
   const { out } = await operate(
     `restore ${MANAGED} ${NODES} --dry-run`.split(' '),
     makeFakes(join(directory, 'collected')).env,
@@ -351,7 +351,7 @@ test.each([
   expect(fakes.called()).toEqual([]);
 });
 
-test('Scripts that reach nodes: shellcheck and --help: no finding, and the usage', async () => {
+test('Scripts that reach nodes: shellcheck finds nothing; --help prints the usage', async () => {
   const folder = 'infra/operations/reach';
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -363,7 +363,7 @@ test('Scripts that reach nodes: shellcheck and --help: no finding, and the usage
   }
 });
 
-test('Operations: --help: it lists the flags of the operation; other flags are refused', async () => {
+test('Operations: --help: lists the flags of the operation; other flags are refused', async () => {
   const help = async (/** @type {string} */ name) => (await operate([name, '--help'], process.env)).out;
   expect(await help('add-node')).not.toMatch(/--(cluster|tag|stop)/);
   expect(await help('upgrade')).toMatch(/--within <duration> +how long .* \(default: 30m\)/);

@@ -35,7 +35,7 @@ test.each([
     'Step 1/',
     'After 1s the nodes have not one schema',
   ],
-])('Upgrade: %s: it stops, and reports what is left to do', async (_, engine, step, message) => {
+])('Upgrade: %s: the operation stops, and reports what is left to do', async (_, engine, step, message) => {
   const fakes = makeFakes(join(directory, 'other'), { nodes: 1, ...engine });
   const words = 'upgrade --cluster prod --nodes a --to 2026.1.6 --install true --within 1s'.split(' ');
   const { code, errors } = await operate(words, fakes.env);
@@ -46,7 +46,7 @@ test.each([
   expect(errors.includes('or: sctool resume -c prod --start-tasks')).toBe(suspended);
 });
 
-test('Add node: it waits longer than --within: an error that names the command to look at', async () => {
+test('Add node: the node does not join within --within: the error names the command to look at', async () => {
   const fakes = makeFakes(join(directory, 'vain'));
   const words = `add-node ${NODES} --node d --within 1s --config ${fakes.config}`.split(' ');
   const { code, errors } = await operate(words, fakes.env);
@@ -64,7 +64,7 @@ test.each([
     'left there: 3, in 2 of 3 racks',
   ],
   ['an unknown node', '--dead id-x', {}, 'There is no node id-x'],
-])('Remove node: it would leave %s: refused', async (_, which, engine, message) => {
+])('Remove node: %s: refused', async (_, which, engine, message) => {
   const fakes = makeFakes(join(directory, 'few'), { copies: 3, ...engine });
   const nodes = which === '--node c' ? 'a,b' : NODES;
   const words = `remove-node --nodes ${nodes.replace('--nodes ', '')} ${which} --engine cassandra`.split(' ');
@@ -74,7 +74,7 @@ test.each([
   expect(fakes.called().filter((line) => /decommission|removenode|systemctl/.test(line))).toEqual([]);
 });
 
-test('Remove node: the node is a seed: a note in the output', async () => {
+test('Remove node: the node is a seed: the output asks for another seed', async () => {
   for (const [node, isSeed] of /** @type {const} */ ([
     ['c', true],
     ['d', false],
@@ -91,9 +91,9 @@ test('Remove node: the node is a seed: a note in the output', async () => {
 test.each([
   ['listen_address: 10.0.0.9', '"10.0.0.1,10.0.0.9"'],
   ["listen_address: '10.0.0.9'  # of the second network", '10.0.0.9:7000'],
-  // The default of the packages of both engines.
+  // The default configuration in the packages of both engines.
   ['listen_address: localhost', '"127.0.0.1:7000"'],
-])('Add node: its own address is a seed (%s): not started', async (address, seeds) => {
+])('Add node: the address of the new node is a seed (%s): it is not started', async (address, seeds) => {
   const fakes = makeFakes(join(directory, 'own-seed'));
   writeFileSync(fakes.config, `${address}\n      - seeds: ${seeds}\n`);
   const words = `add-node ${NODES} --node new --config ${fakes.config}`.split(' ');
@@ -103,7 +103,7 @@ test.each([
   expect(fakes.called().join('\n')).not.toContain('systemctl');
 });
 
-test('Compose: remove a node: its container is stopped', async () => {
+test('Remove node in Compose: the node has left: its container is stopped', async () => {
   const fakes = makeFakes(join(directory, 'compose'));
   const words = ['remove-node', '--nodes', 'a,b', '--node', 'c', '--config', fakes.config];
   const ran = await operate([...words, '--reach', 'sh infra/operations/reach/compose.sh'], fakes.env);

@@ -11,7 +11,7 @@ const directory = useDirectory('operations');
 const rotation = (file) =>
   `rotate --secret serve --file ${file} --migrate-file other --deliver true`.split(' ');
 
-test('Rotate: a new secret: in its file, and in no output and no command', async () => {
+test('Rotate: new secret: written to its file, and part of no output and no command', async () => {
   const fakes = makeFakes(join(directory, 'rotated'));
   const keys = join(directory, 'keys');
   mkdirSync(keys);

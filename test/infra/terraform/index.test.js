@@ -6,7 +6,7 @@ import { offlineTerraform } from '../../support/terraform/offline.js';
 
 /** @import { Terraform } from '../../support/terraform/offline.js' */
 
-// Without a network, Terraform can check the format, and the one module without a provider. terraform-modules.test.js reads the
+// Without a network, Terraform can check the format, and the one module without a provider. modules.test.js reads the
 // others as HCL.
 
 const ROOT = 'infra/terraform';

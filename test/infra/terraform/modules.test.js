@@ -34,12 +34,12 @@ beforeAll(async () => {
 const moduleIn = (directory) => /** @type {Module} */ (modules.get(directory));
 
 describe.each(ALL)('Terraform: %s', (directory) => {
-  test('Terraform module: arguments: its providers have them, and none is read-only', () => {
+  test('Terraform module: arguments: the provider knows each one, and none is read-only', () => {
     const { resources, data } = moduleIn(directory);
     expect([...resources, ...data].flatMap((thing) => wrongArguments(thing, KNOWN))).toEqual([]);
   });
 
-  test('Terraform module: references: all exist', () => {
+  test('Terraform module: references: every referenced name exists', () => {
     expect(wrongReferences(moduleIn(directory), KNOWN)).toEqual([]);
     expect(wrongCalls(moduleIn(directory), modules)).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe.each(ALL)('Terraform: %s', (directory) => {
     }
   });
 
-  test('Terraform module: providers: each has a version', () => {
+  test('Terraform module: providers: each one has a version constraint', () => {
     const { settings, resources, data } = moduleIn(directory);
     const wanted = new Set(
       [...resources, ...data].map(({ type }) => type.replace('data.', '').split('_')[0]),
@@ -94,7 +94,7 @@ test('Terraform check: unknown argument of a nested block: refused', () => {
   ).toEqual(['aws_instance.any.root_block_device.size is no argument']);
 });
 
-test('Terraform check: missing argument: named', () => {
+test('Terraform check: missing argument: the error names it', () => {
   const body = { vpc_id: 'vpc-1', type: 'ingress' };
   expect(
     wrongArguments(
@@ -112,7 +112,7 @@ test('Terraform check: missing argument: named', () => {
   );
 });
 
-test('Terraform check: reference to nothing, also in brackets: found', () => {
+test('Terraform check: reference to a missing name, also inside brackets: reported', () => {
   const module = {
     ...moduleIn(EC2),
     text: 'a = aws_subnet.nodes[var.zoned].idd\nb = [local.none, data.aws_vpc.none.id, module.none.x]',
@@ -127,7 +127,7 @@ test('Terraform check: reference to nothing, also in brackets: found', () => {
 });
 
 describe('Terraform outputs', () => {
-  test.each([BOOTSTRAP, CLOUD])('Terraform outputs: %s: names that the application reads', (directory) => {
+  test.each([BOOTSTRAP, CLOUD])('Terraform outputs of %s: the application has all settings', (directory) => {
     const names = Object.keys(moduleIn(directory).outputs['settings'].value).sort();
     expect(names).toEqual([
       'CQL_CONTACT_POINTS',
@@ -140,7 +140,7 @@ describe('Terraform outputs', () => {
     for (const name of names) expect(SETTINGS).toHaveProperty(name);
   });
 
-  test('Terraform outputs: secrets and files: those that the application reads from files', () => {
+  test('Terraform outputs: secrets and files: the application reads each of them from a file', () => {
     const secrets = moduleIn(CLOUD).outputs['secrets'].value;
     expect(Object.keys(secrets)).toEqual(['CQL_PASSWORD']);
     for (const name of Object.keys(secrets)) expect(SETTINGS[name]?.secret).toBe(true);
@@ -151,7 +151,7 @@ describe('Terraform outputs', () => {
 });
 
 test.each(EXAMPLES)(
-  'Terraform: %s: its state is in a bucket, encrypted and locked; the name of the bucket is not in the file',
+  'Terraform %s: state: in a bucket, encrypted and locked; the file does not contain the name of the bucket',
   (directory) => {
     const backends = moduleIn(directory).settings.flatMap((block) => block['backend'] ?? []);
     const { s3 } = Object.assign({}, ...backends);
@@ -160,12 +160,12 @@ test.each(EXAMPLES)(
   },
 );
 
-test.each(EXAMPLES)('Terraform: %s: its node type: known to npm run size', (directory) => {
+test.each(EXAMPLES)('Terraform %s: default node type: npm run size knows it', (directory) => {
   const { node_type, instance_type } = moduleIn(directory).variables;
   expect(Object.keys(NODES)).toContain((node_type ?? instance_type).default);
 });
 
-test('Terraform: cluster in ScyllaDB Cloud: protected against replacement, with CQL', () => {
+test('Terraform: cluster in ScyllaDB Cloud: has CQL, and is protected against replacement', () => {
   const cluster = moduleIn(CLOUD).resources.find(({ type }) => type === 'scylladbcloud_cluster');
   expect(cluster?.body).toMatchObject({ user_api_interface: 'CQL', lifecycle: [{ prevent_destroy: true }] });
 });

@@ -64,7 +64,7 @@ async function localValue(expression, variables = EC2_VARIABLES) {
 }
 
 describe('Terraform on EC2', () => {
-  test('Terraform on EC2: networks: one for nodes and one for the application in each zone; the outgoing one is separate', async () => {
+  test('Terraform on EC2: subnets: one for nodes and one for the application in each zone; outgoing traffic has its own', async () => {
     const networks = '[for zone in values(local.zones) : [zone.nodes, zone.application]]';
     expect(
       await localValue(`{ zones = ${networks}, outward = local.outward, first = local.first_zone }`),
@@ -79,7 +79,7 @@ describe('Terraform on EC2', () => {
     });
   });
 
-  test('Terraform on EC2: client networks: every CQL port is open; nodes reach their time server', async () => {
+  test('Terraform on EC2: client networks: every CQL port is open to them; nodes reach their time server', async () => {
     expect(await localValue('local.ways_out["nodes ntp"]')).toEqual({
       group: 'nodes',
       port: 123,

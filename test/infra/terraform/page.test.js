@@ -84,7 +84,7 @@ test('Page of Terraform: EC2: the application runs; agents get their token only 
     expect(log + ran.out + checkout.read('sent.json')).not.toContain(secret);
 });
 
-test('Page of Terraform: run twice: no secret changes', async () => {
+test('Page of Terraform: the page is followed twice: no secret changes', async () => {
   checkout = makeCheckout('aws-ec2', EC2_OUTPUTS);
   const making = blocksOf('aws-ec2').filter((block) => /openssl rand|database_env/.test(block));
   const secretsAfterRun = async () => {
@@ -99,7 +99,7 @@ test('Page of Terraform: run twice: no secret changes', async () => {
   expect(await secretsAfterRun()).toEqual(first);
 });
 
-test('Page of Terraform: nodes that Terraform added: it waits for them and cleans up, and does not start them', async () => {
+test('Page of Terraform: Terraform has added nodes: the commands wait for them and clean up, and do not start them', async () => {
   const page = readFileSync('docs/how-to/change-nodes-on-ec2.md', 'utf8');
   const words = /`npm run operations -- (add-node [^`]*)`/.exec(page)?.[1] ?? '';
   const given = words
@@ -114,7 +114,7 @@ test('Page of Terraform: nodes that Terraform added: it waits for them and clean
   expect(out).not.toContain('systemctl');
 });
 
-test('manager-agent.sh: shellcheck, and no arguments: no finding, and the usage as an error', async () => {
+test('manager-agent.sh: shellcheck finds nothing; without arguments the usage is an error', async () => {
   const script = 'infra/terraform/manager-agent.sh';
   expect(await run('shellcheck', [script], process.env)).toMatchObject({ out: '', code: 0 });
   expect(await run('sh', [script], process.env)).toMatchObject({ code: 2 });

@@ -46,7 +46,7 @@ describe('Plan for ScyllaDB Cloud', () => {
     ['without TLS', '', 9042, 'true'],
     ['with TLS', 'PEM', 9142, 'false'],
   ])(
-    '%s: its outputs: the settings that the application reads',
+    'Plan for ScyllaDB Cloud, %s: outputs: the application reads its settings from them',
     async (_, certificate, port, elsewhere) => {
       const cloud = await clusterWith(certificate);
       try {
@@ -78,7 +78,7 @@ describe('Plan for ScyllaDB Cloud', () => {
   );
 
   test(
-    'network that overlaps with one of the application: refused before the cluster exists',
+    'Plan for ScyllaDB Cloud: network overlaps with a network of the application: refused before the cluster exists',
     async () => {
       const cloud = await clusterWith('');
       try {
@@ -93,7 +93,7 @@ describe('Plan for ScyllaDB Cloud', () => {
   );
 
   test(
-    'public addresses without TLS: the application refuses to send the password',
+    'Plan for ScyllaDB Cloud: public addresses without TLS: the application refuses to send the password',
     async () => {
       const cloud = await clusterWith('', { private: false, peerings: {} });
       try {

@@ -80,7 +80,7 @@ test('Plan for EC2: incoming rules: each port is open to its clients only', asyn
   );
 });
 
-test("Plan for EC2: permissions: only nodes read the agents' token and write backups", async () => {
+test('Plan for EC2: permissions: only nodes may read the token of the agents and write backups', async () => {
   const made = await ec2.made();
   const policies = made.filter(({ name }) => name.startsWith('aws_iam_role_policy'));
   expect(
@@ -95,7 +95,7 @@ test("Plan for EC2: permissions: only nodes read the agents' token and write bac
   ]);
 });
 
-test('Plan for EC2: outputs: those that the application and its operators need', async () => {
+test('Plan for EC2: outputs: contain the settings of the application, the nodes, and the place of the backups', async () => {
   const outputs = await ec2.outputs();
   expect(outputs['settings']).toEqual({
     CQL_CONTACT_POINTS: '10.20.0.10:9042,10.20.16.10:9042,10.20.32.10:9042',
@@ -120,7 +120,7 @@ test('Plan for EC2: nodes with TLS: contact points have the TLS port; without TL
   expect(() => readCqlSettings(settings)).toThrow('CQL_TLS_CA must be set');
 });
 
-test('Plan for EC2: more nodes: they are added, and nothing else changes', async () => {
+test('Plan for EC2: more nodes: only the new nodes are created, and nothing else changes', async () => {
   const { create, 'no-op': kept, ...others } = await ec2.planned('nodes_per_zone=2', 'license=commercial');
   expect(create?.sort()).toEqual(['1a-1', '1b-1', '1c-1'].map((key) => `aws_instance__other["${key}"]`));
   expect(kept?.length).toBeGreaterThan(50);

@@ -67,9 +67,9 @@ export async function prepareBroker({ directory, secrets }) {
       await until(hasStarted, { what: 'an answer of Mosquitto' });
       if (started.exitCode !== null) throw new Error(`Mosquitto did not start:\n${log}`);
     },
-    /** Stops it as `docker compose stop` does. It writes its store. */
+    /** Stops the broker as `docker compose stop` does. The broker writes its store. */
     stop: () => end('SIGTERM'),
-    /** Kills it, as a power failure does. It writes nothing more. */
+    /** Kills the broker, as a power failure does. The broker writes nothing more. */
     kill: () => end('SIGKILL'),
   };
 }

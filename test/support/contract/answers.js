@@ -47,7 +47,7 @@ export function objectionTo(answer) {
 
 /** @param {Answer} answer @returns {string | null} */
 function findObjection(answer) {
-  // Only a proxy in front of Millrace answers with it.
+  // Only a proxy in front of Millrace answers with 502.
   if (answer.status === BAD_GATEWAY) return null;
   const path = String(answer.path.split('?', 1)[0]);
   const matching = TABLE.filter(({ pattern }) => pattern.test(path));

@@ -10,7 +10,7 @@ const plainFetch = globalThis.fetch;
 globalThis.fetch = async (input, init) => {
   const response = await plainFetch(input, init);
   const { pathname, search } = new URL(response.url);
-  // An Alertmanager answers, and not Millrace.
+  // Alertmanager answers this path, not Millrace.
   if (pathname.startsWith('/api/v2/')) return response;
   // Only JSON is read here. Other answers may be endless, or belong to a test that reads them slowly on purpose.
   const isJson = /^application\/(problem\+)?json/.test(response.headers.get('content-type') ?? '');

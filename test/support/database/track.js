@@ -7,7 +7,7 @@ export function track(request) {
   const acknowledged = request().then(() => {
     isAcknowledged = true;
   });
-  // A test that fails earlier does not wait for it. Its rejection must not end the process.
+  // A test that fails earlier does not wait for the promise. A rejection must not end the process.
   acknowledged.catch(() => {});
   return { isAcknowledged: () => isAcknowledged, acknowledged };
 }

@@ -1,6 +1,6 @@
 import { CongestionWindow, Permits } from '../../../api/store/sending/congestion-window.js';
 
-/** How often the size of the window is recorded, in ms of virtual time. */
+/** Interval in which the size of the window is recorded, in ms of virtual time. */
 const RECORD_EVERY_MS = 10;
 
 /**

@@ -16,10 +16,10 @@ const REPETITIONS = 20;
 /** Share of the repetitions in which a function of the path runs. A busy machine delays some of them beyond the PUBACK. */
 const SHARE = 3 / 4;
 
-/** Longer than the 50 ms in which live changes of one device wait for each other, so that each message is published at once. */
+/** The pause between two messages, in ms. Live changes of one device wait 50 ms for each other, so each message is published alone. */
 const PAUSE_MS = 120;
 
-/** How messages arrive. @typedef {'embedded' | 'external'} Source */
+/** The broker through which messages arrive. @typedef {'embedded' | 'external'} Source */
 
 /**
  * The files that docs/images/path.svg names.

@@ -11,7 +11,7 @@ const JUMPS = [0, 0, -10 * DAY_MS, -3_600_000, 30 * DAY_MS, Number.NEGATIVE_INFI
 
 /** @typedef {{ kind: 'birth' | 'status' | 'measurements', payload: string }} Packet */
 
-/** A device on its own topics. It knows what is true of it: whether it is connected, and which unit its last birth gave. */
+/** A device on its own topics. It records its true state: whether it is connected, and which unit its last birth gave. */
 class SimulatedDevice {
   #random;
   #clock;

@@ -14,7 +14,7 @@ const IN_FLIGHT = 3;
 const MAX_DEAD_LETTERS = 500;
 const DAY_MS = 86_400_000;
 
-/** A node with the state of its way to Millrace. `late`: a last will that the broker has not published yet. */
+/** A node with the state of its connection to Millrace. `late`: a last will that the broker has not published yet. */
 class Way {
   /** The messages that an external broker keeps while Millrace is away. @type {Packet[]} */
   queue = [];
@@ -105,7 +105,7 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
     const work = [];
     for (const packet of packets) {
       now += random.uniform() < 0.5 ? 0 : Math.floor(random.uniform() * 400);
-      // Behind the embedded broker nobody publishes while Millrace is away.
+      // The embedded broker is away together with Millrace, so nobody can publish.
       if (!isAway) work.push(deliver(way, packet));
       else if (packet.qos === 1) way.queue.push(packet);
       if (chance(0.5)) await Promise.all(work.splice(0));
@@ -127,7 +127,7 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
       await publish(way, [way.late]);
       way.late = null;
     }
-    // Some clients send what was not acknowledged on the connection before, after what they send first.
+    // Some clients send the unacknowledged messages of the previous connection after their first new messages.
     if (broker === 'embedded' && chance(0.3)) await repeat(way);
   }
 
@@ -157,7 +157,7 @@ export async function runEdgeHistories({ seed, nodes, steps, broker, tables }) {
     for (const way of ways) await drain(way);
   }
 
-  /** The external broker sends what was not acknowledged, then what has waited. @param {Way} way */
+  /** The external broker sends unacknowledged messages, then those that waited. @param {Way} way */
   async function drain(way) {
     if (broker === 'embedded') return;
     await repeat(way);

@@ -12,8 +12,8 @@ const DAY_MS = 86_400_000;
 /** A value that the node has sent. @typedef {{ device: string, name: string, ts: number, value: number }} Sent */
 
 /**
- * A Sparkplug edge node with one device. It knows the name of each value that it sends, so a value under another name is found. Its value is
- * 8 n + i for the i-th name.
+ * A Sparkplug edge node with one device. It knows the name of each value that it sends, so that a value stored under another name
+ * is noticed. The value of the i-th name is 8 n + i.
  */
 export class SimulatedNode {
   #random;

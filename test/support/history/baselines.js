@@ -24,7 +24,8 @@ export function keysOf(device, sensor) {
 }
 
 /**
- * Stores what is usual for some sensors yesterday, today and tomorrow, and waits until a system judges by it. Its period `baselines` is short.
+ * Stores the usual values of some sensors for yesterday, today and tomorrow, and waits until a system uses them. The period
+ * `baselines` of the system must be short.
  *
  * @param {TestSystem} system
  * @param {Array<{ device: string, sensor: string, mean: number, deviation: number }>} sensors names

@@ -1,7 +1,7 @@
 import { bucketOf } from '../../../schema/rules.js';
 import { until } from '../until.js';
 
-/** Longer than what a test does within one hour, in ms. */
+/** A margin, in ms, that is longer than the work of a test within one hour. */
 const MARGIN_MS = 60_000;
 
 /**

@@ -29,7 +29,7 @@ export const MISTAKES = {
     },
   },
 
-  // Messages are late only after the closing, and statistics are exact if the mark is older: as if the margin were 0 in both rules.
+  // As if the margin were 0 in both rules: messages are late only after the closing, and statistics are exact if the mark is older.
   'the margin before the closing is 0': {
     slow: [],
     ingestClock: (clock) => ({ now: () => clock.now() - MARGIN_MS }),

@@ -68,7 +68,7 @@ export function storeOfProcess(store, { role, time, delay, diesAfter = Number.PO
       }),
     );
 
-  // The ranges of a simulation are short. Its readers take copies of days all the same, because these must be right too.
+  // Readers of short ranges do not use the copies of days. Here they use them, because the copies must be correct too.
   const parts = { ...store, packed: { ...store.packed, readStatistics: store.packed.readByDays } };
   const entries = PARTS[role].map((name) => [name, slowPart(name, parts[name])]);
   const tables =

@@ -133,7 +133,7 @@ export async function simulate({ installation, seed, mistake = {} }) {
   /** @param {number} skew ms */
   async function pack(skew) {
     const { store: plain, clock } = createProcess('pack', skew, diesSometimes());
-    // It packs without leases, as if each were lost at once.
+    // The packer of a simulation has no leases, as if it lost each one at once.
     const used = mistake.packerStore?.(plain, clock) ?? plain;
     await createTestPacker({ store: used, groups: 1, clock: clock.now }).packDue();
   }

@@ -26,7 +26,7 @@ function worse(condition, a, b) {
 }
 
 /**
- * The episodes of samples in order of time, by the plainest reading of a rule. It shares no code with evaluation.
+ * Computes the episodes of samples in the simplest way that follows a rule. It shares no code with the evaluation.
  *
  * @param {RuleCondition} condition
  * @param {Array<[ts: number, value: number]>} samples in order, one for each instant

@@ -7,7 +7,12 @@ import { listening } from './listening.js';
 
 /** @typedef {{ headers: IncomingHttpHeaders, body: string, alarm: any, event: string }} Received */
 
-/** What the receiver does with a request: takes it, fails, never answers, answers after a second, or takes it and answers once it takes again. @typedef {'takes' | 'fails' | 'hangs' | 'late' | 'holds'} Mood */
+/**
+ * Behavior of the receiver: accepts requests, fails, never answers, answers after a second, or accepts requests and holds its answers
+ * until it becomes `takes`.
+ *
+ * @typedef {'takes' | 'fails' | 'hangs' | 'late' | 'holds'} Mood
+ */
 
 /** Starts a receiver of webhooks that changes its behavior. */
 export async function startReceiver() {

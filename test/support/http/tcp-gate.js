@@ -41,7 +41,7 @@ export async function startGate(url, listen = () => ({})) {
       if (cut !== 'silence') from.resume();
     });
     from.on('end', () => to.end());
-    from.on('error', () => {}); // Its `close` follows, and ends the other side.
+    from.on('error', () => {}); // The event `close` follows, and ends the other side.
     from.on('close', () => {
       sockets.delete(from);
       to.destroy();

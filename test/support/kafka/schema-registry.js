@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 /**
- * A registry of schemas that keeps the HTTP contract of Confluent's, version 7: subjects, lookup, registration, schemas by id, and errors
- * with `error_code`. Schemas are compared as texts without white space.
+ * A schema registry with the HTTP contract of Confluent Schema Registry 7: subjects, lookup, registration, schemas by id, and
+ * errors with `error_code`. Schemas are compared as texts without white space.
  *
  * @typedef {object} TestRegistry
  * @property {string} url
  * @property {Map<string, Array<{ id: number, schema: string }>>} subjects versions, the oldest first
  * @property {string[]} requests method and path of each
- * @property {{ status: number, code: number, message: string } | null} refusal of registrations; null: they are taken
+ * @property {{ status: number, code: number, message: string } | null} refusal of registrations; null: they are accepted
  * @property {() => Promise<void>} stop
  */
 
@@ -19,7 +19,7 @@ import { text } from 'node:stream/consumers';
  */
 export async function startTestRegistry({ port = 0, username, password } = {}) {
   const credentials = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  /** @type {string[]} By id - 1. */
+  /** @type {string[]} a schema has its index + 1 as id */
   const schemas = [];
   /** @type {TestRegistry} */
   const registry = {

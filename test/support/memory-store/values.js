@@ -8,7 +8,7 @@ const { types } = cassandra;
 /** A value as CQL bytes, or null. @typedef {Buffer | null} Value */
 
 /**
- * How values of one CQL type are stored, read and ordered.
+ * The functions that store, read and order values of one CQL type.
  *
  * @typedef {object} ValueType
  * @property {(value: any) => Buffer} encode accepts the values of the driver; bytes stay unchanged

@@ -81,11 +81,11 @@ export function testAcknowledgements(name, { writes, transport, cases = WRITES_O
     return isAcknowledgedEarly({ writes, transport, hold: { write, nth, answersEarly }, device, elements });
   };
 
-  test.each(cases)(`${name}: $title waits for the database: no acknowledgement`, async (held) => {
+  test.each(cases)(`${name}: $title waits for the database: message is not acknowledged`, async (held) => {
     expect(await isEarly(held, false)).toBe(false);
   });
 
-  test.each(cases)(`${name}: broken variant without waiting for $title: noticed`, async (held) => {
+  test.each(cases)(`${name}: variant does not wait for $title: the check reports it`, async (held) => {
     expect(await isEarly(held, true)).toBe(true);
   });
 }

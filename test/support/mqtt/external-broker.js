@@ -19,7 +19,7 @@ import { startMqttWire } from './wire.js';
 export const BASE = Date.now() - 600_000;
 
 /**
- * Starts a Mosquitto for each test of the file, and helpers around it. All of it is removed after the test.
+ * Starts a Mosquitto and helpers for each test of the file, and removes them after the test.
  */
 export function useExternalBroker() {
   const afterwards = useCleanUps();
@@ -32,7 +32,7 @@ export function useExternalBroker() {
 
   return {
     broker: () => broker,
-    /** Registers a clean-up. They run after the test, in reverse order. */
+    /** Registers a clean-up. Clean-ups run after the test, in reverse order. */
     afterwards,
 
     /**

@@ -126,7 +126,7 @@ export const operate = (words, env) => run(process.execPath, ['infra/operations/
  */
 export async function run(program, args, env, withinMs = LATE_MS) {
   const child = spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  // A program that waits without end is killed together with the shells that it has started.
+  // A program that does not end is killed together with the shells that it has started.
   const late = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), withinMs);
   let [out, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => (out += text));

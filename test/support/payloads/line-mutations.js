@@ -38,8 +38,8 @@ function goodLines(random, count) {
 }
 
 /**
- * Changes good lines at random. Those next to them must be read as before, bad ones must be named by number, and a second, slow reader
- * must agree.
+ * Changes good lines at random. The parser must read the lines next to them as before, and report bad lines by number. A second,
+ * slow reader must agree.
  *
  * @param {number} times
  * @param {number} seed

@@ -30,7 +30,7 @@ export function startScript(script, args, options) {
   const streams = /** @type {Readable[]} */ ([child.stdout, child.stderr]);
   let output = '';
   for (const stream of streams) stream.on('data', (chunk) => (output += chunk));
-  // Not `close`, which never comes when the parent disconnects the channel.
+  // The event is `exit`, because `close` never comes when the parent disconnects the channel.
   const ended = Promise.all([once(child, 'exit'), ...streams.map((stream) => finished(stream))]).then(
     ([[code, signal]]) => ({ code: /** @type {number | null} */ (code), signal, output }),
   );
@@ -87,7 +87,7 @@ export async function startApi(settings, { script = 'api/index.js', withinMs } =
     const ready = await until(
       async () => {
         if (!api.running()) {
-          // Its last output may arrive after its exit.
+          // The last output of the process may arrive after its exit.
           const { code, output } = await api.ended;
           throw Object.assign(new Error(`npm start ended (${code}):\n${output}`), { exitCode: code });
         }

@@ -11,7 +11,7 @@ import { steadyPort } from '../../../infra/engine/ports.js';
 import { recordingToo } from '../query-rules/recording.js';
 
 const run = promisify(execFile);
-/** Less than the timeout of a test, so that a command that hangs is reported with its output. */
+/** A time limit below the timeout of a test, so that a command that hangs is reported with its output. */
 const COMMAND_MS = 120_000;
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

@@ -11,8 +11,8 @@ import { RECORDS } from './recording.js';
 /** @import { SentRequest } from '../../../api/store/query-rule-tracker.js' */
 
 /**
- * `SENT_REQUESTS` of api/store/query-rule-tracker.js, which imports the driver. Also each small process that a test starts loads this
- * file: a script of an operation, a fake program. To load the driver takes several times as long as all else that it does.
+ * Equals `SENT_REQUESTS` of api/store/query-rule-tracker.js. An import of that file would load the driver. Small processes load this
+ * file too, such as a fake program, and the driver would take several times as long as all their other work.
  */
 const CHANNEL = 'millrace:cql:request';
 

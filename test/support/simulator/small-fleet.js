@@ -52,7 +52,7 @@ function measured() {
 }
 
 /**
- * Stores what is usual for each sensor of the small fleet. The system looks for baselines often.
+ * Stores the usual values of each sensor of the small fleet. The system reads baselines often.
  *
  * @param {Pick<Dashboard, 'system'>} dashboard
  */

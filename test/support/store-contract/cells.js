@@ -86,7 +86,7 @@ export function describeCells(subject) {
         ],
         -1,
       ],
-    ])('Store: cell is written again with %s: the right value stays', async (_, writes, expected) => {
+    ])('Store: cell is rewritten with %s: greater timestamp, then bytes win', async (_, writes, expected) => {
       const key = newKey();
       for (const [stamp, value] of writes) await run(WRITE, [stamp, value, ...key]);
       expect(await storedValue(key)).toBe(expected);
@@ -101,7 +101,7 @@ export function describeCells(subject) {
       expect(Math.abs(age)).toBeLessThan(60_000);
     });
 
-    test('Store: row is deleted: cells up to that write timestamp are gone, later ones stay', async () => {
+    test('Store: row is deleted: cells up to the write timestamp of the deletion are gone, later ones stay', async () => {
       const key = newKey();
       await run(WRITE, [5, 1, ...key]);
       await run(DELETE_ROW, [5, ...key]);
@@ -112,14 +112,14 @@ export function describeCells(subject) {
       expect(await read(key)).toEqual({ value: 3, unit: null, stamp: 6 });
     });
 
-    test('Store: cell is deleted: it wins against a value of the same write timestamp', async () => {
+    test('Store: cell is deleted: the deletion wins against a value of the same write timestamp', async () => {
       const key = newKey();
       await run(INSERT, [...key, 1, 'V', 5]);
       await run(DELETE_CELL, [5, ...key]);
       expect(await read(key)).toEqual({ value: null, unit: 'V', stamp: null });
     });
 
-    test('Store: partition is deleted: later writes to it stay', async () => {
+    test('Store: partition is deleted: rows with a later write timestamp stay', async () => {
       const [, device] = newKey();
       const insert =
         'INSERT INTO sparkplug_node (node_id, device, bd_seq) VALUES (?, ?, ?) USING TIMESTAMP ?';
@@ -133,14 +133,14 @@ export function describeCells(subject) {
       expect(await context.store.write.sparkplug.devices(/** @type {any} */ (uuidOf(device)))).toEqual(['b']);
     });
 
-    test('Store: null is written: the cell is empty; undefined is written: it stays', async () => {
+    test('Store: write of null or undefined: null empties the cell, undefined leaves it unchanged', async () => {
       const key = newKey();
       await run(INSERT, [...key, 1, 'V', 5]);
       await run(INSERT, [...key, undefined, null, 6]);
       expect(await read(key)).toEqual({ value: 1, unit: null, stamp: 5 });
     });
 
-    test('Store: row is inserted without any value: it is there; updated without one: it is not', async () => {
+    test('Store: INSERT and UPDATE without a value: the inserted row exists, the updated row does not', async () => {
       const [inserted, updated] = [newKey(), newKey()];
       await run(INSERT, [...inserted, undefined, undefined, 5]);
       expect(await read(inserted)).toEqual({ value: null, unit: null, stamp: null });
@@ -173,7 +173,7 @@ export function describeCells(subject) {
       await expect(run(WRITE, [5, 1, null, key[1], key[2]])).rejects.toMatchObject({ code: 0x2200 });
     });
 
-    test('Store: rows are read in pages: every row comes once, in the order of the key, up to the limit', async () => {
+    test('Store: rows are read in pages: each row is returned once, in the order of the key, up to the limit', async () => {
       const [, device] = newKey();
       const births = Array.from({ length: 25 }, (_, i) => (i * 7) % 25);
       for (const born of births) {

@@ -34,14 +34,14 @@ export function describePacking(subject) {
   });
 
   describe('progress of packing', () => {
-    test('Store: nothing is packed yet: progress begins hours before the first migration, days for the second pass', async () => {
+    test('Store: nothing is packed yet: packing starts at a full hour, the second pass two days earlier', async () => {
       const { packedUntil, settledUntil, noticedUntil } = await store.packProgress.read(newGroup());
       expect(packedUntil % HOUR_MS).toBe(0);
       expect(noticedUntil).toBe(packedUntil);
       expect(settledUntil).toBe(packedUntil - 2 * DAY_MS);
     });
 
-    test('Store: progress is written: it never goes back, and the three kinds are independent', async () => {
+    test('Store: progress of packing is written: it never goes back, and the three kinds are independent', async () => {
       const group = newGroup();
       const before = await store.packProgress.read(group);
       const until = before.packedUntil + 5 * HOUR_MS;
@@ -59,7 +59,7 @@ export function describePacking(subject) {
   });
 
   describe('leases', () => {
-    test('Store: group has a lease: its owner alone takes, renews and releases it', async () => {
+    test('Store: a group has a lease: only its owner can take, renew and release the lease', async () => {
       const { packLeases } = store;
       const group = newGroup();
       expect(await packLeases.renew(group, 'first')).toBe(false);
@@ -89,7 +89,7 @@ export function describePacking(subject) {
   });
 
   describe('late days', () => {
-    test('Store: late days are recorded: each is found once under its hour, also many of them', async () => {
+    test('Store: 300 late days are recorded twice: each is found once, under its hour', async () => {
       const group = newGroup();
       const device = newId();
       const days = Array.from({ length: 300 }, (_, i) => ({ device, day: i * DAY_MS }));
@@ -101,7 +101,7 @@ export function describePacking(subject) {
   });
 
   describe('devices and sensors', () => {
-    test('Store: devices and sensors are registered: a packer finds all of a group, page by page', async () => {
+    test('Store: devices and sensors are registered: a packer finds all devices of a group, page by page', async () => {
       const group = newGroup();
       const devices = Array.from({ length: 150 }, newId);
       for (const bytes of devices)
@@ -129,7 +129,7 @@ export function describePacking(subject) {
       expect(await store.devices.device({ group: group + 1, bytes })).toBeNull();
     });
 
-    test('Store: message is refused: its dead letter is found by its id, as it was written', async () => {
+    test('Store: message is refused: its dead letter is stored once, with its payload and codes', async () => {
       const receivedAt = HOUR + 5;
       const topic = `iot/x/${randomUUID()}/measurements`;
       const payload = Buffer.from('{"value":"x"}');

@@ -22,7 +22,7 @@ export function describeStreaming(subject) {
   });
 
   describe('streaming out', () => {
-    test('Store: blocks of an hour in two parts: each has its digest, and old ones can be left out', async () => {
+    test('Store: blocks of an hour in two parts: each block has its digest; blocks before an instant can be left out', async () => {
       const device = newId();
       const size = SENSORS_PER_PART + 1;
       const sensors = Array.from({ length: size }, newId);
@@ -49,7 +49,7 @@ export function describeStreaming(subject) {
       );
     });
 
-    test('Store: notes of what is in Kafka: the digests of all notes of the hour', async () => {
+    test('Store: notes of blocks in Kafka: reading an hour returns the digests of all its notes', async () => {
       const device = newId();
       const digests = Array.from({ length: 3 }, () => randomBytes(8));
       const [first, ...others] = /** @type {[Buffer, ...Buffer[]]} */ (digests);
@@ -74,7 +74,7 @@ export function describeStreaming(subject) {
       expect(await streaming.topicsUntil(group)).toEqual(new Map([['events', HOUR + HOUR_MS]]));
     });
 
-    test('Store: devices of a group: all, or from one on', async () => {
+    test('Store: devices of a group: read completely, or from a given device on', async () => {
       const group = newGroup();
       const ids = Array.from({ length: 3 }, newId).sort((a, b) => (uuidText(a) < uuidText(b) ? -1 : 1));
       for (const bytes of ids)
@@ -85,7 +85,7 @@ export function describeStreaming(subject) {
       expect(await from(/** @type {Buffer} */ (ids[1]))).toEqual(ids.slice(1).map(uuidText));
     });
 
-    test('Store: late arrivals of an hour: in order of device and hour, all or from one on', async () => {
+    test('Store: late arrivals of an hour: read in order of device and hour, completely or from a given one on', async () => {
       const group = newGroup();
       const device = newId();
       const arrivals = [1, 2].map((hours) => ({ device, bucket: HOUR + hours * HOUR_MS, since: HOUR }));
@@ -96,7 +96,7 @@ export function describeStreaming(subject) {
       expect((await lateArrivalPage(group, HOUR + HOUR_MS)).items).toEqual([]);
     });
 
-    test('Store: outbox: the entries of an hour and a kind, each once', async () => {
+    test('Store: outbox: returns each entry of an hour and a kind once', async () => {
       const group = newGroup();
       const entry = { kind: /** @type {const} */ ('event'), id: 'pump.5.birth' };
       for (let times = 0; times < 2; times++) await store.write.outbox.write(group, HOUR, entry);
@@ -105,7 +105,7 @@ export function describeStreaming(subject) {
       expect((await store.streaming.outboxPage(group, HOUR + HOUR_MS, 'event')).items).toEqual([]);
     });
 
-    test('Store: an event that the outbox names: found by its key', async () => {
+    test('Store: event of an outbox entry: found by its key', async () => {
       const device = newId();
       const event = { session: HOUR, kind: /** @type {const} */ ('online'), ts: HOUR + 5, clockOffset: -7 };
       await store.write.events.write(device, event);

@@ -5,14 +5,14 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
 /** @import { WatchedSpan } from '../../../api/store/watched-time.js' */
 /** @import { ContractSubject } from './cells.js' */
 
-/** The years of the tests: later than all that the processes of the database write. */
+/** The years of the tests, later than all spans that processes write to this database. */
 const WRITTEN = 2100;
 const PAGED = 2200;
 const EMPTY = 2300;
 
 const SECOND_MS = 1000;
 
-/** Tests when the processes watched. @param {() => ContractSubject} subject */
+/** Tests the store of watched time. @param {() => ContractSubject} subject */
 export function describeWatchedTime(subject) {
   /** @type {Store['watchedTime']} */
   let store;
@@ -28,7 +28,7 @@ export function describeWatchedTime(subject) {
   }
 
   describe('watched time', () => {
-    test('Store: spans of two processes: an extended one has one row; months and years are read in order', async () => {
+    test('Store: watched time of two processes: an extended span has one row; spans are read in order across years', async () => {
       const end = Date.UTC(WRITTEN + 1, 0, 1);
       const first = { from: end - 2 * HOUR_MS, until: end - HOUR_MS };
       const last = { from: end - 30 * SECOND_MS, until: end };
@@ -46,7 +46,7 @@ export function describeWatchedTime(subject) {
       expect(await read(end + DAY_MS, end + 60 * DAY_MS)).toEqual([]);
     });
 
-    test('Store: more spans than a page of the database: all are read', async () => {
+    test('Store: more spans of watched time than a page: all are read', async () => {
       const begin = Date.UTC(PAGED, 5, 15);
       const spans = Array.from({ length: 250 }, (_, index) => {
         const from = begin + index * 60 * SECOND_MS;
@@ -56,7 +56,7 @@ export function describeWatchedTime(subject) {
       expect(await read(begin, begin + DAY_MS)).toEqual(spans);
     });
 
-    test('Store: the first span: found in a later month; without one: null', async () => {
+    test('Store: first span of watched time: found in a later month; null if the range has none', async () => {
       const from = Date.UTC(PAGED, 2, 3);
       expect(await store.first({ from, to: Date.UTC(PAGED, 11, 1) })).toBe(Date.UTC(PAGED, 5, 15));
       expect(await store.first({ from, to: Date.UTC(PAGED, 5, 1) })).toBe(null);

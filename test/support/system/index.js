@@ -16,7 +16,7 @@ import { pagesOf } from '../http/pages.js';
 /** @import { Rate } from '../../../api/access/http/rate-limits.js' */
 /** @import { Periods } from '../../../common/periods.js' */
 
-/** Longer than any test, in ms. */
+/** A period that is longer than any test, in ms. */
 const NEVER_MS = 86_400_000;
 
 /**
@@ -125,14 +125,14 @@ export async function startTestSystem(options = {}) {
     /** Runs a clean-up at the beginning of `stop`: those registered last run first. @param {() => unknown} cleanUp */
     beforeStop: (cleanUp) => void cleanUps.push(cleanUp),
 
-    /** Stops the system, and keeps its keyspace for another system. What `stop` ends goes on. */
+    /** Stops the system, and keeps its keyspace for another system. Clients and stores of the test stay open until `stop`. */
     async halt() {
       await stopSystem();
       use.leave();
     },
 
     async stop() {
-      // Whatever fails, the rest is stopped: a system that runs on would hold its ports and its database.
+      // After a failure the rest is stopped too, because a running system would hold its ports and its database.
       await runCleanUps([release, stopSystem, ...cleanUps.splice(0)]);
     },
   };
@@ -144,7 +144,7 @@ export async function startTestSystem(options = {}) {
     return client;
   }
 
-  /** Every test ends with accounts that balance: no measurement of a settled message went another way. */
+  /** Checks at the end of every test that each received measurement was stored, merged, refused or skipped. */
   async function stopSystem() {
     await system.stop();
     const { received, stored, merged, refused, skipped } = system.measurements();

@@ -11,10 +11,10 @@ import { startMemoryPipeline } from './memory-pipeline.js';
 /** @import { Wanted } from '../../../api/alarms/rules/rule.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 
-/** Short ones: tests wait for what happens in them. */
+/** Short periods, because tests wait for them. */
 const PERIODS = { rules: 20, absence: 20, recovery: 50, deliveries: 50, spacing: 2 };
 
-/** Of the processes that write watched time: breaks of more than 25 s count. */
+/** Heartbeat of the processes that write watched time, in ms. A gap of more than 25 s counts. */
 const HEARTBEAT_MS = 10_000;
 
 /**
@@ -32,7 +32,7 @@ export async function startMemoryAlarms({ clock, settings = {}, periods = {} }) 
   const messages = [];
   /** Whether the processes receive what devices send. */
   const world = { watches: true };
-  /** Another process on the same database, for what a successor does. @param {string} clientId */
+  /** Starts another process on the same database, such as a successor. @param {string} clientId */
   const start = async (clientId) => {
     const own = { ...config, mqtt: { ...config.mqtt, clientId } };
     const context = createContext({

@@ -20,7 +20,7 @@ import { readSeries } from '../metrics.js';
 
 const DAY_MS = 86_400_000;
 
-/** How often the clock is compared with the database's, in ms: a test that sets it right waits for the next comparison. */
+/** Intervals in which the clock is compared with the database's, in ms: a test that sets the clock right waits for the next comparison. */
 const COMPARING = { trusted: 10_000, distrusted: 20 };
 
 /** More samples than any test writes for one sensor. */
@@ -105,7 +105,7 @@ export async function startMemoryPipeline(options = {}) {
     accept,
     keyOf,
 
-    /** Its database, for a pipeline that is started later. */
+    /** The database of this pipeline, for a pipeline that is started later. */
     client: /** @type {Client} */ (client),
 
     /** @param {string} device @param {object[]} elements @param {Partial<Message>} [rest] */
@@ -127,7 +127,7 @@ export async function startMemoryPipeline(options = {}) {
     /** Newest values as live readers received them, in order. */
     published,
 
-    /** For each publication to live readers, the number of its values. */
+    /** The number of values in each publication to live readers. */
     publications,
 
     /** @param {string} device @param {string} sensor @param {number} from epoch ms @returns {Promise<Array<[ts: number, value: number]>>} in order of time */
@@ -162,7 +162,7 @@ export async function startMemoryPipeline(options = {}) {
     /** @param {string} series name and labels as Prometheus writes them @returns {Promise<number | undefined>} */
     metric: async (series) => readSeries(await context.metrics.registry.metrics(), series),
 
-    /** Stops it. Messages that are not committed stay unacknowledged. */
+    /** Stops the pipeline. Messages that are not committed stay unacknowledged. */
     async stop() {
       pipeline.ingest.abort();
       await pipeline.store.close();

@@ -92,7 +92,7 @@ export function usePackedSystem({ readStreamed, ...options } = {}) {
       return [...times].map((ts, index) => ({ ts, value: Number(values[index]) }));
     },
 
-    /** As a client reads them. @param {string} device @param {number} hour @param {string} [sensor] @returns {Promise<Sample[]>} */
+    /** Reads samples as a client does. @param {string} device @param {number} hour @param {string} [sensor] @returns {Promise<Sample[]>} */
     async read(device, hour, sensor = 's') {
       const range = `from=${hour}&to=${hour + HOUR_MS}&order=asc&limit=1000`;
       const items = await system().all(`/devices/${device}/sensors/${sensor}/measurements?${range}`);

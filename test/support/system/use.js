@@ -7,7 +7,7 @@ import { startTestSystem } from './index.js';
 /** @import { TestSystem } from './index.js' */
 
 /**
- * Starts a system for the tests of a file, and stops it after them. Its members exist as soon as it runs.
+ * Starts a system for the tests of a file, and stops it after them. The returned object gets its members when the system runs.
  *
  * @param {Parameters<typeof startTestSystem>[0]} [options]
  */

@@ -10,7 +10,7 @@ import { readLinesSlowly } from '../payloads/line-reference.js';
 /** Values of one sensor by their time in epoch ms. `acknowledged` is the greatest one with a 204. @typedef {Map<number, { sent: Set<number>, acknowledged: number | null }>} Times */
 
 /**
- * A proxy between Telegraf and the API, which keeps what was sent and what was answered with 204. It notes an answer before it passes
+ * A proxy between Telegraf and the API, which keeps what was sent and what was answered with 204. The proxy notes an answer before it passes
  * it on. It reads line protocol by the second reader of the tests, and names devices and sensors by rules of its own.
  */
 export class LedgerProxy {
@@ -56,7 +56,7 @@ export class LedgerProxy {
       }
       res.writeHead(status, { 'retry-after': '1' }).end(text);
     } catch {
-      // The API is away, or Telegraf.
+      // The API or Telegraf has closed the connection.
       this.#count(0);
       res.destroy();
     }

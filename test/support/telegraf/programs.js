@@ -32,7 +32,7 @@ export class Program {
   }
 
   start() {
-    // Its standard input ends with the test process. The simulators end with it.
+    // Standard input ends with the test process. Then the simulators end too.
     const child = spawn(this.#command, this.#args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], ...this.#env },

@@ -8,7 +8,7 @@ import { withStandIns } from './stand-ins.js';
 /** @import { Answers } from './stand-ins.js' */
 
 const MODULES = 'infra/terraform/modules';
-/** The module that others call. It has no provider, so it is copied unchanged. */
+/** The module that other modules call. It has no provider, so it is copied unchanged. */
 const CALLED = 'scylla-bootstrap';
 
 /**

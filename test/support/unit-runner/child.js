@@ -69,7 +69,7 @@ function restoreProcess() {
 
 process.on('message', async (/** @type {FileOrder} */ order) => {
   const answer = await runFile(order);
-  // First of all, because fake timers would hold the answer back.
+  // The process is restored first, because fake timers would hold the answer back.
   restoreProcess();
   process.send?.(answer);
 });

@@ -1,5 +1,5 @@
 /**
- * How a process of the unit tests loads modules: `@jest/globals` are those of the shared registry, and modules of the
+ * Hooks with which a process of the unit tests loads modules: `@jest/globals` are those of the shared registry, and modules of the
  * dashboard go through the bundler's transform, as in jest.
  */
 import { readFile } from 'node:fs/promises';

@@ -81,7 +81,7 @@ export default class UnitRunner {
 
 /** One process that runs test files. */
 class Worker {
-  /** Number of them so far. */
+  /** Number of files that this process has run. */
   files = 0;
   /** @type {ChildProcess} */
   #child = fork(script, { execArgv: [], serialization: 'advanced' });

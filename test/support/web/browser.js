@@ -15,7 +15,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** How long a page may take for each step, in ms. A CI machine shares its processors with others. */
+/** Time limit of a page for each step, in ms. A CI machine shares its processors with others. */
 const STEP_MS = process.env['CI'] ? 120_000 : 60_000;
 
 /** Starts the installed Chromium, headless, with a temporary profile. @returns {Promise<TestBrowser>} */

@@ -175,7 +175,7 @@ export class Dashboard {
    */
   async #withoutMotion(work) {
     await this.page.emulateMedia({ reducedMotion: 'reduce' });
-    // A running animation continues to its end.
+    // Animations that run already continue to their end.
     await this.page.evaluate(() =>
       Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => {}),
     );

@@ -16,7 +16,7 @@ const tcpClients = createTcpClients(afterwards);
 
 const NEVER_MS = 86_400_000;
 
-/** More than the buffers of a connection hold. */
+/** A body that is larger than the buffers of a connection. */
 const LARGE = Buffer.alloc(16 * 1024 * 1024);
 
 /** @param {{ bounds?: Bounds, requestMs?: number, stallMs?: number }} [options] */
@@ -56,7 +56,7 @@ async function ask(client, times) {
   await until(() => client.received().split('well').length === times + 1);
 }
 
-test('HTTP connections: a flood of idle connections: only its own address is shut out; a connection with an open request stays', async () => {
+test('HTTP connections: a flood of idle connections: only connections of its address are closed; an open request is kept', async () => {
   const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 50 } });
   const reader = await tcpClients.open(port, '127.0.0.2');
   reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -74,7 +74,7 @@ test('HTTP connections: a flood of idle connections: only its own address is shu
   await ask(await tcpClients.open(port, '127.0.0.4'), 1);
 });
 
-test('HTTP connection: answered, then idle: it counts as idle again', async () => {
+test('HTTP connection: idle after an answer: counts as idle again', async () => {
   const { port, refused } = await startServer({ bounds: { connections: 1000, pending: 20 } });
   const idle = await tcpClients.flood(20, port);
   for (const each of idle) await ask(each, 1);
@@ -104,14 +104,14 @@ test('HTTP connections: 2,000 idle ones: 1,024 stay open, and a browser is serve
 test.each([
   ['nothing', ''],
   ['headers, a byte at a time', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(10_000)}`],
-])('HTTP request: the client sends %s: 408 too_slow', async (_, bytes) => {
+])('HTTP request: the client sends %s: answered with 408 too_slow', async (_, bytes) => {
   const { port } = await startServer({ requestMs: 300 });
   const client = await tcpClients.open(port);
   await client.drip(bytes, 5);
   expect(client.received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"too_slow"/);
 });
 
-test('HTTP request: answered before the end of its body: the time limit holds for the rest', async () => {
+test('HTTP request: answered before its body has arrived: the time limit still holds for the rest of the body', async () => {
   const { port } = await startServer({ requestMs: 300 });
   const client = await tcpClients.open(port);
   client.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n');
@@ -124,7 +124,7 @@ test.each([
   ['requests with an unknown expectation', `${REQUEST.slice(0, -2)}Expect: all\r\n\r\n`],
   ['requests without a host', 'GET / HTTP/1.1\r\n\r\n'],
 ])(
-  'HTTP pipelining: 1,000 %s behind a request under way: none is handled, and the connection closes',
+  'HTTP pipelining: 1,000 %s behind an unanswered request: none is handled, and the connection closes',
   async (_, request) => {
     const { port, requests } = await startServer();
     const client = await tcpClients.open(port);
@@ -176,7 +176,7 @@ async function readNothing(port, from) {
   return client;
 }
 
-test('HTTP answer: the client reads nothing: it is disconnected, even if it keeps sending; an idle stream stays', async () => {
+test('HTTP answer: the client does not read it: the client is disconnected, even if it sends; an idle stream stays', async () => {
   const { port, streams, requests } = await startServer({ stallMs: 100 });
   const reader = await tcpClients.open(port);
   reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -185,11 +185,11 @@ test('HTTP answer: the client reads nothing: it is disconnected, even if it keep
   const sending = setInterval(() => stuck.socket.write('\r\n'), 20);
   afterwards(() => clearInterval(sending));
   await until(() => requests.closed === 1);
-  // The server sent nothing to this reader in the meantime, so nothing waits for it.
+  // The server sent nothing to this reader in the meantime, so no answer waits for the reader.
   expect(reader.closed()).toBe(false);
 });
 
-test('HTTP connections: many clients that read nothing of their answers: bounded, as idle connections are', async () => {
+test('HTTP connections: many clients that do not read their answers: their number is bounded like that of idle connections', async () => {
   const { port, refused, requests } = await startServer({
     bounds: { connections: 1000, pending: 20 },
   });

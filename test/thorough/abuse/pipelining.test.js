@@ -35,13 +35,13 @@ async function sumOf(series) {
 const isQuiet = async () =>
   (await sumOf(/^iot_http_in_flight /)) === 1 && (await sumOf(/^iot_http_streams /)) === 0;
 
-test('HTTP pipelining: 100 streams in one piece: none stays open after the connection has closed', async () => {
+test('HTTP pipelining: 100 streams in one write: none stays open after the connection has closed', async () => {
   const client = await write(get('/api/v1/stream', TOKEN).repeat(100));
   await until(isQuiet);
   client.socket.destroy();
 });
 
-test('HTTP pipelining: exports behind a stream, in one piece: they occupy no slot of later clients', async () => {
+test('HTTP pipelining: exports behind a stream in one write: later clients still get a slot for their exports', async () => {
   const path = '/api/v1/measurements?device=exporter';
   const body = JSON.stringify({ sensor_id: 't', ts: Date.now() - 1000, value: 1 });
   await send(system.httpUrl, path, {
@@ -56,7 +56,7 @@ test('HTTP pipelining: exports behind a stream, in one piece: they occupy no slo
   expect((await send(system.httpUrl, csv, { headers })).status).toBe(200);
 });
 
-test('HTTP pipelining: no token: a thousand requests for a file in one piece: no more than two are ever answered', async () => {
+test('HTTP pipelining: 1,000 requests without a token in one write: at most two are answered', async () => {
   const before = await sumOf(/^iot_http_request_seconds_count\{route="other"/);
   const client = await write(get('/mark.svg').repeat(1000));
   await until(isQuiet);
@@ -65,7 +65,7 @@ test('HTTP pipelining: no token: a thousand requests for a file in one piece: no
   client.socket.destroy();
 });
 
-test('HTTP pipelining: wrong tokens in one piece: two at most are checked', async () => {
+test('HTTP pipelining: 400 wrong tokens in one write: at most two are checked', async () => {
   const wrongTokens = Array.from({ length: 400 }, (_, index) => get('/api/v1/fleet', `wrong-${index}`));
   const client = await write(wrongTokens.join(''));
   client.socket.resume();

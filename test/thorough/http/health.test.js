@@ -3,7 +3,7 @@ import { send } from '../../support/http/index.js';
 import { useTestSystem } from '../../support/system/use.js';
 import { until } from '../../support/until.js';
 
-/** How far the clock of the system is ahead, in ms. */
+/** The time by which the clock of the system is ahead, in ms. */
 let ahead = 0;
 const system = useTestSystem({ clock: () => Date.now() + ahead });
 

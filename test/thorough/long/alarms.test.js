@@ -20,12 +20,12 @@ import { until } from '../../support/until.js';
 /** @import { ApiProcess } from '../../support/processes/api-process.js' */
 /** @import { TestEngine } from '../../support/database/engine.js' */
 
-/** Kills of a test: of the two processes and of the database, in turn. By hand: ALARM_KILLS=100. */
+/** Number of kills in a test, of the two processes and of the database in turn. `ALARM_KILLS=100` for a long run. */
 const KILLS = Number(process.env['ALARM_KILLS'] ?? 3);
 
 jest.setTimeout(1_800_000 + KILLS * 60_000);
 
-/** Messages between two kills, at most. */
+/** Maximum number of messages between two kills. */
 const MESSAGES_A_KILL = 50;
 
 const DEVICES = 3;
@@ -38,10 +38,10 @@ const RULES = {
   low: { kind: 'below', limit: -5, clear: -3, for_ms: 120_000 },
 };
 
-/** A start of the database and of a process takes no longer, in ms. */
+/** Limit for a start of the database or of a process, in ms. */
 const STARTS_MS = 120_000;
 
-/** The database is away for so long, in ms. */
+/** Length of an outage of the database, in ms. */
 const OUTAGE_MS = 2000;
 
 /** @type {TestEngine} */
@@ -55,7 +55,7 @@ let settings = {};
 let kills = 0;
 
 beforeAll(async () => {
-  // Alone, a database remembers what it answered only if it was on the disk.
+  // A single node keeps an acknowledged write after a kill only if the write was on the disk.
   engine = await startTestEngine({ profile: 'fast', durable: true });
 }, STARTS_MS);
 afterAll(() => engine?.dispose(), STARTS_MS);
@@ -80,14 +80,14 @@ afterEach(async () => {
   await receiver?.stop();
 }, STARTS_MS);
 
-/** Only the first process has a port that stays. @param {number} n */
+/** Starts a process. Only the first one has a fixed port. @param {number} n */
 const start = (n) =>
   startApi(
     { ...settings, MQTT_CLIENT_ID: `alarms-${n}`, ...(n > 0 && { MQTT_PORT: '0' }) },
     { withinMs: STARTS_MS },
   );
 
-/** Kills what is next, and starts it again. */
+/** Kills the next process or the database, and starts it again. */
 async function killNext() {
   const victim = kills++ % 3;
   if (victim === 2) {
@@ -147,7 +147,7 @@ async function expectAlarms(expected, keyOf) {
   }).catch(async () => expect(await found()).toEqual(expected));
 }
 
-/** Each alarm was delivered with its newest state, and nothing else was. */
+/** Checks that each alarm was delivered with its newest state, and that nothing else was delivered. */
 async function expectDeliveries() {
   await until(async () => (await (await ask('/alarm-deliveries')).json()).items.length === 0, {
     withinMs: 120_000,
@@ -161,7 +161,7 @@ async function expectDeliveries() {
     const isReported = receiver.received.some(
       ({ event, alarm: { alarm_id } }) => alarm_id === alarm.alarm_id && event !== 'acknowledged',
     );
-    // Withdrawn before it was reported, or reported and then corrected.
+    // An alarm may be withdrawn before it is reported.
     if (alarm.state !== 'withdrawn') expect(isReported).toBe(true);
     if (isReported) expect(last.get(alarm.alarm_id)?.state).toBe(alarm.state);
   }
@@ -188,7 +188,7 @@ function walk(random, from, to) {
   return samples;
 }
 
-test(`Alarms: ${KILLS} kills of two processes and the database, arrivals shuffled by hours: the true episodes, each delivered`, async () => {
+test(`Alarms: ${KILLS} kills of two processes and the database, samples shuffled by hours: exactly the true episodes are delivered`, async () => {
   const random = createRandom(1);
   const now = Date.now();
   const from = now - 6 * HOUR_MS;
@@ -252,10 +252,10 @@ test(`Alarms: ${KILLS} kills of two processes and the database, arrivals shuffle
 /** Devices of the simulator, with four sensors each. */
 const FLEET = { devices: 3, sensors: 4 };
 
-/** Episodes of each sensor: as many as last longer than the kills. */
+/** Number of episodes of each sensor: together they last longer than all kills. */
 const EPISODES = 4 + 2 * KILLS;
 
-test(`Alarms: simulator, ${KILLS} kills of two processes and the database: exactly the episodes of its ledger, each delivered`, async () => {
+test(`Alarms: simulator, ${KILLS} kills of two processes and the database: exactly the episodes of its ledger are delivered`, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-alarms-'));
   const ledger = join(directory, 'ledger');
   for (const { type, range } of COLLAR_SIGNALS)
@@ -265,9 +265,9 @@ test(`Alarms: simulator, ${KILLS} kills of two processes and the database: exact
       condition: { kind: 'above', limit: range[1] },
       severity: 'warning',
     });
-  // Now each process knows them.
+  // After this request a process knows the rules.
   for (const { httpUrl } of processes) await fetch(`${httpUrl}/api/v1/alarm-rules`);
-  /** What the ledger has so far. */
+  /** Reads the present content of the ledger. */
   const read = async () => {
     const found = { sent: 0, acknowledged: 0, episode: 0 };
     for await (const { kind } of readLedger(ledger)) found[kind]++;
@@ -324,7 +324,7 @@ test(`Alarms: simulator, ${KILLS} kills of two processes and the database: exact
   }
 });
 
-test('Absence: both processes are killed before it is due, and again while it is open: one alarm, at three intervals', async () => {
+test('Absence alarm: both processes are killed before and after it opens: one alarm opens, three intervals after the last sample', async () => {
   const INTERVAL_MS = 3000;
   const killBoth = async () => {
     await Promise.all(processes.map((api) => api.kill()));
@@ -369,10 +369,10 @@ test('Absence: both processes are killed before it is due, and again while it is
   await killBoth();
   await beatUntil(['heat', 'level'], () => openedIds('flow').length > 0);
   await killBoth();
-  // That the next silence is noticed shows that the successors look at this device.
+  // The alarm of `level` shows that the restarted processes check this device.
   await beatUntil(['heat'], () => openedIds('level').length > 0);
   await beatUntil(names, async () => (await (await ask('/alarms?state=open')).json()).items.length === 0);
-  // From here on the device is silent. On a busy machine that may open more alarms before they are read.
+  // After this time the device is silent. On a busy machine, more alarms may open before they are read.
   const end = Date.now();
   await expectDeliveries();
 

@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test('Bench, reading: store and HTTP: both read what was loaded', async () => {
+test('Bench, reading: store and HTTP: both read the loaded samples', async () => {
   const part = createReadingPart({
     small: { sensors: 2, days: 1 },
     large: { sensors: 2, days: 1, longDays: 2 },
@@ -70,7 +70,7 @@ test('Bench, reading: store and HTTP: both read what was loaded', async () => {
   expect(targetsTable({ reading: result }).rows).toHaveLength(6);
 });
 
-test('Bench, disk: three layouts: bytes of each sample are counted on the disk', async () => {
+test('Bench, disk: three layouts: the bytes of a sample are measured on the disk', async () => {
   const results = await createReadingDiskPart({ packedDays: 1 / 4, batchDays: 1 / 24, rowDays: 1 / 24 }).run(
     context(),
   );
@@ -84,7 +84,7 @@ test('Bench, disk: three layouts: bytes of each sample are counted on the disk',
   expect(targetsTable({ disk: results }).rows).toHaveLength(2);
 });
 
-test('Bench, files: a Parquet file out and in, twice: all samples are stored', async () => {
+test('Bench, files: a Parquet file is exported, then imported twice: all samples are stored', async () => {
   const part = createFilesPart({ days: 2, intervalMs: 20_000 });
   const files = await part.run(context());
   expect(files.samples).toBe(44 * 180);
@@ -97,7 +97,7 @@ test('Bench, files: a Parquet file out and in, twice: all samples are stored', a
   expect(targetsTable({ files }).rows).toHaveLength(3);
 });
 
-test('Bench, packing: with and without ingest: it is measured until all hours are packed', async () => {
+test('Bench, packing: with and without ingest: the measurement ends when all hours are packed', async () => {
   const sizes = { devices: 4, loadDevices: devices };
   const packing = await createPackingPart(sizes).run(context());
   const hours = packing.loaded.hours + packing.alone.hours;
@@ -118,7 +118,7 @@ test('Bench, streaming: one load: Kafka has every block, and its CPU is counted'
 
 test('Bench, alarms: five rules and three probes: each change of an alarm is reported', async () => {
   const alarms = await createAlarmsPart({ devices, rules: 5, probes: 3 }).run(context());
-  // Each change that was made has its report, or the part throws.
+  // The part throws if a change of an alarm has no report.
   expect(alarms.reports.count).toBeGreaterThan(0);
   expect(targetsTable({ alarms }).rows).toHaveLength(2);
 });

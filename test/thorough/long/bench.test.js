@@ -36,7 +36,7 @@ afterAll(async () => {
 const stored = (cql) =>
   storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
 
-test('Bench pipeline: highest rate and fixed rate: it counts the samples that the database holds', async () => {
+test('Bench pipeline: highest rate and fixed rate: counts exactly the samples that the database holds', async () => {
   const wired = await environment.wired();
   const { cpu } = await measureRate(wired, shape, timing);
   expect(Object.keys(cpu)).toEqual(['ingest', 'broker', 'publisher', 'database']);
@@ -51,7 +51,7 @@ test('Bench pipeline: highest rate and fixed rate: it counts the samples that th
   expect(await stored(wired.cql)).toBe(before + published);
 });
 
-test('Bench, rows, no latest and no broker: highest rate: every sample is committed', async () => {
+test('Bench, variants rows, no latest and no broker: highest rate: every sample is committed', async () => {
   for (const variant of [
     await environment.pipeline('rows', { store: 'rows', gate: true }),
     await environment.pipeline('no-latest', { store: 'no-latest' }),
@@ -71,7 +71,7 @@ test('Bench, driver alone: fixed rate: the database holds every sample', async (
   expect(await stored(driver.cql)).toBe(2000);
 });
 
-test('Bench, parsing alone: SenML, plain JSON and a map of sensors: each has a cost', async () => {
+test('Bench, parsing alone: SenML, plain JSON and a map of sensors: a cost is measured for each', async () => {
   const alone = await environment.alone();
   expect(await alone.cost('4x10', 200)).toBeGreaterThan(0);
   for (const form of /** @type {const} */ (['plain', 'map']))

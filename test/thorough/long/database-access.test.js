@@ -96,7 +96,7 @@ describe('CQL with TLS', () => {
     });
   });
 
-  test('CQL with TLS: a server of another authority: refused, and the error names the setting', async () => {
+  test('CQL with TLS: the certificate is signed by another authority: refused, and the error names the setting', async () => {
     const other = await certificates.make('other');
     await expect(connect(cqlOf({ ...superuser, CQL_TLS_CA: other.ca }))).rejects.toMatchObject({
       code: 'bad_settings',
@@ -104,7 +104,7 @@ describe('CQL with TLS', () => {
     });
   });
 
-  test('CQL with TLS: host that the certificate does not name: refused, even if the environment disables verification', async () => {
+  test('CQL with TLS: the certificate lacks the host: refused, even if the environment disables verification', async () => {
     const port = Number(engine.contactPoint.split(':')[1]);
     const proxy = createServer((socket) => {
       socket.on('error', () => {});
@@ -168,7 +168,7 @@ describe('Roles', () => {
   });
 
   test(
-    'Roles: a role that migrates and one that serves: each can do its work, and nothing else',
+    'Roles: one role migrates, one serves: each can do its own work, and nothing else',
     async () => {
       const made = await makeRoles(passwordFlags());
       expect(made).toMatchObject({ code: 0, output: expect.not.stringMatching(/serving one|migrating one/) });
@@ -237,7 +237,7 @@ describe('Roles', () => {
   );
 
   test(
-    'rotation: the new password works, the old one does not, and open connections stay',
+    'Roles: rotation of a password: the new password works, the old one does not, and open connections stay',
     async () => {
       const [, migrateFile = '', , serveFile = ''] = passwordFlags();
       const api = await startApi(roles.serve);

@@ -105,7 +105,7 @@ test('Embedded broker: messages wait for the byte budget: no connection is read 
     devices.push(await openDevice(broker, packets, `device-${index}`));
   }
   await until(() => budget.waiting > 0);
-  // The broker answers a new device, so it had the chance to read everything that was sent before. It has read the
+  // The broker answers a new device, so it could have read everything that was sent before. It has only read the
   // budget and one more chunk of 64 KiB, out of 120 MB.
   await openDevice(broker, [], 'newcomer');
   expect(budget.waiting).toBeLessThanOrEqual(2);
@@ -118,7 +118,7 @@ test('Embedded broker: messages wait for the byte budget: no connection is read 
   expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
 });
 
-test('Embedded broker: messages wait: CONNECT is answered, and a device that is not read is not dropped as silent', async () => {
+test('Embedded broker: messages wait: CONNECT is answered, and an unread device is not dropped as silent', async () => {
   const { broker, budget, settleAll } = await startBroker(1);
   const packets = [1, 2].map((id) => publishBytes(TOPIC, 'x', id));
   const first = await openDevice(broker, packets, 'first');
@@ -162,7 +162,7 @@ test('Embedded broker: device reconnects repeatedly: only its last connection ha
   await until(() => last.acknowledged().length === packets.length);
 });
 
-test('Embedded broker: last wills wait within a bound of their own, because their connections are closed', async () => {
+test('Embedded broker: 600 connections with a last will break: at most 32 MiB of last wills wait', async () => {
   const { broker, budget, url, metrics } = await startBroker(1);
   await openDevice(
     broker,
@@ -183,7 +183,7 @@ test('Embedded broker: last wills wait within a bound of their own, because thei
   expect(budget.waiting - 1).toBe(Math.floor((32 * 1024 * 1024) / (65_000 + 2048)));
 });
 
-test('Embedded broker: subscriber stops reading: messages for it are dropped, others receive all, then it is closed', async () => {
+test('Embedded broker: a subscriber stops reading: its messages are dropped, others get all, and its connection closes', async () => {
   const { broker, url, metrics, settleAll } = await startBroker(64 * MB);
   settleAll();
   const dropped = async () =>
@@ -208,7 +208,7 @@ test('Embedded broker: subscriber stops reading: messages for it are dropped, ot
   expect(droppedCount).toBeGreaterThan(0);
   expect(broker.check().message).toBe('3 clients');
 
-  // When it reads again, new messages follow those that the operating system had buffered. The rest was dropped.
+  // When the subscriber reads again, new messages follow those that the operating system had buffered. The rest was dropped.
   let isBack = false;
   frozen.on('data', (chunk) => (isBack ||= chunk.includes('iot/v1/later/status')));
   frozen.resume();
@@ -217,7 +217,7 @@ test('Embedded broker: subscriber stops reading: messages for it are dropped, ot
     return isBack || frozen.closed;
   });
   expect(frozen.bytesRead).toBeLessThan(20 * MB);
-  // A message that it received does not count as dropped.
+  // A message that the subscriber received does not count as dropped.
   expect(Math.floor(frozen.bytesRead / 100_000)).toBeLessThanOrEqual(400 - droppedCount);
 
   frozen.pause();
@@ -227,7 +227,7 @@ test('Embedded broker: subscriber stops reading: messages for it are dropped, ot
   });
 });
 
-test('Embedded broker: device floods, database away: the flood has one slice in front of another device', async () => {
+test('Embedded broker: one device floods while the database is away: another device waits for at most one slice of the flood', async () => {
   const { broker, settleAll, accepted } = await startBroker(64 * MB);
   const messages = Array.from({ length: 10_000 }, (_, index) => publishBytes(TOPIC, 'x', index + 1));
   const flood = await openDevice(broker, [Buffer.concat(messages)], 'flood');
@@ -241,7 +241,7 @@ test('Embedded broker: device floods, database away: the flood has one slice in 
   expect(flood.acknowledged()).toEqual(messages.map((_, index) => index + 1));
 });
 
-test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the same write: all are settled', async () => {
+test('Embedded broker: a device sends 5,000 messages of QoS 0 and disconnects in one write: all are settled', async () => {
   const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
   settleAll();
   const { socket } = await openDevice(broker, [], 'quick');
@@ -253,7 +253,7 @@ test('Embedded broker: device sends 5,000 messages of QoS 0 and leaves in the sa
   expect((await metrics.oversized.get()).values[0]?.value ?? 0).toBe(0);
 });
 
-test('Embedded broker: messages of QoS 2 are never completed: their payloads are not kept', async () => {
+test('Embedded broker: messages of QoS 2 without PUBREL: their payloads are not kept', async () => {
   const { broker, settleAll } = await startBroker(64 * MB);
   settleAll();
   const payload = Buffer.alloc(200_000, 32);

@@ -92,7 +92,7 @@ describe('Embedded broker, other clients', () => {
     ]);
   });
 
-  test('Embedded broker: messages while a client is away: not delivered, because CONNACK reports no session', async () => {
+  test('Embedded broker: messages while a client is disconnected: not delivered later, as CONNACK reports no session', async () => {
     const { mqttUrl } = await startSystem();
     const persistent = { clientId: 'away', clean: false, resubscribe: false };
     const away = await connect(mqttUrl, persistent);
@@ -156,7 +156,7 @@ describe('Embedded broker, other clients', () => {
     expect(watcher.received[0]).toMatchObject({ topic: 'iot/v1/d/measurements', payload: sample(1) });
   });
 
-  test('Embedded broker: connection breaks: its will is stored and forwarded', async () => {
+  test('Embedded broker: a connection breaks: its last will is stored and forwarded', async () => {
     const system = await startSystem();
     const watcher = await connect(system.mqttUrl);
     await watcher.client.subscribeAsync('iot/v1/d/status', { qos: 1 });
@@ -192,7 +192,7 @@ test('Embedded broker: 2,000 messages right behind CONNECT: all are acknowledged
   expect(items).toHaveLength(2000);
 });
 
-test('Embedded broker: database is slow: the device is paused, not dropped, and a bounded amount is read', async () => {
+test('Embedded broker: database is slow: the device is paused, not dropped; the broker reads a bounded amount', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const system = await startSystem({ CQL_CONTACT_POINTS: wire.contactPoint });
@@ -237,7 +237,7 @@ test('Embedded broker: database is slow: the device is paused, not dropped, and 
   expect(socket.destroyed).toBe(false);
 });
 
-test('Embedded broker: device sends nothing: dropped after one and a half keepalives', async () => {
+test('Embedded broker: a device sends nothing: its connection is closed after one and a half keepalives', async () => {
   const system = await startSystem();
   const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
   afterwards(() => void socket.destroy());
@@ -267,7 +267,7 @@ describe('Start, port is taken', () => {
   test.each([
     ['MQTT_PORT', 'mqtt'],
     ['HTTP_PORT', 'http'],
-  ])('Start: the port of %s is taken: an error names it, with its own exit code', async (name, which) => {
+  ])('Start: the port of %s is taken: an error names the port; own exit code', async (name, which) => {
     const { code, output } = await startOnTakenPort((taken) => ({
       [name]: taken[/** @type {'mqtt' | 'http'} */ (which)],
     }));

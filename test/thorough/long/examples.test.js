@@ -49,11 +49,11 @@ async function makeClone() {
   if (dev) await stop(dev);
   await clone?.remove();
   clone = await cloneWorkTree();
-  // dev.test.js shows that a clone installs its packages and jars. Here they are only needed.
+  // dev.test.js shows that a clone installs its packages and jars. This test links to existing ones.
   symlinkSync(join(root, 'node_modules'), join(clone.folder, 'node_modules'));
 }
 
-/** As a reader types it in the first terminal; what ran there is stopped before. */
+/** Starts `npm run dev` as a reader does in the first terminal, and stops a running one first. */
 async function start() {
   if (dev) await stop(dev);
   const started = startDev(clone.folder, ports, ['--no-manual']);
@@ -140,7 +140,7 @@ describe.each(DOCUMENTS)('%s', (file) => {
   const ids = new Map();
 
   test.each(stepsOf(read(file)))(
-    'line $line: $title: as the document shows',
+    'Document, line $line: $title: the output is as the document shows',
     async ({ command, stop: lines, file: created, change }) => {
       if (created) {
         mkdirSync(dirname(join(clone.folder, created.path)), { recursive: true });
@@ -168,18 +168,18 @@ describe.each(DOCUMENTS)('%s', (file) => {
   );
 });
 
-test('Examples: another output than documented: an error with both texts', () => {
+test('Examples: output differs from the document: an error with both texts', () => {
   const [step] = stepsOf('```console\n$ echo one\none\n```');
   expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[\s\S]*was:\ntwo/);
 });
 
-test('Examples: progress between the steps of a start: left out, what follows the last step stays', () => {
+test('Examples: output of a start: progress between the steps is removed, the lines after the last step stay', () => {
   expect(withoutProgress('boots: 1 s\n✓ database\nschema 001\nschema 002\n✓ schema\n\n  CQL  x\n')).toBe(
     '✓ database\n✓ schema\n\n  CQL  x\n',
   );
 });
 
-test('Examples: a command over several lines, an id, and a gap: read as a person reads them', () => {
+test('Examples: command over several lines, abbreviated id and gap in the output: parsed, and matched with the real id', () => {
   const steps = stepsOf(
     '```console\n$ curl x \\\n    -d \'[1,\n    2]\'\n{"id":"0a1b2c3d-…",…}\n$ true\n```',
   );

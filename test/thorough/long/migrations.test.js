@@ -11,7 +11,7 @@ const migrations = useMigrations();
 
 const newest = async () => (await readMigrations()).length;
 
-test('Migration: new keyspace: it gets every table with its TTL, window and gc_grace; a second run changes nothing', async () => {
+test('Migration: new keyspace: every table has its TTL, window and gc_grace; a second run changes nothing', async () => {
   const settings = migrations.fresh({ BATCH_DAYS: '45', HISTORY_DAYS: '365' });
   const version = await newest();
   expect(await migrateDatabase(configOf(settings))).toEqual({ from: 0, to: version });
@@ -28,7 +28,7 @@ test('Migration: new keyspace: it gets every table with its TTL, window and gc_g
     strategy: 'TimeWindowCompactionStrategy',
     window: '1 DAYS',
   });
-  // Somebody may delete an annotation, and a replica that is away has ten days to learn of it.
+  // A user may delete an annotation. A replica that was away has ten days to receive the tombstone.
   expect(tables['annotation']).toMatchObject({ ttl: 365 * 86_400, grace: 864_000, window: '13 DAYS' });
   expect(tables['latest']).toMatchObject({ ttl: 0, strategy: 'LeveledCompactionStrategy' });
 
@@ -36,7 +36,7 @@ test('Migration: new keyspace: it gets every table with its TTL, window and gc_g
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(tables);
 });
 
-test.each([2, 5])('Migration: %i processes at once: one migrates, the others wait', async (count) => {
+test.each([2, 5])('Migration: %i processes at once: one process migrates, the others wait', async (count) => {
   const settings = migrations.fresh();
   const ended = await Promise.all(
     Array.from({ length: count }, () => migrations.run('api/commands/migrate.js', settings)),
@@ -51,7 +51,7 @@ test.each([2, 5])('Migration: %i processes at once: one migrates, the others wai
   );
 });
 
-test('Migration: another process creates the keyspace: this one waits for it', async () => {
+test('Migration: another process creates the keyspace: the migration waits for the keyspace, then creates its first table', async () => {
   const { cql } = configOf(migrations.fresh());
   const first = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';
   const created = createFirst(migrations.admin(), cql.keyspace, [first]);
@@ -62,7 +62,7 @@ test('Migration: another process creates the keyspace: this one waits for it', a
   expect(Object.keys(await migrations.tablesOf(cql.keyspace))).toEqual(['first']);
 });
 
-test('Migration: clock of the process is a day ahead: its time comes from the clock of the database', async () => {
+test('Migration: clock of the process is a day ahead: applied_at comes from the clock of the database', async () => {
   const settings = migrations.fresh();
   const startedAt = Date.now();
   const doNotFake = /** @type {const} */ ([
@@ -82,7 +82,7 @@ test('Migration: clock of the process is a day ahead: its time comes from the cl
   }
 });
 
-test('Migration: the last one broke off between two tables: it is completed', async () => {
+test('Migration: an earlier run ended between two tables: the next run completes it', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   const whole = await migrations.tablesOf(settings.CQL_KEYSPACE);
@@ -100,7 +100,7 @@ test('Migration: the last one broke off between two tables: it is completed', as
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
 
-test('Migration: the last one broke off after it added a column: it is completed', async () => {
+test('Migration: an earlier run ended after it added a column: the next run completes it', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   const whole = await migrations.tablesOf(settings.CQL_KEYSPACE);
@@ -114,7 +114,7 @@ test('Migration: the last one broke off after it added a column: it is completed
 test.each([
   ['a change of HISTORY_DAYS broke off, and the setting has its old value again', []],
   [
-    'the first one broke off after it made some tables, and HISTORY_DAYS is another',
+    'the first migration broke off after some tables, and HISTORY_DAYS has changed',
     [
       "DELETE FROM schema_version WHERE part = 'millrace' AND version > 7",
       "DELETE latest_groups, batch_days, history_days FROM installation WHERE part = 'millrace' IF EXISTS",
@@ -136,7 +136,7 @@ test.each([
   expect(await migrations.tablesOf(keyspace)).toEqual(whole);
 });
 
-test('Migration: devices registered before the index of sites: the index has them afterwards', async () => {
+test('Migration: devices were registered before the index of sites: the migration adds them to the index', async () => {
   const settings = migrations.fresh();
   const { CQL_KEYSPACE: keyspace } = settings;
   await migrateDatabase(configOf(settings));
@@ -155,7 +155,7 @@ test('Migration: devices registered before the index of sites: the index has the
   expect(rows.map(({ site, grp, stamp }) => [site, grp, Number(stamp)])).toEqual([['Oslo', 3, 7]]);
 });
 
-test('Migration: a dead process holds the lock: this one waits with a message until the lock is gone', async () => {
+test('Migration: a dead process holds the lock: the migration reports it, and waits until the lock is gone', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   await migrations.execute(
@@ -173,7 +173,7 @@ test('Migration: a dead process holds the lock: this one waits with a message un
   expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining(message) });
 });
 
-test('Migration: another process took over the lock: this one changes nothing more, and keeps the lock as it is', async () => {
+test('Migration: another process took over the lock: the migration stops, and the lock keeps its new owner', async () => {
   const config = configOf(migrations.fresh());
   const { cql } = config;
   await migrateDatabase(config);
@@ -191,7 +191,7 @@ test('Migration: another process took over the lock: this one changes nothing mo
   expect(rows.map(({ lock_owner: owner }) => owner)).toEqual(['another']);
 });
 
-test('migrate: a keyspace that version 0.1 made: refused, and nothing is changed', async () => {
+test('Migration: keyspace of version 0.1: refused, and nothing is changed', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   await migrations.execute(

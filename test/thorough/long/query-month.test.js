@@ -15,7 +15,7 @@ const DAYS = 31;
 const DEVICES = Number(process.env['QUERY_DEVICES'] ?? 100);
 const SENSORS = 10;
 const HOURS = DAYS * 24;
-/** Laying the statistics takes most of it. */
+/** The set-up mostly writes statistics. */
 const SETUP_MS = 600_000;
 
 /** Days at the end whose statistics the packer has not copied yet. */
@@ -25,7 +25,7 @@ const END = BEGIN + DAYS * DAY_MS;
 
 const world = useHistorySystem(BEGIN);
 
-/** Answers as in production: it shares no processor time with this test, and no check of contracts. @type {ApiProcess | undefined} */
+/** A separate process, as in production: it shares no thread with this test, and checks no contract. @type {ApiProcess | undefined} */
 let server;
 afterAll(() => server?.kill());
 
@@ -45,7 +45,7 @@ const samplesOf = (seed, hour) =>
   [0, 1, 2, 3].map((quarter) => Math.round(1000 * Math.sin(seed + hour / 7 + quarter)) / 10);
 
 test(
-  `Query: ${DEVICES * SENSORS} sensors of a site, hourly for a month, one request: equal to brute force`,
+  `Query: ${DEVICES * SENSORS} sensors of a site, hourly for a month, one request: equals a brute-force computation`,
   async () => {
     const names = Array.from({ length: SENSORS }, (_, index) => `s${index}`);
     for (let device = 0; device < DEVICES; device++) {
@@ -94,9 +94,9 @@ test(
       runs.push(`${Math.round(performance.now() - began)} ms`);
     }
     const answer = JSON.parse(body);
-    // The contract is checked once.
+    // This request goes through the check of the contract.
     expect(await (await fetch(`${world.system.httpUrl}${query}`)).text()).toBe(body);
-    // The figures in the documents are from here.
+    // The documents quote these figures.
     process.stdout.write(`${DEVICES * SENSORS} sensors x ${HOURS} hours: ${runs.join(', ')}\n`);
 
     expect(answer.times).toHaveLength(HOURS);

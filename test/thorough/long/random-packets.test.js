@@ -22,7 +22,7 @@ import { until } from '../../support/until.js';
 /** @import { TestSystem } from '../../support/system/index.js' */
 
 const CONNECTIONS = 50;
-/** By hand: PACKETS_FOR_MS=3600000. */
+/** Duration of the test. `PACKETS_FOR_MS=3600000` makes it one hour. */
 const FOR_MS = Number(process.env['PACKETS_FOR_MS'] ?? 60_000);
 const SEED = Number(process.env['PACKETS_SEED'] ?? jest.getSeed());
 const MAX_PACKETS = 400;
@@ -156,7 +156,7 @@ async function pauseSettling(random, signal) {
 }
 
 test(
-  'Connections: random packets in random pieces, settled at random times: each is answered, and each measurement is stored',
+  'Embedded broker: random packets in random pieces: each packet is answered, and each measurement is stored',
   async () => {
     const random = new Random(SEED);
     const clients = Array.from(

@@ -15,7 +15,7 @@ describe('Start, setting differs from the database', () => {
     ['LATEST_GROUPS', '8'],
     ['BATCH_DAYS', '40'],
     ['HISTORY_DAYS', '400'],
-  ])('Start: %s differs from the database: the process ends, and the error names it', async (name, value) => {
+  ])('Start: %s differs from the database: start fails; the error names the setting', async (name, value) => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const { code, output } = await migrations.run('api/index.js', { ...settings, [name]: value });
@@ -24,7 +24,7 @@ describe('Start, setting differs from the database', () => {
     expect(output).toContain(`${name} is ${value} here and `);
   });
 
-  test('Start, setting differs from the database: npm run migrate: it changes the retention, also of the tables, and never the groups', async () => {
+  test('npm run migrate: settings differ from the database: changes the retention, also of the tables, and never the groups', async () => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const changed = { ...settings, BATCH_DAYS: '90', HISTORY_DAYS: '400' };
@@ -91,7 +91,7 @@ describe('Start, schema is unusable', () => {
 
 describe('Start, database is unreachable', () => {
   test.each(/** @type {const} */ (['api/index.js', 'api/commands/migrate.js']))(
-    '%s: one clear sentence that names the setting',
+    'Start of %s: wrong data center or closed port: the output is one sentence that names the setting',
     async (script) => {
       const settings = migrations.fresh();
       const wrongDc = await migrations.run(script, { ...settings, CQL_LOCAL_DC: 'elsewhere' });
@@ -112,7 +112,7 @@ describe('Start, database is unreachable', () => {
     },
   );
 
-  test('Start, database is unreachable: wrong password: one clear sentence; the right one is accepted', async () => {
+  test('Start, database is unreachable: wrong password: the output is one sentence; the right password is accepted', async () => {
     const engine = await startTestEngine({ auth: true });
     try {
       const settings = {
@@ -138,7 +138,7 @@ describe('Start, database is unreachable', () => {
     }
   });
 
-  test('Start, database is unreachable: connect() fails: nothing stays open, and the process ends by itself', async () => {
+  test('Start, database is unreachable: connect() fails: no handle stays open, and the process ends by itself', async () => {
     const script = `
       import { connect } from './api/store/connect.js';
       import { readSettings } from './common/settings/index.js';

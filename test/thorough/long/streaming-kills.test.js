@@ -21,13 +21,14 @@ import { until } from '../../support/until.js';
 const PREFIX = 'kills';
 const INGEST_KILLS = Number(process.env['INGEST_KILLS'] ?? 6);
 const KAFKA_KILLS = Number(process.env['KAFKA_KILLS'] ?? 2);
-/** Kafka is away for so long under load, before the kills. By hand: KAFKA_AWAY_MS=600000. */
+/** Length of the Kafka outage under load, before the kills. `KAFKA_AWAY_MS=600000` for a long run. */
 const KAFKA_AWAY_MS = Number(process.env['KAFKA_AWAY_MS'] ?? 5000);
 const DEVICES = process.env['STREAM_DEVICES'] ?? '8';
-/** Load goes on while Kafka is there and away, and for some 6 s for each kill. */
+/** The load covers the time before, during and after the outage, and some 6 s for each kill. */
 const LOAD_SECONDS = Math.ceil(KAFKA_AWAY_MS / 500) + Math.max(40, 6 * INGEST_KILLS);
 const READER_KILLS = 10;
-/** A server is killed after so many lines. The rest of its answer may arrive nevertheless, so answers are short: merged messages leave some 400 lines in all. */
+/** The process is killed after so many lines. Answers are short, because the rest of an answer may still arrive: merged messages
+ * leave some 400 lines in all. */
 const LINES_PER_KILL = 10;
 const LINES_PER_ANSWER = 30;
 const AHEAD_MS = 4 * HOUR_MS;
@@ -69,7 +70,7 @@ beforeAll(async () => {
   await makeTopics(kafka.address, PREFIX);
 }, 120_000);
 
-/** The processes of a test that failed would keep the ports from the next. */
+/** Processes of a failed test would occupy the ports of the next test. */
 afterEach(async () => {
   await Promise.all([...running].map((each) => each.kill()));
   running.clear();
@@ -80,7 +81,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('streaming out: ingest and Kafka are killed under load: nothing is missing below the watermark, and order is kept', async () => {
+test('Streaming out: ingest and Kafka are killed under load: no sample below the watermark is missing, and order is kept', async () => {
   let api = await start();
   const simulator = startSimulator([
     ...['--broker', api.mqttUrl, '--devices', DEVICES, '--sensors', '3', '--seed', '7', '--interval', '50ms'],
@@ -134,7 +135,7 @@ test('streaming out: ingest and Kafka are killed under load: nothing is missing 
   console.log(`${result.acknowledged} samples acknowledged, ${result.stored} in the topic`);
 });
 
-test('changes: the serving process is killed while a client reads: the lines together are the ledger', async () => {
+test('GET /changes: the serving process is killed while a client reads: the client gets exactly the samples of the ledger', async () => {
   /** @type {Map<string, number[]>} values by device, sensor and instant */
   const read = new Map();
   let cursor = new Date(Date.now() - 2 * HOUR_MS).toISOString();

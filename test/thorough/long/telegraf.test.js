@@ -15,10 +15,10 @@ import { until } from '../../support/until.js';
 /** @import { Program } from '../../support/telegraf/programs.js' */
 /** @import { Worker } from '../../cluster/kit/worker.js' */
 
-/** How long faults are injected. TELEGRAF_TEST_SECONDS=600 makes it ten minutes. */
+/** Duration of the injection of faults, in ms. `TELEGRAF_TEST_SECONDS=600` makes it ten minutes. */
 const FAULTS_MS = Number(process.env['TELEGRAF_TEST_SECONDS'] ?? 30) * 1000;
 const STARTS_MS = 600_000;
-/** Time between two faults, and how long what was killed is away, in ms. */
+/** The pause between two faults, and the length of each outage, in ms. */
 const PAUSE_MS = { from: 2000, to: 8000 };
 const OUTAGE_MS = { from: 500, to: 4000 };
 
@@ -34,7 +34,7 @@ let field;
 let apiUrl;
 
 beforeAll(async () => {
-  // Alone, a database remembers what it answered only if it was on the disk.
+  // A single node keeps an acknowledged write after a kill only if the write was on the disk.
   engine = await startTestEngine({ profile: 'fast', durable: true });
   const port = await steadyPort();
   apiUrl = `http://127.0.0.1:${port}`;
@@ -74,7 +74,7 @@ async function storedValues(path) {
 }
 
 test(
-  'Telegraf: Modbus and OPC UA, Telegraf, API and database are killed: every value with a 204 is stored',
+  'Telegraf with Modbus and OPC UA: Telegraf, API and database are killed: every value answered with 204 is stored',
   async () => {
     const random = createRandom(jest.getSeed() >>> 0, 'telegraf');
     const { telegraf } = field;
@@ -135,7 +135,7 @@ test(
       for (const [ts, { sent, acknowledged }] of times) {
         const value = stored.get(ts);
         if (acknowledged !== null) checked++;
-        // Of two values for one instant the greater one is kept, and one without a 204 may be stored too.
+        // The greater of two values for one instant is kept. A value without a 204 may be stored too.
         const isRight =
           value === undefined ? acknowledged === null : sent.has(value) && value >= (acknowledged ?? value);
         if (!isRight) expect([path, ts, value]).toEqual([path, ts, acknowledged]);

@@ -13,7 +13,7 @@ const afterwards = useCleanUps();
 
 /**
  * Starts a system that may have one request in flight, and a device that is registered. Every other request has to wait. A
- * message that needed two permits at once would never get them. This window cannot move; that of the last test can.
+ * message that needed two permits at once would never get them. The size of this window is fixed; the last test has a default one.
  */
 async function startNarrow() {
   const wire = await startCqlWire(sharedContactPoint());
@@ -27,10 +27,10 @@ async function startNarrow() {
   return { wire, system, device };
 }
 
-test('Window: messages of one device and hour wait: they become one row, those of others rows of their own', async () => {
+test('Congestion window: messages wait: those of one device and hour share a row, those of other devices and hours do not', async () => {
   const { wire, system, device } = await startNarrow();
-  // The present hour stays in time for nearly two hours, and one two hours ago is always late. Between them are five minutes in which
-  // an hour becomes late.
+  // The present hour stays in time for nearly two hours, and an hour two hours ago is always late. In the five minutes between,
+   // an hour becomes late.
   const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const lateBase = base - 2 * HOUR_MS;
   const measure = (/** @type {string} */ name, /** @type {number} */ ts) =>
@@ -56,7 +56,7 @@ test('Window: messages of one device and hour wait: they become one row, those o
     .slice(requestsBefore)
     .flatMap(({ statements }) => statements)
     .filter(({ table }) => table.endsWith('.message'));
-  // Twenty messages are of three hours. The first one was under way alone, or merged with the others before it was sent.
+  // The twenty messages cover three hours. The first message was sent alone, or merged with others before it was sent.
   expect(new Set(rows.map(({ partition }) => partition)).size).toBe(3);
   expect(rows.length).toBeLessThanOrEqual(4);
   const stored = await system.all(`/devices/one/sensors/s/measurements?from=${lateBase}&order=asc`);
@@ -64,7 +64,7 @@ test('Window: messages of one device and hour wait: they become one row, those o
   expect(await system.all(`/devices/two/sensors/s/measurements?from=${base}&order=asc`)).toHaveLength(6);
 });
 
-test('Window: one request at a time, five requests for each message: all messages are stored', async () => {
+test('Congestion window: one request at a time, five requests for each message: all messages are stored', async () => {
   const { system, device } = await startNarrow();
   const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const hours = [1, 2, 3, 4, 5].map((hour) => base - hour * HOUR_MS);
@@ -84,7 +84,7 @@ test('Window: one request at a time, five requests for each message: all message
   expect(await readMetric(system, 'iot_ingest_in_flight')).toBe(0);
 });
 
-test('Window: more requests wait than it lets through: it moves with the answers of the database', async () => {
+test('Congestion window: more requests than permits: the size of the window follows the answers of the database', async () => {
   const system = await startTestSystem();
   afterwards(() => system.stop());
   const device = await connectDevice(system);

@@ -47,7 +47,7 @@ export async function startBroker(dir) {
  * @returns {string[]} lines of a configuration: on loopback, and nothing is dropped
  */
 export const persistentOn = (port, dir) => [
-  // Root would start Mosquitto as a user who cannot write here.
+  // Mosquitto changes from root to a user that cannot write here.
   ...(process.getuid?.() === 0 ? ['user root'] : []),
   `listener ${port} 127.0.0.1`,
   'persistence true',

@@ -22,7 +22,7 @@ import { NODE_FOLDER } from '../../../infra/engine/process/previous.js';
  *
  * @param {object} options
  * @param {string} options.dir emptied
- * @param {string} options.engineDir where the jars are kept
+ * @param {string} options.engineDir folder of the jars
  * @param {Profile} [options.profile] default: at full speed, with a heap that stays as it is
  * @param {boolean} [options.durable] a write is on the disk when it is answered
  * @param {(text: string) => void} options.onStatus

@@ -53,7 +53,7 @@ const CONNECTIONS = 8;
  * The environment of all measurements: a database, one publisher, and the variants. Each variant starts when it is first needed.
  *
  * @param {object} options
- * @param {string} options.dir where all of them keep what they keep
+ * @param {string} options.dir folder of all their files
  * @param {Database} options.database
  * @param {string} [options.prefix] of the keyspaces
  * @param {(text: string) => void} options.onStatus
@@ -107,7 +107,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
       return {
         ...line,
         broker,
-        /** Where it stores. */
+        /** The settings of the database in which the pipeline stores. */
         cql,
         pace: createPace({ ...parts, line }),
         /** @returns {Promise<Reading>} since the last call */

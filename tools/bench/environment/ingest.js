@@ -19,7 +19,7 @@ const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
  *
  * @param {object} options
  * @param {string} options.name
- * @param {string} options.dir where it keeps what it keeps
+ * @param {string} options.dir folder of its files
  * @param {NodeJS.ProcessEnv} options.settings
  * @param {Changed} [options.changed] none: `npm start`
  */

@@ -8,7 +8,7 @@ import { samplesOf } from '../load/shapes.js';
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Child } from '../process/child.js' */
 
-/** How often the publisher gets the number of committed samples, in ms; each time it costs ingest a page of metrics. */
+/** Interval in which the publisher gets the number of committed samples, in ms. Each time costs ingest a page of metrics. */
 const UPDATE_MS = 250;
 
 /** The backlog at the broker, in seconds of the commit rate, so that ingest is never idle; and its least size in messages. */
@@ -148,7 +148,8 @@ const LOOK_MS = 200;
 const STUCK_MS = 30_000;
 
 /**
- * For a line whose ingest process reaches its broker through the publisher's wire: so the latency of each message is known.
+ * Makes the paced load of a line whose ingest process reaches its broker through the publisher's wire. So the latency of each message
+ * is known.
  *
  * @param {{ line: Pick<Line, 'name'>, broker: Broker, publisher: Child, connections: number }} parts
  */

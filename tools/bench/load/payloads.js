@@ -13,7 +13,7 @@ const MOST_DEVICES = 100_000;
 export const deviceName = (number) => `bench-${String(number).padStart(NUMBER_DIGITS, '0')}`;
 
 /**
- * Where the last message of each device ended, in epoch ms. A process keeps it over all of its loads: a clock that went
+ * The time at which the last message of each device ended, in epoch ms. A process keeps it over all of its loads: a clock that went
  * back would give `latest` nothing new to write.
  */
 export const createClocks = () => new Float64Array(MOST_DEVICES);
@@ -34,10 +34,10 @@ export function createDevices({ clocks, first, count, samples }) {
   return {
     /** The device of the current message: its number. */
     number: first,
-    /** Where the current message begins: epoch ms. */
+    /** The begin of the current message, in epoch ms. */
     time: 0,
 
-    /** On to the next message. @param {number} now epoch ms */
+    /** Goes to the next message. @param {number} now epoch ms */
     advance(now) {
       this.number = next;
       this.time = Math.max(now, /** @type {number} */ (clocks[next]));

@@ -1,4 +1,4 @@
-/** Devices of a load where nothing else is said, and their sensors at most: registering more takes longer than a round. */
+/** Default number of devices of a load, and the maximum of their sensors. Registration of more sensors takes longer than a round. */
 const DEVICES = 1000;
 const SENSORS = 10_000;
 

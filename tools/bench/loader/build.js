@@ -54,7 +54,7 @@ async function openStore(config, into) {
   return /** @type {typeof connectStore} */ (STORES['rows'])(parts);
 }
 
-/** A device's hours that are under way at once: enough that the database is never idle, far from the driver's bounds. */
+/** Hours of devices that are written concurrently: enough to keep the database busy, and far below the limits of the driver. */
 const AT_ONCE = 48;
 
 /**
@@ -128,8 +128,8 @@ export const samplesIn = ({ devices, sensors }, { from, to, intervalMs }) =>
  */
 
 /**
- * As a packer writes that reads the hour now: the samples first, then what is known of all of them. Nothing is written
- * into `pack_progress`: how far the devices of a group are packed depends on all of them, and only the packer knows.
+ * Writes an hour as a packer that reads the hour now: first the samples, then their statistics. Nothing is written into `pack_progress`,
+ * because the progress of a group depends on all its devices, and only the packer knows them.
  *
  * @param {Store} store
  * @param {number} readFrom epoch ms
@@ -152,11 +152,11 @@ const createHistoryWriter =
   };
 
 /**
- * As ingest writes messages of a device that has all of its sensors measure at once.
+ * Writes an hour as ingest does for a device whose sensors all measure at the same instants.
  *
  * @param {Store} store
- * @param {(hour: number) => number} arrival when the messages of an hour are committed, epoch ms: what is late for its
- *   hour then goes into history, too
+ * @param {(hour: number) => number} arrival when the messages of an hour are committed, epoch ms: samples that are late for their
+ *   hour then go into history, too
  * @returns {HourWriter}
  */
 function createMessageWriter({ write }, arrival) {

@@ -105,7 +105,7 @@ export const SIGNALS = /** @type {const} */ (['decimals', 'full']);
  * @property {number} seed
  * @property {SignalKind} signal
  * @property {number} intervalMs between two samples, an hour at most
- * @property {number} jitterMs a sample is off its clock's stroke by so much at most
+ * @property {number} jitterMs maximum distance of a sample from the stroke of its clock
  */
 
 /**
@@ -120,7 +120,7 @@ export const SIGNALS = /** @type {const} */ (['decimals', 'full']);
 export function samplesOfHour({ seed, signal, intervalMs, jitterMs }, { device, sensor }, hour) {
   const fixed = createRandom(seed, device, sensor);
   const phase = fixed.uniform();
-  // Far enough from both ends that no sample leaves its interval.
+  // The offset is far enough from both ends that no sample leaves its interval.
   const offset = Math.floor(fixed.between(jitterMs, intervalMs - jitterMs));
   const random = createRandom(seed, device, sensor, String(hour));
   const drift = createDrift(random, intervalMs, DRIFT);

@@ -7,7 +7,7 @@ import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 /** @import { Config } from '../../../common/settings/config.js' */
 /** @import { DataSet } from './build.js' */
 
-/** Where a data set can go. */
+/** The tables into which a data set can be written. */
 export const TARGETS = /** @type {const} */ (['history', 'batches', 'rows']);
 
 /** The clock of a sensor is off by so much at most, in ms. */
@@ -72,7 +72,7 @@ export function readFlags(argv, now) {
 }
 
 /**
- * A data set made up belongs on a machine of one's own: it cannot be taken out again.
+ * Refuses a cluster on other machines, because a generated data set cannot be removed again.
  *
  * @param {Config['cql']} cql
  * @param {boolean} force

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 
 /**
- * @param {Record<string, number>} pids by what the process is
+ * @param {Record<string, number>} pids by the name of the process
  * @returns {Promise<() => Promise<Observed>>} to be called when it is over
  */
 export async function startObserving(pids) {
@@ -34,7 +34,7 @@ export async function startObserving(pids) {
 
 /**
  * @template {object} T
- * @param {Record<string, number>} pids by what the process is
+ * @param {Record<string, number>} pids by the name of the process
  * @param {() => Promise<T>} work
  * @returns {Promise<T & Pick<Observed, 'steal' | 'others'>>} what the work gave, and what others took of the machine meanwhile
  */
@@ -136,7 +136,7 @@ export function watchMemory(pid, everyMs = 1000) {
   let last = Number.NEGATIVE_INFINITY;
   return {
     points,
-    /** Notes it, unless that was done a moment ago. */
+    /** Notes the memory of the process, unless it was noted a moment ago. */
     async look() {
       const now = performance.now();
       if (now - last < everyMs) return;

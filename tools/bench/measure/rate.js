@@ -12,7 +12,7 @@ import { alternate, median } from './rounds.js';
 const LOOK_MS = 250;
 
 /**
- * How fast a variant took a load for a while, and what that cost.
+ * The rate at which a variant committed a load, and the cost.
  *
  * @typedef {object} Rate
  * @property {number} rate samples/s committed
@@ -50,7 +50,7 @@ export async function measureRate(variant, shape, { database, warmMs, forMs }) {
   }
 }
 
-/** A part needs to know what half of the highest rate is: how often it is measured. */
+/** Number of measurements of the highest rate, for a part that runs at half of it. */
 const TIMES = 2;
 
 /**

@@ -5,8 +5,8 @@ export const MOST_STEAL = 0.05;
 const MOST_REPEATS = 2;
 
 /**
- * Measures variants side by side: every round measures each of them once, every other round in the opposite order, so
- * that what changes on the machine, slowly or after a certain variant, meets them all.
+ * Measures variants side by side. Every round measures each of them once, every other round in the opposite order. So a change on the
+ * machine, slow or after a certain variant, affects all of them.
  *
  * @template {{ steal: number, others: number }} R
  * @template {string} Name

@@ -20,7 +20,7 @@ const AT_ONCE = 16;
  *
  * @param {Config['cql']} cql
  * @param {Range} range
- * @returns {Promise<number>} samples; what a load publishes has no instant twice
+ * @returns {Promise<number>} samples; no load publishes an instant twice
  */
 export async function storedSamples(cql, range) {
   let samples = 0;

@@ -36,7 +36,7 @@ const PROBE = { device: 'probe', limit: 50, high: 100, low: 0 };
 /** Pause between two samples of probes, in ms. */
 const EVERY_MS = 50;
 
-/** Length of a run with probes, in runs of a comparison: a p99 needs alarms. */
+/** Length of a run with probes, in runs of a comparison: a p99 needs many alarms. */
 const LONGER = 8;
 
 const LOOK_MS = 250;
@@ -45,7 +45,7 @@ const LOOK_MS = 250;
 const ARRIVES_MS = 30_000;
 
 /**
- * What 10,000 alarm rules cost ingest, and how long a report takes from the commit to the receiver at half of the highest rate.
+ * Measures what 10,000 alarm rules cost ingest, and the time from a commit to its report at the receiver, at half of the highest rate.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}

@@ -7,14 +7,14 @@ import { figure, stealOf } from '../report/table.js';
 /** @import { Round } from '../measure/rounds.js' */
 /** @import { Part } from './index.js' */
 
-/** Where it is looked at closely. */
+/** The loads whose cost is measured in detail. */
 const LOADS = ['1x60', '1x10', '50x1'];
 
 /** @typedef {'packed' | 'no-latest'} Name */
 
 /**
- * The cost of a sample: ingest against parsing, digest and encoding of the same messages alone; and everything with
- * `latest` kept against the same without.
+ * Measures the cost of a sample: ingest compared with parsing, digest and encoding of the same messages alone, and ingest with `latest`
+ * compared with ingest without `latest`.
  *
  * @type {Part<Result>}
  */
@@ -87,7 +87,7 @@ export const cost = {
 };
 
 /**
- * `json`: CPU µs of a message of one value as plain JSON and as a map of sensors, by round; a raw file of before has none.
+ * `json`: CPU µs of a message of one value as plain JSON and as a map of sensors, by round; older raw files have none.
  *
  * @typedef {{ loads: Comparison<Name>[], least: Record<string, number>, json?: Array<{ plain: number, map: number }> }} Result
  */
@@ -95,7 +95,7 @@ export const cost = {
 /** The simulator's collar: four sensors a device. */
 const FLEET_LOAD = '4x10';
 
-/** Devices, by how many sensors that is. */
+/** Number of devices, by the number of their sensors. */
 const FLEETS = { '100 sensors': 25, '10,000 sensors': 2500, '100,000 sensors': 25_000 };
 
 /** @typedef {keyof typeof FLEETS} FleetName */

@@ -79,7 +79,7 @@ export const dashboard = {
           'first cells on the screen, ms, median and most',
           `${figure(median(result.first))}, ${figure(Math.max(...result.first))}`,
         ],
-        // Earlier results do not have it.
+        // Earlier results have no `slow`.
         ...(result.slow
           ? [
               [

@@ -33,7 +33,7 @@ const PEAK =
 /** The keyspace that gets the file. */
 const COPY = 'files-copy';
 
-/** One way of the file. `seconds` of it; `mb`: the most memory of its process. @typedef {{ seconds: number, mb: number }} Way */
+/** An export or import of the file: its seconds, and `mb`: the maximum memory of its process. @typedef {{ seconds: number, mb: number }} Way */
 
 /**
  * Exports a year of a sensor as a Parquet file over HTTP, and imports the file into an empty keyspace, twice. Nothing else runs.

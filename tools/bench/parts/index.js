@@ -14,8 +14,7 @@ import { throughput } from './throughput.js';
 /** @import { Context } from '../environment/index.js' */
 
 /**
- * One part of the benchmark: it measures, and what it measured, which goes into the raw file as it is, can be shown as
- * tables at any time.
+ * A part of the benchmark. It measures, and its result goes unchanged into the raw file. The result can be shown as tables at any time.
  *
  * @template R
  * @typedef {object} Part

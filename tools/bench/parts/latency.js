@@ -104,8 +104,8 @@ const OVERLOAD_SHARE = 2;
 const OVERLOAD_LONGER = 15;
 
 /**
- * Twice what the machine can take: the broker holds what waits, ingest's memory stays flat, latencies in proportion,
- * and in the end the database holds all of it.
+ * Publishes at twice the highest rate. The broker holds the waiting messages, the memory of ingest stays constant, latencies grow in
+ * proportion, and at the end the database has all samples.
  *
  * @type {Part<OverloadResult>}
  */

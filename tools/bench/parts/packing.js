@@ -29,7 +29,7 @@ const DUE = { first: 3, hours: 2 };
 const SIZES = { devices: 500, loadDevices: 1000 };
 
 /**
- * How fast closed hours are packed by an ingest process: with nothing else to do, and next to a load.
+ * Measures how fast an ingest process packs closed hours: with nothing else to do, and next to a load.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}
@@ -121,7 +121,7 @@ async function watch(pipeline, pids, until) {
   while (last.hours < until && performance.now() - last.at < STUCK_MS) {
     await sleep(LOOK_MS);
     const now = await look();
-    // Until it begins there is nothing to be measured.
+    // The measurement begins with the first packed hour.
     if (now.hours === before.hours) first = now;
     else if (now.hours > last.hours) last = now;
   }

@@ -21,10 +21,10 @@ import { ensurePrograms } from '../peers/tools.js';
 /** @import { Class } from '../peers/settings.js' */
 /** @import { Programs } from '../peers/tools.js' */
 
-/** At this part of the slowest one's highest rate latencies are measured, and others read. */
+/** Share of the highest rate of the slowest pipeline. Latencies and reads are measured at this rate. */
 const SHARE = 0.5;
 
-/** Before the kill and after the start, in ms. */
+/** Length of the load before the kill and after the start, in ms. */
 const KILL_RUN_MS = { quick: 1500, usual: 5000 };
 
 /**
@@ -130,7 +130,7 @@ async function measureClass(context, durability, databases, programs) {
     kills[database.kind] = await killEach(target, { victims: theirs, forMs, status });
     for (const name of ['', '-wired', '-killed']) await environment.close(`${database.kind}${name}`);
   }
-  // Last: all of our own processes lose their database for a while.
+  // This target comes last, because all of our own processes lose their database for a while.
   kills.millrace = await killEach(await ourTarget(environment), { victims: ours, forMs, status });
   await closeOurs(environment);
   return { durability, rates, unstored, latency, kills, month };

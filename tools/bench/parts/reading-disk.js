@@ -16,7 +16,7 @@ import { figure } from '../report/table.js';
 /** @type {Sizes} */
 const SIZES = { packedDays: 30, batchDays: 10, rowDays: 2 };
 
-/** Where each way is loaded into. */
+/** The target of the loader for each layout. */
 const INTO = /** @type {const} */ ({ packed: 'history', batches: 'batches', rows: 'rows' });
 
 const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
@@ -48,7 +48,7 @@ export const createReadingDiskPart = (sizes) => ({
           fleet: { seed: 1, devices: 1, sensors: 1 },
           set: { seed: 1, signal, intervalMs: 1000, jitterMs: 20, from: to - days * DAY_MS, to },
           into: INTO[way],
-          // In time, so that nothing of the batches goes into history as well.
+          // The batches arrive in time, so that none of their samples go into history as well.
           arrival: (hour) => hour,
           onProgress: (done) => status(`${signal}, ${way}: ${done} samples`),
         });

@@ -25,7 +25,7 @@ const PARTITIONS = 6;
 
 const LOOK_MS = 250;
 
-/** Kafka must have what waits within this time after a run, in ms. */
+/** Kafka must have all waiting blocks within this time after a run, in ms. */
 const DRAINS_MS = 60_000;
 
 /** @typedef {'none' | 'streaming'} Name */
@@ -36,7 +36,7 @@ const NAMES = ['none', 'streaming'];
 /** @typedef {{ shape: string, rounds: Round<Name, Rate>[], skipped: number }} StreamedLoad `skipped`: blocks that found no room in the queue */
 
 /**
- * What streaming out costs at the highest rate. Kafka runs on the same machine, so its own work counts too.
+ * Measures the cost of streaming out at the highest rate. Kafka runs on the same machine, so its own work counts too.
  *
  * @param {{ loads?: string[], devices?: number, engineDir?: string }} [options] `engineDir`: where Kafka's jars are kept
  * @returns {Part<StreamedLoad[]>}
@@ -144,7 +144,7 @@ async function makeTopics(address) {
 const skippedBlocks = async (line) => (await line.metrics())('iot_stream_skipped_total');
 
 /**
- * Waits until Kafka has what waited at the end of a run. Otherwise the next run would pay for it.
+ * Waits until Kafka has the blocks that waited at the end of a run. Otherwise they would slow the next run.
  *
  * @param {Line} line
  * @throws {MillraceError} `failed`

@@ -10,7 +10,7 @@ import { figure, othersOf, stealOf } from '../report/table.js';
 const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'loop']);
 
 /**
- * The whole way at each load, packed and as one row per sample, and ingest without MQTT, side by side. All keep `latest`.
+ * Measures the whole pipeline at each load, packed and as one row per sample, and ingest without MQTT, side by side. All keep `latest`.
  * Rows get the best number of requests in flight that a sweep finds. Millrace finds its own.
  *
  * @type {Part<Comparison<Name>[]>}

@@ -15,7 +15,7 @@ import { KNOWN_TUNING } from './settings.js';
 const LOAD = loadOf('1x10', 100);
 const MESSAGES_PER_SECOND = 2000;
 
-/** How long the victim is away, in ms. */
+/** Time between the kill and the start of the victim, in ms. */
 const AWAY_MS = 1000;
 
 /**
@@ -39,8 +39,8 @@ const LOST_AFTER_MS = 20_000;
 /** Samples. @typedef {{ victim: string, acknowledged: number, missing: number }} Kill */
 
 /**
- * Kills each part in the middle of a run, and counts by a ledger what the publisher had an acknowledgement for and is
- * not stored.
+ * Kills each part in the middle of a run. A ledger counts the samples that the broker acknowledged to the publisher, and that are not
+ * stored.
  *
  * @param {Target} target
  * @param {{ victims: string[], forMs: number, status: (text: string) => void }} options `forMs`: before the kill, and again after the start

@@ -118,7 +118,7 @@ export async function publishByLedger({ url, shape, rate, ledger }) {
   function onBroken() {
     connection = null;
     ledger.forget();
-    connect().catch(() => {}); // It tries again by itself until it is over.
+    connect().catch(() => {}); // The function retries by itself until the run is over.
   }
 
   function publish() {

@@ -26,7 +26,7 @@ const BINS = 500;
 const SENSORS = 4;
 const LATEST = 100;
 
-/** The same samples for everybody. */
+/** All pipelines get the same samples. */
 const RECIPE = { seed: 1, signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
 
 /**
@@ -68,7 +68,7 @@ async function loadPeer(database, { device, sensors, set }, onProgress) {
 }
 
 /**
- * The same month in all of them: bytes a sample on disk, and reading while devices measure.
+ * Stores the same month in all databases, and measures the bytes of a sample on disk, and reads while devices measure.
  *
  * @param {Context} context
  * @param {object} options
@@ -105,7 +105,7 @@ export async function measureMonth(context, { rivals, databases, rate }) {
   return { samples, bytes, rate, rounds: await readMonth(context, { rivals, databases, rate, month }) };
 }
 
-/** Where packed hours are; what devices send meanwhile is in other tables. */
+/** The tables of packed hours. Messages that devices send meanwhile are in other tables. */
 const HISTORY = ['history', 'history_stat'];
 
 /**

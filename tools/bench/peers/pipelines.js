@@ -81,7 +81,7 @@ export const behindTelegraf = (environment, database, programs) => ({
 });
 
 /**
- * The whole way of a peer: a Mosquitto of its own, Telegraf, and its database.
+ * The whole pipeline of a peer: a Mosquitto of its own, Telegraf, and its database.
  *
  * @param {Environment} environment
  * @param {object} options

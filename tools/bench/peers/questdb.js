@@ -12,7 +12,7 @@ import { QUESTDB_TABLE, questdbConf } from './settings.js';
 /** @import { Class } from './settings.js' */
 /** @import { Programs } from './tools.js' */
 
-/** Samples become visible after they are acknowledged: from its log into the table. */
+/** Samples become visible after they are acknowledged, when QuestDB has applied its log to the table. Limit in ms. */
 const APPLIED_WITHIN_MS = 60_000;
 
 /** A second of a bin is as fine as SAMPLE BY needs to be. @param {Month} month */
@@ -119,7 +119,7 @@ export class QuestDb extends DatabaseProcess {
     });
   }
 
-  /** @throws {MillraceError} `failed`: the table takes what it is sent, and shows it no more */
+  /** @throws {MillraceError} `failed`: the table accepts samples, and no longer shows them */
   async #count() {
     const [table] = await this.#query(`SELECT suspended, errorMessage FROM wal_tables()`);
     if (table?.[0] === true) throw new MillraceError('failed', `QuestDB's table is suspended: ${table[1]}`);

@@ -11,7 +11,7 @@ import { KNOWN_TUNING, TUNINGS } from './settings.js';
 /** @import { Tuning } from './settings.js' */
 
 /**
- * One load: what Telegraf was tried with, and the rounds.
+ * The result of one load: the tunings of Telegraf that were tried, and the rounds.
  *
  * @typedef {object} ShapeRates
  * @property {string} shape
@@ -20,7 +20,7 @@ import { KNOWN_TUNING, TUNINGS } from './settings.js';
  */
 
 /**
- * How fast each takes a load, at its best tuning, taking turns.
+ * Measures the highest rate of each pipeline at its best tuning, in turns.
  *
  * @param {Context} context
  * @param {Rival[]} rivals
@@ -73,7 +73,7 @@ export async function warmUp({ flags, status }, rivals) {
   }
 }
 
-/** Where latencies and reading are measured: the simulator's collar. */
+/** The load at which latencies and reads are measured: the simulator's collar. */
 export const STEADY_LOAD = '4x10';
 
 /**

@@ -12,7 +12,7 @@ import { LINE_TABLE } from '../load/payloads.js';
  * @typedef {{ undelivered: number, batch: number }} Tuning `undelivered`: messages; `batch`: samples in one request to the database
  */
 
-/** Best of a first look on a quiet machine: where no sweep is run. @type {Tuning} */
+/** The best tuning of a first sweep on a quiet machine, used where no sweep runs. @type {Tuning} */
 export const KNOWN_TUNING = { undelivered: 5000, batch: 10_000 };
 
 /** @type {Tuning[]} */

@@ -24,7 +24,7 @@ const PLUGINS = [
 /** The paths of the programs that the comparison runs. @typedef {{ telegraf: string, questdb: string, influxdb: string, java: string }} Programs */
 
 /**
- * Builds or fetches what is not there yet. Each appears by one rename, so what is there is whole.
+ * Builds or fetches the missing programs. Each appears by one rename, so a program that exists is complete.
  *
  * @param {string} dir where they are kept, over all runs
  * @param {(text: string) => void} onStatus

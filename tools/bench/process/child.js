@@ -81,7 +81,7 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
       stopping = true;
       const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       if (child.connected) child.disconnect();
-      await dead.catch(() => {}); // It is gone, which is what was wanted.
+      await dead.catch(() => {}); // The process has ended, as wanted.
       clearTimeout(late);
       file.end();
     },
@@ -91,8 +91,8 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
 /** @typedef {Awaited<ReturnType<typeof startChild>>} Child */
 
 /**
- * The inside of a process of the bench: answers what its parent asks over IPC, one call of `answers` for each question,
- * and ends with its parent.
+ * Runs inside a process of the bench. It answers the questions of its parent over IPC, one call of `answers` for each, and ends with
+ * its parent.
  *
  * @param {Record<string, (argument: any) => unknown>} answers
  * @param {() => unknown} [onEnd] ends what is open; awaited
@@ -113,7 +113,7 @@ export function serve(answers, onEnd = () => {}) {
       process.exit();
     }
   });
-  // Ctrl-C reaches the whole group; the parent ends us when all is measured or given up.
+  // Ctrl-C reaches the whole group. The parent ends this process when all is measured or given up.
   process.on('SIGINT', () => {});
   reply({ ready: true });
 }

@@ -12,8 +12,8 @@ const TYPE = 0xf0;
 const NUMBER_AT = 2 + 'iot/v1/'.length + deviceName(0).length - NUMBER_DIGITS;
 
 /**
- * The wire between a broker and an ingest process. A broker acknowledges to the publisher what it has only queued; when
- * ingest acknowledges, and so when a message was committed, can be read here alone. Bytes pass through as they are.
+ * The wire between a broker and an ingest process. A broker acknowledges messages to the publisher when it has queued them. Only this
+ * wire shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
  *
  * @param {string} brokerUrl
  * @param {(intended: number, delivered: number) => void} onCommitted both by performance.now()
@@ -34,7 +34,7 @@ export async function openWire(brokerUrl, onCommitted) {
       /** @type {const} */ ([broker, client]),
     ]) {
       sockets.add(socket);
-      socket.on('error', () => {}); // Its `close` follows.
+      socket.on('error', () => {}); // The event `close` follows.
       socket.on('close', () => {
         sockets.delete(socket);
         other.destroy();

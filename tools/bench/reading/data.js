@@ -7,7 +7,7 @@ import { build } from '../loader/build.js';
 /** @import { Shape } from '../load/shapes.js' */
 
 /**
- * How much is stored before reading is measured.
+ * The amount of data that is stored before reading is measured.
  *
  * @typedef {object} Sizes
  * @property {{ sensors: number, days: number }} small

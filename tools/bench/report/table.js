@@ -55,5 +55,5 @@ export function stealOf(rounds) {
   ].join(', ');
 }
 
-/** @param {Array<{ others: number }>} rounds @returns {string} the most that processes of nobody's here used in any run of what is shown */
+/** @param {Array<{ others: number }>} rounds @returns {string} the maximum CPU share of other processes in any run that the table shows */
 export const othersOf = (rounds) => percent(Math.max(...rounds.map(({ others }) => others)));

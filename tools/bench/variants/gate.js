@@ -4,7 +4,7 @@ import { Permits } from '../../../api/store/sending/congestion-window.js';
 const FIRST = 128;
 
 /**
- * Ingest's own permits with a fixed bound: what a baseline is swept over, where ingest finds its own.
+ * Permits of ingest with a fixed bound. A sweep sets the bound of a baseline, while ingest finds its own.
  */
 export function createGate() {
   const bound = { size: FIRST };

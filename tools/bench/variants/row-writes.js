@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS measurement_row (
 const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, value) VALUES (?, ?, ?, ?, ?)';
 
 /**
- * One row per sample, done well: prepared, and an unlogged batch for each partition that a message touches, all of them
+ * Writes one row per sample in the best known way: prepared, and as an unlogged batch for each partition that a message touches, all of them
  * at once. It takes the place of the packed rows in our own ingest; everything else is the same.
  *
  * @param {Session} session

@@ -22,7 +22,7 @@ write_accounts() {
   for name in mqtt_password mqtt_device_password; do
     [ -s "$secrets/$name" ] || { log "there is no password in $secrets/$name" && return 1; }
   done
-  # Through a file, because the list of processes shows arguments.
+  # The password goes through a file, because the list of processes shows arguments.
   {
     printf 'millrace:%s\n' "$(cat "$secrets/mqtt_password")"
     printf 'devices:%s\n' "$(cat "$secrets/mqtt_device_password")"
@@ -34,7 +34,7 @@ write_accounts() {
     log "mosquitto_passwd could not hash the passwords of $secrets"
     return 1
   fi
-  # For mosquitto_sub and mosquitto_pub in this container, by XDG_CONFIG_HOME.
+  # This file is for mosquitto_sub and mosquitto_pub in this container, which find it by XDG_CONFIG_HOME.
   printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" >"$run/mosquitto_sub" &&
     cat "$run/mosquitto_sub" >"$run/mosquitto_pub" &&
     cat "$configuration/mosquitto.acl" >"$run/acl.new" &&

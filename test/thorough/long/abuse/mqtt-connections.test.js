@@ -53,7 +53,7 @@ async function startBroker(bounds, tls) {
   return { port: broker.port, clients, metrics, refused };
 }
 
-/** Everything but `setTimeout`, which measures the time limit of CONNECT. */
+/** The timers that are not faked: all but `setTimeout`, which measures the time limit of CONNECT. */
 const REAL = /** @type {const} */ ([
   ...['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'],
   ...['setImmediate', 'clearImmediate', 'setInterval', 'clearInterval'],
@@ -71,7 +71,7 @@ async function connectMqtt(client, clientId) {
   await until(() => client.received() === CONNACK);
 }
 
-test('MQTT connections: a flood without CONNECT: it shuts out its own address alone, oldest first', async () => {
+test('MQTT connections: a flood without CONNECT: only connections of its address are closed, the oldest first', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 50, withinMs: NEVER_MS });
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`);
   afterwards(() => device.endAsync(true));
@@ -91,7 +91,7 @@ test('MQTT connections: a flood without CONNECT: it shuts out its own address al
   expect(broken).toBe(0);
 });
 
-test('MQTT connections: connected devices: they do not count as connections without CONNECT', async () => {
+test('MQTT connections: connected devices: do not count as connections without CONNECT', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 1000 });
   stopTime();
   const fleet = await tcpClients.flood(10, port);
@@ -125,7 +125,7 @@ test.each([
   expect(clients()).toBe(0);
 });
 
-test('MQTT connections: TLS: an unfinished handshake counts as one without CONNECT, a connected device does not', async () => {
+test('MQTT connections: unfinished TLS handshakes: count as connections without CONNECT; a connected device does not', async () => {
   const { cert, key, authority } = await certificates.make();
   const logger = pino({ level: 'silent' });
   const tls = new OwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
@@ -179,7 +179,7 @@ test.each([
     connectBytes({ clientId: 'd' }),
     0,
   ],
-])('MQTT packet: %s: its header alone closes the connection', async (_, header, before, oversized) => {
+])('MQTT packet: %s: the connection is closed after the header', async (_, header, before, oversized) => {
   const { port, metrics } = await startBroker();
   const client = await tcpClients.open(port);
   client.socket.write(before);
@@ -189,7 +189,7 @@ test.each([
   expect((await metrics.oversized.get()).values[0]?.value).toBe(oversized);
 });
 
-test('MQTT CONNECT: size of the last will: the largest is accepted, more than 96 KiB closes the connection', async () => {
+test('MQTT CONNECT: size of the last will: the largest will is accepted; a CONNECT of more than 96 KiB closes the connection', async () => {
   const { port } = await startBroker();
   const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });

@@ -70,7 +70,7 @@ const commandLines = () =>
 /** @param {string} token */
 const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
 
-test('Secrets: answers and metrics: no secret in them', async () => {
+test('Secrets: answers and metrics of the API: contain no secret', async () => {
   const paths = ['/api/v1/devices', '/api/v1/nothing', '/api/v1/devices?limit=x', '/metrics', '/readyz'];
   for (const path of paths) {
     for (const token of [SECRETS.API_TOKEN, SECRETS.READ_TOKENS, 'a-wrong-token-that-is-nearly-right']) {
@@ -85,7 +85,7 @@ test('Secrets: answers and metrics: no secret in them', async () => {
   expect(found(text)).toEqual([]);
 });
 
-test('Secrets: simulator with a right and a wrong password: no secret in its output and command line', async () => {
+test('Secrets: simulator with a right and a wrong password: output and command line contain no secret', async () => {
   const flags = ['--broker', api.mqttUrl, '--devices', '1', '--interval', '100ms', '--batch', '100ms'];
   const right = startSimulator([...flags, '--duration', '2s'], {
     MQTT_USERNAME: 'installation',
@@ -106,7 +106,7 @@ test('Secrets: simulator with a right and a wrong password: no secret in its out
   expect(found((await wrong.ended).output)).toEqual([]);
 });
 
-test('Secrets: log at any level: not in the log; a crafted client id adds no line', async () => {
+test('Secrets: log at any level: contains no secret; a crafted client id adds no log line', async () => {
   const forged = 'x\n{"level":60,"msg":"forged"}\u001b[2J\r';
   const good = { username: 'installation', password: SECRETS.MQTT_PASSWORD, reconnectPeriod: 0 };
   await expect(
@@ -137,7 +137,7 @@ test.each([
     'a URL with an unknown scheme',
     { ...settings, LOG_LEVEL: 'none', MQTT_URL: `x://${SECRETS.MQTT_PASSWORD}` },
   ],
-])('Secrets: start fails, %s: no secret in the output', async (_, wrong) => {
+])('Secrets: start fails, %s: the output contains no secret', async (_, wrong) => {
   const command = startCommand('api/index.js', wrong);
   // A process that retries has logged its error by then.
   await until(() => !command.running() || /"level":[456]0/.test(command.output()));

@@ -17,7 +17,7 @@ test.each(Array.from({ length: RUNS }, (_, run) => run))(
   },
 );
 
-test('History: real database, late rows are missing: a simulation detects it', async () => {
+test('History: real database without late rows: a simulation detects the missing samples', async () => {
   const mistake = MISTAKES['ingest writes no late rows'] ?? {};
   expect(await firstFaults(faultsOf, mistake, RUNS)).not.toEqual([]);
 });

@@ -66,14 +66,14 @@ const isSamples = (/** @type {WireRequest} */ { statements }) =>
 const unsettled = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_unsettled_bytes');
 const held = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_submitted_bytes');
 
-test('Post: database fails: no answer before the commit; further posts get busy', async () => {
+test('HTTP submission: database does not answer: posts wait for their commit, and a further post gets 429 busy', async () => {
   const system = await startSystem();
   expect((await post(system, 0)).status).toBe(200);
   cql.hold(({ kind }) => kind !== 'query');
   /** @type {Array<Awaited<ReturnType<typeof send>>>} */
   const answers = [];
   const posts = [];
-  // After a while the driver gives up a request, and ingest repeats it. From then on, further posts are refused.
+  // After a while the driver gives up a request, and ingest repeats it. After that, further posts are refused.
   do {
     posts.push(post(system, posts.length + 1).then((answer) => answers.push(answer)));
     await until(() => cql.held() >= posts.length || answers.length > 0);
@@ -90,7 +90,7 @@ test('Post: database fails: no answer before the commit; further posts get busy'
   await until(async () => (await unsettled(system)) === 0);
 });
 
-test('Post: client disconnects during the commit: everything is released', async () => {
+test('HTTP submission: client disconnects during the commit: its bytes are released', async () => {
   const system = await startSystem();
   await post(system, 0);
   cql.hold(isSamples);
@@ -111,7 +111,7 @@ test('Post: client disconnects during the commit: everything is released', async
   expect((await system.get('/devices/d/sensors/t')).value).toBe(1);
 });
 
-test('Post: slow senders: their share is bounded, and released for the next one', async () => {
+test('HTTP submission: slow senders: their bytes are bounded, and released for the next sender', async () => {
   const system = await startSystem();
   const bodyBytes = system.config.ingest.maxMessageBytes;
   const slow = [];
@@ -132,7 +132,7 @@ test('Post: slow senders: their share is bounded, and released for the next one'
   await until(async () => (await held(system)) === 0);
 });
 
-test('Post: body does not arrive in time: dropped', async () => {
+test('HTTP submission: body does not arrive in time: 408, and the connection closes', async () => {
   const system = await startSystem({ request: 300 });
   const { socket, answer } = await announceBody(system, 1000);
   const closed = once(socket, 'close');
@@ -144,7 +144,7 @@ test('Post: body does not arrive in time: dropped', async () => {
   await until(async () => (await post(system, 1)).status === 200);
 });
 
-test('Post: body is cut off: nothing is stored', async () => {
+test('HTTP submission: body is cut off: nothing is stored', async () => {
   const system = await startSystem();
   const { socket } = await announceBody(system, 1000);
   await until(async () => (await held(system)) > 0);
@@ -153,13 +153,13 @@ test('Post: body is cut off: nothing is stored', async () => {
   expect((await system.fetch('/devices/slow')).status).toBe(404);
 });
 
-test('Stop: posts wait for the database: answered with a problem, because their commit is unknown', async () => {
+test('HTTP submission: process stops while a post waits for its commit: 503, or the connection closes', async () => {
   const system = await startSystem();
   await post(system, 0);
   cql.hold(isSamples);
   const waiting = post(system, 1).then(
     (answer) => expectProblem(answer, 503, 'unavailable'),
-    // Or the connection closes without an answer.
+    // The connection may also close without an answer.
     (error) => expect(error.code).toBe('ECONNRESET'),
   );
   await until(() => cql.held() === 1);

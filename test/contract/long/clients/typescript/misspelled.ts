@@ -1,6 +1,6 @@
 /**
- * One misspelled name in each of the last lines. The compiler must refuse all of them. Bodies have the type of their format: a body
- * of any format may also be a map of sensors, in which every name is one.
+ * One misspelled name in each of the last lines. The compiler must refuse all of them. Each body has the type of its format,
+ * because a map of sensors is a body too, and accepts any name.
  */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './millrace.js';
