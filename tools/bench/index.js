@@ -23,11 +23,12 @@ import { targetsTable } from './targets.js';
 // - report/       tables; targets.js has the targets, documents.js and readme.js write the pages
 await runCommand(async () => {
   const flags = readFlags(process.argv.slice(2));
+  const parts = PARTS.filter(({ name }) => flags.only.includes(name));
   await runSession({
     name: 'bench',
     flags,
+    needsDashboard: parts.some(({ needsDashboard }) => needsDashboard),
     async work({ environment, results, status, print }) {
-      const parts = PARTS.filter(({ name }) => flags.only.includes(name));
       if (parts.some(({ onRequest }) => !onRequest)) await warm(environment, flags.bootMs, status);
       for (const part of parts) {
         const result = await part.run({

@@ -1,16 +1,21 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { claimDataDir } from '../../common/data-dir.js';
 import { readSettings } from '../../common/settings/index.js';
 import { createStatusLine } from '../../common/status-line.js';
 import { ensureTools } from '../../infra/bootstrap/index.js';
+import { buildDashboard } from '../../infra/dev/build.js';
 import { startDatabase } from './environment/database.js';
 import { openEnvironment } from './environment/index.js';
 import { describeMachine } from './measure/machine.js';
 
 /** @import { Environment } from './environment/index.js' */
+
+const TOOLS = /** @type {const} */ (['java', 'maven', 'mosquitto']);
+const CHROMIUM = /** @type {const} */ ('chromium');
 
 /**
  * Runs the work of both commands of the bench. It starts and stops everything, whatever happens, and
@@ -19,9 +24,10 @@ import { describeMachine } from './measure/machine.js';
  * @param {object} options
  * @param {string} options.name of the file, before the time
  * @param {object} options.flags noted in the file
+ * @param {boolean} [options.needsDashboard] the work opens the dashboard in Chromium
  * @param {(session: Session) => Promise<void>} options.work
  */
-export async function runSession({ name, flags, work }) {
+export async function runSession({ name, flags, needsDashboard = false, work }) {
   const { dataDir } = readSettings();
   const home = join(dataDir, 'bench');
   await claimDataDir(dataDir);
@@ -34,7 +40,10 @@ export async function runSession({ name, flags, work }) {
   /** @type {Record<string, unknown>} */
   const results = {};
 
-  await ensureTools(['java', 'maven', 'mosquitto'], { onStatus: line.update, signal: stop.signal });
+  const tools = needsDashboard ? [...TOOLS, CHROMIUM] : [...TOOLS];
+  await ensureTools(tools, { onStatus: line.update, signal: stop.signal });
+  // API processes serve `dist/web` as it is when they start. An older build would be measured in its place.
+  if (needsDashboard) await buildDashboard({ root: fileURLToPath(ROOT), signal: stop.signal });
   const dir = join(home, 'environment');
   const database = await startDatabase({
     dir,

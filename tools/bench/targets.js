@@ -1,3 +1,4 @@
+import { requestsOf } from './dashboard/views.js';
 import { heapGrowth } from './dashboard/watch.js';
 import { cpuOfBoth } from './measure/rate.js';
 import { median, medianOf } from './measure/rounds.js';
@@ -5,6 +6,7 @@ import { sensorsOf } from './parts/packing.js';
 import { RATIOS } from './reading/kinds.js';
 import { figure } from './report/table.js';
 
+/** @import { Weight } from './dashboard/views.js' */
 /** @import { SignalKind } from './loader/data-set.js' */
 /** @import { Comparison, Rate } from './measure/rate.js' */
 /** @import { alarms } from './parts/alarms.js' */
@@ -191,6 +193,8 @@ const TARGETS = [
     atMost: 2000,
     read: ({ dashboard: { slow } }) => (slow ? median(slow) : Number.NaN),
   },
+  ...firstView('57 sensors', 'dashboard'),
+  ...firstView('2,000 devices', 'dashboard'),
   {
     figure: 'heap of an open wall, the last third of its time against the first',
     part: 'dashboard',
@@ -203,6 +207,7 @@ const TARGETS = [
     atMost: 2,
     read: ({ opening }) => medianOf(opening.rounds, ({ alone, opened }) => opened.p99 / alone.p99),
   },
+  ...firstView('100,000 sensors', 'opening'),
 ];
 
 /** @param {string} load @param {number} atLeast */
@@ -236,6 +241,29 @@ function whileStreaming(load) {
     read: (/** @type {Required<Results>} */ { streaming }) =>
       atLoad(streaming, load, (results) => results.streaming.rate / results.none.rate),
   };
+}
+
+/**
+ * The first view of a new user, with all files and data.
+ *
+ * @param {string} fleet
+ * @param {'dashboard' | 'opening'} part
+ */
+function firstView(fleet, part) {
+  const target = (
+    /** @type {string} */ unit,
+    /** @type {number} */ atMost,
+    /** @type {(weight: Weight) => number} */ read,
+  ) => ({
+    figure: `${unit} of the first view of the dashboard, ${fleet}`,
+    part,
+    atMost,
+    read(/** @type {Required<Results>} */ results) {
+      const found = results[part].views?.find((view) => view.fleet === fleet);
+      return found ? read(found.first) : Number.NaN;
+    },
+  });
+  return [target('requests', 8, requestsOf), target('KB', 250, ({ kilobytes }) => kilobytes)];
 }
 
 /**

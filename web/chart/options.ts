@@ -22,7 +22,8 @@ const DOT_SIZE = 4;
 const LEAST_RUN = 3;
 /** Width in pixels of the bar that shows minimum to maximum of a bin without neighbors. */
 const BAR_WIDTH = 2;
-const AXIS_FONT = '12px system-ui, sans-serif';
+/** Size of the text in a chart on a usual screen, in CSS pixels. */
+const TEXT_SIZE = 12;
 /** Minimum width of the value axis. Linked charts align as long as their labels are not longer than usual. */
 const LEAST_AXIS_WIDTH = 60;
 const DIGIT_WIDTH = 7;
@@ -30,6 +31,14 @@ const DIGIT_WIDTH = 7;
 const TIME_HALF = 32;
 /** Minimum distance between two time labels, in pixels; a label is about 60 wide. */
 export const TIME_SPACE = 84;
+
+/** @returns how many times larger text is than on a usual screen: on a very wide one, all text is larger */
+export const textScale = (color: (name: string) => string): number =>
+  Number.parseFloat(color('--text-scale')) || 1;
+
+/** @returns the font of the text in charts; uPlot reads whole pixels only */
+export const chartFont = (color: (name: string) => string, ratio = 1): string =>
+  `${Math.round(TEXT_SIZE * textScale(color) * ratio)}px system-ui, sans-serif`;
 
 /** Largest distance at which the cursor reads a point, in CSS pixels. */
 export const REACH = 10;
@@ -70,7 +79,7 @@ export function chartOptions({
     width: host.clientWidth,
     height: host.clientHeight,
     ms: 1,
-    padding: [8, TIME_HALF, 0, 0],
+    padding: [8, TIME_HALF * textScale(color), 0, 0],
     legend: { show: false },
     tzDate: dateIn(zone),
     cursor: cursorOptions(color, cursorKey, entryUnder),
@@ -106,7 +115,7 @@ export function chartOptions({
           drawThresholds(chart, look().thresholds, {
             color: color('--warn'),
             ground: color('--surface'),
-            font: `${12 * uPlot.pxRatio}px system-ui, sans-serif`,
+            font: chartFont(color, uPlot.pxRatio),
             ratio: uPlot.pxRatio,
           }),
       ],
@@ -192,7 +201,7 @@ const reachOf = (chart: uPlot): number => chart.posToVal(REACH, 'x') - chart.pos
 
 /** The options that all axes share. */
 export const baseAxis = (color: (name: string) => string): uPlot.Axis => ({
-  font: AXIS_FONT,
+  font: chartFont(color),
   stroke: color('--ink-2'),
   ticks: { show: false },
   grid: { stroke: color('--rule'), width: 1 },
@@ -201,19 +210,20 @@ export const baseAxis = (color: (name: string) => string): uPlot.Axis => ({
 
 function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] {
   const axis = baseAxis(color);
+  const scale = textScale(color);
   return [
     {
       ...axis,
       grid: { show: false },
-      size: 46,
+      size: 46 * scale,
       gap: 8,
       lineGap: 1.35,
-      space: TIME_SPACE,
+      space: TIME_SPACE * scale,
       values: (_chart, ticks, _axis, _space, step) => timeLabels(ticks, step, zone),
     },
     {
       ...axis,
-      size: (_chart, labels) => Math.max(LEAST_AXIS_WIDTH, widthOfLabels(labels)),
+      size: (_chart, labels) => Math.max(LEAST_AXIS_WIDTH * scale, widthOfLabels(labels, scale)),
       space: 44,
       // Without samples there is no value scale, so the grid lines have no labels.
       values: (chart, ticks) => (chart.data[0].length === 0 ? ticks.map(() => '') : formatTicks(ticks)),
@@ -223,10 +233,11 @@ function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] 
 
 /**
  * @param labels of the ticks of an axis
+ * @param scale of text
  * @returns width of the axis in CSS pixels
  */
-export const widthOfLabels = (labels: string[] | null): number =>
-  Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH + 16));
+export const widthOfLabels = (labels: string[] | null, scale: number): number =>
+  Math.max(0, ...(labels ?? []).map((label) => label.length * DIGIT_WIDTH * scale + 16));
 
 /** Width of the value axis for labels of usual length, in CSS pixels. */
 const GUTTER_WIDTH = 72;
@@ -251,8 +262,8 @@ export function createGutter() {
      * @param labels of the value axis of a chart
      * @returns the common width in CSS pixels
      */
-    sizeFor(_chart: uPlot, labels: string[] | null): number {
-      const needed = widthOfLabels(labels);
+    sizeFor(chart: uPlot, labels: string[] | null): number {
+      const needed = widthOfLabels(labels, textScale(colorsOf(chart.root)));
       if (needed > width) {
         width = needed;
         // uPlot cannot redraw a chart while it measures its axes.

@@ -9,7 +9,7 @@ import { NO_THRESHOLDS } from '../state/thresholds.ts';
 import type { StateBand, StateNames } from '../states.ts';
 import { stretchesOf } from '../states.ts';
 import type { Edges } from './options.ts';
-import { chartOptions } from './options.ts';
+import { chartFont, chartOptions } from './options.ts';
 import { entryNear, entryUnder, shapeIndexOf, useTimePlot } from './plot.ts';
 import type { PointWords } from './readout.ts';
 import { inOneLine, noSampleWords, pointWords } from './readout.ts';
@@ -215,7 +215,7 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
-  ctx.font = `${12 * ratio}px system-ui, sans-serif`;
+  ctx.font = chartFont(color, ratio);
   ctx.textBaseline = 'middle';
   // uPlot leaves the alignment of the axis labels in the canvas.
   ctx.textAlign = 'left';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { publishSmallFleet, SITES, writeSmallFleetUsual } from '../../support/simulator/small-fleet.js';
 import { until } from '../../support/until.js';
-import { useDashboard } from '../../support/web/dashboard.js';
+import { SCREEN, useDashboard } from '../../support/web/dashboard.js';
 
 const dashboard = useDashboard({
   system: { periods: { baselines: 200 } },
@@ -122,4 +122,12 @@ test('Wall of a large fleet: list of outliers: it covers the whole fleet', async
     .getByRole('link', { name: /ambient.*collar-2.*90/ });
   await link.click();
   await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
+});
+
+test('Wall of a large fleet: screen of 4K: every text is legible, and nothing is wider than the screen', async () => {
+  await publishOutlier();
+  await dashboard.page.setViewportSize(SCREEN);
+  await visitLarge(900);
+  await tiles('Devices').first().getByText('collar-2').waitFor();
+  await dashboard.lookAtScreen('wall-devices');
 });

@@ -6,6 +6,7 @@ import mqtt from 'mqtt';
 import { startTestSystem } from '../system/index.js';
 import { until } from '../until.js';
 import { startBrowser } from './browser.js';
+import { overflowOf, paperFaults, smallTexts } from './legibility.js';
 
 /** @import { MqttClient } from 'mqtt' */
 /** @import { BrowserContextOptions, Locator } from 'playwright-core' */
@@ -15,6 +16,12 @@ import { startBrowser } from './browser.js';
 const SCREENSHOTS = fileURLToPath(new URL('../../../.data/screenshots/', import.meta.url));
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const PHONE = { width: 390, height: 844 };
+/** A screen of 4K. */
+export const SCREEN = { width: 3840, height: 2160 };
+/** A sheet of A4 without its margins, at 96 CSS pixels an inch. */
+const SHEET = { width: 720, height: 1000 };
+/** The smallest text on a screen of 4K, in CSS pixels. On a usual screen it has 11. */
+const LEAST_TEXT = 14;
 
 /**
  * Opens the dashboard of a test system in a browser. The system starts before the first test of the file, each test has a new page, and
@@ -151,12 +158,51 @@ export class Dashboard {
     }
     await this.page.setViewportSize(PHONE);
     await this.#examine(`${name}-phone`);
-    const overflow = await this.page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow).toBeLessThanOrEqual(0);
+    expect(await overflowOf(this.page)).toBeLessThanOrEqual(0);
     await this.page.setViewportSize(wide);
   }
+
+  /**
+   * Saves screenshots of the page in both themes, as `lookAt` does, on a screen of 4K. Fails if a text is too small to be read, or if the
+   * page is wider than the screen. The page must have had this size since it was opened.
+   *
+   * @param {string} name
+   */
+  async lookAtScreen(name) {
+    expect(this.page.viewportSize()).toEqual(SCREEN);
+    // The first drawings may be of a room that is not measured yet. They do not count, and another theme draws all again.
+    await smallTexts(this.page, 0);
+    for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+      await this.page.emulateMedia({ colorScheme });
+      await this.#examine(`${name}-4k-${colorScheme}`);
+    }
+    expect(await smallTexts(this.page, LEAST_TEXT)).toEqual([]);
+    expect(await overflowOf(this.page)).toBeLessThanOrEqual(0);
+  }
+
+  /**
+   * Saves a screenshot of the page as it is printed. Fails on what a sheet cannot have: a control, a dark ground, light text, a part that
+   * stays in place over the content, or a page that is wider than the sheet.
+   *
+   * @param {string} name
+   */
+  async lookAtPaper(name) {
+    const wide = this.page.viewportSize() ?? PHONE;
+    await this.page.setViewportSize(SHEET);
+    await this.page.emulateMedia({ media: 'print' });
+    await this.#untilDrawn();
+    await this.page.screenshot({ path: `${SCREENSHOTS}${name}-paper.png`, fullPage: true });
+    expect(await paperFaults(this.page)).toEqual([]);
+    expect(await overflowOf(this.page)).toBeLessThanOrEqual(0);
+    await this.page.emulateMedia({ media: null });
+    await this.page.setViewportSize(wide);
+  }
+
+  /** Waits until the page has drawn after a change of its size: first it measures, then it draws its canvases. */
+  #untilDrawn = () =>
+    this.page.evaluate(async () => {
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+    });
 
   /** @param {string} name of the screenshot */
   #examine = (name) =>

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startDatabase } from '../../../tools/bench/environment/database.js';
 import { openEnvironment } from '../../../tools/bench/environment/index.js';
 import { createAlarmsPart } from '../../../tools/bench/parts/alarms.js';
+import { createDashboardPart } from '../../../tools/bench/parts/dashboard.js';
 import { createFilesPart } from '../../../tools/bench/parts/files.js';
 import { createOpeningPart } from '../../../tools/bench/parts/opening.js';
 import { createPackingPart } from '../../../tools/bench/parts/packing.js';
@@ -14,6 +15,7 @@ import { createStreamingPart } from '../../../tools/bench/parts/streaming.js';
 import { targetsTable } from '../../../tools/bench/targets.js';
 import { ENGINE_DIR } from '../../support/database/engine.js';
 
+/** @import { Views } from '../../../tools/bench/dashboard/views.js' */
 /** @import { Environment } from '../../../tools/bench/environment/index.js' */
 
 /** @type {string} */
@@ -131,5 +133,38 @@ test('Bench, opening: a dashboard opens during a load: acknowledgements are meas
     expect(results.opened.count).toBeGreaterThan(0);
   }
   expect(part.tables(opening)[0]?.rows).toHaveLength(2);
-  expect(targetsTable({ opening }).rows).toHaveLength(1);
+  expectWeighed(opening.views?.[0]);
+  expect(targetsTable({ opening }).rows).toHaveLength(3);
 });
+
+test('Bench, dashboard: three fleets: requests and bytes of views, visits and heap', async () => {
+  const part = createDashboardPart({
+    wall: { devices: 3, sensors: 2, batch: '1s' },
+    viewed: [
+      { name: '57 sensors', devices: 2, batch: '1s' },
+      { name: '2,000 devices', devices: 3, sensors: 1, batch: '1s' },
+    ],
+    visits: 1,
+  });
+  const dashboard = await part.run(context());
+  expect(dashboard.views?.map(({ sensors }) => sensors)).toEqual([expect.any(Number), 3]);
+  for (const views of dashboard.views ?? []) expectWeighed(views);
+  expect(dashboard.first).toHaveLength(1);
+  expect(dashboard.slow).toHaveLength(1);
+  expect(Math.min(...dashboard.heap)).toBeGreaterThan(0);
+  expect(part.tables(dashboard).at(-1)?.rows).toHaveLength(4);
+  const figures = targetsTable({ dashboard }).rows.map(([figure]) => figure);
+  expect(figures.filter((figure) => figure?.includes('of the first view'))).toHaveLength(4);
+});
+
+/** @param {Views | undefined} views */
+function expectWeighed(views) {
+  // The page, its script and its style; the fleet and its stream.
+  expect(views?.first.files).toBeGreaterThanOrEqual(3);
+  expect(views?.first.data).toBeGreaterThanOrEqual(2);
+  expect(views?.first.kilobytes).toBeGreaterThan(10);
+  // Its files are in the cache of the browser.
+  expect(views?.reload.files).toBeLessThan(Number(views?.first.files));
+  expect(views?.reload.kilobytes).toBeLessThan(Number(views?.first.kilobytes));
+  expect(views?.reload.kilobytes).toBeGreaterThan(0);
+}

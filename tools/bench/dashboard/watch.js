@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
+import { MillraceError } from '../../../common/errors.js';
 import { findTools } from '../../../infra/bootstrap/index.js';
 import { median } from '../measure/rounds.js';
+import { weighViews } from './views.js';
+
+/** @import { Views } from './views.js' */
 
 const ARGUMENTS = [
   '--no-sandbox',
@@ -12,6 +16,10 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 const LOOK_MS = 50;
+
+/** A page must show something within this time, in ms. */
+const SHOWN_MS = 120_000;
+
 const VIEWPORT = { width: 1360, height: 900 };
 
 /** A script that runs before those of the page. It collects long tasks, and the time when the first cells of the wall were visible. */
@@ -37,7 +45,7 @@ const SLOW_NETWORK = { offline: false, latency: 300, downloadThroughput: 50_000,
 /** An expression of the page: ms since the navigation began; null: nothing is painted yet. */
 const FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null";
 
-/** Starts the Chromium of this machine, headless. */
+/** Starts the Chromium of this machine, headless. The API must serve a dashboard that is built. */
 export async function startChromium() {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
@@ -51,8 +59,7 @@ export async function startChromium() {
       await page.goto(url);
       /** @returns {Promise<Seen>} */
       const seen = () => page.evaluate('window.benchSeen');
-      // The policy of the page forbids Playwright's own wait, which runs inside the page.
-      while ((await seen()).firstCellsMs === null) await sleep(LOOK_MS);
+      await untilShown(url, async () => (await seen()).firstCellsMs);
       return {
         page,
         debuggee,
@@ -69,17 +76,41 @@ export async function startChromium() {
         await debuggee.send('Network.enable');
         await debuggee.send('Network.emulateNetworkConditions', SLOW_NETWORK);
         await page.goto(url, { waitUntil: 'commit' });
-        for (;;) {
-          const ms = /** @type {number | null} */ (await page.evaluate(FIRST_PAINT));
-          if (ms !== null) return ms;
-          await sleep(LOOK_MS);
-        }
+        return await untilShown(url, () => page.evaluate(FIRST_PAINT));
+      } finally {
+        await context.close();
+      }
+    },
+    /** @param {string} url @returns {Promise<Views>} requests and bytes of a view of a new user, and of its reload */
+    async weigh(url) {
+      const context = await browser.newContext({ viewport: VIEWPORT });
+      try {
+        const page = await context.newPage();
+        await page.addInitScript({ content: WATCH });
+        return await weighViews({ page, debuggee: await context.newCDPSession(page) }, url);
       } finally {
         await context.close();
       }
     },
     stop: () => browser.close(),
   };
+}
+
+/**
+ * Asks a page until it answers. The policy of the page forbids Playwright's own wait, which runs inside the page.
+ *
+ * @template T
+ * @param {string} url
+ * @param {() => Promise<T | null>} read null: nothing is shown yet
+ * @returns {Promise<T>}
+ * @throws {MillraceError} `failed`: the page shows nothing
+ */
+async function untilShown(url, read) {
+  for (const deadline = performance.now() + SHOWN_MS; performance.now() < deadline; await sleep(LOOK_MS)) {
+    const shown = await read();
+    if (shown !== null) return shown;
+  }
+  throw new MillraceError('failed', `${url} showed nothing within ${SHOWN_MS / 1000} s.`);
 }
 
 /** @typedef {{ at: number, ms: number, of: string }} LongTask */
@@ -104,6 +135,8 @@ export function heapGrowth(heap) {
 
 /** Length of a trace, in ms. A longer one would fill the buffer of the browser. */
 const TRACE_MS = 20_000;
+/** A shorter trace may have no frame: the page draws once a second. In ms. */
+const LEAST_TRACE_MS = 5000;
 /** After this time with the page open, the heap holds what the page needs, in ms. */
 const SETTLE_MS = 30_000;
 /** People notice a task that is longer than this, in ms. */
@@ -125,13 +158,14 @@ export async function watchDashboard(opened, forMs) {
   const shown = [];
   /** @type {number[]} */
   const busy = [];
-  while (performance.now() < end || frames.length === 0) {
-    const events = await traceOf(opened, () => sleep(Math.min(TRACE_MS, forMs / 4)));
+  const traceMs = Math.max(LEAST_TRACE_MS, Math.min(TRACE_MS, forMs / 4));
+  do {
+    const events = await traceOf(opened, () => sleep(traceMs));
     frames.push(...scriptOfFrames(events));
     busy.push(...longTasksOf(events, LONG_MS));
     heap.push(await heapOf(opened));
     shown.push(await commitToScreen(opened));
-  }
+  } while (performance.now() < end);
   const { longTasks } = await opened.seen();
   return { frames: distribution(frames), busy, heap, longTasks, shown };
 }

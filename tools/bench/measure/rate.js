@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.js';
 import { loadOf, samplesOf } from '../load/shapes.js';
 import { startObserving } from './machine.js';
 import { alternate, median } from './rounds.js';
@@ -10,6 +11,9 @@ import { alternate, median } from './rounds.js';
 
 /** Pause between two checks whether every device has arrived once, in ms. */
 const LOOK_MS = 250;
+
+/** A variant that commits nothing for so long while devices register is broken, in ms. */
+const STUCK_MS = 60_000;
 
 /**
  * The rate at which a variant committed a load, and the cost.
@@ -24,15 +28,15 @@ const LOOK_MS = 250;
 /**
  * @param {Variant} variant
  * @param {Shape} shape
- * @param {{ database: number, warmMs: number, forMs: number }} options `database`: its pid
+ * @param {{ database: number, warmMs: number, forMs: number, stuckMs?: number }} options `database`: its pid
  * @returns {Promise<Rate>}
+ * @throws {MillraceError} `failed`: the variant commits nothing
  */
-export async function measureRate(variant, shape, { database, warmMs, forMs }) {
+export async function measureRate(variant, shape, { database, warmMs, forMs, stuckMs = STUCK_MS }) {
   const first = await variant.committed();
   await variant.begin(shape);
   try {
-    // The first message of a device registers it. Registration is not measured.
-    while ((await variant.committed()) - first < shape.devices * samplesOf(shape)) await sleep(LOOK_MS);
+    await untilRegistered(variant, first + shape.devices * samplesOf(shape), stuckMs);
     await sleep(warmMs);
     const observed = await startObserving({ ...variant.pids, database });
     const before = await variant.committed();
@@ -47,6 +51,27 @@ export async function measureRate(variant, shape, { database, warmMs, forMs }) {
     };
   } finally {
     await variant.end();
+  }
+}
+
+/**
+ * Waits until the first message of each device has registered it. Registration is not measured.
+ *
+ * @param {Variant} variant
+ * @param {number} wanted samples committed
+ * @param {number} stuckMs
+ * @throws {MillraceError} `failed`: nothing was committed for `stuckMs`
+ */
+async function untilRegistered(variant, wanted, stuckMs) {
+  let moved = { at: performance.now(), committed: 0 };
+  for (;;) {
+    const committed = await variant.committed();
+    if (committed >= wanted) return;
+    const now = performance.now();
+    if (committed > moved.committed) moved = { at: now, committed };
+    else if (now - moved.at > stuckMs)
+      throw new MillraceError('failed', `${variant.name} committed nothing for ${stuckMs / 1000} s.`);
+    await sleep(LOOK_MS);
   }
 }
 

@@ -1,66 +1,108 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { MillraceError } from '../../../common/errors.js';
+import { requestsOf } from '../dashboard/views.js';
 import { LONG_MS, startChromium, watchDashboard } from '../dashboard/watch.js';
 import { withShares } from '../measure/machine.js';
 import { median } from '../measure/rounds.js';
 import { startChild } from '../process/child.js';
 import { figure, percent } from '../report/table.js';
 
+/** @import { Views } from '../dashboard/views.js' */
 /** @import { Watched } from '../dashboard/watch.js' */
+/** @import { Context } from '../environment/index.js' */
+/** @import { Front } from '../environment/ingest.js' */
+/** @import { Line } from '../environment/pipeline.js' */
+/** @import { Child } from '../process/child.js' */
 /** @import { Part } from './index.js' */
 
-const FLEET = { devices: 2500, sensors: 4 };
-const LOOK_MS = 500;
-
-/** Visits of a new user, before the page stays open. */
-const VISITS = 5;
+/**
+ * A fleet of the simulator.
+ *
+ * @typedef {object} Fleet
+ * @property {number} devices
+ * @property {number} [sensors] of each device; default as its profile has them
+ * @property {string} batch duration between two messages of a device
+ */
 
 /**
- * The dashboard in a real browser, while ten thousand sensors change once a second, through broker and database.
- *
- * @type {Part<Result>}
+ * @typedef {object} Sizes
+ * @property {Fleet} wall the fleet of the page that stays open
+ * @property {Array<Fleet & { name: string }>} viewed fleets whose first view is weighed
+ * @property {number} visits of a new user, before the page stays open
  */
-export const dashboard = {
+
+/** @type {Sizes} */
+const SIZES = {
+  wall: { devices: 2500, sensors: 4, batch: '1s' },
+  // The first one is the fleet of `npm run dev`.
+  viewed: [
+    { name: '57 sensors', devices: 25, batch: '10s' },
+    { name: '2,000 devices', devices: 2000, batch: '10s' },
+  ],
+  visits: 5,
+};
+
+const LOOK_MS = 500;
+
+/** All sensors of a fleet must have values within this time, in ms. */
+const FILLED_MS = 300_000;
+
+/** A fleet has its values when ingest has committed as many samples of each sensor, on average. */
+const SAMPLES = 10;
+
+/**
+ * The dashboard in a real browser, while the sensors of a fleet change once a second, through broker and database. Before that, the
+ * requests and bytes of its first view with other fleets.
+ *
+ * @param {Sizes} sizes
+ * @returns {Part<Result>}
+ */
+export const createDashboardPart = ({ wall, viewed, visits }) => ({
   name: 'dashboard',
   title: 'The wall of the dashboard in Chromium: 10,000 sensors that change once a second',
+  needsDashboard: true,
 
-  async run({ environment, flags, status }) {
-    const pipeline = await environment.pipeline('dashboard');
-    const front = await environment.front(pipeline);
-    status('starting the simulator');
-    const simulator = await startSimulator({
-      ...FLEET,
-      url: pipeline.url,
-      log: join(environment.dir, 'logs', 'simulator.log'),
-    });
+  async run(context) {
+    const { environment, flags, status } = context;
     const browser = await startChromium();
     try {
-      await untilAllThere(front.url);
-      /** @type {number[]} */
-      const first = [];
-      for (let visit = 1; visit <= VISITS; visit += 1) {
-        status(`visit ${visit} of ${VISITS}`);
-        const opened = await browser.open(front.url);
-        first.push(Number((await opened.seen()).firstCellsMs));
-        await opened.close();
+      /** @type {FleetViews[]} */
+      const views = [];
+      for (const { name, ...fleet } of viewed) {
+        const options = { name: `view-${fleet.devices}`, fleet };
+        const weighed = await withFleet(context, options, async ({ front, sensors }) => {
+          status(`first view and reload, ${name}`);
+          return { fleet: name, sensors, ...(await browser.weigh(front.url)) };
+        });
+        views.push(weighed);
       }
-      /** @type {number[]} */
-      const slow = [];
-      for (let visit = 1; visit <= VISITS; visit += 1) {
-        status(`visit ${visit} of ${VISITS}, slow network`);
-        slow.push(await browser.firstPaint(front.url));
-      }
-      status(`${Math.round(flags.watchMs / 1000)} s with the dashboard open`);
-      const started = { http: front.pid, simulator: simulator.pid, database: environment.database };
-      return await withShares({ ...pipeline.pids, ...started }, async () => {
-        const watched = await watchDashboard(await browser.open(front.url), flags.watchMs);
-        return { first, slow, ...watched };
+      return await withFleet(context, { name: 'dashboard', fleet: wall }, async (running) => {
+        const { front, pipeline, simulator } = running;
+        /** @type {number[]} */
+        const first = [];
+        for (let visit = 1; visit <= visits; visit += 1) {
+          status(`visit ${visit} of ${visits}`);
+          const opened = await browser.open(front.url);
+          first.push(Number((await opened.seen()).firstCellsMs));
+          await opened.close();
+        }
+        /** @type {number[]} */
+        const slow = [];
+        for (let visit = 1; visit <= visits; visit += 1) {
+          status(`visit ${visit} of ${visits}, slow network`);
+          slow.push(await browser.firstPaint(front.url));
+        }
+        status(`${Math.round(flags.watchMs / 1000)} s with the dashboard open`);
+        const started = { http: front.pid, simulator: simulator.pid, database: environment.database };
+        return withShares({ ...pipeline.pids, ...started }, async () => {
+          const watched = await watchDashboard(await browser.open(front.url), flags.watchMs);
+          return { first, slow, views, ...watched };
+        });
       });
     } finally {
       await browser.stop();
-      await simulator.stop();
-      await environment.close('dashboard-front');
     }
   },
 
@@ -101,13 +143,39 @@ export const dashboard = {
         ['steal, browser and others', `${percent(result.steal)}, ${percent(result.others)}`],
       ],
     },
+    ...viewsTables(result.views ?? []),
   ],
-};
+});
+
+export const dashboard = createDashboardPart(SIZES);
 
 /**
- * `first`: ms until the first cells, of each visit; `slow`: ms until the first contentful paint over a slow network.
+ * @param {FleetViews[]} views empty: an earlier result without them
+ * @returns {Array<{ head: string[], rows: string[][] }>}
+ */
+export const viewsTables = (views) =>
+  views.length === 0
+    ? []
+    : [
+        {
+          head: ['requests and KB until a view is complete', 'sensors', 'requests', 'of these files', 'KB'],
+          rows: views.flatMap(({ fleet, sensors, first, reload }) => [
+            [`${fleet}, first view`, figure(sensors), ...weightCells(first)],
+            [`${fleet}, reload`, figure(sensors), ...weightCells(reload)],
+          ]),
+        },
+      ];
+
+/** @param {Views['first']} weight */
+const weightCells = (weight) => [`${requestsOf(weight)}`, `${weight.files}`, figure(weight.kilobytes)];
+
+/** Views of a fleet. `sensors`: how many it has. @typedef {Views & { fleet: string, sensors: number }} FleetViews */
+
+/**
+ * `first`: ms until the first cells, of each visit; `slow`: ms until the first contentful paint over a slow network; `views`: requests and
+ * bytes with several fleets. Earlier results lack both.
  *
- * @typedef {Watched & { first: number[], slow?: number[], steal: number, others: number }} Result
+ * @typedef {Watched & { first: number[], slow?: number[], views?: FleetViews[], steal: number, others: number }} Result
  */
 
 /** @param {string} name @param {{ p50: number, p95: number, most: number, count: number }} frames */
@@ -119,46 +187,79 @@ const rowOf = (name, { p50, p95, most, count }) => [
   figure(count),
 ];
 
-/** @param {string} url of the API */
-async function untilAllThere(url) {
-  const wanted = FLEET.devices * FLEET.sensors;
-  for (;;) {
-    const { sensors } = /** @type {{ sensors: number }} */ (
-      await (await fetch(`${url}/api/v1/fleet`)).json()
-    );
-    if (sensors >= wanted) return;
+/** Processes that serve a fleet. `sensors`: how many it has. @typedef {{ front: Front, pipeline: Line, simulator: Child, sensors: number }} Running */
+
+/**
+ * Runs work while a simulated fleet publishes into a pipeline of its own. All of it ends with the work.
+ *
+ * @template T
+ * @param {Context} context
+ * @param {{ name: string, fleet: Fleet }} options `name`: of the pipeline
+ * @param {(running: Running) => Promise<T>} work begins when all sensors have values
+ * @returns {Promise<T>}
+ */
+async function withFleet({ environment, status }, { name, fleet }, work) {
+  const pipeline = await environment.pipeline(name);
+  try {
+    const front = await environment.front(pipeline);
+    status(`starting the simulator, ${fleet.devices} devices`);
+    const log = join(environment.dir, 'logs', `simulator-${name}.log`);
+    const simulator = await startSimulator({ ...fleet, url: pipeline.url, log });
+    try {
+      const sensors = Number(simulator.said);
+      await untilFilled({ front, pipeline, sensors });
+      return await work({ front, pipeline, simulator, sensors });
+    } finally {
+      await simulator.stop();
+    }
+  } finally {
+    await environment.close(`${pipeline.name}-front`);
+    await environment.close(name);
+  }
+}
+
+/**
+ * @param {Omit<Running, 'simulator'>} running
+ * @throws {MillraceError} `failed`: it takes too long
+ */
+async function untilFilled({ front, pipeline, sensors }) {
+  const isFilled = async () => (await countSensors(front.url)) >= sensors;
+  const deadline = performance.now() + FILLED_MS;
+  while (!((await isFilled()) && (await pipeline.committed()) >= sensors * SAMPLES)) {
+    if (performance.now() > deadline)
+      throw new MillraceError(
+        'failed',
+        `Not all ${sensors} sensors have values after ${FILLED_MS / 1000} s.`,
+      );
     await sleep(LOOK_MS);
   }
+}
+
+/** @param {string} url of the API @returns {Promise<number>} */
+async function countSensors(url) {
+  const response = await fetch(`${url}/api/v1/fleet`);
+  if (!response.ok) throw new MillraceError('failed', `GET /fleet answered ${response.status}.`);
+  return /** @type {{ sensors: number }} */ (await response.json()).sensors;
 }
 
 const SIMULATOR = fileURLToPath(new URL('../../../simulator/index.js', import.meta.url));
 
 /**
- * The simulator as `npm run simulator` runs it: each sensor measures once a second, and each device sends that at once.
+ * The simulator as `npm run simulator` runs it: each sensor measures once a second. Its first line has the number of its sensors.
  *
- * @param {object} options
- * @param {string} options.url of the broker
- * @param {number} options.devices
- * @param {number} options.sensors of each
- * @param {string} options.log path of the file
+ * @param {Fleet & { url: string, log: string }} options `url`: of the broker; `log`: path of the file
  */
-const startSimulator = ({ url, devices, sensors, log }) =>
+const startSimulator = ({ url, devices, sensors, batch, log }) =>
   startChild(SIMULATOR, {
     title: 'simulator',
     log,
     args: [
-      '--broker',
-      url,
-      '--devices',
-      `${devices}`,
-      '--sensors',
-      `${sensors}`,
-      '--interval',
-      '1s',
-      '--batch',
-      '1s',
-      '--seed',
-      '1',
+      ...['--broker', url],
+      ...['--devices', `${devices}`],
+      ...(sensors === undefined ? [] : ['--sensors', `${sensors}`]),
+      ...['--interval', '1s'],
+      ...['--batch', batch],
+      ...['--seed', '1'],
     ],
-    isReady: () => 'running',
+    isReady: (line) => / devices with (\d+) sensors /.exec(line)?.[1],
   });

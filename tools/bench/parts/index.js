@@ -21,6 +21,7 @@ import { throughput } from './throughput.js';
  * @property {string} name for --only
  * @property {string} title
  * @property {boolean} [onRequest] it runs only where --only names it, and warms the database itself
+ * @property {boolean} [needsDashboard] it opens the dashboard in Chromium
  * @property {(context: Context) => Promise<R>} run
  * @property {(result: R) => Array<{ head: string[], rows: string[][] }>} tables
  */

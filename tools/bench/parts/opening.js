@@ -4,9 +4,11 @@ import { withShares } from '../measure/machine.js';
 import { measurePeak, measureRate } from '../measure/rate.js';
 import { alternate, medianOf } from '../measure/rounds.js';
 import { figure, stealOf } from '../report/table.js';
+import { viewsTables } from './dashboard.js';
 
 /** @import { Latencies } from '../load/open-loop.js' */
 /** @import { Round } from '../measure/rounds.js' */
+/** @import { FleetViews } from './dashboard.js' */
 /** @import { Part } from './index.js' */
 
 /** The simulator's collar: four sensors a device. */
@@ -15,6 +17,9 @@ const SHARE = 0.25;
 
 /** 100,000 sensors. */
 const DEVICES = 25_000;
+
+/** The fleet in the table of views. */
+const FLEET = '100,000 sensors';
 
 /** Length of a run, in runs of a comparison: loading takes seconds. */
 const LONGER = 2;
@@ -32,6 +37,7 @@ const NAMES = /** @type {Name[]} */ (['alone', 'opened']);
 export const createOpeningPart = (devices) => ({
   name: 'opening',
   title: `Acknowledgements while a dashboard on ${devices * 4} sensors opens, load ${LOAD}`,
+  needsDashboard: true,
 
   async run({ environment, flags, status }) {
     const shape = loadOf(LOAD, devices);
@@ -57,13 +63,15 @@ export const createOpeningPart = (devices) => ({
             return latency.published;
           }),
       });
-      return { peak, rounds };
+      status('first view and reload');
+      const views = await browser.weigh(String(wired.api));
+      return { peak, rounds, views: [{ fleet: FLEET, sensors: devices * 4, ...views }] };
     } finally {
       await browser.stop();
     }
   },
 
-  tables: ({ peak, rounds }) => [
+  tables: ({ peak, rounds, views = [] }) => [
     {
       head: [`at ${figure((peak * SHARE) / 1000)} thousand samples/s`, 'p50 ms', 'p99 ms', 'max ms', 'steal'],
       rows: NAMES.map((name) => [
@@ -74,6 +82,7 @@ export const createOpeningPart = (devices) => ({
         stealOf(rounds),
       ]),
     },
+    ...viewsTables(views),
   ],
 });
 
@@ -81,4 +90,4 @@ export const opening = createOpeningPart(DEVICES);
 
 /** @typedef {Latencies & { steal: number, others: number }} Measured */
 
-/** @typedef {{ peak: number, rounds: Round<Name, Measured>[] }} Result */
+/** `views`: requests and bytes of the dashboard; an earlier result has none. @typedef {{ peak: number, rounds: Round<Name, Measured>[], views?: FleetViews[] }} Result */

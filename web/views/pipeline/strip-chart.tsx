@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { baseAxis, colorsOf, dateIn, TIME_SPACE, timeLabels } from '../../chart/options.ts';
+import { baseAxis, colorsOf, dateIn, TIME_SPACE, textScale, timeLabels } from '../../chart/options.ts';
 import { usePlot } from '../../chart/plot.ts';
 import type { Zone } from '../../format.ts';
 import { formatTicks, formatTime, formatZone } from '../../format.ts';
@@ -103,6 +103,7 @@ function stripOptions({
 }): uPlot.Options {
   const color = colorsOf(host);
   const axis = baseAxis(color);
+  const scale = textScale(color);
   const first = {
     stroke: color('--line'),
     fill: color('--line-area'),
@@ -131,12 +132,12 @@ function stripOptions({
       {
         ...axis,
         grid: { show: false },
-        size: 28,
-        space: TIME_SPACE,
+        size: 28 * scale,
+        space: TIME_SPACE * scale,
         values: (_chart, ticks, _axis, _space, step) =>
           timeLabels(ticks, step, zone).map((text) => text.split('\n')[0] ?? ''),
       },
-      { ...axis, size: 56, space: 36, values: (_chart, ticks) => formatTicks(ticks) },
+      { ...axis, size: 56 * scale, space: 36 * scale, values: (_chart, ticks) => formatTicks(ticks) },
     ],
     hooks: { setCursor: [(chart) => onPoint(chart.cursor.idx ?? null)] },
   };

@@ -1,4 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
+import { RequestCount } from '../../../../tools/bench/dashboard/views.js';
 import { longTasksOf, scriptOfFrames } from '../../../../tools/bench/dashboard/watch.js';
 
 /** @param {string} name @param {number} ts ms @param {number} [dur] ms @param {object} [rest] */
@@ -36,4 +38,59 @@ test('Dashboard bench: script time of a frame: tasks since the previous frame, n
 test('Dashboard bench: a task counts as long by its CPU time, not by its elapsed time', () => {
   const tasks = [event('FunctionCall', 0, 1), event('RunTask', 0, 90), event('RunTask', 100, 120)];
   expect(longTasksOf(tasks, 50)).toEqual([60]);
+});
+
+/** A page whose requests are counted. */
+function createCounted() {
+  const debuggee = new EventEmitter();
+  const count = new RequestCount(/** @type {any} */ (debuggee));
+  /** @param {string} name @param {object} event */
+  const emit = (name, event) => void debuggee.emit(`Network.${name}`, event);
+  return {
+    count,
+    emit,
+    /** @param {string} requestId @param {string} path @param {string} [type] */
+    ask(requestId, path, type = 'Fetch') {
+      emit('requestWillBeSent', { requestId, request: { url: `http://127.0.0.1:1${path}` }, type });
+    },
+    /** @param {string} requestId @param {number} bytes @param {boolean} [fromDiskCache] */
+    answer(requestId, bytes, fromDiskCache = false) {
+      emit('responseReceived', { requestId, response: { encodedDataLength: 100, fromDiskCache } });
+      emit('dataReceived', { requestId, encodedDataLength: 10 });
+      emit('loadingFinished', { requestId, encodedDataLength: bytes });
+    },
+  };
+}
+
+test('Dashboard bench: requests of a view: files and data, with their bytes; nothing of the cache', () => {
+  const { count, emit, ask, answer } = createCounted();
+  ask('1', '/', 'Document');
+  answer('1', 2000);
+  ask('2', '/assets/app.js', 'Script');
+  answer('2', 0, true);
+  ask('3', '/assets/app.css', 'Stylesheet');
+  emit('requestServedFromCache', { requestId: '3' });
+  ask('4', '/api/v1/fleet');
+  answer('4', 500);
+  emit('requestWillBeSent', { requestId: '5', request: { url: 'data:image/png,x' }, type: 'Image' });
+  expect(count.take()).toEqual({ files: 1, data: 1, kilobytes: 2.5 });
+  expect(count.take()).toEqual({ files: 0, data: 0, kilobytes: 0 });
+});
+
+test('Dashboard bench: live stream: its bytes so far count, and nobody waits for its end', () => {
+  const { count, emit, ask } = createCounted();
+  ask('1', '/api/v1/stream', 'EventSource');
+  emit('responseReceived', { requestId: '1', response: { encodedDataLength: 300, fromDiskCache: false } });
+  emit('dataReceived', { requestId: '1', encodedDataLength: 700 });
+  emit('dataReceived', { requestId: '1', encodedDataLength: -1 });
+  expect(count.isWaiting).toBe(false);
+  expect(count.take()).toEqual({ files: 0, data: 1, kilobytes: 1 });
+});
+
+test('Dashboard bench: an answer on its way: the view is not complete', () => {
+  const { count, ask, answer } = createCounted();
+  ask('1', '/api/v1/latest');
+  expect(count.isWaiting).toBe(true);
+  answer('1', 10);
+  expect(count.isWaiting).toBe(false);
 });

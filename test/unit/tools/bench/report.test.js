@@ -98,6 +98,18 @@ describe('Report: table of targets', () => {
     expect(slow.rows[0]?.slice(2)).toEqual(['1.00', 'no']);
   });
 
+  test('Bench report: requests and KB of a first view: one row for each fleet, files and data together', () => {
+    const first = { files: 5, data: 4, kilobytes: 249 };
+    const views = [{ fleet: '2,000 devices', sensors: 4500, first, reload: first }];
+    const frames = { p50: 1, p95: 1, most: 1, count: 1 };
+    const watched = { frames: { ms: frames, cpuMs: frames }, busy: [], heap: [1], longTasks: [], shown: [] };
+    const { rows } = targetsTable({ dashboard: { ...watched, first: [1], views, steal: 0, others: 0 } });
+    expect(rows.filter(([figure]) => figure?.includes('first view'))).toEqual([
+      ['requests of the first view of the dashboard, 2,000 devices', '8 or less', '9.00', 'no'],
+      ['KB of the first view of the dashboard, 2,000 devices', '250 or less', '249', 'yes'],
+    ]);
+  });
+
   test('Bench report: table of targets: targets without a measurement are left out', () => {
     expect(targetsTable({}).rows).toEqual([]);
     expect(targetsTable({ throughput: [comparison('2x2')] }).rows).toEqual([]);

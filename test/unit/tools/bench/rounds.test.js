@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { sweep } from '../../../../tools/bench/measure/rate.js';
+import { loadOf } from '../../../../tools/bench/load/shapes.js';
+import { measureRate, sweep } from '../../../../tools/bench/measure/rate.js';
 import { alternate, median, medianOf } from '../../../../tools/bench/measure/rounds.js';
 
 /** @param {number} steal @param {number} [rate] */
@@ -74,4 +75,23 @@ test('Bench sweep: all candidates are measured, and the fastest is chosen', asyn
   const found = await sweep({ candidates: [...rates.keys()], measure: async (n) => Number(rates.get(n)) });
   expect(found.best).toBe(64);
   expect(found.tried).toHaveLength(3);
+});
+
+test('Bench: a variant that commits nothing: an error with its name, and its load ends', async () => {
+  let ended = 0;
+  const variant = {
+    name: 'broken',
+    pids: {},
+    committed: async () => 7,
+    inFlight: async () => {},
+    begin: async () => {},
+    async end() {
+      ended += 1;
+    },
+    close: async () => {},
+  };
+  const timing = { database: process.pid, warmMs: 0, forMs: 0, stuckMs: 0 };
+  const measured = measureRate(variant, loadOf('1x1'), timing);
+  await expect(measured).rejects.toThrow('broken committed nothing for 0 s.');
+  expect(ended).toBe(1);
 });

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { until } from '../../support/until.js';
+import { SCREEN, useDashboard } from '../../support/web/dashboard.js';
+import { watchCanvasTexts } from '../../support/web/legibility.js';
+
+/** @import { Dashboard } from '../../support/web/dashboard.js' */
+
+const SITES = ['Barn', 'Dairy', 'North Meadow', 'South Meadow'];
+
+/** @param {number} number */
+const deviceName = (number) => `meter-${number}`;
+/** @param {number} number */
+const sensorName = (number) => `probe-${number}`;
+
+/**
+ * Publishes devices at four sites, each with a value of each of its sensors.
+ *
+ * @param {Pick<Dashboard, 'announce' | 'publish'>} dashboard
+ * @param {{ devices: number, sensors: number }} fleet `sensors`: of each
+ */
+async function publishFleet({ announce, publish }, { devices, sensors }) {
+  const names = Array.from({ length: sensors }, (_, index) => sensorName(index + 1));
+  const publishDevice = async (/** @type {number} */ index) => {
+    const device = deviceName(index + 1);
+    await announce(device, {
+      site: SITES[index % SITES.length],
+      sensors: names.map((name) => ({ sensor_id: name, name, type: 'temperature', unit: 'Cel' })),
+    });
+    const ts = Date.now();
+    await publish(
+      device,
+      names.map((name, sensor) => ({ sensor_id: name, ts, value: 20 + sensor / 10 })),
+    );
+  };
+  await Promise.all(Array.from({ length: devices }, (_, index) => publishDevice(index)));
+}
+
+/** Opens a page on a screen of 4K, and notes what it writes on canvases. @param {Dashboard} dashboard @param {string} path */
+async function visitScreen(dashboard, path) {
+  await watchCanvasTexts(dashboard.page);
+  await dashboard.page.setViewportSize(SCREEN);
+  await dashboard.visit(path);
+}
+
+/** @param {Dashboard} dashboard @param {string} count */
+async function untilWall({ page, paintedColors }, count) {
+  await page.locator('.wall-counts b', { hasText: count }).waitFor();
+  await until(async () => (await paintedColors('.wall-picture canvas')) > 1, {
+    what: 'a wall that is drawn',
+  });
+}
+
+/** @param {Dashboard} dashboard @returns {Promise<string[]>} the texts on canvases so far */
+const canvasTexts = ({ page }) => page.evaluate(() => [...Reflect.get(window, 'canvasTexts').keys()]);
+
+/** @param {Dashboard} dashboard @returns {Promise<boolean>} whether the wall and its room show all of their content without scrolling */
+const fits = ({ page }) =>
+  page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('.wall, .wall-room')].every(
+      (element) => element.scrollHeight <= element.clientHeight + 1,
+    ),
+  );
+
+describe('25 sensors', () => {
+  const dashboard = useDashboard({
+    fill: (opened) => publishFleet(opened, { devices: 5, sensors: 5 }),
+  });
+
+  test.each([
+    ['fleet', '/'],
+    ['wall', '/?full'],
+  ])('4K: 25 sensors, %s: cards with legible names, nothing wider than the screen', async (name, path) => {
+    await visitScreen(dashboard, path);
+    await untilWall(dashboard, '25 sensors');
+    const names = [1, 2, 3, 4, 5].flatMap((number) => [deviceName(number), sensorName(number)]);
+    await until(
+      async () => {
+        const drawn = await canvasTexts(dashboard);
+        return names.every((text) => drawn.includes(text));
+      },
+      { what: 'cards with the names of all sensors and devices' },
+    );
+    await dashboard.lookAtScreen(`25-sensors-${name}`);
+    if (name === 'wall') await until(() => fits(dashboard), { what: 'a wall that does not scroll' });
+  });
+
+  test('4K: sensor: legible axes, and the table next to the chart', async () => {
+    await visitScreen(dashboard, `/devices/${deviceName(1)}/sensors/${sensorName(1)}`);
+    await dashboard.page.locator('table.samples tbody tr').first().waitFor();
+    await until(async () => (await canvasTexts(dashboard)).length > 0, { what: 'axes with labels' });
+    const [chart, table] = await Promise.all(
+      ['.chart-panel', '.sample-panel'].map((part) => dashboard.page.locator(part).boundingBox()),
+    );
+    expect(Number(table?.x)).toBeGreaterThan(Number(chart?.x) + Number(chart?.width));
+    await dashboard.lookAtScreen('sensor');
+  });
+});
+
+describe('2,000 sensors', () => {
+  const dashboard = useDashboard({
+    fill: (opened) => publishFleet(opened, { devices: 100, sensors: 20 }),
+  });
+
+  test.each([
+    ['fleet', '/'],
+    ['wall', '/?full'],
+  ])('4K: 2,000 sensors, %s: all sites with legible names, nothing wider than the screen', async (name, path) => {
+    await visitScreen(dashboard, path);
+    await untilWall(dashboard, '2,000 sensors');
+    await until(async () => (await dashboard.page.locator('.wall-site').count()) === SITES.length, {
+      what: 'a heading for each site',
+    });
+    await dashboard.lookAtScreen(`2000-sensors-${name}`);
+    if (name === 'wall') await until(() => fits(dashboard), { what: 'a wall that does not scroll' });
+  });
+});

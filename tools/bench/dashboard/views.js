@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MillraceError } from '../../../common/errors.js';
+
+/** @import { CDPSession, Page } from 'playwright-core' */
+
+/**
+ * What the browser asked the API process for until a view was complete.
+ *
+ * @typedef {object} Weight
+ * @property {number} files requests for the page, its scripts and styles; files of the browser's cache do not count
+ * @property {number} data requests below `/api/`
+ * @property {number} kilobytes of all answers as they were on the wire, with their headers; 1,000 bytes each
+ */
+
+/** Weights with an empty cache, and of a reload. @typedef {{ first: Weight, reload: Weight }} Views */
+
+/**
+ * One request. `bytes`: of its answer so far.
+ *
+ * @typedef {{ isData: boolean, isStream: boolean, isCached: boolean, isOver: boolean, bytes: number }} Request
+ */
+
+/** A view is complete this long after its last request, and after the last part of the stream's snapshot, in ms. */
+const QUIET_MS = 500;
+
+/** A view must be complete within this time, in ms. */
+const COMPLETE_MS = 120_000;
+
+const LOOK_MS = 50;
+
+/** An expression of the page: whether it shows cells, and waits for no rows of its list. */
+const IS_DRAWN = "window.benchSeen?.firstCellsMs != null && document.querySelector('.waiting') === null";
+
+/** Counts the requests of a page and the bytes of their answers, by the events of the DevTools protocol. */
+export class RequestCount {
+  /** By the id of the request. @type {Map<string, Request>} */
+  #requests = new Map();
+  #changedAt = performance.now();
+
+  /** @param {Pick<CDPSession, 'on'>} debuggee with the domain `Network` enabled */
+  constructor(debuggee) {
+    debuggee.on('Network.requestWillBeSent', ({ requestId, request: { url }, type }) => {
+      const { protocol, pathname } = new URL(url);
+      if (!/^https?:$/.test(protocol)) return;
+      const isStream = type === 'EventSource';
+      const isData = pathname.startsWith('/api/');
+      this.#requests.set(requestId, { isData, isStream, isCached: false, isOver: false, bytes: 0 });
+      this.#changedAt = performance.now();
+    });
+    debuggee.on('Network.requestServedFromCache', ({ requestId }) =>
+      this.#change(requestId, { isCached: true }),
+    );
+    debuggee.on('Network.responseReceived', ({ requestId, response: { encodedDataLength, fromDiskCache } }) =>
+      this.#change(requestId, { bytes: encodedDataLength, ...(fromDiskCache && { isCached: true }) }),
+    );
+    debuggee.on('Network.dataReceived', ({ requestId, encodedDataLength }) => {
+      const request = this.#requests.get(requestId);
+      if (request) request.bytes += Math.max(0, encodedDataLength);
+    });
+    debuggee.on('Network.loadingFinished', ({ requestId, encodedDataLength }) =>
+      this.#change(requestId, { isOver: true, bytes: encodedDataLength }),
+    );
+    debuggee.on('Network.loadingFailed', ({ requestId }) => this.#change(requestId, { isOver: true }));
+    debuggee.on('Network.eventSourceMessageReceived', ({ eventName }) => {
+      if (eventName === 'snapshot') this.#changedAt = performance.now();
+    });
+  }
+
+  /** @param {string} requestId @param {Partial<Request>} changes */
+  #change(requestId, changes) {
+    const request = this.#requests.get(requestId);
+    if (!request) return;
+    Object.assign(request, changes);
+    this.#changedAt = performance.now();
+  }
+
+  /** Whether an answer is on its way. The live stream never ends, and does not count. */
+  get isWaiting() {
+    return [...this.#requests.values()].some(({ isOver, isStream }) => !isOver && !isStream);
+  }
+
+  /** How long nothing has changed, in ms. */
+  get quietMs() {
+    return performance.now() - this.#changedAt;
+  }
+
+  /** @returns {Weight} of the requests since the last call */
+  take() {
+    const sent = [...this.#requests.values()].filter(({ isCached }) => !isCached);
+    this.#requests.clear();
+    const data = sent.filter(({ isData }) => isData).length;
+    const bytes = sent.reduce((sum, request) => sum + request.bytes, 0);
+    return { files: sent.length - data, data, kilobytes: bytes / 1000 };
+  }
+}
+
+/**
+ * Opens a view with an empty cache, and reloads it.
+ *
+ * @param {{ page: Page, debuggee: CDPSession }} opened a new page, still empty, which watches for its first cells
+ * @param {string} url
+ * @returns {Promise<Views>}
+ * @throws {MillraceError} `failed`: the view was not complete in time
+ */
+export async function weighViews({ page, debuggee }, url) {
+  await debuggee.send('Network.enable');
+  const requests = new RequestCount(debuggee);
+
+  async function complete() {
+    const deadline = performance.now() + COMPLETE_MS;
+    while (requests.isWaiting || requests.quietMs < QUIET_MS || !(await page.evaluate(IS_DRAWN))) {
+      if (performance.now() > deadline)
+        throw new MillraceError('failed', `${url} was not complete within ${COMPLETE_MS / 1000} s.`);
+      await sleep(LOOK_MS);
+    }
+    return requests.take();
+  }
+
+  await page.goto(url);
+  const first = await complete();
+  await page.reload();
+  return { first, reload: await complete() };
+}
+
+/** @param {Weight} weight @returns {number} requests for files and data */
+export const requestsOf = ({ files, data }) => files + data;
