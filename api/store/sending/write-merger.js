@@ -125,13 +125,14 @@ export class WriteMerger {
 
   /** @param {PendingRow<any>} row */
   #add(row) {
+    const { bytes } = row;
     const name = row.isAlone ? null : this.#replicasOf(row.partition.routing);
     const replicas = name === null ? null : this.#findReplicas(name);
     row.replicas = replicas;
     if (replicas) {
       if (replicas.rows.size === 0 && replicas.inFlight >= BUSY_REQUESTS) this.#hold(replicas);
       replicas.rows.add(row);
-      replicas.bytes += row.bytes;
+      replicas.bytes += bytes;
     }
     if (!replicas?.isHeld) this.#waiting.add(row);
     this.#schedule();

@@ -104,13 +104,16 @@ describe('2,000 sensors', () => {
   test.each([
     ['fleet', '/'],
     ['wall', '/?full'],
-  ])('4K: 2,000 sensors, %s: all sites with legible names, nothing wider than the screen', async (name, path) => {
-    await visitScreen(dashboard, path);
-    await untilWall(dashboard, '2,000 sensors');
-    await until(async () => (await dashboard.page.locator('.wall-site').count()) === SITES.length, {
-      what: 'a heading for each site',
-    });
-    await dashboard.lookAtScreen(`2000-sensors-${name}`);
-    if (name === 'wall') await until(() => fits(dashboard), { what: 'a wall that does not scroll' });
-  });
+  ])(
+    '4K: 2,000 sensors, %s: all sites with legible names, nothing wider than the screen',
+    async (name, path) => {
+      await visitScreen(dashboard, path);
+      await untilWall(dashboard, '2,000 sensors');
+      await until(async () => (await dashboard.page.locator('.wall-site').count()) === SITES.length, {
+        what: 'a heading for each site',
+      });
+      await dashboard.lookAtScreen(`2000-sensors-${name}`);
+      if (name === 'wall') await until(() => fits(dashboard), { what: 'a wall that does not scroll' });
+    },
+  );
 });

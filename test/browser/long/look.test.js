@@ -23,17 +23,20 @@ test.each([
   ['wall', '/?full'],
   ['device', '/devices/collar-1'],
   ['sensor', '/devices/collar-1/sensors/ambient'],
-])('Paper: %s, printed by a reader of the dark theme: black on white, without controls', async (name, path) => {
-  await publishNewSamples(dashboard);
-  await dashboard.page.emulateMedia({ colorScheme: 'dark' });
-  await dashboard.visit('/');
-  await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
-  await until(isDark, { what: 'the dark theme' });
-  await dashboard.visit(path);
-  const content = 'table tbody tr:not(.waiting), .wall[data-full="true"] .wall-counts b';
-  await dashboard.page.locator(content).first().waitFor();
-  await dashboard.lookAtPaper(name);
-});
+])(
+  'Paper: %s, printed by a reader of the dark theme: black on white, without controls',
+  async (name, path) => {
+    await publishNewSamples(dashboard);
+    await dashboard.page.emulateMedia({ colorScheme: 'dark' });
+    await dashboard.visit('/');
+    await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
+    await until(isDark, { what: 'the dark theme' });
+    await dashboard.visit(path);
+    const content = 'table tbody tr:not(.waiting), .wall[data-full="true"] .wall-counts b';
+    await dashboard.page.locator(content).first().waitFor();
+    await dashboard.lookAtPaper(name);
+  },
+);
 
 describe('Appearance', () => {
   test.each(/** @type {const} */ (['light', 'dark']))('Theme follows the system: %s', async (colorScheme) => {

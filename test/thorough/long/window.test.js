@@ -30,7 +30,7 @@ async function startNarrow() {
 test('Congestion window: messages wait: those of one device and hour share a row, those of other devices and hours do not', async () => {
   const { wire, system, device } = await startNarrow();
   // The present hour stays in time for nearly two hours, and an hour two hours ago is always late. In the five minutes between,
-   // an hour becomes late.
+  // an hour becomes late.
   const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const lateBase = base - 2 * HOUR_MS;
   const measure = (/** @type {string} */ name, /** @type {number} */ ts) =>
