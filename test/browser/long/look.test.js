@@ -38,6 +38,15 @@ test.each([
   },
 );
 
+test('Paper: page of a sensor: names its device', async () => {
+  await publishNewSamples(dashboard);
+  await dashboard.visit('/devices/collar-1/sensors/ambient');
+  await dashboard.page.getByRole('heading', { level: 1 }).waitFor();
+  await dashboard.page.emulateMedia({ media: 'print' });
+  expect(await dashboard.page.locator('main').innerText()).toContain('collar-1');
+  await dashboard.page.emulateMedia({ media: 'screen' });
+});
+
 describe('Appearance', () => {
   test.each(/** @type {const} */ (['light', 'dark']))('Theme follows the system: %s', async (colorScheme) => {
     await publishNewSamples(dashboard);
