@@ -11,8 +11,8 @@ import { countSamples } from './payloads/index.js';
  *
  * @typedef {object} OutgoingMessage
  * @property {string | Buffer} payload
- * @property {Series[]} series what it carries that must be stored
- * @property {number} [dueAt] when it is to be sent, in ms of `performance.now()`; none: whenever it can be
+ * @property {Series[]} series its samples that must be stored
+ * @property {number} [dueAt] scheduled time of sending, in ms of `performance.now()`; undefined: as soon as possible
  */
 
 /**

@@ -7,11 +7,11 @@ import { readWindow } from './evaluation/windows.js';
 /** @import { Definition, RuleCondition, RuleVersion } from './rules/rule.js' */
 /** @import { FoundSubject, Subjects } from './subjects.js' */
 
-/** Limits of sensors: in one backtest, and those that are read at once. */
+/** Limits of the sensors of one backtest, and of the sensors that it reads concurrently. */
 export const MAX_SENSORS = 50;
 const SENSORS_AT_ONCE = 4;
 
-/** Episodes that an answer names, and those of each sensor that are kept in memory. The others are only counted. */
+/** Limit of the episodes in an answer, and of the episodes of each sensor in memory. Further episodes are only counted. */
 export const MAX_EPISODES = 1000;
 
 /** Approximate share of the episodes that remain with the suggested limit for fewer alarms. */
@@ -31,7 +31,7 @@ const MORE_SHARE = 0.02;
  * @property {number} count of all episodes
  * @property {{ from: number, to: number } | null} stored epoch ms of the oldest and the newest sample; null: there are none
  * @property {number} sensors that were tested
- * @property {boolean} isPartial the scope has more sensors
+ * @property {boolean} isPartial whether the scope of the rule has more sensors than were tested
  * @property {number} withoutInterval tested sensors for which an absence by intervals never opens
  * @property {{ limit: number, count: number } | null} fewerAlarms
  * @property {{ limit: number, count: number } | null} moreAlarms
@@ -168,7 +168,7 @@ export function createBacktest({ reading, subjects, clock }) {
 }
 
 /**
- * The range of history that a backtest reads, and the reads that its signal ends.
+ * The range of history that a backtest reads, and the functions that read it. They throw after the signal of the backtest was aborted.
  *
  * @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'> }} Task
  */
@@ -176,7 +176,7 @@ export function createBacktest({ reading, subjects, clock }) {
 /**
  * @param {Reading} reading
  * @param {AbortSignal} signal
- * @returns {Task['watched']} reads no more after the signal
+ * @returns {Task['watched']} the reads of `reading`, which throw after `signal` was aborted
  */
 const endedBy = (reading, signal) => ({
   async *hours(...given) {

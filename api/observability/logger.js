@@ -55,7 +55,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
  * @returns {(line: string) => string}
  */
 function createRedaction(secrets) {
-  // The longest is first, because one may be a part of another.
+  // The longest secret is first, because a shorter secret may be a part of it.
   const known = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
   if (known.length === 0) return (line) => line;
   const patterns = known.map(patternOf);
@@ -76,7 +76,8 @@ function createRedaction(secrets) {
 }
 
 /**
- * A secret of digits may be short, such as a PIN. A longer number that contains its digits is not the secret.
+ * Makes the pattern that finds a secret in a text. A secret of digits may be short, such as a PIN. So the pattern does not match inside
+ * a longer number.
  *
  * @param {string} secret
  */

@@ -119,7 +119,7 @@ export class Member {
     }
   }
 
-  /** Publishes what is measured. @param {number} [dueAt] when it was to be, in ms of `performance.now()` */
+  /** Publishes the samples of the batch. @param {number} [dueAt] scheduled time of sending, in ms of `performance.now()` */
   publish(dueAt) {
     if (countSamples(this.#batch) === 0) return;
     const series = this.#batch;
@@ -127,7 +127,7 @@ export class Member {
     this.#send(this.#faults ? this.#faults.next(series) : [{ series, payload: this.#encode(series) }], dueAt);
   }
 
-  /** Publishes the measured samples and those that were held back. */
+  /** Publishes the samples of the batch, and those that the simulated faults held back. */
   finish() {
     this.publish();
     if (this.#faults) this.#send(this.#faults.rest());

@@ -172,7 +172,7 @@ describe('Replay: the age counts from the replay', () => {
     expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
   });
 
-  test('Replay: sample has become too old: refused', async () => {
+  test('Replay: sample has become too old: the sample is refused', async () => {
     await device.birth('aged', { sensors: [{ sensor_id: 's' }] });
     const ts = NOW - 365 * DAY + 3_600_000;
     const payload = JSON.stringify({ sensor_id: 's', ts, value: 1 });
@@ -252,7 +252,7 @@ test.each([
   ['unknown id', '3f2a1c00-c6a1-11f0-8000-0123456789ab'],
   ['id of another kind', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44'],
   ['not an id', 'abc'],
-])('Replay: %s: not found', async (_, id) => {
+])('Replay: the path names no dead letter (%s): answers 404', async (_, id) => {
   expectProblem(await replay(id), 404, 'not_found');
 });
 

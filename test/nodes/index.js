@@ -26,8 +26,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const CACHE = join(root, 'node_modules/.cache/nodes');
 
 /**
- * The package of one platform needs no install script, unlike the package `node`, which chooses among them. On Apple silicon its name
- * has one more word.
+ * The npm package of Node.js for this platform. It needs no install script, unlike the package `node`, which chooses a platform. On
+ * Apple silicon its name has one more word.
  */
 const PACKAGE = `${process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`;
 
@@ -102,7 +102,7 @@ async function findNode(wanted, { engines, onStatus }) {
   return { version, path: await installNode(version, onStatus), note };
 }
 
-/** @returns {Promise<string[]>} @throws {MillraceError} `install_failed` */
+/** Lists the versions that the npm registry has. @returns {Promise<string[]>} @throws {MillraceError} `install_failed` */
 async function listVersions() {
   const [program, first] = npmProgram();
   try {
@@ -114,7 +114,9 @@ async function listVersions() {
 }
 
 /**
- * @param {string} version a whole version
+ * Installs a version of Node.js from the npm registry, unless the cache has it.
+ *
+ * @param {string} version such as `24.1.0`
  * @param {(text: string) => void} onStatus
  * @returns {Promise<string>} path of the program
  * @throws {MillraceError} `install_failed`
@@ -142,7 +144,7 @@ async function installNode(version, onStatus) {
   return path;
 }
 
-/** @param {string} path of Node.js @returns {Promise<string | null>} null: it is missing or does not run */
+/** @param {string} path of a Node.js program @returns {Promise<string | null>} its version; null: it is missing or does not run */
 async function versionOf(path) {
   try {
     const { stdout } = await run(path, ['--version']);
@@ -161,13 +163,15 @@ const installFailed = (cause) =>
   );
 
 /**
- * @param {string} node path of Node.js
- * @param {string[]} args
- * @returns {Promise<number>} exit code
- * @throws {MillraceError} `usage`: stopped by a signal
+ * Runs `test/run.js` with a given program of Node.js, and forwards signals to the run.
+ *
+ * @param {string} node path of the program
+ * @param {string[]} args of `test/run.js`
+ * @returns {Promise<number>} exit code of the run
+ * @throws {MillraceError} `usage`: a signal stopped the run
  */
 function runTests(node, args) {
-  // Tests start `node` and `npm` too.
+  // Tests start `node` and `npm` by name. So the folder of this Node.js is the first in PATH.
   const path = [dirname(node), process.env['PATH']].join(delimiter);
   const child = spawn(node, ['test/run.js', ...args], {
     stdio: 'inherit',

@@ -26,9 +26,9 @@ export const lengthOf = ({ from, to }: Window): number => to - from;
 export const liveWindow = (ms: number, now: number): Window => ({ live: true, from: now - ms, to: now });
 
 /**
- * Reads the window of an address. `range` alone is live, and ends at `to` if both are set. `from` and `to` are fixed.
- * Relative times such as `-1h` count from the time when the address was opened. A relative `from` alone, or with
- * `to=now`, is live.
+ * Reads the window from the query of an address. `range` alone gives a live window. `range` with `to`, or `from` with
+ * `to`, gives a fixed window. Relative times such as `-1h` count from the time when the address was opened. A relative
+ * `from` alone, or with `to=now`, gives a live window.
  *
  * @param now epoch ms
  * @param openedAt epoch ms, time when the address was opened
@@ -62,8 +62,8 @@ export function settle({ from, to }: { from: number; to: number }, { earliest, n
 }
 
 /**
- * The window of a range that a user typed. The range is not moved to the bounds. A range that reaches now is cut
- * there, and live.
+ * Makes the window of a range that a user typed. Unlike `settle`, it does not move the range into the selectable
+ * time. A range that ends now or later gives a live window, which ends now.
  *
  * @param range begins before now
  * @param now epoch ms
@@ -87,7 +87,7 @@ export function zoom({ from, to }: Window, factor: number, anchor: number, bound
  * One zoom step by a key or a button. A live window stays live, and takes one of the offered lengths.
  *
  * @param direction -1: in, 1: out
- * @param anchor epoch ms; null: now, or the middle
+ * @param anchor epoch ms, keeps its place; null: now in a live window, or else the middle
  */
 export function zoomStep(window: Window, direction: -1 | 1, anchor: number | null, bounds: Bounds) {
   const { live, from, to } = window;

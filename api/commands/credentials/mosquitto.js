@@ -66,7 +66,7 @@ const NEXT_STEP =
 const handOver = (directory) =>
   `Only the owner can read the files. If Mosquitto runs as another user: chown -R mosquitto: ${directory}. Later runs keep the owner.`;
 
-/** Only the owner may read, and the group if it may read the old file. On Debian this is the group of the broker. */
+/** Modes: only the owner may read a new file. The group may, too, if it may read the old file. On Debian this is the group of the broker. */
 const FOR_OWNER = 0o600;
 const GROUP_READS = 0o040;
 
@@ -106,8 +106,9 @@ async function replaceFile(path, text) {
 /** User names that Mosquitto's files cannot hold. A colon ends the name, a hash starts a comment, and white space is trimmed. */
 const INVALID_NAME = /:|^#|^\s|\s$/;
 
-/** Wildcards of a topic filter. A node ends a line of the file, so its name must not end in white space. */
+/** Wildcards of a topic filter. */
 const WILDCARD = /[+#]/;
+/** The name `group/node` of a Sparkplug edge node. The node ends lines of `acl_file`, so its name must not end in white space. */
 const NODE = /^([^/+#]+)\/([^/+#]*[^/+#\s])$/;
 
 /** The permissions of the installation, as in `infra/compose/mosquitto.acl`. */

@@ -33,7 +33,8 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
 export function createSensorPacker({ store, steps, observer }) {
   /** @param {SensorHour} of @param {Series} whole @param {Series[]} known rows of history */
   async function writeSamples(of, whole, known) {
-    // A repeated packing found nothing new. A row that one quorum read has returned is in every quorum read.
+    // History already has an equal row, so this packing writes nothing. Later quorum reads also return a row that one quorum read has
+    // returned.
     if (known.some((row) => isSame(row, whole))) return;
     for (const samples of historyRows(of.hour, whole)) {
       await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));

@@ -21,7 +21,7 @@ const paths = (element, names) => (index, field) => {
 const inArray = (/** @type {number} */ index) => `[${index}]`;
 const PLAIN = { sensor: 'sensor_id' };
 
-/** The paths of each format. Only refusals make a path, because a path for each measurement would cost time on the hot path. */
+/** Functions that make the paths of each format. Only refusals call them: a path for each measurement would cost time on the hot path. */
 export const PATHS = {
   array: paths(inArray, PLAIN),
   object: paths(() => '', PLAIN),
@@ -48,16 +48,18 @@ export const ruleOf = (code) => RULES[code] ?? ERRORS[code].title;
 /** Longest rule in a dead letter, in characters. The message of an error may quote the payload. */
 const MAX_RULE_LENGTH = 200;
 
-/** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} of a message as a whole */
+/** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} of a whole message */
 export const wholeRefusal = (code, rule = ruleOf(code), path = '') => ({ index: -1, code, path, rule });
 
 /**
- * @param {ErrorCode} code with which an error refuses the message as a whole
- * @param {unknown} error
+ * Makes the refusal of a whole message from an error.
+ *
+ * @param {ErrorCode} code of the refusal
+ * @param {unknown} error the reason why the message is refused
  * @returns {Refusal}
  */
 export function refusalOf(code, error) {
-  // The message of a database error contains statements and hosts. The message of a defect belongs in the log.
+  // Only the texts of other errors are for clients. A database error quotes statements and hosts, and a defect belongs in the log.
   if (!(error instanceof MillraceError) || code === 'rejected') return wholeRefusal(code);
   return wholeRefusal(code, error.message.slice(0, MAX_RULE_LENGTH), error.path);
 }

@@ -27,10 +27,10 @@ const MAX_BYTES_PER_PAGE = 8 * 1024 * 1024;
 /** Concurrent reads of dead letters. Each may hold 64 KiB of payload and 64 KiB of topic. */
 const CONCURRENT_READS = 16;
 
-/** Heads that one request reads. A head is a dead letter without its content. */
+/** Limit of heads that one request reads. A head is a dead letter without its content. */
 const HEADS_PER_REQUEST = 1000;
 
-/** Heads of one shard that one step of a search reads. A page has at most `MAX_HOURS_PER_PAGE` steps. */
+/** Limit of heads that one step of a filtered search reads from each shard. A page has at most `MAX_HOURS_PER_PAGE` steps. */
 const HEADS_PER_STEP = 250;
 
 const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(shard));

@@ -170,7 +170,7 @@ describe('smoke.sh', () => {
     'migrate running  0',
     'simulator exited  0',
     'api', // The service has no container.
-  ])('smoke.sh: state %p: the script stops at the health check', async (state) => {
+  ])('smoke.sh: the state of a service is %p: the script stops at the health check', async (state) => {
     const [name, ...seen] = state.split(' ');
     const others = WELL.filter((line) => !line.startsWith(`${name} `));
     const output = await smokeWith(seen.length > 0 ? [...others, state] : others);

@@ -58,7 +58,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 }, INSTALLS_MS);
 
-/** @param {string} text of docker-compose.yml @returns {string} with addresses and paths of this test */
+/** @param {string} text a value in docker-compose.yml @returns {string} the value with addresses and paths of this test */
 const local = (text) =>
   text
     .replace(/\/run\/secrets\/\w+/, (path) => stack.secretFile(path))
@@ -67,20 +67,26 @@ const local = (text) =>
     .replace('mqtts://mosquitto:8883', `mqtts://127.0.0.1:${broker.tlsPort}`)
     .replace(/^0\.0\.0\.0$/, '127.0.0.1');
 
-/** @param {string} name of a service @param {Record<string, string>} [others] @returns {Record<string, string>} */
+/**
+ * Makes the environment of a service in docker-compose.yml, with the addresses and paths of this test.
+ *
+ * @param {string} name of the service
+ * @param {Record<string, string>} [others] variables that are added or replaced
+ * @returns {Record<string, string>}
+ */
 function environmentOf(name, others) {
   const { DATA_DIR: _, ...environment } = stack.compose.services[name].environment;
   const entries = Object.entries(environment).map(([key, value]) => [key, local(interpolate(value, STORED))]);
   return { ...Object.fromEntries(entries), HTTP_PORT: '0', ...others };
 }
 
-/** @param {string} name @returns {string[]} the arguments after its program */
+/** @param {string} name of a service @returns {string[]} the arguments after the program in its command */
 const argumentsOf = (name) => {
   const command = /** @type {string[]} */ (stack.compose.services[name].command);
   return command.slice(command.findIndex((word) => word.endsWith('.js')) + 1).map(local);
 };
 
-/** Runs the health check of a container against the local process. @param {string} name @param {string} port */
+/** Runs the health check of a service against its local process. @param {string} name of the service @param {string} port */
 const checkHealth = (name, port) =>
   run(process.execPath, ['infra/compose/ready.js'], {
     env: { ...environmentOf(name), HTTP_PORT: port, PATH: process.env['PATH'] },
@@ -96,7 +102,7 @@ const prometheusHere = (api, https) =>
     .replace(/ {2}- job_name: scylla.*/s, '');
 
 test('Compose: all services start in their order: smoke.sh and Prometheus report success', async () => {
-  // The superuser of Cassandra has another name.
+  // The superuser of Cassandra has another name than that of ScyllaDB.
   const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
   const { CQL_PASSWORD_FILE: _, ...rolesEnvironment } = environmentOf('roles', superuser);
   const first = {

@@ -107,7 +107,7 @@ describe('npm run dead-letters: list, summary and show', () => {
     expect((await run('list', '--limit', '3')).lines).toHaveLength(3);
   });
 
-  test('npm run dead-letters: summary: it counts the dead letters that list shows', async () => {
+  test('npm run dead-letters: summary: counts the dead letters that list shows', async () => {
     const { code, lines } = await run('summary', '--from', '3d');
     expect(code).toBe(0);
     expect(lines.map((line) => line.replace(/^\S+Z/, 'hour'))).toEqual([
@@ -148,7 +148,7 @@ describe('npm run dead-letters: list, summary and show', () => {
 });
 
 describe('npm run dead-letters: replay', () => {
-  test('npm run dead-letters: replay: one dead letter: refused before the birth, stored after it, also the second time', async () => {
+  test('npm run dead-letters: replay: one dead letter: refused before the birth, stored after the birth, also by a second replay', async () => {
     const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
     await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
     const id = await deadLetterOf('one');
@@ -167,7 +167,7 @@ describe('npm run dead-letters: replay', () => {
     expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
   });
 
-  test('npm run dead-letters: replay: a range: runs in order of arrival, so the birth comes first; the rest is reported', async () => {
+  test('npm run dead-letters: replay: a range: dead letters are replayed in order of arrival, so the birth is first; failed replays are reported', async () => {
     const received = NOW - 10 * HOUR;
     const birth = { session: received, sensors: [{ sensor_id: 's' }] };
     await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');

@@ -116,7 +116,7 @@ describe('Import over HTTP', () => {
     ]);
   });
 
-  test('Import over HTTP: NDJSON of both forms: samples are stored, and lines that are no objects are refused', async () => {
+  test('Import over HTTP: NDJSON with one sample per line, or a member for each sensor: samples are stored, and bad lines are refused', async () => {
     const lines = [
       JSON.stringify({ ts: BEGIN, device: 'nd', sensor: 'x', value: 1.25 }),
       JSON.stringify({ time: time(BEGIN + 1), device: 'nd', x: 2, y: 3 }),
@@ -181,7 +181,7 @@ describe('Import over HTTP', () => {
     expect((await world.system.fetch('/devices/ghost')).status).toBe(404);
   });
 
-  test('Import over HTTP: hours exist in every stored form: the result is the union, with the greater value for each time', async () => {
+  test('Import over HTTP: earlier samples of the same hours are packed, late or not packed: both are kept, and the greater value of each time counts', async () => {
     const hours = /** @type {const} */ ([
       'packed',
       'packed, then late',
@@ -323,7 +323,7 @@ describe('npm run import', () => {
   }
 
   test(
-    'npm run import: export into an empty keyspace: the new export equals it to the last bit; again: no change',
+    'npm run import: an export is imported into an empty keyspace: its export has the same bits, and a second import changes nothing',
     async () => {
       const path = join(directory, 'all.parquet');
       writeFileSync(path, await buffer(encodeParquet(each(samples))));

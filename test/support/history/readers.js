@@ -46,7 +46,7 @@ async function series(reading, sensor, range, random, known) {
   return seriesFaultsOf(shape, known()).map(by(`${points} points from ${shape.source}`));
 }
 
-/** Series are read more often, because only they use statistics. @type {Way[]} */
+/** The ways of reading. `series` is listed twice, so a random choice prefers it, because only `series` reads the stored statistics. @type {Way[]} */
 const WAYS = [series, series, pages, whole];
 
 /**

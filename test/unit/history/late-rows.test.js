@@ -124,7 +124,7 @@ test('Late day: samples arrive five minutes before their day is packed again: th
   expect(await noticedAt(path.clock.now)).toEqual([DAY]);
 });
 
-test('Late day: samples arrive after both passes over their day: the day is packed once more within two hours', async () => {
+test('Late day: samples arrive after their day was packed a second time: the day is packed once more within two hours', async () => {
   await path.send('device', samplesOf(HOUR, 10));
   path.clock.now = SETTLING + 10 * MINUTE_MS;
   await path.packer().packDue();
@@ -197,7 +197,7 @@ test('Late day: the database refuses a note: the next message writes the note ag
 test.each([
   ['1 ms before its hour is closing', -1, []],
   ['when its hour is closing', 0, [DAY]],
-])('Late day: the note is committed %s: the next hour also gets it, or not: %#', async (_, ms, expected) => {
+])('Late day: note committed %s: copied to the next hour if its hour closes', async (_, ms, expected) => {
   const { notes, device } = createDays(async (write) => {
     await write();
     path.clock.now = SETTLING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;
@@ -299,7 +299,7 @@ test.each([
   ['1 ms before its hour is closing', -1, []],
   ['when its hour is closing', 0, [[HOUR, CLOSING]]],
 ])(
-  'Late arrival: the note is committed %s: the hour of the commit also gets it, or not: %#',
+  'Late arrival: the note is committed %s: the hour of the commit gets a copy only if the hour of the note is closing',
   async (_, ms, expected) => {
     const committedAt = CLOSING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;
     const { notes, device } = createArrivals(async (write) => {

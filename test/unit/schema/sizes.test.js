@@ -85,7 +85,7 @@ test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
   },
 );
 
-test('Sizes: groups: at most the largest setting, and the default for 1,000 sensors', () => {
+test('Sizes: LATEST_GROUPS for 1,000 and for a trillion sensors: the default, and the maximum of the setting', () => {
   expect(groupsFor(1000)).toBe(Number(SETTINGS['LATEST_GROUPS']?.fallback));
   expect(groupsFor(1e12)).toBe(MOST_GROUPS);
   expect(SCHEMA.shape.LATEST_GROUPS.safeParse(String(MOST_GROUPS)).success).toBe(true);
@@ -160,7 +160,7 @@ test('Sizes: an hour has fewer than 60 samples: each takes 13 bytes, also at one
   expect(historyRowBytes(DAY_MS)).toBe(35 + 13);
 });
 
-test('Sizes: a group is no multiple of the sensors of a device: its last device has a row of its own', () => {
+test('Sizes: the sensors of a group are no multiple of those of a device: the last device of the group has its own row', () => {
   // 1,000 sensors in 16 groups: 63 a group, of devices with 10 each.
   expect(partitionsOf(fleet(1000, 1000)).latest).toEqual({ rows: 7, bytes: 7 * 10 + 63 * 60 });
 });

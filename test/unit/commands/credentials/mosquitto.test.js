@@ -119,7 +119,7 @@ async function asAnother(work) {
 }
 
 describe('Files for Mosquitto: contents', () => {
-  test('Files for Mosquitto: installation and one device: each has a password line and a block of permissions', async () => {
+  test('Files for Mosquitto: the installation and one device: each has a password line and a block of permissions', async () => {
     const notes = await write(['pump'], { mappings: MAPPINGS });
     const [installation = '', device, ...more] = read('passwords').split('\n');
     expect(installation.slice(0, 9)).toBe('operator:');
@@ -162,7 +162,7 @@ describe('Files for Mosquitto: contents', () => {
     ).toEqual(read('passwords').match(/^[^:]+/gm));
   });
 
-  test('Files for Mosquitto: no device has a credential: only the installation is written', async () => {
+  test('Files for Mosquitto: no device has a credential: only the account of the installation is written', async () => {
     expect(await write([])).toContain(countOf('0 devices'));
     expect(read('acl')).toBe(`user operator\n${INSTALLATION_RIGHTS.join('\n')}\n\n`);
   });
@@ -194,7 +194,7 @@ describe('Files for Mosquitto: contents', () => {
     expect(await write([])).not.toContain(NOT_SET);
   });
 
-  test('Files for Mosquitto: names that Mosquitto forbids, or of the installation: left out with a reason', async () => {
+  test('Files for Mosquitto: an account name is invalid in Mosquitto, or equals MQTT_USERNAME: the account is left out with a reason', async () => {
     const notes = await write(['co:lon', '#hash', ' space', 'space ', 'operator', 'pump']);
     expect(notes.slice(0, -3).sort()).toEqual(
       [
@@ -265,12 +265,12 @@ describe('Files for Mosquitto: permissions of an account', () => {
     ]);
   });
 
-  test('Files for Mosquitto: the account is an id: each topic is listed once', () => {
+  test('Files for Mosquitto: the account name is the id of a device: each topic is listed once', () => {
     const lines = linesOf(idOf('pump'));
     expect(new Set(lines).size).toBe(lines.length);
   });
 
-  test('Files for Mosquitto: isFit and passwordLine follow the rules of the password file', () => {
+  test('Files for Mosquitto: isFit() and passwordLine(): follow the rules of the password file', () => {
     expect(['pump', 'a#b', 'a b'].map(isFit)).toEqual([true, true, true]);
     expect(['a:b', '#a', ' a', 'a\t'].map(isFit)).toEqual([false, false, false, false]);
     expect(passwordLine('pump', HASH)).toBe(`pump:${HASH}`);

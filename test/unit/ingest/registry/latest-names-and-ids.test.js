@@ -64,7 +64,7 @@ test('Latest values: sensors by name and by id in any messages: the newest sampl
             value,
           })),
         );
-      // A name in the first message, so that the device is known by names.
+      // The first message refers to its sensor by name, so the registry has a name before a message refers to a sensor by id.
       const named = [{ sensor: 'a', byId: false, offset: OLDEST, value: 1 }];
       await send(named);
       if (atOnce) await Promise.all(sent.map(send));

@@ -36,7 +36,7 @@ async function topicsOf(retained, ...filters) {
   return topics;
 }
 
-test('Retained messages: a small status: payload and correlation data are copied out of the Node.js buffer pool', async () => {
+test('Retained messages: a status message of a few bytes is stored: its payload and correlation data are copied out of the Node.js buffer pool', async () => {
   const retained = new RetainedMessages();
   const properties = { correlationData: Buffer.from('12') };
   retained.store({ ...packet('iot/v1/d/status'), properties });
@@ -101,13 +101,13 @@ describe('Retained: a filter: the same result as a search of all', () => {
     'spBv1.0/plant/NCMD/edge',
     'spBv1.0/plant/DCMD/edge/+',
     'elsewhere/#',
-  ])('Retained messages: filter %s finds exactly the matching topics', async (filter) => {
+  ])('Retained messages: filter %s: finds exactly the matching topics', async (filter) => {
     const found = await topicsOf(retained, filter);
     expect(found.sort()).toEqual(all.filter((topic) => matchesFilter(filter, topic)).sort());
   });
 });
 
-test('Retained messages: an empty message removes the topic, and over 100,000 statuses the oldest is removed', async () => {
+test('Retained messages: an empty payload, or more than 100,000 status messages: the topic, or the oldest topic, is removed', async () => {
   const retained = retain([STATE]);
   for (let at = 0; at < 100_000; at++) retained.store(packet(`iot/v1/${at}/status`));
   retained.store(packet('iot/v1/0/status', 'offline'));

@@ -66,7 +66,7 @@ const pieces = fc
   );
 
 describe('Packed block', () => {
-  test('Packed block: any series of many sensors: every sample comes back bit by bit', () => {
+  test('Packed block: any series of many sensors: the reader returns every sample bit by bit', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const read = readBlock(packBlock(BUCKET, list));
@@ -98,7 +98,7 @@ describe('Packed block', () => {
     expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
   });
 
-  test('Packed block: newest sample: found across sensors, only within the packed range', () => {
+  test('Packed block: several sensors, one packed in part: newestOf() returns the time of the newest packed sample', () => {
     const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
     expect(newestOf(list)).toBe(BUCKET + 5000);
   });
@@ -120,7 +120,7 @@ describe('Block of several messages', () => {
     .map((list) => list.sort((a, b) => a - b));
   const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
 
-  test('Block of several messages: messages have the same sensors: packing gives the block of their merged pieces, or null', () => {
+  test('Block of several messages: messages have the same sensors: packMessages() returns the block of their merged pieces, or null', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 4 }),
@@ -156,7 +156,7 @@ describe('Block of several messages', () => {
   test.each([
     ['the second message is older', [[1000], [0]]],
     ['both have the same time', [[1000], [1000]]],
-  ])('Block of several messages: %s: null, because the pieces must be merged first', (_, messages) => {
+  ])('Block of several messages: %s: packMessages() returns null', (_, messages) => {
     const list = messages.map((times) =>
       pieceOf(
         1,

@@ -60,7 +60,7 @@ function open() {
   return { writes, add, waiting, sent, noticed };
 }
 
-test('Pending hour: messages of one device and hour wait: they share one row until its request is sent', async () => {
+test('Sample writes: messages of one device and hour wait: they share one row until its request is sent', async () => {
   const { add, waiting, sent, noticed } = open();
   const done = [3, 1, 2].map((value) => add(A, 0, value));
   waiting[0]?.send();
@@ -73,7 +73,7 @@ test('Pending hour: messages of one device and hour wait: they share one row unt
   await Promise.all(done);
 });
 
-test('Pending hour: messages of alternating hours and of two devices: one request for each hour of a device', async () => {
+test('Sample writes: messages of alternating hours and of two devices: one request for each hour of a device', async () => {
   const { add, waiting, sent } = open();
   const done = [0, 1, 0, 1, 0].map((hour, i) => add(A, hour, i));
   done.push(add(B, 0, 9));
@@ -86,7 +86,7 @@ test('Pending hour: messages of alternating hours and of two devices: one reques
   await Promise.all(done);
 });
 
-test('Pending hour: a request is retried: it sends an identical row, without later messages', () => {
+test('Sample writes: a request is retried: it sends the same row, without messages that arrived later', () => {
   const { add, waiting, sent, noticed } = open();
   void add(A, 0, 1);
   void add(A, 0, 2);
@@ -97,7 +97,7 @@ test('Pending hour: a request is retried: it sends an identical row, without lat
   expect(noticed).toEqual([1]);
 });
 
-test('Pending hour: a shared row is refused: each message is retried alone, and only the bad one fails', async () => {
+test('Sample writes: a shared row is refused: each message is retried alone, and only the bad one fails', async () => {
   const { add, waiting, sent } = open();
   const done = [1, 2].map((value) => add(A, 0, value));
   const outcomes = Promise.allSettled(done);
@@ -111,7 +111,7 @@ test('Pending hour: a shared row is refused: each message is retried alone, and 
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
 });
 
-test('Pending hour: a message of two rows is refused: each row is retried alone', async () => {
+test('Sample writes: a message of two rows is refused: each row is retried alone', async () => {
   const { writes, waiting, sent } = open();
   const times = Array.from({ length: 5000 }, (_, at) => at);
   const done = writes.write(A, [{ sensor: SENSOR, times, values: times }]);
@@ -127,7 +127,7 @@ test('Pending hour: a message of two rows is refused: each row is retried alone'
   expect(sent.slice(1)).toEqual(sent[0]?.map((row) => [row]));
 });
 
-test('Pending hour: a row of one message is refused: the write fails at once', async () => {
+test('Sample writes: a row of one message is refused: the write fails at once', async () => {
   const { add, waiting } = open();
   const alone = add(A, 0, 1);
   waiting[0]?.send();
@@ -136,7 +136,7 @@ test('Pending hour: a row of one message is refused: the write fails at once', a
   expect(waiting).toHaveLength(1);
 });
 
-test('Pending hour: a request fails before it is sent: the next message gets a new request', async () => {
+test('Sample writes: a request fails before it is sent: the next message gets a new request', async () => {
   const { add, waiting } = open();
   const lost = add(A, 0, 1);
   waiting[0]?.end(new Error('this process ends'));
@@ -145,7 +145,7 @@ test('Pending hour: a request fails before it is sent: the next message gets a n
   expect(waiting).toHaveLength(2);
 });
 
-test('Pending hour: a block is full: the next message begins a new request', () => {
+test('Sample writes: the block of a waiting row is full: the next message begins a new request', () => {
   const { writes, add, waiting, sent } = open();
   const times = Array.from({ length: 2000 }, (_, at) => at);
   const large = () => writes.write(A, [{ sensor: SENSOR, times, values: times }]);
@@ -156,7 +156,7 @@ test('Pending hour: a block is full: the next message begins a new request', () 
   expect(sent.map((rows) => rows.map(({ length }) => length))).toEqual([[2000], [2001]]);
 });
 
-test('Pending hour: later hours begin: messages of an earlier hour join its row only while that row waits', async () => {
+test('Sample writes: rows of several hours wait: messages of an earlier hour join its row only while that row waits', async () => {
   const { add, waiting, sent } = open();
   const done = [add(A, 0, 1), add(A, 1, 2), add(A, 2, 3), add(A, 0, 4), add(A, 1, 5)];
   expect(waiting).toHaveLength(3);
@@ -170,7 +170,7 @@ test('Pending hour: later hours begin: messages of an earlier hour join its row 
   expect(sent).toEqual([[[1, 4]], [[2, 5]], [[3]], [[6]]]);
 });
 
-test('Pending hour: a block observer: it gets places in order of arrival, and learns which rows are committed', async () => {
+test('Sample writes: a block observer is set: it gets the blocks in order of arrival, and learns which rows are committed', async () => {
   const { writes, add, waiting } = open();
   /** @type {string[]} */
   const seen = [];

@@ -41,12 +41,12 @@ describe('Peers: settings', () => {
     expect(telegrafToml(large)).toContain('metric_buffer_limit = 2400000\n');
   });
 
-  test('Bench peers: tunings combine every limit of undelivered messages with every batch size', () => {
+  test('Bench peers: Telegraf tunings: they combine every limit of undelivered messages with every batch size', () => {
     expect(TUNINGS).toHaveLength(6);
     expect(new Set(TUNINGS.map(({ undelivered, batch }) => `${undelivered} ${batch}`)).size).toBe(6);
   });
 
-  test('Bench peers: QuestDB configuration: class P syncs, class K does not, and it listens on loopback only', () => {
+  test('Bench peers: QuestDB configuration: durability class P syncs commits, class K does not, and the server listens on loopback only', () => {
     expect(questdbConf({ port: 9, durability: 'P' })).toContain('cairo.commit.mode=sync\n');
     expect(questdbConf({ port: 9, durability: 'K' })).toContain('cairo.commit.mode=nosync\n');
     expect(questdbConf({ port: 9, durability: 'K' })).toContain('http.bind.to=127.0.0.1:9\n');
@@ -71,7 +71,7 @@ describe('Peers: ledger', () => {
       [0, 1, 2].map((at) => /** @type {[string, number]} */ ([`bench-00000${device}/${sensor}`, time + at])),
     );
 
-  test('Bench ledger: only acknowledged messages count, matched in the order of sending', () => {
+  test('Bench ledger: messages of two devices: only acknowledged ones count, matched in the order of sending', () => {
     const ledger = new Ledger(shape);
     ledger.send(1, 1000);
     ledger.send(2, 1000);
@@ -94,7 +94,7 @@ describe('Peers: ledger', () => {
   });
 });
 
-test('Bench peers: the month of the reading test has thirty days of closed hours of four sensors', () => {
+test('Bench peers: data set of the reading test: four sensors over thirty days, which end before the current hour', () => {
   const { device, sensors, set } = monthOf(1000, Date.UTC(2026, 10, 23, 12, 34));
   expect(device).toBe('load-1-000000');
   expect(sensors).toHaveLength(4);
@@ -139,7 +139,7 @@ describe('Peers: tables', () => {
     kills: { questdb: [{ victim: 'Telegraf', acknowledged: 100, missing: 3 }] },
   };
 
-  test('Bench peers: the tables show both rates and their ratio, lost samples included', () => {
+  test('Bench peers: tables of two systems: they show both rates, the ratio of the rates, and lost samples', () => {
     const [rates, cpu, , kills] = peerTables([result]);
     expect(rates?.rows).toEqual([
       ['1x1', '20.0', '40.0', '0.500', '1000, 5000', '0.0 %', '0.0 %'],
@@ -152,7 +152,7 @@ describe('Peers: tables', () => {
     expect(kills?.rows).toEqual([['K, Telegraf, QuestDB: Telegraf', '100', '3']]);
   });
 
-  test('Bench peers: insertPeers() replaces the section of the peers, and the rest of the page stays', () => {
+  test('Bench peers: insertPeers(): replaces the section of the peers, and keeps the rest of the page', () => {
     const page =
       'before\n<!-- peers: written by npm run bench:readme -->\nold\n<!-- /peers -->\nbehind <!-- bench: x -->';
     const machine = { processors: 2, model: 'A', memoryGiB: 1, system: 's', node: 'v20' };
