@@ -81,8 +81,8 @@ test('How-to page for Python: program of the page: prints the output that the pa
     .join('\n')
     .replaceAll('http://127.0.0.1:8080', system.httpUrl)
     .replaceAll("'TOKEN'", `'${TOKEN}'`)
-    .replaceAll("Publisher('my-desk')", `Publisher('my-desk', port=${system.mqttPort})`);
+    .replaceAll("Publisher('my-python')", `Publisher('my-python', port=${system.mqttPort})`);
   const printed = await interpret('-c', program);
-  expect(printed).toMatch(/my-desk +temperature +\S* *2[12]\.\d/);
+  expect(printed).toMatch(/my-python +temperature +\S* *2[12]\.\d/);
   expect(printed).toMatch(/^1 rows$/m);
 });
