@@ -1,19 +1,19 @@
 import { forEachConcurrently } from '../../common/concurrency.js';
 import { MillraceError } from '../../common/errors.js';
-import { uuidBytes } from '../../schema/ids.js';
 import { DAY_MS } from '../../schema/rules.js';
-import { covers, newestOf } from './rules/rule.js';
-import { WatchedSensor } from './watched-sensor.js';
+import { KeptSamples } from './kept-samples.js';
+import { newestOf } from './rules/rule.js';
+import { readDevices } from './watched-device.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Device } from '../ingest/registry/cache.js' */
 /** @import { UnwatchedTime } from '../observability/watched-time.js' */
 /** @import { AlarmProgress } from '../store/alarms/progress.js' */
-/** @import { LatestRow } from '../store/devices/latest-rows.js' */
 /** @import { Store } from '../store/index.js' */
 /** @import { EvaluationScheduler } from './evaluation/evaluation-scheduler.js' */
 /** @import { RuleRegistry } from './rules/rule-registry.js' */
 /** @import { Rule } from './rules/rule.js' */
+/** @import { WatchedDevice } from './watched-device.js' */
 /** @import { Watch } from './watched-sensor.js' */
 
 /** A lease is renewed this often, in ms: three times before it expires. */
@@ -28,30 +28,11 @@ const LEASES_AT_ONCE = 16;
  */
 const REREAD_EVERY_MS = 60_000;
 
-/** Longest time in ms that a process reads the newest samples at its start. Devices wait for the end of the start. */
-const READ_WITHIN_MS = 3000;
-
-/**
- * Time in ms after which kept samples of a group are dropped if another process holds its lease. The lease of a process that died expires
- * before.
- */
-const KEEP_MS = 30_000;
-
 /**
  * Age in ms up to which periods without a watching process count. Only a rule that counts intervals can wait
  * longer.
  */
 const UNWATCHED_MS = 31 * DAY_MS;
-
-/**
- * The sensors of a device under rules of absence, by id.
- *
- * @typedef {object} WatchedDevice
- * @property {string} id
- * @property {Buffer} bytes
- * @property {Map<string, WatchedSensor>} sensors
- * @property {number} dueAt epoch ms at which the first of them may be absent
- */
 
 /**
  * A group whose lease this process has.
@@ -71,19 +52,19 @@ const UNWATCHED_MS = 31 * DAY_MS;
  * found in time, whichever process receives the sensor. After each read of the sensors of a group, the holder
  * also takes over the open episodes of the group. So the episodes of a process that ended continue.
  *
- * A process that cannot receive or commit samples must not judge silence, so it holds no lease. It keeps the newest samples that it knew,
- * and reads the newest samples at its start. A silence that ends before the process holds a lease again lies between the kept samples and
- * the newest ones then.
+ * A process that cannot receive or commit samples must not judge silence, so it holds no lease. It reads and keeps
+ * the newest samples at its start, and when it can no longer watch. So it finds a silence that ends before
+ * it holds a lease again.
  */
 export class AbsenceWatch {
   #deps;
   #owner;
   #groups;
   #rereadMs;
+  #renewMs;
+  #kept;
   /** By group. @type {Map<number, HeldGroup>} */
   #held = new Map();
-  /** What groups without a lease had, for the next lease. @type {Map<number, { devices: HeldGroup['devices'], until: number }>} */
-  #kept = new Map();
   #generation = 0;
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
@@ -98,6 +79,8 @@ export class AbsenceWatch {
   #isUnwatchedUnknown = false;
   /** @type {Promise<void>} */
   #round = Promise.resolve();
+  /** Whether this process could receive and commit samples in the last round. */
+  #isWatching = false;
   #stopped = false;
 
   /**
@@ -117,22 +100,26 @@ export class AbsenceWatch {
    * @param {number} deps.groups `LATEST_GROUPS`
    * @param {number} deps.everyMs
    * @param {number} [deps.rereadMs] pause until the sensors of a group are read again
+   * @param {number} [deps.renewMs] pause until the leases are renewed
+   * @param {number} [deps.readWithinMs] longest time of a read of the newest samples of all groups
    */
   constructor(deps) {
     this.#deps = deps;
     this.#owner = deps.owner;
     this.#groups = deps.groups;
     this.#rereadMs = deps.rereadMs ?? REREAD_EVERY_MS;
+    this.#renewMs = deps.renewMs ?? RENEW_EVERY_MS;
+    this.#kept = new KeptSamples(deps);
     deps.rules.onChange(() => this.#generation++);
   }
 
   /**
    * Starts to check for silent sensors. Must be called before devices can send.
    *
-   * @returns {Promise<void>} resolves after the newest samples were read
+   * @returns {Promise<void>} resolves after the newest samples were read, or after 3 s
    */
   async start() {
-    if (this.#deps.receives) await this.#readNewest();
+    if (this.#deps.receives) await this.#keepNewest();
     this.#later();
   }
 
@@ -158,7 +145,8 @@ export class AbsenceWatch {
 
   async #once() {
     if (this.#deps.rules.isEmpty && this.#held.size === 0) return;
-    if (!this.#deps.watches()) return this.#release();
+    if (!this.#deps.watches()) return this.#pause();
+    this.#isWatching = true;
     await this.#renewIfDue();
     for (const group of [...this.#held.keys()]) {
       if (this.#stopped || !this.#deps.watches()) return;
@@ -168,43 +156,58 @@ export class AbsenceWatch {
     }
   }
 
-  /** Reads and keeps the newest samples of all groups. */
-  async #readNewest() {
-    const rules = this.#rulesOfAbsence();
-    if (rules.length === 0) return;
-    const until = performance.now() + READ_WITHIN_MS;
-    await forEachConcurrently(LEASES_AT_ONCE, Array(this.#groups).keys(), async (group) => {
-      if (performance.now() < until)
-        await this.#try(async () => this.#keep(group, await this.#readDevices(group, rules, new Map())));
-    });
+  /** Releases the leases, and keeps the newest samples of all groups for the next leases. */
+  async #pause() {
+    await this.#release();
+    if (!this.#isWatching) return;
+    this.#isWatching = false;
+    // If other processes pause as well, this one may hold the leases of their groups afterwards.
+    await this.#keepNewest();
   }
 
-  /** Keeps the newest samples of a group without a lease. @param {number} group @param {HeldGroup['devices']} devices */
-  #keep(group, devices) {
-    this.#kept.set(group, { devices, until: performance.now() + KEEP_MS });
+  /** Reads and keeps the newest samples of the groups of which none are kept. */
+  async #keepNewest() {
+    const rules = this.#rulesOfAbsence();
+    if (rules.length === 0) return;
+    const groups = [...Array(this.#groups).keys()].filter((group) => !this.#kept.has(group));
+    await this.#kept.readAll(groups, (group, signal) =>
+      this.#try(() => readDevices(this.#deps.store.fleet, { group, rules, signal })),
+    );
+  }
+
+  /** Keeps what was read of a group that this process held. @param {number} group @param {HeldGroup} held */
+  #keep(group, { devices, readAt, isResumed }) {
+    if (isResumed || readAt !== Number.NEGATIVE_INFINITY) this.#kept.keep(group, devices);
   }
 
   /** Releases the leases. A lease that cannot be released expires. */
   async #release() {
     const groups = [...this.#held.keys()];
-    for (const [group, { devices }] of this.#held) this.#keep(group, devices);
+    for (const [group, held] of this.#held) this.#keep(group, held);
     this.#held.clear();
     this.#renewedAt = Number.NEGATIVE_INFINITY;
     await Promise.all(groups.map((group) => this.#deps.leases.release(group, this.#owner).catch(() => {})));
   }
 
-  /** A failure of one group delays no other. @param {() => Promise<void>} work */
+  /**
+   * A failure of one group delays no other.
+   *
+   * @template T
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T | undefined>} undefined after a failure
+   */
   async #try(work) {
     try {
-      await work();
+      return await work();
     } catch (error) {
       this.#deps.logger.debug({ reason: String(error) }, 'absence could not be looked for');
+      return undefined;
     }
   }
 
   /** Renews the leases, and takes free ones. After a failure the next turn comes before a lease expires. */
   async #renewIfDue() {
-    if (performance.now() - this.#renewedAt < RENEW_EVERY_MS) return;
+    if (performance.now() - this.#renewedAt < this.#renewMs) return;
     this.#unwatched = null;
     await forEachConcurrently(LEASES_AT_ONCE, Array(this.#groups).keys(), async (group) => {
       if (!this.#stopped) await this.#try(() => this.#renew(group));
@@ -215,22 +218,22 @@ export class AbsenceWatch {
   /** @param {number} group */
   async #renew(group) {
     const { leases, clock } = this.#deps;
-    if (this.#held.has(group)) {
-      if (!(await leases.renew(group, this.#owner))) this.#held.delete(group);
+    const held = this.#held.get(group);
+    if (held) {
+      if (await leases.renew(group, this.#owner)) return;
+      // The lease expires if this process does not run for a while, for example because its machine sleeps.
+      this.#keep(group, held);
+      this.#held.delete(group);
       return;
     }
     const since = clock();
-    const kept = this.#kept.get(group);
-    if (!(await leases.take(group, this.#owner))) {
-      if (kept && kept.until < performance.now()) this.#kept.delete(group);
-      return;
-    }
+    if (!(await leases.take(group, this.#owner))) return this.#kept.dropOld(group);
     this.#unwatched ??= this.#readUnwatched(since);
     const watch = { since, ...(await this.#unwatched) };
     const never = { readAt: Number.NEGATIVE_INFINITY, generation: -1, isTakenOver: false };
-    const before = { devices: kept?.devices ?? new Map(), isResumed: kept !== undefined };
+    const kept = this.#kept.take(group);
+    const before = { devices: kept ?? new Map(), isResumed: kept !== undefined };
     this.#held.set(group, { ...before, watch, ...never });
-    this.#kept.delete(group);
   }
 
   /**
@@ -286,7 +289,12 @@ export class AbsenceWatch {
   /** @param {number} group @param {HeldGroup} held */
   async #read(group, held) {
     const generation = this.#generation;
-    held.devices = await this.#readDevices(group, this.#rulesOfAbsence(), held.devices, held.isResumed);
+    const rules = this.#rulesOfAbsence();
+    const { devices: before, isResumed } = held;
+    held.devices =
+      rules.length === 0
+        ? new Map()
+        : await readDevices(this.#deps.store.fleet, { group, rules, before, isResumed });
     held.isResumed = false;
     held.generation = generation;
     // After a failure the next round reads the group again.
@@ -296,41 +304,6 @@ export class AbsenceWatch {
 
   #rulesOfAbsence() {
     return this.#deps.rules.list().filter((rule) => newestOf(rule).definition.condition.kind === 'absent');
-  }
-
-  /**
-   * @param {number} group
-   * @param {Rule[]} rules
-   * @param {HeldGroup['devices']} before as they were read before
-   * @param {boolean} [isResumed] nobody watched since then
-   */
-  async #readDevices(group, rules, before, isResumed = false) {
-    /** @type {HeldGroup['devices']} */
-    const devices = new Map();
-    if (rules.length > 0) {
-      for await (const rows of this.#deps.store.fleet.latestOfGroup(group))
-        for (const row of rows) this.#add(devices, { before, isResumed, rules, row, group });
-    }
-    return devices;
-  }
-
-  /**
-   * @param {HeldGroup['devices']} devices
-   * @param {{ before: HeldGroup['devices'], isResumed: boolean, rules: Rule[], row: LatestRow, group: number }} read
-   */
-  #add(devices, { before, isResumed, rules, row, group }) {
-    const own = rules.filter((rule) => covers(newestOf(rule), row.deviceId, row));
-    if (own.length === 0 || row.ts === null) return;
-    const bytes = uuidBytes(row.deviceId);
-    const known = before.get(row.deviceId)?.sensors.get(row.id);
-    const { deviceId: id } = row;
-    const device = devices.get(id) ?? { id, bytes, sensors: new Map(), dueAt: 0 };
-    const subject = {
-      device: { id, bytes, group, name: row.deviceName },
-      sensor: { ...row, bytes: uuidBytes(row.id) },
-    };
-    device.sensors.set(row.id, new WatchedSensor(subject, own, row.ts, known, isResumed));
-    devices.set(id, device);
   }
 
   /** @param {number} group */

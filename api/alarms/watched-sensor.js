@@ -124,6 +124,8 @@ export class WatchedSensor {
       if (!isTaken) isFound = false;
       next = Math.min(next, now + (isTaken ? Math.max(silence, SILENT_MS) : SILENT_MS));
     }
+    // Before this, the database may still know of a newer sample, which ended a silence.
+    this.#lastBefore = null;
     if (isCertain) this.#found = isFound ? this.ts : Number.NaN;
     return Math.min(next, this.#judgeMissed(now, evaluate));
   }
@@ -151,7 +153,6 @@ export class WatchedSensor {
    * @param {number} since epoch ms of the new watch
    */
   #resume(from, since) {
-    this.#lastBefore = null;
     const ended = this.#rules
       .map((rule) => this.#silenceOf(rule) ?? Number.POSITIVE_INFINITY)
       .filter((silence) => from + silence <= this.ts);

@@ -269,19 +269,31 @@ export function createAlarmStore(session) {
 /**
  * Drops repeated events. A retried evaluation writes its events again, and so may a second process.
  *
+ * The last `cleared` counts. A process that dies after it wrote an earlier one did not write the row, and
+ * late samples may have continued the episode.
+ *
  * @param {AlarmEvent[]} events in order
- * @returns {AlarmEvent[]} `opened` and `cleared` at most once, unless `corrected` stands in between
+ * @returns {AlarmEvent[]} the first `opened` and the last `cleared`, each once unless `corrected` stands in between
  */
 function withoutRepetitions(events) {
-  /** @type {Set<string>} */
-  const seen = new Set();
-  return events.filter(({ kind }) => {
-    if (kind === 'corrected') seen.clear();
-    if (kind !== 'opened' && kind !== 'cleared') return true;
-    const isFirst = !seen.has(kind);
-    seen.add(kind);
-    return isFirst;
-  });
+  let isOpened = false;
+  /** The last `cleared` since a correction. @type {AlarmEvent | null} */
+  let cleared = null;
+  /** @type {Set<AlarmEvent>} */
+  const repeated = new Set();
+  for (const event of events) {
+    if (event.kind === 'corrected') {
+      isOpened = false;
+      cleared = null;
+    } else if (event.kind === 'opened') {
+      if (isOpened) repeated.add(event);
+      isOpened = true;
+    } else if (event.kind === 'cleared') {
+      if (cleared) repeated.add(cleared);
+      cleared = event;
+    }
+  }
+  return events.filter((event) => !repeated.has(event));
 }
 
 /** A row with only an acknowledgement, of an episode that has expired, is no episode. @param {Row} row */

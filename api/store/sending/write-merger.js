@@ -247,10 +247,11 @@ export class WriteMerger {
     const limits = this.#limits;
     /** @type {PendingRow<any>[]} */
     const batch = [];
+    const { replicas } = first;
     let bytes = this.#take(first, batch, limits.bytes);
-    if (first.replicas === null) return batch;
+    if (replicas === null) return batch;
     let misfits = 0;
-    for (const row of first.replicas.rows) {
+    for (const row of replicas.rows) {
       if (batch.length >= limits.partitions || bytes >= limits.bytes || misfits >= MAX_MISFITS) break;
       const before = batch.length;
       bytes += this.#take(row, batch, limits.bytes - bytes);
@@ -283,6 +284,8 @@ export class WriteMerger {
   /** @param {PendingRow<any>} row @param {unknown} error */
   #reject(row, error) {
     this.#remove(row);
+    // Messages may join a row that was not encoded until it is added again, and then its bytes count once.
+    row.replicas = null;
     row.reject(error);
   }
 

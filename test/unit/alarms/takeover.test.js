@@ -279,6 +279,124 @@ test('Absence watch: the process starts, and the device goes on before the proce
   expect(ranges).toEqual([{ from: last, to: NOW }]);
 });
 
+/** Rule of absence for an hour. @type {any} */
+const SILENCE = {
+  ...RULE,
+  versions: RULE.versions.map((version) => ({
+    ...version,
+    definition: { ...version.definition, condition: { kind: 'absent', for_ms: HOUR_MS } },
+  })),
+};
+
+/**
+ * Creates an absence watch with one sensor, whose last sample is two hours old.
+ *
+ * @param {object} deps some of its dependencies
+ */
+function watchSilence(deps) {
+  const last = NOW - 2 * HOUR_MS;
+  const row = {
+    ...{ id: SENSOR_ID, name: 'heat', type: 'heat', site: null, intervalMs: null },
+    ...{ deviceId: DEVICE_ID, deviceName: 'oven', ts: last },
+  };
+  /** @type {object[]} */
+  const ranges = [];
+  const world = { row, last, ranges, now: NOW, reads: 0 };
+  const watch = watchOf({
+    store: {
+      fleet: {
+        async *latestOfGroup() {
+          world.reads++;
+          yield [{ ...row }];
+        },
+      },
+      devices: { sensors: async () => [row] },
+    },
+    rules: { isEmpty: false, list: () => [SILENCE], onChange: () => {} },
+    scheduler: { evaluate: (/** @type {any[]} */ ...[, , range]) => ranges.push(range) > 0 },
+    takeOverOpenEpisodes: async () => {},
+    peek: () => undefined,
+    clock: () => world.now,
+    ...deps,
+  });
+  return { watch, world };
+}
+
+test('Absence watch: the database answers no read at the start: the start ends without the samples', async () => {
+  const { watch } = watchSilence({
+    receives: true,
+    readWithinMs: 10,
+    watches: () => false,
+    store: {
+      fleet: {
+        async *latestOfGroup() {
+          await new Promise(() => {});
+          yield [];
+        },
+      },
+    },
+  });
+  await watch.start();
+  await watch.stop();
+  expect(watch.held).toBe(0);
+});
+
+test('Absence watch: a lease expires while the process stands still, and the device goes on: the silence before is evaluated', async () => {
+  let isLost = false;
+  let losses = 0;
+  const { watch, world } = watchSilence({
+    renewMs: 5,
+    leases: {
+      take: async () => true,
+      renew: async () => {
+        if (!isLost) return true;
+        isLost = false;
+        losses++;
+        return false;
+      },
+      release: async () => {},
+    },
+  });
+  await watch.start();
+  await until(() => world.reads === 1);
+  world.row.ts = NOW;
+  isLost = true;
+  await until(() => losses === 1 && watch.held === 1);
+  world.now += 10 * 60_000;
+  await until(() => world.ranges.length > 0);
+  await watch.stop();
+  expect(world.ranges).toEqual([{ from: world.last, to: NOW }]);
+});
+
+test('Absence watch: after an outage a process takes a group of another one, and the device goes on before: the silence is evaluated', async () => {
+  let watches = true;
+  let isFree = false;
+  let requests = 0;
+  const { watch, world } = watchSilence({
+    watches: () => watches,
+    leases: {
+      take: async () => {
+        requests++;
+        return isFree;
+      },
+      renew: async () => true,
+      release: async () => {},
+    },
+  });
+  await watch.start();
+  await until(() => requests > 0);
+  watches = false;
+  await until(() => world.reads === 1);
+  world.row.ts = NOW;
+  isFree = true;
+  watches = true;
+  await until(() => watch.held === 1);
+  world.now += 10 * 60_000;
+  await until(() => world.ranges.length > 0);
+  await watch.stop();
+  expect(world.ranges).toEqual([{ from: world.last, to: NOW }]);
+});
+
 /** @param {number} number number of a sensor @returns {any} */
 const subject = (number) => ({ sensor: { id: String(number), bytes: Buffer.from(String(number)) } });
 

@@ -175,3 +175,13 @@ test('Absence: nobody watched for less than the silence: nothing is evaluated', 
   judge(sensor, NOW + 3 * MINUTE, FROM_NOW);
   expect(evaluated).toEqual([]);
 });
+
+test('Absence: nobody watched, and only the database knows the sample that ended the silence: the silence is evaluated', () => {
+  const rule = ruleOf(3 * MINUTE);
+  const last = NOW - HOUR;
+  const sensor = new WatchedSensor(SUBJECT, [rule], last, sensorOf(last, rule), true);
+  expect(sensor.judge(NOW, ALWAYS, false, evaluate)).toBeNull();
+  sensor.ts = NOW;
+  expect(sensor.judge(NOW, ALWAYS, true, evaluate)).toBe(NOW + 3 * MINUTE);
+  expect(evaluated).toEqual([{ from: last, to: NOW }]);
+});

@@ -72,11 +72,33 @@ test('Alarm: its row cannot be written after its history: the repeated write add
   await episodes.write(0, alarm, writeTimestamp(NOW + 40), [eventOf('cleared', 40)]);
   expect(await episodes.history(alarm)).toEqual([
     eventOf('opened', 0),
-    eventOf('cleared', 1),
+    eventOf('cleared', 11),
     eventOf('acknowledged', 20),
     eventOf('corrected', 30),
     eventOf('cleared', 40),
   ]);
+});
+
+test('Alarm: the row of its end cannot be written, and late samples continue it: the history has its real end', async () => {
+  let isAway = false;
+  const { store } = await createMemoryStore({
+    clock: () => NOW,
+    around: async ({ table, kind }, run) => {
+      if (table === 'alarm' && kind !== 'select' && isAway)
+        throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
+      return run();
+    },
+  });
+  const { episodes } = store.alarms;
+  const alarm = alarmOf(1, 0);
+  /** @param {string} kind @param {number} at ms after NOW */
+  const write = (kind, at) => episodes.write(0, alarm, writeTimestamp(NOW + at), [eventOf(kind, at)]);
+  await write('opened', 0);
+  isAway = true;
+  await expect(write('cleared', 10)).rejects.toThrow();
+  isAway = false;
+  await write('cleared', 60_000);
+  expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0), eventOf('cleared', 60_000)]);
 });
 
 test('Alarm: its history cannot be written: its row is not written, so the next evaluation writes both', async () => {

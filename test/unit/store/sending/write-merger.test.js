@@ -190,6 +190,32 @@ describe('Write merger', () => {
     expect(sent).toHaveLength(3);
   });
 
+  test('Write merger: messages join a row whose permit was refused: later rows of its replicas are held as before', async () => {
+    let isRefused = true;
+    /** @type {string[][]} */
+    const sent = [];
+    const merger = new WriteMerger({
+      acquire: () => (isRefused ? Promise.reject(new MillraceError('unavailable', 'no permit')) : undefined),
+      release: () => {},
+      send: (_name, queries) => {
+        sent.push(queries.map(({ query }) => query));
+        return new Promise(() => {});
+      },
+      replicasOf: (routing) => routing.toString(),
+      limits: { partitions: 3, bytes: 1000 },
+      holdMs: LONG_MS,
+    });
+    const row = createRow('row', '1');
+    await expect(merger.write(row)).rejects.toThrow('no permit');
+    row.grow(900);
+    isRefused = false;
+    void merger.write(row);
+    await settle();
+    void merger.write(createRow('held', '1'));
+    await settle();
+    expect(sent).toEqual([['row']]);
+  });
+
   test('Write merger: rows of other replicas arrive while many rows are held: the held rows are not looked at', async () => {
     const { merger, write, sent } = open(100, undefined, LONG_MS);
     void write('first', '1');

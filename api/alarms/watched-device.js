@@ -1,0 +1,59 @@
+import { uuidBytes } from '../../schema/ids.js';
+import { covers, newestOf } from './rules/rule.js';
+import { WatchedSensor } from './watched-sensor.js';
+
+/** @import { Fleet } from '../store/devices/index.js' */
+/** @import { LatestRow } from '../store/devices/latest-rows.js' */
+/** @import { Rule } from './rules/rule.js' */
+
+/**
+ * The sensors of a device under rules of absence, by id.
+ *
+ * @typedef {object} WatchedDevice
+ * @property {string} id
+ * @property {Buffer} bytes
+ * @property {Map<string, WatchedSensor>} sensors
+ * @property {number} dueAt epoch ms at which the first of them may be absent
+ */
+
+/**
+ * Reads the devices of a group that are under rules of absence, with their newest samples.
+ *
+ * @param {Pick<Fleet, 'latestOfGroup'>} fleet
+ * @param {object} options
+ * @param {number} options.group
+ * @param {Rule[]} options.rules of absence
+ * @param {Map<string, WatchedDevice>} [options.before] the devices as they were read before
+ * @param {boolean} [options.isResumed] whether this process did not watch the group after it read `before`
+ * @param {AbortSignal} [options.signal] ends the read early
+ * @returns {Promise<Map<string, WatchedDevice>>} by id
+ */
+export async function readDevices(fleet, options) {
+  /** @type {Map<string, WatchedDevice>} */
+  const devices = new Map();
+  for await (const rows of fleet.latestOfGroup(options.group)) {
+    if (options.signal?.aborted) break;
+    for (const row of rows) add(devices, row, options);
+  }
+  return devices;
+}
+
+/**
+ * @param {Map<string, WatchedDevice>} devices
+ * @param {LatestRow} row
+ * @param {{ group: number, rules: Rule[], before?: Map<string, WatchedDevice>, isResumed?: boolean }} options
+ */
+function add(devices, row, { group, rules, before, isResumed }) {
+  const own = rules.filter((rule) => covers(newestOf(rule), row.deviceId, row));
+  if (own.length === 0 || row.ts === null) return;
+  const { deviceId: id } = row;
+  const bytes = uuidBytes(id);
+  const known = before?.get(id)?.sensors.get(row.id);
+  const device = devices.get(id) ?? { id, bytes, sensors: new Map(), dueAt: 0 };
+  const subject = {
+    device: { id, bytes, group, name: row.deviceName },
+    sensor: { ...row, bytes: uuidBytes(row.id) },
+  };
+  device.sensors.set(row.id, new WatchedSensor(subject, own, row.ts, known, isResumed));
+  devices.set(id, device);
+}
