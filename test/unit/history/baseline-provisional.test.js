@@ -106,7 +106,7 @@ test('Provisional baseline: a sensor has 20 samples: values get no sigmas until 
   expect(judge('young', 21).provisional).toBe(true);
 });
 
-test('Provisional baseline: a device has a slow and a fast sensor: the slow one is read more hours back', async () => {
+test('Provisional baseline: a device has a slow and a fast sensor: the slow sensor is read more hours back', async () => {
   await path.send('slow', samplesUntil(40, 10 * MINUTE_MS), { sensor: 'slow' });
   const risen = samplesUntil(600, 5000).map(({ ts }) => ({ ts, value: 50 }));
   await path.send('slow', risen, { sensor: 'fast' });

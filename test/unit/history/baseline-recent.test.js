@@ -74,7 +74,7 @@ describe('Provisional baseline', () => {
     [20.5, 20.6, 0.5],
     [-1013, -1030, -1.7],
     [0, 0.001, 99],
-  ])('Provisional baseline: constant value %p: 0 sigmas; other value %p: %p sigmas', (constant, other, sigmas) => {
+  ])('Provisional baseline: constant %p: 0 sigmas; other value %p: %p sigmas', (constant, other, sigmas) => {
     const baseline = learned(signal(100, () => constant));
     expect(sigmasOf(baseline, constant)).toBe(0);
     expect(sigmasOf(baseline, other)).toBe(sigmas);
@@ -86,13 +86,16 @@ describe('Provisional baseline', () => {
     expect(sigmasOf(baseline, 25)).toBeGreaterThan(4.5);
   });
 
-  test.each([0.3, 0.5, 0.7])('Provisional baseline: values alternate between two states, one has share %p: both stay below 3.2 sigmas', (share) => {
-    for (const size of [0, 1]) {
-      const samples = signal(600, (index) => (index % 10 < 10 * share ? 100 : 0) + size * noise(index));
-      const baseline = learned(samples);
-      for (const state of [0, 100]) expect(Math.abs(sigmasOf(baseline, state))).toBeLessThan(3.2);
-    }
-  });
+  test.each([0.3, 0.5, 0.7])(
+    'Provisional baseline: values alternate between two states, one with share %p: both stay below 3.2 sigmas',
+    (share) => {
+      for (const size of [0, 1]) {
+        const samples = signal(600, (index) => (index % 10 < 10 * share ? 100 : 0) + size * noise(index));
+        const baseline = learned(samples);
+        for (const state of [0, 100]) expect(Math.abs(sigmasOf(baseline, state))).toBeLessThan(3.2);
+      }
+    },
+  );
 
   test('Provisional baseline: two states, one in 2 % of the samples: the rare state exceeds 4.5 sigmas', () => {
     const baseline = learned(signal(600, (index) => Number(index % 50 === 0)));

@@ -75,7 +75,7 @@ test.each(
     ['history', 'writeLate'],
     ['lateDays', 'write'],
   ]),
-)('Late samples: store.write.%s.%s() is not committed yet: the message is not acknowledged', async (part, name) => {
+)('Late samples: write %s.%s() not committed yet: message is not acknowledged', async (part, name) => {
   path.clock.now = SETTLING;
   const real = /** @type {any} */ (path.store.write[part]);
   const held = heldBack(real[name]);
@@ -197,7 +197,7 @@ test('Late-day note: the database refuses the note: the next message writes the 
 test.each([
   ['1 ms before its hour is closing', -1, []],
   ['when its hour is closing', 0, [DAY]],
-])('Late-day note: committed %s: a copy is stored in the next hour only if the hour of the note is closing', async (_, ms, expected) => {
+])('Late-day note: committed %s: copied to the next hour if its hour closes', async (_, ms, expected) => {
   const { notes, device } = createDays(async (write) => {
     await write();
     path.clock.now = SETTLING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;

@@ -56,7 +56,7 @@ test.each([
   ['bins of less than an hour', 4, HOUR - 1, 6],
   ['15,000 bins', 15_000, HOUR, 13],
   ['150,000 bins', 150_000, HOUR, 2],
-])('Aligned series of sensors: %s: the number of sensors read at once is limited', async (_, length, narrowest, most) => {
+])('Aligned series of sensors: %s: limited number of reads at once', async (_, length, narrowest, most) => {
   const { deps, sensors, started } = createHistory(60);
   const { signal } = new AbortController();
   const empty = { ...deps, lookUp: (/** @type {any[]} */ ...args) => deps.lookUp(...args).then(() => []) };

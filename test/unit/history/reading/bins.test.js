@@ -105,7 +105,7 @@ const WIDTHS = [
   ...[1, 7, 30, 60, 90, 120].map((days) => days * DAY),
 ];
 
-test.each(WIDTHS)('Bin width: a range from 0 to %i ms in one bin: the bin is as wide as the range', (width) => {
+test.each(WIDTHS)('Bin width: a range of %i ms in one bin: the bin is as wide as the range', (width) => {
   expect(widthFor({ from: 0, to: width }, 1)).toBe(width);
   expect(uniformGrid({ from: 0, to: width }, width)).toMatchObject({ length: 1, narrowest: width });
   expect(uniformGrid({ from: 0, to: width }, width).startOf(0)).toBe(0);

@@ -87,7 +87,7 @@ test.each(
     ['asc', [1, 2]],
     ['desc', [2, 1]],
   ]),
-)('Chunks of a time range: order is %s: the found hours are returned in that order', async (order, expected) => {
+)('Chunks of a time range: order %s: found hours are returned in that order', async (order, expected) => {
   const found = [1, 2].map((hour) => ({ hour, packed: true, exact: null, count: null }));
   const hours = [];
   for await (const some of chunksOf(async () => [...found], SENSOR, { from: DAY, to: DAY + DAY_MS }, order)) {

@@ -43,11 +43,11 @@ test('Look-up of hours: order of reads: packed_until before the statistics, with
 });
 
 test.each([
-  ['no late sample', null, true],
-  ['a late sample 1 ms before the margin of the read', READ_FROM - FIVE_MINUTES_MS - 1, true],
-  ['a late sample at the margin of the read', READ_FROM - FIVE_MINUTES_MS, false],
-  ['a late sample after the read', READ_FROM + 1, false],
-])('Look-up of hours: %s: statistics are returned as exact only before that margin', async (_, lateAt, isExact) => {
+  ['no late sample: statistics are returned as exact', null, true],
+  ['late sample over five minutes before the read: statistics are exact', READ_FROM - FIVE_MINUTES_MS - 1, true],
+  ['late sample five minutes before the read: statistics are not exact', READ_FROM - FIVE_MINUTES_MS, false],
+  ['late sample after the read: statistics are not exact', READ_FROM + 1, false],
+])('Look-up of hours of a sensor: %s', async (_, lateAt, isExact) => {
   const row = rowOf(1, { lateAt });
   const { hours } = await lookUp([row], { until: 9, from: 0, to: 5 });
   expect(hours).toEqual([{ hour: 1, packed: true, exact: isExact ? row.statistics : null, count: 5 }]);
