@@ -64,13 +64,10 @@ test.each([
   expect(/** @type {any} */ ({}).polluted).toBeUndefined();
 });
 
-test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-  'Sensor name %s, which is also an inherited member of objects: its value is stored',
-  (name) => {
-    const batch = read(Buffer.from(JSON.stringify({ sensor_id: name, ts: NOW, value: 1 })), 'application/json');
-    expect([...batch.sensors.keys()]).toEqual([name]);
-  },
-);
+test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('Sensor named %s: accepted', (name) => {
+  const batch = read(Buffer.from(JSON.stringify({ sensor_id: name, ts: NOW, value: 1 })), 'application/json');
+  expect([...batch.sensors.keys()]).toEqual([name]);
+});
 
 test.each([
   ['application/senml+json', Buffer.from('[{"__proto__":{"n":"inherited"},"v":1}]')],

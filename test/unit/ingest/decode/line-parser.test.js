@@ -134,7 +134,7 @@ describe('Line protocol: names and escapes', () => {
     [String.raw`cpu a\,b=1`, 'a,b'],
     [String.raw`cpu a\=b=1`, 'a=b'],
     ['cpu "a"=1', '"a"'],
-  ])('Line protocol: %s: field is unescaped', (text, field) => expect(one(text).fields).toEqual([[field, 1]]));
+  ])('Line protocol: %s: field unescaped', (text, field) => expect(one(text).fields).toEqual([[field, 1]]));
 
   test.each([
     ['cpu', 'must have a space and then a field'],
