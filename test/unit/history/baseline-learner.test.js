@@ -46,7 +46,7 @@ function createBaselines() {
   return new Baselines(context, { store: path.store, everyMs: 60_000, provisionalMs: 60_000 });
 }
 
-test('Baseline learner: first round: it learns the baselines of today; from 6:00 on, once, those of tomorrow', async () => {
+test('Baseline learner: first round: stores the baselines of today; from 6:00 on, once, those of tomorrow', async () => {
   await writeHours('device', DAY, 3);
   path.clock.now = DAY + HOUR_MS;
   const { learnDue, counts, lag } = learner();

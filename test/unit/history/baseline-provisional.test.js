@@ -174,7 +174,7 @@ test('Provisional baseline: a device has 70 sensors in several partitions: the v
   expect(judged).toEqual(names);
 });
 
-test('Provisional baseline: a learned baseline is stored: it replaces the provisional baseline', async () => {
+test('Provisional baseline: a learned baseline is stored: the learned baseline is used instead', async () => {
   await path.send('device', samplesUntil(300, 1000));
   const { baselines, judge, changes, metrics } = createProcess();
   judge('device', 21);

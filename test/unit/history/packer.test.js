@@ -166,7 +166,7 @@ test('History packer: statistics cannot be written: packed_until is not moved, a
   expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
 });
 
-test('History packer: it dies before writing statistics, and message rows expire: statistics are made from history', async () => {
+test('History packer: process dies before writing statistics, and message rows expire: statistics are made from history', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
   path.clock.now = CLOSING;

@@ -161,7 +161,7 @@ test('First packing of an hour: a row is unreadable: each sensor of the device i
   ]);
 });
 
-test('Second packing of a day: all statistics of the day are exact: they are copied into one day row', async () => {
+test('Second packing of a day: all statistics of the day are exact: one row with all hours of the day is written', async () => {
   const rows = [rowOf(DAY), rowOf(HOUR)];
   const { second, packs, days } = createPasses({
     sensors: [1],

@@ -144,7 +144,7 @@ test('Dead letter: a stream to Kafka is configured: a stream_outbox row is writt
   expect(written).toEqual(['stream_outbox', 'dead_letter']);
 });
 
-test('Latest values: database refuses the newest value: it is not published, and the next message is published', async () => {
+test('Latest values: database refuses the newest value: not published to live readers; the next message is', async () => {
   let isRefusing = true;
   const pipeline = await start({
     async around({ table, kind }, run) {

@@ -32,7 +32,7 @@ test('Dead letter quota: all devices together exceed the total quota: dead lette
   expect(verdicts).toEqual(['whole', 'whole', 'whole', 'counts', 'none']);
 });
 
-test('Dead letter quota: several unregistered devices: they share a separate quota', () => {
+test('Dead letter quota: several unregistered devices: one quota, separate from that of registered devices', () => {
   const take = open({ unregistered: 2, perDevice: 1 });
   const verdicts = [null, null, null, null, 'd', 'd', null].map((device) => take(0, device).verdict);
   expect(verdicts).toEqual(['whole', 'whole', 'counts', 'none', 'whole', 'counts', 'none']);

@@ -83,7 +83,7 @@ test.each(
     ['refused', () => Promise.reject(new Error('no')), 'refused: no'],
   ]),
 )(
-  'Admission of a message: the clock becomes wrong while the message is %s: it ends only once the clock is right',
+  'Admission of a message: the clock becomes wrong while the message is %s: ends only once the clock is right',
   async (_, work, outcome) => {
     const { admission, ended, handlingOf, setClock } = await open();
     const handling = handlingOf(() => {

@@ -126,7 +126,7 @@ describe('Line protocol: names and escapes', () => {
     [String.raw`cpu,host=two\\ words v=1`, [['host', String.raw`two\ words`]]],
     [String.raw`cpu,host=two\\\ words v=1`, [['host', String.raw`two\\ words`]]],
     ['cpu,ort=Zürich v=1', [['ort', 'Zürich']]],
-  ])('Line protocol: line %s: tags are unescaped', (text, tags) => expect(one(text).tags).toEqual(tags));
+  ])('Line protocol: line %s: tags are read', (text, tags) => expect(one(text).tags).toEqual(tags));
 
   test.each([
     ['cpu ☺=1', '☺'],
@@ -134,7 +134,7 @@ describe('Line protocol: names and escapes', () => {
     [String.raw`cpu a\,b=1`, 'a,b'],
     [String.raw`cpu a\=b=1`, 'a=b'],
     ['cpu "a"=1', '"a"'],
-  ])('Line protocol: %s: field unescaped', (text, field) => expect(one(text).fields).toEqual([[field, 1]]));
+  ])('Line protocol: %s: field is read', (text, field) => expect(one(text).fields).toEqual([[field, 1]]));
 
   test.each([
     ['cpu', 'must have a space and then a field'],

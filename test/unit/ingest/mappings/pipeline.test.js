@@ -146,7 +146,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }, { too_large: 1 }]);
   });
 
-  test('Message on a mapped topic: it has only ignored values: acknowledged, and no dead letter', async () => {
+  test('Message on a mapped topic: all its values are ignored: acknowledged, and no dead letter', async () => {
     await start();
     expect(await send('shed/a', { uptime: 7 })).toBe('accepted');
     expect(await send('shed/a', {})).toBe('refused');

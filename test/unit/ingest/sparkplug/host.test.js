@@ -36,7 +36,7 @@ describe('Sparkplug host: state messages', () => {
     expect(host.birth()).toEqual(message(true, NOW + 5));
   });
 
-  test('Sparkplug host application: STATE birth without a last will: it has the start time of the process', () => {
+  test('Sparkplug host application: STATE birth without a last will: its timestamp is the start of the process', () => {
     const { host, at } = start();
     at(NOW + 5);
     expect(host.birth()).toEqual(message(true, NOW));
