@@ -46,7 +46,7 @@ function createBaselines() {
   return new Baselines(context, { store: path.store, everyMs: 60_000, provisionalMs: 60_000 });
 }
 
-test('Baseline learner: first round: it learns today; from 6:00 on: tomorrow, once', async () => {
+test('Baseline learner: first round: stores the baselines of today; from 6:00 on, once, those of tomorrow', async () => {
   await writeHours('device', DAY, 3);
   path.clock.now = DAY + HOUR_MS;
   const { learnDue, counts, lag } = learner();
@@ -68,7 +68,7 @@ test('Baseline learner: first round: it learns today; from 6:00 on: tomorrow, on
   expect(lag.overdueMs()).toBe(0);
 });
 
-test('Baseline learner: a new sensor: no baseline before 24 hours of history', async () => {
+test('Baseline learner: a sensor has 23 hours of history: no baseline is stored', async () => {
   await writeHours('new', DAY, 23 / 24);
   await writeHours('old', DAY, 2);
   path.clock.now = DAY;
@@ -76,7 +76,7 @@ test('Baseline learner: a new sensor: no baseline before 24 hours of history', a
   expect(await storedOn(DAY)).toEqual([keysOf('old', 's').key]);
 });
 
-test('Baseline learner: the year changes: hours of both years count', async () => {
+test('Baseline learner: the history spans two years: the baseline is learned from the hours of both years', async () => {
   await writeHours('device', NEW_YEAR, 28);
   path.clock.now = NEW_YEAR;
   await learner().learnDue();
@@ -87,7 +87,7 @@ test('Baseline learner: the year changes: hours of both years count', async () =
   expect(baselines.at(key, new Date(NEW_YEAR + HOUR_MS).toISOString())?.mean).toBeCloseTo(20, -1);
 });
 
-test('Baseline learner: a process is killed while it learns: the next one learns the whole group', async () => {
+test('Baseline learner: a process is killed while it learns: the next learner stores the baselines of all devices', async () => {
   for (const device of ['a', 'b', 'c']) await writeHours(device, DAY, 2);
   path.clock.now = DAY;
   let writes = 0;
@@ -111,7 +111,7 @@ test('Baseline learner: a process is killed while it learns: the next one learns
   expect(await storedOn(DAY)).toEqual(['a', 'b', 'c'].map((device) => keysOf(device, 's').key).sort());
 });
 
-test('Baseline learner: the clock is a month ahead: it waits for the right time, then learns the present day', async () => {
+test('Baseline learner: the clock is a month ahead: nothing is learned until the clock is right', async () => {
   await writeHours('device', DAY, 3);
   /** @type {(now: number) => void} */
   let setRight = () => {};
@@ -145,7 +145,7 @@ function sigmasOf(baselines, key, measured) {
   return judged.sigmas;
 }
 
-test('Baselines: two processes read the stored baselines: both report the same deviation', async () => {
+test('Baselines: two API processes read the stored baselines: both report the same deviation of a value', async () => {
   await writeHours('device', DAY, 28);
   path.clock.now = DAY;
   const { key } = keysOf('device', 's');

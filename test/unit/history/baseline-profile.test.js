@@ -45,7 +45,7 @@ const isWeekend = (/** @type {number} */ ts) => [0, 6].includes(new Date(ts).get
 const daily = (/** @type {number} */ ts) => 20 + 10 * Math.sin((2 * Math.PI * hourOf(ts)) / 24);
 
 describe('Baseline profile', () => {
-  test('Baseline profile: daily rhythm: each hour has its own mean, and a noon value at night is far off', () => {
+  test('Baseline profile: daily rhythm: each hour has its own mean, and a noon value at night deviates by over 10 sigmas', () => {
     const usual = learned(hoursOf((ts) => daily(ts) + 0.3 * noise(ts / HOUR_MS)));
     for (const hour of [0, 6, 12, 18]) {
       expect(usual.at(hour).mean).toBeCloseTo(daily(DAY + hour * HOUR_MS), 0);
@@ -54,7 +54,7 @@ describe('Baseline profile', () => {
     expect(usual.sigmas(18, daily(DAY + 6 * HOUR_MS))).toBeGreaterThan(10);
   });
 
-  test('Baseline profile: weekly rhythm: weekends differ from working days', () => {
+  test('Baseline profile: weekly rhythm: the mean of noon differs between weekends and working days', () => {
     const weekly = (/** @type {number} */ ts) => (isWeekend(ts) ? 0 : 100) + noise(ts / HOUR_MS);
     expect(learned(hoursOf(weekly)).at(12).mean).toBeCloseTo(100, -1);
     const saturday = DAY + 5 * DAY_MS;
@@ -63,13 +63,13 @@ describe('Baseline profile', () => {
     expect(usual.sigmas(12, 100)).toBeGreaterThan(20);
   });
 
-  test('Baseline profile: three days of history: hours of the day are learned, not yet hours of the week', () => {
+  test('Baseline profile: three days of history: each hour of the day has its own mean', () => {
     const usual = learned(hoursOf(daily, { days: 3 }));
     expect(usual.at(6).mean).toBeCloseTo(30, 1);
     expect(usual.at(18).mean).toBeCloseTo(10, 1);
   });
 
-  test('Baseline profile: one day of history: one mean for all hours, and the daily rhythm is no outlier', () => {
+  test('Baseline profile: one day of history: all hours have one mean, and the daily extremes stay below 4.5 sigmas', () => {
     const usual = learned(hoursOf(daily, { days: 1 }));
     expect(usual.at(3)).toEqual(usual.at(15));
     expect(Math.abs(usual.sigmas(6, 30))).toBeLessThan(4.5);
@@ -80,7 +80,7 @@ describe('Baseline profile', () => {
     expect(learnProfile([], DAY)).toBeNull();
   });
 
-  test('Baseline profile: constant: equal values are usual, a change is far off', () => {
+  test('Baseline profile: sensor with a constant value: that value has 0 sigmas, a change by half over 10', () => {
     for (const value of [20, -0.1]) {
       const usual = learned(hoursOf(() => value, { spread: 0 }));
       expect(usual.sigmas(5, value)).toBe(0);
@@ -93,31 +93,31 @@ describe('Baseline profile', () => {
     expect(sigmas).toEqual([0, MOST_SIGMAS, -MOST_SIGMAS]);
   });
 
-  test('Baseline profile: two states within each hour: both are usual', () => {
+  test('Baseline profile: values alternate between two states within each hour: both states deviate by 2 sigmas', () => {
     const usual = learned(hoursOf(() => 0.5, { spread: 0.5, count: 3600 }));
     expect(usual.sigmas(5, 0)).toBe(-2);
     expect(usual.sigmas(5, 1)).toBe(2);
   });
 
-  test('Baseline profile: a constant value with rare changes: the deviation is above 0', () => {
+  test('Baseline profile: a constant value with rare changes: the standard deviation is above 0', () => {
     const usual = learned(hoursOf((ts) => ((ts / HOUR_MS) % 50 === 0 ? 1 : 0), { spread: 0 }));
     expect(usual.at(5).deviation).toBeGreaterThan(0);
   });
 
-  test('Baseline profile: slow drift: the newest values are usual', () => {
+  test('Baseline profile: values drift slowly: the newest value deviates by less than 2.2 sigmas', () => {
     const drift = (/** @type {number} */ ts) => 50 + (ts - START) / DAY_MS + noise(ts / HOUR_MS);
     const usual = learned(hoursOf(drift));
     expect(Math.abs(usual.sigmas(12, drift(DAY + 12 * HOUR_MS)))).toBeLessThan(2.2);
   });
 
-  test('Baseline profile: a step: far off while it is new, usual after more than a day', () => {
+  test('Baseline profile: values jump to a new level: over 4.5 sigmas in the first half day, below 2.2 after 30 hours', () => {
     const step = (/** @type {number} */ hours) => (/** @type {number} */ ts) =>
       (ts >= DAY - hours * HOUR_MS ? 60 : 50) + noise(ts / HOUR_MS);
     expect(learned(hoursOf(step(12))).sigmas(12, 60)).toBeGreaterThan(4.5);
     expect(Math.abs(learned(hoursOf(step(30))).sigmas(12, 60))).toBeLessThan(2.2);
   });
 
-  test('Baseline profile: faults in the history: mean and deviation hardly change', () => {
+  test('Baseline profile: sensor faults in the history: mean and deviation hardly change', () => {
     const calm = (/** @type {number} */ ts) => 38 + 0.2 * noise(ts / HOUR_MS);
     const faulty = (/** @type {number} */ ts) => ((ts / HOUR_MS) % 11 === 0 ? 9999 : calm(ts));
     const [a, b] = [learned(hoursOf(calm)).at(12), learned(hoursOf(faulty)).at(12)];
@@ -126,14 +126,14 @@ describe('Baseline profile', () => {
     expect(learned(hoursOf(faulty)).sigmas(12, 9999)).toBe(MOST_SIGMAS);
   });
 
-  test('Baseline profile: gaps and unpacked hours: the other hours count, in any order', () => {
+  test('Baseline profile: hours are missing, not packed yet or in reverse order: the mean of the other hours is learned', () => {
     const rows = hoursOf((ts) => (noise(ts) > 0 ? daily(ts) : null));
     const open = { hour: DAY, statistics: null };
     expect(learned([...rows, /** @type {any} */ (open)]).at(6).mean).toBeCloseTo(30, 0);
     expect(learned([...rows].reverse()).at(6)).toEqual(learned(rows).at(6));
   });
 
-  test('Baseline profile: values beyond 32-bit floats: only NaN, or no profile', () => {
+  test('Baseline profile: values exceed 32-bit floats: the profile has only NaN, or no profile is learned', () => {
     const profile = learnProfile(
       hoursOf(() => 1e300),
       DAY,
@@ -154,14 +154,14 @@ describe('Baseline profile', () => {
   });
 });
 
-test('Expected extreme: more samples: the extreme grows, up to 2 deviations', () => {
+test('Expected extreme of a sample: more samples: the extreme grows, up to 2 standard deviations', () => {
   const reaches = [2, 3, 4, 8, 16, 30, 60, 3600, 1e9].map(expectedExtreme);
   expect([...reaches].sort((a, b) => a - b)).toEqual(reaches);
   expect(reaches[0]).toBe(0.564);
   expect(reaches.at(-1)).toBe(2);
 });
 
-test('Baseline table: 3,000 sensors: each keeps its own values', () => {
+test('Baseline table: 3,000 sensors are stored: each keeps its own mean and deviation', () => {
   const table = new BaselineTable();
   for (let number = 0; number < 3000; number++) {
     table.set(`d/${number}`, new Float32Array(48).fill(number));
@@ -183,6 +183,6 @@ test.each([
   [4, -3],
   [1e9, 99],
   [-1e9, -99],
-])('Sigmas: value %p, mean 10, deviation 2: %p sigmas', (value, sigmas) => {
+])('Deviation of a value: value %p, mean 10, standard deviation 2: %p sigmas', (value, sigmas) => {
   expect(sigmasOf({ mean: 10, deviation: 2 }, value)).toBe(sigmas);
 });

@@ -63,7 +63,7 @@ const samplesUntil = (count, stepMs, end = NOW) =>
 
 const UNKNOWN = { sigmas: undefined, provisional: undefined };
 
-test('Provisional baseline: a sensor has minutes of samples: judged after the first round, and marked provisional', async () => {
+test('Provisional baseline: a sensor has 5 minutes of samples: values get sigmas marked as provisional after the first round', async () => {
   await path.send('new', samplesUntil(300, 1000));
   const { baselines, judge, changes, metrics } = createProcess();
   expect(judge('new', 21)).toEqual(UNKNOWN);
@@ -78,7 +78,7 @@ test('Provisional baseline: a sensor has minutes of samples: judged after the fi
   expect(readSeries(await metrics.registry.metrics(), 'iot_baseline_provisional_sensors')).toBe(1);
 });
 
-test('Provisional baseline: a restart, or a second process: one round gives an equal baseline', async () => {
+test('Provisional baseline: another process reads the same samples: its baseline gives a value equal sigmas', async () => {
   await path.send('device', samplesUntil(300, 1000));
   const processes = [createProcess(), createProcess()];
   const answers = [];
@@ -91,7 +91,7 @@ test('Provisional baseline: a restart, or a second process: one round gives an e
   expect(answers[0]?.provisional).toBe(true);
 });
 
-test('Provisional baseline: few samples: no judgment, and the sensor is read again once it may have enough', async () => {
+test('Provisional baseline: a sensor has 20 samples: values get no sigmas until a minute later, with 60 more samples', async () => {
   await path.send('young', samplesUntil(20, 1000));
   const { baselines, judge, reads } = createProcess();
   judge('young', 21);
@@ -106,7 +106,7 @@ test('Provisional baseline: few samples: no judgment, and the sensor is read aga
   expect(judge('young', 21).provisional).toBe(true);
 });
 
-test('Provisional baseline: a slow and a fast sensor of one device: each is read as many hours back as it needs', async () => {
+test('Provisional baseline: a device has a slow and a fast sensor: the slow sensor is read more hours back', async () => {
   await path.send('slow', samplesUntil(40, 10 * MINUTE_MS), { sensor: 'slow' });
   const risen = samplesUntil(600, 5000).map(({ ts }) => ({ ts, value: 50 }));
   await path.send('slow', risen, { sensor: 'fast' });
@@ -126,7 +126,7 @@ test('Provisional baseline: a slow and a fast sensor of one device: each is read
   expect(reads()).toBeGreaterThan(before);
 });
 
-test('Provisional baseline: a device has no earlier samples: earlier hours are not read', async () => {
+test('Provisional baseline: a device has no samples before the window: three reads suffice', async () => {
   await path.send('new', samplesUntil(10, 1000));
   const { baselines, judge, reads } = createProcess();
   judge('new', 21);
@@ -135,7 +135,7 @@ test('Provisional baseline: a device has no earlier samples: earlier hours are n
   expect(reads()).toBe(3);
 });
 
-test('Provisional baseline: an hour of many rows: only some rows are read, spread over the whole hour', async () => {
+test('Provisional baseline: an hour has 300 rows: fewer than 20 reads, spread over the whole hour', async () => {
   const all = samplesUntil(3600, 1000, HOUR + HOUR_MS - 1000);
   path.clock.now = HOUR + HOUR_MS - 1;
   // The values drift over the whole hour. Each message of two samples is one row.
@@ -154,7 +154,7 @@ test('Provisional baseline: an hour of many rows: only some rows are read, sprea
   expect(reads()).toBeLessThan(20);
 });
 
-test('Provisional baseline: a device has 70 sensors in several parts: all sensors are judged', async () => {
+test('Provisional baseline: a device has 70 sensors in several partitions: the values of all sensors get sigmas', async () => {
   const names = Array.from({ length: 70 }, (_, index) => `s-${index}`);
   const { device, group } = path.keyOf('wide');
   const series = names.map((name) => {
@@ -174,7 +174,7 @@ test('Provisional baseline: a device has 70 sensors in several parts: all sensor
   expect(judged).toEqual(names);
 });
 
-test('Provisional baseline: a learned baseline exists: it replaces the provisional one', async () => {
+test('Provisional baseline: a learned baseline is stored: the learned baseline is used instead', async () => {
   await path.send('device', samplesUntil(300, 1000));
   const { baselines, judge, changes, metrics } = createProcess();
   judge('device', 21);
@@ -198,7 +198,7 @@ test('Provisional baseline: a learned baseline exists: it replaces the provision
   expect(readSeries(await metrics.registry.metrics(), 'iot_baseline_provisional_sensors')).toBe(0);
 });
 
-test('Provisional baseline: no reader follows a sensor any more: the baseline is forgotten, and no samples are read', async () => {
+test('Provisional baseline: no reader follows the sensor any more: its baseline is removed, and its samples are not read', async () => {
   await path.send('device', samplesUntil(3000, 1000));
   const { baselines, judge, reads, metrics } = createProcess();
   judge('device', 21);
@@ -215,7 +215,7 @@ test('Provisional baseline: no reader follows a sensor any more: the baseline is
   expect(reads()).toBe(before);
 });
 
-test('Provisional baseline: one device cannot be read: the other devices are still judged', async () => {
+test('Provisional baseline: the samples of one device cannot be read: values of other devices still get sigmas', async () => {
   await path.send('good', samplesUntil(300, 1000));
   const { baselines, judge } = createProcess();
   const { newest } = path.store.samples;

@@ -35,18 +35,18 @@ describe('Provisional baseline', () => {
     expect([baseline.from, baseline.to]).toEqual([NOON, NOON + 599 * SECOND]);
   });
 
-  test('Provisional baseline: samples in reverse order: the baseline is equal', () => {
+  test('Provisional baseline: samples in reverse order: the same baseline as in order of time', () => {
     const { times, values } = signal(300, (index) => index + 10 * noise(index));
     const turned = { times: times.toReversed(), values: values.toReversed() };
     expect(learnRecent(turned)).toEqual(learnRecent({ times, values }));
   });
 
   test.each([
-    ['one sample too few', LEAST_SAMPLES - 1, 10_000, false],
-    ['as many as needed', LEAST_SAMPLES, 10_000, true],
-    ['many within too short a time', 500, (LEAST_SPAN_MS - 1) / 499, false],
-    ['no sample', 0, 1, false],
-  ])('Provisional baseline: %s: learned only from enough samples: %#', (_, count, stepMs, isJudged) => {
+    ['one sample too few: no baseline is learned', LEAST_SAMPLES - 1, 10_000, false],
+    ['exactly as many samples as needed: a baseline is learned', LEAST_SAMPLES, 10_000, true],
+    ['many samples within too short a time: no baseline is learned', 500, (LEAST_SPAN_MS - 1) / 499, false],
+    ['no sample: no baseline is learned', 0, 1, false],
+  ])('Provisional baseline: %s', (_, count, stepMs, isJudged) => {
     const times = Array.from({ length: count }, (_, index) => NOON + index * stepMs);
     expect(learnRecent({ times, values: times.map(() => 7) }) !== null).toBe(isJudged);
   });
@@ -55,13 +55,13 @@ describe('Provisional baseline', () => {
     ['at the start', (/** @type {number} */ index) => index < 110],
     ['at the end', (/** @type {number} */ index) => index >= 490],
     ['scattered', (/** @type {number} */ index) => index % 6 === 0],
-  ])('Provisional baseline: outliers %s: they exceed 4.5 sigmas', (_, isWild) => {
+  ])('Provisional baseline: outliers %s: outliers exceed 4.5 sigmas', (_, isWild) => {
     const baseline = learned(signal(600, (index) => (isWild(index) ? 90 : 20 + noise(index))));
     expect(Math.abs(sigmasOf(baseline, 20))).toBeLessThan(1.4);
     expect(sigmasOf(baseline, 90)).toBeGreaterThan(4.5);
   });
 
-  test('Provisional baseline: a step in the signal: it stands out until it fills a large part of the window', () => {
+  test('Provisional baseline: values jump to a new level: over 4.5 sigmas until a third of the samples are at that level', () => {
     const stepAt = (/** @type {number} */ at) =>
       learned(signal(600, (index) => (index < at ? 20 : 40) + noise(index)));
     expect(sigmasOf(stepAt(600), 40)).toBeGreaterThan(4.5);
@@ -74,46 +74,49 @@ describe('Provisional baseline', () => {
     [20.5, 20.6, 0.5],
     [-1013, -1030, -1.7],
     [0, 0.001, 99],
-  ])('Provisional baseline: constant %p: 0 sigmas; value %p: %p sigmas', (constant, other, sigmas) => {
+  ])('Provisional baseline: constant %p: 0 sigmas; other value %p: %p sigmas', (constant, other, sigmas) => {
     const baseline = learned(signal(100, () => constant));
     expect(sigmasOf(baseline, constant)).toBe(0);
     expect(sigmasOf(baseline, other)).toBe(sigmas);
   });
 
-  test('Provisional baseline: a constant is rarely rounded to the next step: the step after that does not stand out', () => {
+  test('Provisional baseline: a constant value rarely rises by 0.1: a rise by 0.2 stays below 4.5 sigmas', () => {
     const baseline = learned(signal(600, (index) => (index % 30 === 0 ? 20.1 : 20)));
     expect(sigmasOf(baseline, 20.2)).toBeLessThan(4.5);
     expect(sigmasOf(baseline, 25)).toBeGreaterThan(4.5);
   });
 
-  test.each([0.3, 0.5, 0.7])('Provisional baseline: two states, one at share %p: both usual', (share) => {
-    for (const size of [0, 1]) {
-      const samples = signal(600, (index) => (index % 10 < 10 * share ? 100 : 0) + size * noise(index));
-      const baseline = learned(samples);
-      for (const state of [0, 100]) expect(Math.abs(sigmasOf(baseline, state))).toBeLessThan(3.2);
-    }
-  });
+  test.each([0.3, 0.5, 0.7])(
+    'Provisional baseline: values alternate between two states, one with share %p: both stay below 3.2 sigmas',
+    (share) => {
+      for (const size of [0, 1]) {
+        const samples = signal(600, (index) => (index % 10 < 10 * share ? 100 : 0) + size * noise(index));
+        const baseline = learned(samples);
+        for (const state of [0, 100]) expect(Math.abs(sigmasOf(baseline, state))).toBeLessThan(3.2);
+      }
+    },
+  );
 
-  test('Provisional baseline: two states, one in 2 % of the samples: the rare state stands out', () => {
+  test('Provisional baseline: two states, one in 2 % of the samples: the rare state exceeds 4.5 sigmas', () => {
     const baseline = learned(signal(600, (index) => Number(index % 50 === 0)));
     expect([sigmasOf(baseline, 0), Math.sign(sigmasOf(baseline, 1) - 4.5)]).toEqual([0, 1]);
   });
 
-  test('Provisional baseline: a drift: the values until the next round stay usual', () => {
+  test('Provisional baseline: values drift: the values until the next round stay below 2 sigmas', () => {
     const baseline = learned(signal(600, (index) => index / 10));
     expect(sigmasOf(baseline, 90)).toBeLessThan(2);
   });
 
-  test('Provisional baseline: values beyond 32-bit floats: no baseline', () => {
+  test('Provisional baseline: values exceed 32-bit floats: no baseline is learned', () => {
     expect(learnRecent(signal(100, () => 1e300))).toBeNull();
   });
 });
 
 test.each([
-  ['nothing read yet', undefined, LEAST_SPAN_MS],
+  ['no sample read yet', undefined, LEAST_SPAN_MS],
   ['one sample', { times: [NOON - 5000], values: [1] }, 5000],
   ['a slow sensor', { times: [NOON, NOON - 120_000, NOON - 60_000], values: [1, 1, 1] }, 27 * 60_000],
   ['a fast sensor', signal(30, () => 1), LEAST_SPAN_MS - 29 * SECOND],
-])('Provisional baseline: %s: waits as long as the missing samples take', (_, samples, ms) => {
+])('Provisional baseline: %s: learning waits as long as the missing samples take', (_, samples, ms) => {
   expect(missingMs(samples, NOON)).toBe(ms);
 });

@@ -56,7 +56,7 @@ async function read(pages) {
   return { gathered, partsRead, unreadable };
 }
 
-test('Hour of a device: rows of several pages: each sensor keeps the order of its rows, and repeated times', async () => {
+test('Read of an hour of a device: rows on several pages: each sensor keeps the order of its rows, and repeated times', async () => {
   const { gathered, partsRead, unreadable } = await read({
     0: [
       {
@@ -105,7 +105,7 @@ test('Hour of a device: rows of several pages: each sensor keeps the order of it
   expect(unreadable).toEqual([]);
 });
 
-test('Hour of a wide device: one number of parts, and part 0 is empty: each part is returned separately', async () => {
+test('Read of an hour of a wide device: its number of partitions never changed: each partition is returned separately', async () => {
   const { gathered, partsRead } = await read({
     0: [{ parts: [3] }],
     1: [{ blocks: [block([1, [[0, 1]]])] }, { blocks: [block([1, [[1, 2]]])] }],
@@ -121,10 +121,10 @@ test('Hour of a wide device: one number of parts, and part 0 is empty: each part
 
 test.each(
   /** @type {Array<[string, Page[], Array<[number, number[], number[]]>]>} */ ([
-    ['the number of parts has grown', [{ parts: [1] }, { parts: [2] }], []],
-    ['part 0 has samples', [{ parts: [2], blocks: [block([4, [[0, 4]]])] }], [[4, [0], [4]]]],
+    ['the number of partitions has grown', [{ parts: [1] }, { parts: [2] }], []],
+    ['its first partition has samples', [{ parts: [2], blocks: [block([4, [[0, 4]]])] }], [[4, [0], [4]]]],
   ]),
-)('Hour of a wide device: %s: all parts are returned together', async (_, part0, first) => {
+)('Read of an hour of a wide device: %s: all partitions are returned together', async (_, part0, first) => {
   const { gathered, partsRead } = await read({
     0: part0,
     1: [{ blocks: [block([1, [[0, 1]]])] }],
@@ -134,7 +134,7 @@ test.each(
   expect(gathered).toEqual([{ sensors: [...first, [1, [0, 1], [1, 2]]], unreadable: 0 }]);
 });
 
-test('Hour of a wide device: part 0 has an unreadable row: all parts are returned together, and the row is reported once', async () => {
+test('Read of an hour of a wide device: the first partition has an unreadable row: the row is reported once', async () => {
   const { gathered, unreadable } = await read({
     0: [{ parts: [2], blocks: [BROKEN] }],
     1: [{ blocks: [block([1, [[0, 1]]])] }],
@@ -143,7 +143,7 @@ test('Hour of a wide device: part 0 has an unreadable row: all parts are returne
   expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 1 }]);
 });
 
-test('Hour of a wide device: rows of a part are unreadable: they count for this part, and the part is reported', async () => {
+test('Read of an hour of a wide device: a partition has unreadable rows: only this partition counts and reports these rows', async () => {
   const { gathered, unreadable } = await read({
     0: [{ parts: [2] }],
     1: [{ blocks: [BROKEN, block([1, [[0, 1]]]), BROKEN] }],
@@ -156,7 +156,7 @@ test('Hour of a wide device: rows of a part are unreadable: they count for this 
   expect(unreadable).toEqual([{ device: DEVICE, hour: HOUR, rows: 2 }]);
 });
 
-test('Hour of a wide device, parts returned together: rows of two parts are unreadable: each part reports its rows', async () => {
+test('Read of an hour of a wide device: partitions returned together have unreadable rows: each partition reports its rows', async () => {
   const { gathered, unreadable } = await read({
     0: [{ parts: [1, 2] }],
     1: [{ blocks: [BROKEN, BROKEN] }],
@@ -166,7 +166,7 @@ test('Hour of a wide device, parts returned together: rows of two parts are unre
   expect(unreadable).toEqual([2, 1].map((rows) => ({ device: DEVICE, hour: HOUR, rows })));
 });
 
-test('Hour of a device: a row fails for another reason than its bytes: the error is thrown', async () => {
+test('Read of an hour of a device: unpacking a row throws a TypeError: the error is passed on, not counted as unreadable', async () => {
   const defect = read({ 0: [{ blocks: [/** @type {any} */ (null)] }] });
   await expect(defect).rejects.toThrow(TypeError);
 });

@@ -40,7 +40,7 @@ async function settle() {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('Late rows: a commit 5 minutes before the hour closes: the message is late; 1 ms earlier it is not', async () => {
+test('Late samples: committed 5 minutes before their hour closes: written to history; 1 ms earlier: not written to history', async () => {
   path.clock.now = CLOSING - 5 * MINUTE_MS - 1;
   await path.send('timely', samplesOf(HOUR, 3));
   expect(await path.historyOf('timely', HOUR)).toEqual([]);
@@ -53,7 +53,7 @@ test('Late rows: a commit 5 minutes before the hour closes: the message is late;
   expect(path.late.samples).toBe(3);
 });
 
-test('Late rows: the commit ends only after the hour has closed: the message is late, by the clock after the commit', async () => {
+test('Late samples: the commit ends only after their hour has closed: counted as late, and written to history', async () => {
   const { write } = path.store;
   path.clock.now = HOUR + HOUR_MS;
   const slow = {
@@ -75,7 +75,7 @@ test.each(
     ['history', 'writeLate'],
     ['lateDays', 'write'],
   ]),
-)('Late rows: %s.%s is not committed yet: the message is not acknowledged', async (part, name) => {
+)('Late samples: write %s.%s() not committed yet: message is not acknowledged', async (part, name) => {
   path.clock.now = SETTLING;
   const real = /** @type {any} */ (path.store.write[part]);
   const held = heldBack(real[name]);
@@ -93,7 +93,7 @@ test.each(
   expect(await noticedAt(SETTLING)).toEqual([DAY]);
 });
 
-test('Late rows: a message has late hours of several days and a timely hour: only the late hours go to history', async () => {
+test('Late samples: a message has late hours of several days and a current hour: only the late hours go to history', async () => {
   path.clock.now = CLOSING;
   const hours = [
     Date.UTC(2025, 11, 31, 22),
@@ -115,7 +115,7 @@ test('Late rows: a message has late hours of several days and a timely hour: onl
   expect(path.late.samples).toBe(4);
 });
 
-test('Late day: samples arrive five minutes before their day is packed again: the day is noted; 1 ms earlier it is not', async () => {
+test('Late-day note: samples arrive five minutes before their day is packed again: a note is stored; 1 ms earlier none is', async () => {
   path.clock.now = SETTLING - 5 * MINUTE_MS - 1;
   await path.send('device', samplesOf(HOUR, 3));
   expect(await noticedAt(path.clock.now)).toEqual([]);
@@ -124,7 +124,7 @@ test('Late day: samples arrive five minutes before their day is packed again: th
   expect(await noticedAt(path.clock.now)).toEqual([DAY]);
 });
 
-test('Late day: samples arrive after their day was packed a second time: the day is packed once more within two hours', async () => {
+test('Late samples: their day was already packed a second time: the day is packed once more within two hours', async () => {
   await path.send('device', samplesOf(HOUR, 10));
   path.clock.now = SETTLING + 10 * MINUTE_MS;
   await path.packer().packDue();
@@ -164,7 +164,7 @@ function createDays(around = (write) => write()) {
   return { notes, counted, device: deviceOf('device'), other: deviceOf('other') };
 }
 
-test('Late day: a day is noted repeatedly: it is written once an hour for each device', async () => {
+test('Late-day note: a late day is reported repeatedly: one note an hour is written for each device', async () => {
   const { notes, counted, device, other } = createDays();
   path.clock.now = SETTLING;
   await notes.note(device, [HOUR, HOUR + HOUR_MS]);
@@ -182,7 +182,7 @@ test('Late day: a day is noted repeatedly: it is written once an hour for each d
   expect(await noticedAt(SETTLING + HOUR_MS)).toEqual([DAY]);
 });
 
-test('Late day: the database refuses a note: the next message writes the note again', async () => {
+test('Late-day note: the database refuses the note: the next message writes the note again', async () => {
   let refusals = 1;
   const { notes, device } = createDays(async (write) => {
     if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
@@ -197,7 +197,7 @@ test('Late day: the database refuses a note: the next message writes the note ag
 test.each([
   ['1 ms before its hour is closing', -1, []],
   ['when its hour is closing', 0, [DAY]],
-])('Late day: note committed %s: copied to the next hour if its hour closes', async (_, ms, expected) => {
+])('Late-day note: committed %s: copied to the next hour if its hour closes', async (_, ms, expected) => {
   const { notes, device } = createDays(async (write) => {
     await write();
     path.clock.now = SETTLING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;
@@ -208,7 +208,7 @@ test.each([
   expect(await noticedAt(SETTLING + HOUR_MS)).toEqual(expected);
 });
 
-test('Late day: history gets the samples only after their day was packed again: the day is noted', async () => {
+test('Late-day note: samples reach history only after their day was packed again: a note is stored', async () => {
   const { history } = path.store.write;
   path.clock.now = SETTLING - HOUR_MS;
   const slow = {
@@ -256,13 +256,13 @@ function createArrivals(around = (write) => write()) {
   return { notes, counted, device: /** @type {any} */ (device), other: /** @type {any} */ (other) };
 }
 
-test('Late arrival: a message has a late hour and a current hour: the note has only the late hour', async () => {
+test('Late-arrival note: a message has samples of a late hour and of the current hour: only the late hour is noted', async () => {
   path.clock.now = CLOSING;
   await path.send('device', [...samplesOf(HOUR, 2), ...samplesOf(CLOSING, 2)]);
   expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
 });
 
-test('Late arrival: the note is not committed: the message is not acknowledged', async () => {
+test('Late-arrival note: the note is not committed yet: the message is not acknowledged', async () => {
   const { lateArrivals } = path.store.write;
   const held = heldBack(lateArrivals.write);
   path.clock.now = CLOSING;
@@ -278,7 +278,7 @@ test('Late arrival: the note is not committed: the message is not acknowledged',
   expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
 });
 
-test('Late arrival: hours are noted repeatedly: one note per hour, device, hour of the samples and start time', async () => {
+test('Late-arrival note: late hours are reported repeatedly: one note per hour, device, hour of the samples and start time', async () => {
   const { notes, counted, device, other } = createArrivals();
   path.clock.now = CLOSING;
   const time = { began: CLOSING, at: CLOSING };
@@ -299,7 +299,7 @@ test.each([
   ['1 ms before its hour is closing', -1, []],
   ['when its hour is closing', 0, [[HOUR, CLOSING]]],
 ])(
-  'Late arrival: the note is committed %s: the hour of the commit gets a copy only if the hour of the note is closing',
+  'Late-arrival note: committed %s: the next hour gets a copy only if the hour of the note is closing',
   async (_, ms, expected) => {
     const committedAt = CLOSING + 2 * HOUR_MS - 5 * MINUTE_MS + ms;
     const { notes, device } = createArrivals(async (write) => {
@@ -313,7 +313,7 @@ test.each([
   },
 );
 
-test('Late arrival: the database refuses a note: the next message writes the note again', async () => {
+test('Late-arrival note: the database refuses the note: the next message writes the note again', async () => {
   let refusals = 1;
   const { notes, device } = createArrivals(async (write) => {
     if (refusals-- > 0) throw new MillraceError('rejected', 'as a test has it');
@@ -327,7 +327,7 @@ test('Late arrival: the database refuses a note: the next message writes the not
   expect(await arrivalsAt(CLOSING)).toEqual([[HOUR, CLOSING]]);
 });
 
-test('Late arrival: a note of the previous hour is committed in this hour: this hour gets its own note', async () => {
+test('Late-arrival note: the note of the previous hour is committed only in this hour: one note is stored for this hour', async () => {
   /** @type {() => void} */
   let go = () => {};
   const held = new Promise((resolve) => {

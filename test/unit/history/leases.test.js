@@ -42,7 +42,7 @@ async function pass(seconds) {
   }
 }
 
-test('Packing lease: another process holds the group: no work runs until that process releases the lease', async () => {
+test('Packing lease: another process holds the lease of a device group: no work begins until that lease is released', async () => {
   const { work, end } = endless();
   const held = leasesOf('one').hold(0, work);
   await pass(1);
@@ -56,7 +56,7 @@ test('Packing lease: another process holds the group: no work runs until that pr
   expect(other).toHaveBeenCalledTimes(2);
 });
 
-test('Packing lease: the work takes longer than the lease: the lease is renewed until the work ends', async () => {
+test('Packing lease: packing takes longer than the lease time: the lease is renewed until packing ends', async () => {
   const { work, end } = endless();
   const renew = jest.fn(store.renew);
   const held = leasesOf('one', { renew }).hold(0, work);
@@ -69,7 +69,7 @@ test('Packing lease: the work takes longer than the lease: the lease is renewed 
   expect(renew).not.toHaveBeenCalled();
 });
 
-test('Packing lease: the process cannot renew it: after a minute another process takes the group, and keeps it', async () => {
+test('Packing lease: a process cannot renew its lease: another process gets the lease after a minute, and keeps it', async () => {
   const { work, end } = endless();
   const renew = async () => {
     throw new Error('away');
@@ -84,13 +84,13 @@ test('Packing lease: the process cannot renew it: after a minute another process
   expect(await store.take(0, 'three')).toBe(false);
 });
 
-test('Packing lease: the work fails: the lease is released, and the failure is reported', async () => {
+test('Packing lease: the work under the lease fails: the lease is released, and hold() rejects with the error', async () => {
   const failing = leasesOf('one').hold(0, () => Promise.reject(new Error('broken')));
   await expect(failing).rejects.toThrow('broken');
   expect(await store.take(0, 'two')).toBe(true);
 });
 
-test('Packing lease: the work is done: hold() resolves after the lease is released', async () => {
+test('Packing lease: the work under the lease is done: hold() resolves after the lease is released', async () => {
   let isReleased = false;
   const release = async () => {
     await Promise.resolve();
@@ -101,7 +101,7 @@ test('Packing lease: the work is done: hold() resolves after the lease is releas
   expect(isReleased).toBe(true);
 });
 
-test('Packing lease: the release fails: hold() still reports the work as done', async () => {
+test('Packing lease: the release of the lease fails: hold() still resolves to true', async () => {
   const release = async () => {
     throw new Error('away');
   };

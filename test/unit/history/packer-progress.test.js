@@ -38,7 +38,7 @@ function createHeldStore() {
   };
 }
 
-test('Packer: the second pass over a day is still running: settled_until stays', async () => {
+test('History packer: the second pass over a day is still running: settled_until is not moved forward yet', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   await path.packer().packDue();
@@ -60,7 +60,7 @@ test('Packer: the second pass over a day is still running: settled_until stays',
   expect(await path.statisticsOf('device', HOUR)).toMatchObject({ statistics: { count: 25 } });
 });
 
-test('Packer: a noted day is packed: noticed_until moves forward, and the day is not packed again', async () => {
+test('History packer: a day with late samples is packed: noticed_until moves forward, and the day is not packed again', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = SETTLING + DAY_MS;
   await path.packer().packDue();
@@ -84,7 +84,7 @@ test('Packer: a noted day is packed: noticed_until moves forward, and the day is
   expect(pages).toBe(0);
 });
 
-test('Packer: the machine sleeps right after the last hour of a day was packed: the second pass includes that day', async () => {
+test('History packer: the machine sleeps right after the last hour of a day is packed: the second pass includes that day', async () => {
   const end = Date.UTC(2026, 4, 6);
   const { packing, packProgress } = path.store;
   // Readings of the clock before the process sleeps: one more, to find that no further hour is due.
@@ -102,7 +102,7 @@ test('Packer: the machine sleeps right after the last hour of a day was packed: 
   expect(await packProgress.read(0)).toMatchObject({ packedUntil: end, settledUntil: end });
 });
 
-test('Packer: a late row is unreadable: the second pass counts the row as well', async () => {
+test('History packer: a late row is unreadable: the second pass counts one unreadable row', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   const packer = path.packer();

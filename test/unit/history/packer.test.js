@@ -13,7 +13,7 @@ const path = useMemoryPath();
 /** @param {number} group */
 const progressOf = (group) => path.store.packProgress.read(group);
 
-test('Packer: one hour after the end of an hour: the hour is packed; 1 ms earlier it is not', async () => {
+test('History packer: an hour ended one hour ago: its samples and statistics are written; 1 ms earlier they are not', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
   path.clock.now = CLOSING - 1;
@@ -32,7 +32,7 @@ test('Packer: one hour after the end of an hour: the hour is packed; 1 ms earlie
   expect(await path.historyOf('device', HOUR)).toEqual(samples);
 });
 
-test('Packer: samples arrive while an hour is read: its statistics date from before the read, and are not exact', async () => {
+test('History packer: samples arrive while their hour is read: the statistics have the time before the read, and are not exact', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   const { packing, packProgress } = path.store;
@@ -59,7 +59,7 @@ test('Packer: samples arrive while an hour is read: its statistics date from bef
   expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'samples' });
 });
 
-test('Packer: samples arrive during the second pass over a day: its statistics date from before the read', async () => {
+test('History packer: the second pass reads an hour for 20 minutes: the statistics have the time before the read', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   await path.packer().packDue();
@@ -83,7 +83,7 @@ test('Packer: samples arrive during the second pass over a day: its statistics d
   });
 });
 
-test('Packer: samples arrive late: packed by the second pass one day later; 1 ms earlier they are not', async () => {
+test('History packer: samples arrive late: the second pass packs them one day later, not 1 ms earlier', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   await path.packer().packDue();
@@ -100,7 +100,7 @@ test('Packer: samples arrive late: packed by the second pass one day later; 1 ms
   expect(await path.countOf('device', HOUR)).toEqual({ count: 25, source: 'statistics' });
 });
 
-test('Packer: the machine sleeps for days after an hour: the second pass waits until the first pass is over', async () => {
+test('History packer: the machine sleeps for days: the second pass packs only hours that the first pass has packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   const awake = CLOSING + 3 * HOUR_MS;
   const { packing, packProgress } = path.store;
@@ -130,7 +130,7 @@ test('Packer: the machine sleeps for days after an hour: the second pass waits u
   expect(settled.filter(({ packedUntil, until }) => until > packedUntil)).toEqual([]);
 });
 
-test('Packer: one group fails: the others are packed, and the failure is reported', async () => {
+test('History packer: packing one device group fails: the other groups are packed, and packDue() rejects', async () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (const name of names) await path.send(name, samplesOf(HOUR, 3));
   expect(new Set(names.map((name) => path.keyOf(name).group)).size).toBe(GROUPS);
@@ -152,7 +152,7 @@ test('Packer: one group fails: the others are packed, and the failure is reporte
   expect((await progressOf(1 - group)).packedUntil).toBe(HOUR + HOUR_MS);
 });
 
-test('Packer: statistics cannot be written: packed_until stays, and the samples are still read without duplicates', async () => {
+test('History packer: statistics cannot be written: packed_until is not moved, and samples are read without duplicates', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
   path.clock.now = CLOSING;
@@ -166,7 +166,7 @@ test('Packer: statistics cannot be written: packed_until stays, and the samples 
   expect(await path.countOf('device', HOUR)).toEqual({ count: 20, source: 'statistics' });
 });
 
-test('Packer: a packer dies and the batches expire: samples that it left in history still get statistics', async () => {
+test('History packer: process dies before writing statistics, and message rows expire: statistics are made from history', async () => {
   const samples = samplesOf(HOUR, 20);
   await path.send('device', samples);
   path.clock.now = CLOSING;
@@ -179,7 +179,7 @@ test('Packer: a packer dies and the batches expire: samples that it left in hist
   expect(await path.read('device', HOUR)).toEqual(samples);
 });
 
-test('Packer: a device registers after an hour was packed: the next hour includes the device', async () => {
+test('History packer: a device registers after an hour was packed: the next hour is packed with the device', async () => {
   path.clock.now = CLOSING;
   const packer = path.packer();
   await packer.packDue();

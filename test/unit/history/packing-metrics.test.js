@@ -32,7 +32,7 @@ function createProcess() {
   };
 }
 
-test('Metrics of packing: two sensors are packed: hours, samples and the lag are exported', async () => {
+test('Metrics of history packing: two sensors are packed: hours, samples and the lag are exported', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   await path.send('device', samplesOf(HOUR, 5), { sensor: 't' });
   path.clock.now = HOUR + 2 * HOUR_MS;
@@ -46,7 +46,7 @@ test('Metrics of packing: two sensors are packed: hours, samples and the lag are
   expect(await metric('iot_pack_lag_limit_seconds')).toBe(2 * 86_400);
 });
 
-test('Metrics of packing: rows are unreadable: each row is counted', async () => {
+test('Metrics of history packing: three rows are unreadable: iot_pack_unreadable_rows_total is 3', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   for (const at of [1, 2, 3]) await path.writeBrokenRow('device', HOUR, HOUR + at);
   path.clock.now = HOUR + 2 * HOUR_MS;

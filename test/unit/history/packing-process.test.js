@@ -75,7 +75,7 @@ function createHanging() {
   };
 }
 
-test('Packing: pause between two rounds: half the setting, plus a random part of up to the full setting', async () => {
+test('History packing: pause between two rounds: half the setting, plus a random part of up to the full setting', async () => {
   const random = jest.spyOn(Math, 'random').mockReturnValue(0);
   const read = jest.fn(path.store.packProgress.read);
   const { packing } = createProcess({
@@ -102,7 +102,7 @@ test('Packing: pause between two rounds: half the setting, plus a random part of
   expect(cleared).toHaveBeenCalledWith(next);
 });
 
-test('Packing: rows are unreadable: the log repeats this after a minute, and reports other errors at once', async () => {
+test('History packing: rows are unreadable: logged again only after a minute, while other errors are logged at once', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   await path.writeBrokenRow('device', HOUR);
   const dying = { ...path.store.packProgress, writePacked: () => Promise.reject(new Error('killed')) };
@@ -123,7 +123,7 @@ test('Packing: rows are unreadable: the log repeats this after a minute, and rep
   await packing.stop();
 });
 
-test('Packing: process stops while the database does not answer a step: the stop ends after 3 s', async () => {
+test('History packing: process stops while the database does not answer a read: stop() resolves after 3 s', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   const { state, blockPage } = createHanging();
   const { packing } = createProcess({ packing: { ...path.store.packing, blockPage } });
@@ -141,7 +141,7 @@ test('Packing: process stops while the database does not answer a step: the stop
   await stopping;
 });
 
-test('Packing: process stops during a round: no other round follows', async () => {
+test('History packing: process stops during a round: no other round follows', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   /** @type {() => void} */
   let release = () => {};
@@ -172,7 +172,7 @@ test('Packing: process stops during a round: no other round follows', async () =
   expect(renew).not.toHaveBeenCalled();
 });
 
-test('Packing: process stops while a step waits for the database: no failure is logged', async () => {
+test('History packing: process stops while a retry waits for the database: no failure is logged', async () => {
   const read = jest.fn(async () => {
     throw new MillraceError('unavailable', 'away');
   });
@@ -188,7 +188,7 @@ test('Packing: process stops while a step waits for the database: no failure is 
   expect(linesOf(FAILED)).toEqual([]);
 });
 
-test('Packing: packing is far behind after a round: the warning has the lag in rounded hours, and the days of batches', async () => {
+test('History packing: 50.6 hours are not packed: the log warns with 51 hours, and with BATCH_DAYS', async () => {
   // Each group is held by another process, so nothing is packed.
   const packLeases = { ...path.store.packLeases, take: async () => false };
   const { packing, linesOf, metric } = createProcess({ packLeases });
@@ -200,7 +200,7 @@ test('Packing: packing is far behind after a round: the warning has the lag in r
   await packing.stop();
 });
 
-test('Packing: listing the devices of an hour takes 2 s: the histogram counts the seconds of each group', async () => {
+test('History packing: listing the devices of an hour takes 2 s: iot_pack_seconds counts 2 s for each device group', async () => {
   const { devicePage } = path.store.packing;
   const slow = {
     ...path.store.packing,
@@ -216,7 +216,7 @@ test('Packing: listing the devices of an hour takes 2 s: the histogram counts th
   expect(await metric('iot_pack_seconds_sum')).toBe(2 * GROUPS);
 });
 
-test('Packing: ingest is under pressure: hours are still packed', async () => {
+test('History packing: ingest is under pressure: hours are still packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   const { packing, linesOf, metric } = createProcess({}, { isPressed: true });
   await packing.packDue();
@@ -224,7 +224,7 @@ test('Packing: ingest is under pressure: hours are still packed', async () => {
   expect(linesOf(FAILED)).toEqual([]);
 });
 
-test('Packing: a lease cannot be renewed: the log has the group and the reason every 20 s', async () => {
+test('History packing: a lease cannot be renewed: the device group and the reason are logged every 20 s', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   const { state, blockPage } = createHanging();
   const renew = async () => {
@@ -247,7 +247,7 @@ test('Packing: a lease cannot be renewed: the log has the group and the reason e
   expect(lines()).toHaveLength(2);
 });
 
-test('Packing: two processes: each takes a lease in its own name', async () => {
+test('History packing: two processes pack: each takes leases under a different owner name', async () => {
   /** @type {string[]} */
   const owners = [];
   const { take } = path.store.packLeases;
@@ -266,7 +266,7 @@ test('Packing: two processes: each takes a lease in its own name', async () => {
   expect(new Set(owners).size).toBe(2);
 });
 
-test('Packer: groups are packed in random order: packing follows that order, and reports the first failure', async () => {
+test('History packer: three device groups fail, in random order: all are tried, and the first failure is reported', async () => {
   const draws = [0.9, 0.1, 0.5];
   const random = jest.spyOn(Math, 'random');
   for (const draw of draws) random.mockReturnValueOnce(draw);
@@ -285,7 +285,7 @@ test('Packer: groups are packed in random order: packing follows that order, and
   expect(order).toEqual([1, 2, 0]);
 });
 
-test('Packer: one of two groups fails: its failure is reported', async () => {
+test('History packer: one of two device groups fails: packDue() rejects with the failure of that group', async () => {
   const { read } = path.store.packProgress;
   const packProgress = {
     ...path.store.packProgress,
@@ -299,7 +299,7 @@ test('Packer: one of two groups fails: its failure is reported', async () => {
   await expect(packDue()).rejects.toThrow('group 1');
 });
 
-test('Packer: several hours are due, and one fails: the lag counts from the end of the last packed hour', async () => {
+test('History packer: several hours are due, and one fails: the lag counts from the end of the last packed hour', async () => {
   await path.send('device', samplesOf(HOUR, 2));
   path.clock.now = CLOSING + 5 * HOUR_MS;
   const { writePacked } = path.store.packProgress;
@@ -316,7 +316,7 @@ test('Packer: several hours are due, and one fails: the lag counts from the end 
   expect(packer.behind.behindMs()).toBe(4 * HOUR_MS);
 });
 
-test('Packer: hours are packed, but the noted days fail: the next round packs the noted days', async () => {
+test('History packer: hours are packed, but packing days with late samples fails: the next round packs these days', async () => {
   const { writeNoticed, read } = path.store.packProgress;
   let failures = 1;
   const packProgress = {

@@ -35,7 +35,7 @@ function createProcess(parts) {
 /** @returns {Promise<boolean>} whether the hour of the test is packed */
 const isPacked = async () => (await path.statisticsOf('device', HOUR)) !== null;
 
-test('Packing: process runs: each closed hour is packed automatically', async () => {
+test('History packing: process runs: each hour is packed automatically one hour after its end', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   const { packing } = createProcess();
   packing.start();
@@ -46,7 +46,7 @@ test('Packing: process runs: each closed hour is packed automatically', async ()
   await until(async () => (await packed()) === HOUR + 2 * HOUR_MS, { what: 'the second hour' });
 });
 
-test('Packing: process stops before its first round: nothing is packed', async () => {
+test('History packing: process stops before its first round: nothing is packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   let looks = 0;
@@ -69,7 +69,7 @@ test('Packing: process stops before its first round: nothing is packed', async (
   expect(await isPacked()).toBe(false);
 });
 
-test('Packing: process stops during a step: it waits for the step, and no other step begins', async () => {
+test('History packing: process stops during a read: stop() waits for the read, and the hour is not packed', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   const { packing: store } = path.store;
@@ -101,7 +101,7 @@ test('Packing: process stops during a step: it waits for the step, and no other 
   expect(await isPacked()).toBe(false);
 });
 
-test('Packing: rounds fail: the failure is logged once, and a later round packs the hour', async () => {
+test('History packing: three rounds fail: the failure is logged once, and a later round packs the hour', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   let failures = 0;
@@ -126,7 +126,7 @@ test('Packing: rounds fail: the failure is logged once, and a later round packs 
   ]);
 });
 
-test('Packing: rows are unreadable: the log names the device, the hour and the number of rows', async () => {
+test('History packing: a row is unreadable: the device, the hour and the number of rows are logged', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   await path.writeBrokenRow('device', HOUR, HOUR + 1);
   path.clock.now = CLOSING;
@@ -143,7 +143,7 @@ test('Packing: rows are unreadable: the log names the device, the hour and the n
   ]);
 });
 
-test('Packing: an hour cannot be packed: the log names the device, the sensor and the hour', async () => {
+test('History packing: an hour cannot be packed: the device, the sensor and the hour are logged', async () => {
   await path.send('device', samplesOf(HOUR, 20));
   path.clock.now = CLOSING;
   const { packing, logs } = createProcess({

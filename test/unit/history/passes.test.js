@@ -113,7 +113,7 @@ function createPasses({
 
 const pack = { device: 9, hour: HOUR, readFrom: HOUR + 2 * HOUR_MS, unreadable: 0 };
 
-test('First pass: a group of devices: every sensor with samples is packed, as of before the read', async () => {
+test('First packing of an hour: a device group: each sensor with samples is packed, with the time before the read', async () => {
   const { first, packs } = createPasses({
     devices: [9, 8],
     sensors: [1, 2, 3],
@@ -129,7 +129,7 @@ test('First pass: a group of devices: every sensor with samples is packed, as of
       expect(packs).toContainEqual({ ...pack, device, sensor, values: [value] });
 });
 
-test('First pass: many devices: four are read at once; a device with many sensors: two are packed at once', async () => {
+test('First packing of an hour: four devices are read at once, and two sensors of a device are packed at once', async () => {
   const many = createPasses({ devices: Array.from({ length: 20 }, (_, index) => index + 1) });
   await many.first.packHour(GROUP, HOUR);
   expect(many.running.mostReads).toBe(4);
@@ -139,7 +139,7 @@ test('First pass: many devices: four are read at once; a device with many sensor
   expect(wide.packs).toHaveLength(6);
 });
 
-test('First pass: an hour began three days ago: rows may have expired, so silent sensors are packed too; 1 ms earlier they are not', async () => {
+test('First packing of an hour: three days ago or more: sensors without rows are packed too, because rows expire', async () => {
   const group = { sensors: [1, 2], blocks: () => [block(1, 5)] };
   const young = createPasses({ ...group, now: HOUR + 3 * DAY_MS - 1 });
   await young.first.packHour(GROUP, HOUR);
@@ -152,7 +152,7 @@ test('First pass: an hour began three days ago: rows may have expired, so silent
   ]);
 });
 
-test('First pass: a row is unreadable: it may belong to any sensor, so each sensor is packed with that count', async () => {
+test('First packing of an hour: a row is unreadable: each sensor of the device is packed with one unreadable row', async () => {
   const { first, packs } = createPasses({ sensors: [1, 2], blocks: () => [block(1, 5), BROKEN] });
   await first.packHour(GROUP, HOUR);
   expect(packs).toEqual([
@@ -161,7 +161,7 @@ test('First pass: a row is unreadable: it may belong to any sensor, so each sens
   ]);
 });
 
-test('Second pass: all statistics of a day are exact: the day is copied, and nothing is packed', async () => {
+test('Second packing of a day: all statistics of the day are exact: one row with all hours of the day is written', async () => {
   const rows = [rowOf(DAY), rowOf(HOUR)];
   const { second, packs, days } = createPasses({
     sensors: [1],
@@ -174,13 +174,13 @@ test('Second pass: all statistics of a day are exact: the day is copied, and not
   expect(days).toEqual([{ device: 9, sensor: 1, day: DAY, hours, readAt: DAY + 3 * DAY_MS, packed: 0 }]);
 });
 
-test('Second pass: a day without any statistics: nothing is copied', async () => {
+test('Second packing of a day: the day has no statistics: no day row is written', async () => {
   const { second, packs, days } = createPasses({ sensors: [1], now: DAY + 3 * DAY_MS });
   await second.settleDay(GROUP, DAY);
   expect([packs, days]).toEqual([[], []]);
 });
 
-test('Second pass: samples of two hours came late: each hour is read once, late sensors are packed, then days are copied', async () => {
+test('Second packing of a day: two hours have late samples: each hour is read once, and only late sensors are packed', async () => {
   const late = new Set(['1 late', '2 late', '1 other']);
   const other = HOUR + HOUR_MS;
   const passes = createPasses({
@@ -208,7 +208,7 @@ test('Second pass: samples of two hours came late: each hour is read once, late 
   ]);
 });
 
-test('Second pass: an hour is still not exact after packing: the day is not copied', async () => {
+test('Second packing of a day: an hour is still not exact after packing: no day row is written', async () => {
   const { second, packs, days } = createPasses({
     sensors: [1],
     rows: () => [rowOf(DAY), rowOf(HOUR, false)],
@@ -219,7 +219,7 @@ test('Second pass: an hour is still not exact after packing: the day is not copi
   expect(days).toEqual([]);
 });
 
-test('Second pass: a row is unreadable: the late sensors are packed with that count', async () => {
+test('Second packing of a day: a row is unreadable: sensors with late samples are packed with one unreadable row', async () => {
   const { second, packs } = createPasses({
     sensors: [1, 2],
     blocks: () => [block(1, 5), BROKEN],
@@ -232,7 +232,7 @@ test('Second pass: a row is unreadable: the late sensors are packed with that co
   ]);
 });
 
-test('Second pass: many devices: eight are checked at once', async () => {
+test('Second packing of a day: 40 devices: eight are checked at once', async () => {
   const { second, running } = createPasses({
     devices: Array.from({ length: 40 }, (_, index) => index + 1),
     sensors: [1],
@@ -242,7 +242,7 @@ test('Second pass: many devices: eight are checked at once', async () => {
   expect(running.mostReads).toBe(8);
 });
 
-test('Second pass: late days were noted in an hour: these days of these devices are packed again', async () => {
+test('Second packing of a day: a device has a late-day note: that day of that device is packed again', async () => {
   const device = idOf(5);
   const { second, packs, asked } = createPasses({
     sensors: [1],

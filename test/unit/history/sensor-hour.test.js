@@ -26,7 +26,7 @@ async function writeRow(samples) {
   );
 }
 
-test('Packing an hour: samples cannot be written: no statistics are written', async () => {
+test('Packing an hour of a sensor: samples cannot be written to history: no statistics are written', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;
   const store = storeWith({ writeSamples: () => Promise.reject(new Error('killed')) });
@@ -34,7 +34,7 @@ test('Packing an hour: samples cannot be written: no statistics are written', as
   expect(await path.statisticsOf('device', HOUR)).toBeNull();
 });
 
-test('Packing an hour: statistics are written: all samples are already in history', async () => {
+test('Packing an hour of a sensor: statistics are written only after all samples are in history', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;
   /** @type {unknown[]} */
@@ -50,7 +50,7 @@ test('Packing an hour: statistics are written: all samples are already in histor
   expect(seen).toEqual([samplesOf(HOUR, 5)]);
 });
 
-test('Packing an hour: packed again without new samples: samples are not rewritten, statistics get the newer read time', async () => {
+test('Packing an hour of a sensor again: no new samples: only the statistics are rewritten, with the newer read time', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   path.clock.now = CLOSING;
   let writes = 0;
@@ -74,7 +74,7 @@ test('Packing an hour: packed again without new samples: samples are not rewritt
   });
 });
 
-test('Packing an hour: a row is unreadable: other rows are kept, statistics stay empty, and the next day retries', async () => {
+test('Packing an hour of a sensor: a row is unreadable: statistics stay empty, and the packer retries a day later', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   await writeRow(Buffer.from([255, 1, 2]));
   path.clock.now = CLOSING;
@@ -96,7 +96,7 @@ test('Packing an hour: a row is unreadable: other rows are kept, statistics stay
   expect(row && isExact(row)).toBe(true);
 });
 
-test('Packing an hour: samples overlap: each time counts once, with the greater value', async () => {
+test('Packing an hour of a sensor: two messages have the same time: counted once, with the greater value', async () => {
   await path.send('device', samplesOf(HOUR, 5));
   await path.send('device', [
     { ts: HOUR + 4000, value: 9 },
@@ -143,13 +143,13 @@ function createPackerOn(history) {
 
 const NOTHING = { times: [], values: [] };
 
-test('Packing an hour: no samples at all: nothing is written', async () => {
+test('Packing an hour of a sensor: no samples: nothing is written', async () => {
   const { pack, calls } = createPackerOn([]);
   await pack(NOTHING);
   expect(calls).toEqual([]);
 });
 
-test('Packing an hour: a history row is unreadable: the row is counted, and the hour is marked late before the writes', async () => {
+test('Packing an hour of a sensor: a history row is unreadable: the row is counted, and the hour is marked late first', async () => {
   const { pack, calls } = createPackerOn([null, { times: [HOUR], values: [1] }]);
   await pack({ times: [HOUR + 1], values: [2] });
   expect(calls.map(([name]) => name)).toEqual(['unreadable', 'late', 'samples', 'statistics', 'packed']);
@@ -158,13 +158,13 @@ test('Packing an hour: a history row is unreadable: the row is counted, and the 
   expect(calls.at(-1)).toEqual(['packed', 2]);
 });
 
-test('Packing an hour: a batch row is unreadable: the hour is marked late, and gets no statistics', async () => {
+test('Packing an hour of a sensor: a message row is unreadable: the hour is marked late, and gets no statistics', async () => {
   const { pack, calls } = createPackerOn([]);
   await pack({ times: [HOUR], values: [1] }, 1);
   expect(calls.map(([name]) => name)).toEqual(['late', 'samples']);
 });
 
-test('Packing an hour: only unreadable rows: the hour is marked late, and nothing else is written', async () => {
+test('Packing an hour of a sensor: only unreadable rows: the hour is marked late, and nothing else is written', async () => {
   const { pack, calls } = createPackerOn([]);
   await pack(NOTHING, 2);
   expect(calls.map(([name]) => name)).toEqual(['late']);

@@ -14,15 +14,21 @@ test('History simulation: late or repeated messages, dying packers, wrong clocks
   for (let run = 0; run < RUNS; run++) expect(await faultsOf(run)).toEqual([]);
 });
 
-test.each(Object.entries(HARMLESS))('History: harmless fault %s: nothing is missing', async (_, mistake) => {
-  for (let run = 0; run < RUNS / 2; run++) expect(await faultsOf(run, mistake)).toEqual([]);
-});
+test.each(Object.entries(HARMLESS))(
+  'History simulation: harmless fault, %s: no acknowledged sample is missing',
+  async (_, mistake) => {
+    for (let run = 0; run < RUNS / 2; run++) expect(await faultsOf(run, mistake)).toEqual([]);
+  },
+);
 
-test.each(Object.entries(MISTAKES))('History: mistake, %s: a simulation detects it', async (_, mistake) => {
-  expect(await firstFaults(faultsOf, mistake, MOST_RUNS)).not.toEqual([]);
-});
+test.each(Object.entries(MISTAKES))(
+  'History simulation: mistake, %s: a fault is found',
+  async (_, mistake) => {
+    expect(await firstFaults(faultsOf, mistake, MOST_RUNS)).not.toEqual([]);
+  },
+);
 
-test('History simulation: an equal seed: the simulation finds equal faults', async () => {
+test('History simulation: two runs with an equal seed: the same faults are found', async () => {
   const mistake = MISTAKES['ingest writes no late rows'];
   expect(await faultsOf(0, mistake)).toEqual(await faultsOf(0, mistake));
 });

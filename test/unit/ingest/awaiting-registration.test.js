@@ -13,7 +13,7 @@ const messageOf = (bytes) => ({
   receivedAt: 0,
 });
 
-test('Awaiting registration: a message waits longer than a minute: forgotten when another message arrives', () => {
+test('Messages of unregistered devices: a message waits over a minute for registration: removed at the next message', () => {
   let now = 0;
   const awaitingRegistration = new AwaitingRegistration({ clock: () => now });
   const first = messageOf(1);
@@ -30,7 +30,7 @@ test('Awaiting registration: a message waits longer than a minute: forgotten whe
   expect(awaitingRegistration.size).toBe(0);
 });
 
-test('Awaiting registration: more than a thousand messages: the oldest are forgotten', () => {
+test('Messages of unregistered devices: more than 1,000 messages wait for registration: the oldest are removed', () => {
   const awaitingRegistration = new AwaitingRegistration({ clock: () => 0 });
   for (let at = 0; at < 1001; at++) awaitingRegistration.remember(`d${at}`, messageOf(at));
   expect(awaitingRegistration.size).toBe(1000);

@@ -31,7 +31,7 @@ async function start(options) {
   };
 }
 
-test('Dead letter: message is refused: it has the time of the receipt, the topic, the device and the payload', async () => {
+test('Dead letter: a message is refused: its receipt time, topic, device and payload are stored', async () => {
   const pipeline = await start();
   await pipeline.refuse('d', NOW - 1234);
   expect(await pipeline.deadLetters()).toEqual([
@@ -44,7 +44,7 @@ test('Dead letter: message is refused: it has the time of the receipt, the topic
   ]);
 });
 
-test('Dead letter: the database stores its row but answers too late: the retry adds no second dead letter', async () => {
+test('Dead letter: the database stores the row, but answers too late: the retry stores no second dead letter', async () => {
   let late = true;
   const pipeline = await start({
     async around({ table }, run) {
@@ -61,7 +61,7 @@ test('Dead letter: the database stores its row but answers too late: the retry a
   expect(await pipeline.deadLetters()).toHaveLength(1);
 });
 
-test('Dead letter: a registered device exceeds its quota: one dead letter counts the rest, and names the device', async () => {
+test('Dead letter: a registered device exceeds its quota: the next dead letter has only counts, and the device name', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
   for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('d', NOW + index);
@@ -69,14 +69,14 @@ test('Dead letter: a registered device exceeds its quota: one dead letter counts
   expect(newest).toMatchObject({ device: 'd', codes: { malformed: 1 }, content: null });
 });
 
-test('Dead letter: unregistered devices: they share one quota, larger than the quota of a device', async () => {
+test('Dead letter: unregistered device sends more than the quota of a device: payloads are still stored', async () => {
   const pipeline = await start({ settings: { AUTO_REGISTER: 'false' } });
   for (let index = 0; index < QUOTA + 1; index++) await pipeline.refuse('stranger', NOW + index);
   const [newest] = await pipeline.deadLetters();
   expect(newest?.content).toMatchObject({ payload: Buffer.from('{') });
 });
 
-test('Dead letter: the database refuses dead letters with and without payload: the message stays unsettled', async () => {
+test('Dead letter: the database refuses it with and without payload: the message is not acknowledged, counted as unsettled', async () => {
   let refusals = 0;
   const pipeline = await start({
     async around({ table }, run) {
@@ -91,7 +91,7 @@ test('Dead letter: the database refuses dead letters with and without payload: t
   expect(await pipeline.metric('iot_ingest_messages_total{result="unsettled"}')).toBe(1);
 });
 
-test('Dead letter: process stops while the database is away: the write fails as unavailable', async () => {
+test('Dead letter: process stops while the database is away: the write rejects as unavailable', async () => {
   let tries = 0;
   const pipeline = await start({
     async around({ table }, run) {
@@ -106,7 +106,7 @@ test('Dead letter: process stops while the database is away: the write fails as 
   expect(await failed).toMatchObject({ code: 'unavailable' });
 });
 
-test('Dead letter: messages of the previous hour arrive between new ones: the quota of the current hour is kept', async () => {
+test('Dead letter: messages of the previous hour arrive between new ones: the quota of this hour stays exceeded', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value: 1 }]);
   for (let index = 0; index < QUOTA + 1; index++)
@@ -115,7 +115,7 @@ test('Dead letter: messages of the previous hour arrive between new ones: the qu
   expect(newest).toMatchObject({ device: 'd', codes: { malformed: 1 }, content: null });
 });
 
-test('Dead letter: database rejects a value without a timestamp: the dead letter has the time that ingest assigned', async () => {
+test('Dead letter: the database rejects a value without a timestamp: the time that ingest assigned is stored', async () => {
   let isRejecting = false;
   const pipeline = await start({
     async around({ table }, run) {
@@ -130,7 +130,7 @@ test('Dead letter: database rejects a value without a timestamp: the dead letter
   expect(newest).toMatchObject({ receivedAt: NOW + 1, codes: { rejected: 1 } });
 });
 
-test('Dead letter: a stream to Kafka is configured: the outbox row is written before the dead letter', async () => {
+test('Dead letter: a stream to Kafka is configured: a stream_outbox row is written before the dead letter', async () => {
   /** @type {string[]} */
   const written = [];
   const pipeline = await start({
@@ -144,7 +144,7 @@ test('Dead letter: a stream to Kafka is configured: the outbox row is written be
   expect(written).toEqual(['stream_outbox', 'dead_letter']);
 });
 
-test('Latest values: database refuses the newest value: not published, and the next write succeeds', async () => {
+test('Latest values: database refuses the newest value: not published to live readers; the next message is', async () => {
   let isRefusing = true;
   const pipeline = await start({
     async around({ table, kind }, run) {

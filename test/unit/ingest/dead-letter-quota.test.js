@@ -14,7 +14,7 @@ function open(limits) {
   return (second, device = 'd') => quota.take(device, HOUR + second * 1000, one);
 }
 
-test('Dead letter quota: a device exceeds its quota: one dead letter a minute counts the refusals since the last one', () => {
+test('Dead letter quota: a device exceeds its quota: one dead letter a minute with only counts of refusals', () => {
   const take = open({ perDevice: 2 });
   expect([take(0), take(1)]).toEqual(Array(2).fill({ verdict: 'whole', codes: one }));
   expect(take(2)).toEqual({ verdict: 'counts', codes: { malformed: 1 } });
@@ -26,20 +26,20 @@ test('Dead letter quota: a device exceeds its quota: one dead letter a minute co
   expect(take(3600).verdict).toBe('whole');
 });
 
-test('Dead letter quota: all devices together exceed the total: only counts are stored', () => {
+test('Dead letter quota: all devices together exceed the total quota: dead letters have only counts, no payload', () => {
   const take = open({ total: 3 });
   const verdicts = ['a', 'b', 'c', 'd', 'd'].map((device) => take(0, device).verdict);
   expect(verdicts).toEqual(['whole', 'whole', 'whole', 'counts', 'none']);
 });
 
-test('Dead letter quota: several unregistered devices: they share a separate quota', () => {
+test('Dead letter quota: several unregistered devices: one quota, separate from that of registered devices', () => {
   const take = open({ unregistered: 2, perDevice: 1 });
   const verdicts = [null, null, null, null, 'd', 'd', null].map((device) => take(0, device).verdict);
   expect(verdicts).toEqual(['whole', 'whole', 'counts', 'none', 'whole', 'counts', 'none']);
   expect(take(60, null)).toEqual({ verdict: 'counts', codes: { malformed: 3 } });
 });
 
-test('Dead letter quota: many devices exceed the total: dead letters with counts are limited, later ones add the rest', () => {
+test('Dead letter quota: many devices exceed the total quota: at most three dead letters with counts a minute', () => {
   const take = open({ total: 0, counting: 3 });
   const devices = ['a', 'b', 'c', 'd', 'e'];
   const verdicts = (/** @type {number} */ second) => devices.map((device) => take(second, device).verdict);

@@ -14,7 +14,7 @@ const afterwards = useCleanUps();
 test.each(
   /** @type {Array<[string, Sample[], Sample]>} */ ([
     [
-      'the newer one comes first',
+      'the newer message first',
       [
         [10, 5],
         [5, 9],
@@ -22,7 +22,7 @@ test.each(
       [10, 5],
     ],
     [
-      'the newer one comes last',
+      'the newer message last',
       [
         [5, 9],
         [10, 5],
@@ -30,7 +30,7 @@ test.each(
       [10, 5],
     ],
     [
-      'one instant, the greater value comes first',
+      'same instant, the greater value first',
       [
         [5, 9],
         [5, 7],
@@ -38,7 +38,7 @@ test.each(
       [5, 9],
     ],
     [
-      'one instant, the greater value comes last',
+      'same instant, the greater value last',
       [
         [5, 7],
         [5, 9],
@@ -47,7 +47,7 @@ test.each(
     ],
   ]),
 )(
-  'Latest values: two messages wait for a commit, %s: one write stores the right value',
+  'Latest values: two messages wait for a commit, %s: one write stores the newest value',
   async (_, samples, [offset, value]) => {
     const writes = new HeldWrites();
     /** @type {number} */

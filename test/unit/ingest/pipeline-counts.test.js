@@ -23,7 +23,7 @@ async function start(options) {
 }
 
 describe('Commit seconds', () => {
-  test('Pipeline: a commit takes a while: iot_ingest_commit_seconds includes that time', async () => {
+  test('Ingest metrics: a commit takes 100 ms: iot_ingest_commit_seconds includes this time', async () => {
     const writes = new HeldWrites();
     const pipeline = await start({ writes });
     const held = writes.hold({ write: 'write_measurements' });
@@ -40,13 +40,13 @@ describe('Commit seconds', () => {
     expect(sum).toBeLessThanOrEqual((performance.now() - began) / 1000);
   });
 
-  test('Pipeline: unknown topic: no commit is measured', async () => {
+  test('Ingest metrics: message on an unknown topic: iot_ingest_commit_seconds counts no commit', async () => {
     const pipeline = await start();
     await pipeline.accept('iot/v2/d/measurements', '{}');
     expect(await pipeline.metric('iot_ingest_commit_seconds_count')).toBe(0);
   });
 
-  test('Pipeline: process ends before the commit: no commit is measured', async () => {
+  test('Ingest metrics: process stops before the commit: iot_ingest_commit_seconds counts no commit', async () => {
     const pipeline = await start({
       around: async ({ table }, run) => {
         if (table === 'message') throw new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
@@ -65,7 +65,7 @@ describe('Sparkplug', () => {
   test.each([
     ['true', 'refused', { malformed: 1 }],
     ['false', 'unknown_topic', null],
-  ])('Pipeline: NBIRTH that is not protobuf, SPARKPLUG=%s: %s', async (SPARKPLUG, outcome, codes) => {
+  ])('Sparkplug NBIRTH that is not protobuf, SPARKPLUG=%s: result %s', async (SPARKPLUG, outcome, codes) => {
     const pipeline = await start({ settings: { SPARKPLUG } });
     expect(await pipeline.accept('spBv1.0/g/NBIRTH/n', 'x')).toBe(outcome);
     expect(await pipeline.deadLetters()).toEqual(codes ? [codes] : []);
@@ -76,7 +76,7 @@ describe('Unregistered devices', () => {
   const settings = { AUTO_REGISTER: 'false' };
   const birth = JSON.stringify({ sensors: [{ sensor_id: 's', type: 'temperature' }] });
 
-  test('Pipeline: birth after the first message of an unregistered device: the waiting message is stored', async () => {
+  test('Unregistered device: AUTO_REGISTER is off, birth after its first message: the waiting message is stored', async () => {
     const pipeline = await start({ settings });
     await pipeline.measure('d', [SAMPLE]);
     expect(await pipeline.deadLetters()).toEqual([{ unknown_device: 1 }]);
@@ -87,7 +87,7 @@ describe('Unregistered devices', () => {
     expect(await samples()).toEqual([[NOW, 1]]);
   });
 
-  test('Pipeline: message without a good measurement: not kept until the birth', async () => {
+  test('Unregistered device: AUTO_REGISTER is off, message without a valid value: not stored after the birth', async () => {
     const pipeline = await start({ settings });
     await pipeline.accept('iot/v1/d/measurements', '[{"sensor_id":"s"}]');
     await pipeline.accept('iot/v1/d/birth', birth);
@@ -96,24 +96,24 @@ describe('Unregistered devices', () => {
   });
 });
 
-test('Pipeline: message has no newer value: no changed sensor is published', async () => {
+test('Ingest: message has no newer value than the latest: nothing is published to live readers', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [SAMPLE]);
   await pipeline.measure('d', [{ ...SAMPLE, ts: NOW - 1000 }]);
   expect(pipeline.publications).toEqual([1, 0]);
 });
 
-test('Pipeline: two values of a sensor at one time: counted as one conflict', async () => {
+test('Ingest metrics: two values of a sensor at one time: iot_ingest_conflicts_total is 1', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [SAMPLE, { ...SAMPLE, value: 2 }]);
   expect(await pipeline.metric('iot_ingest_conflicts_total')).toBe(1);
 });
 
 test.each([
-  ['five seconds old', -5000, 5],
-  ['two milliseconds old', -2, 0.002],
-  ['of the future', 5000, 0],
-])('Pipeline: newest sample is %s: its end-to-end seconds are measured', async (_, offset, seconds) => {
+  ['five seconds old: iot_ingest_end_to_end_seconds is 5', -5000, 5],
+  ['2 ms old: iot_ingest_end_to_end_seconds is 0.002', -2, 0.002],
+  ['in the future: iot_ingest_end_to_end_seconds is 0', 5000, 0],
+])('Ingest metrics: newest sample of a message is %s', async (_, offset, seconds) => {
   const pipeline = await start();
   await pipeline.measure('d', [
     { ...SAMPLE, ts: NOW + offset },
@@ -122,7 +122,7 @@ test.each([
   expect(await pipeline.metric('iot_ingest_end_to_end_seconds_sum')).toBeCloseTo(seconds, 9);
 });
 
-test('Pipeline: end-to-end seconds of several sensors: the newest sample counts', async () => {
+test('Ingest metrics: message of several sensors: iot_ingest_end_to_end_seconds is that of the newest sample', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [
     { ...SAMPLE, sensor_id: 'new', ts: NOW - 2000 },
@@ -131,7 +131,7 @@ test('Pipeline: end-to-end seconds of several sensors: the newest sample counts'
   expect(await pipeline.metric('iot_ingest_end_to_end_seconds_sum')).toBeCloseTo(2, 9);
 });
 
-test('Pipeline: no sensor of a message has a valid name: a dead letter, and no end-to-end seconds', async () => {
+test('Ingest metrics: the sensor name is too long: a dead letter is stored, and no end-to-end time is counted', async () => {
   const pipeline = await start();
   await pipeline.measure('d', [SAMPLE]);
   expect(await pipeline.metric('iot_ingest_end_to_end_seconds_count')).toBe(1);

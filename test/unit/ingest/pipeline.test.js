@@ -82,7 +82,7 @@ async function settleBehind(pipeline, writes, hold, accept) {
 
 const timeout = () => new OperationTimedOutError('no answer in time', '127.0.0.1:9042');
 
-test('Ingest: message of measurements: accepted, stored, counted as settled', async () => {
+test('Ingest: a message with one measurement: accepted, stored, and counted as settled', async () => {
   const pipeline = await start();
   expect(await pipeline.measure('d', [SAMPLE])).toBe('accepted');
   expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
@@ -92,7 +92,7 @@ test('Ingest: message of measurements: accepted, stored, counted as settled', as
   expect(pipeline.ingest.progress.unsettled).toBe(0);
 });
 
-test('Ingest: unknown topic: dropped and counted, no dead letter', async () => {
+test('Ingest: message on an unknown topic: dropped and counted, without a dead letter', async () => {
   const pipeline = await start();
   expect(await pipeline.accept('iot/v2/d/measurements', '{}')).toBe('unknown_topic');
   expect(await pipeline.messages('unknown_topic')).toBe(1);
@@ -103,10 +103,10 @@ test('Ingest: unknown topic: dropped and counted, no dead letter', async () => {
 });
 
 test.each([
-  ['name that is no device id', 'bad_id', `iot/v1/${'x'.repeat(129)}/measurements`, JSON.stringify(SAMPLE)],
-  ['one byte over MAX_MESSAGE_BYTES', 'too_large', 'iot/v1/d/measurements', ' '.repeat(1025)],
-  ['bad birth', 'malformed', 'iot/v1/d/birth', '{'],
-])('Ingest: %s: acknowledged after its dead letter %s is stored', async (_, code, topic, payload) => {
+  ['message with a device name of 129 characters', 'bad_id', `iot/v1/${'x'.repeat(129)}/measurements`, JSON.stringify(SAMPLE)],
+  ['message of one byte over MAX_MESSAGE_BYTES', 'too_large', 'iot/v1/d/measurements', ' '.repeat(1025)],
+  ['birth message with malformed JSON', 'malformed', 'iot/v1/d/birth', '{'],
+])('Ingest: %s: acknowledged only after its dead letter %s is stored', async (_, code, topic, payload) => {
   const writes = new HeldWrites();
   const pipeline = await start({ settings: { MAX_MESSAGE_BYTES: '1024' }, writes });
   const hold = { write: 'deadLetters.write' };
@@ -116,7 +116,7 @@ test.each([
   expect(await pipeline.messages('settled')).toBe(2);
 });
 
-test('Ingest: message of exactly MAX_MESSAGE_BYTES: stored', async () => {
+test('Ingest: message of exactly MAX_MESSAGE_BYTES: accepted and stored', async () => {
   const pipeline = await start({ settings: { MAX_MESSAGE_BYTES: '1024' } });
   const payload = JSON.stringify(SAMPLE).padEnd(1024);
   expect(await pipeline.accept('iot/v1/d/measurements', payload)).toBe('accepted');
@@ -127,7 +127,7 @@ describe('Pipeline: temporary failure of the database', () => {
   test.each([
     ['before the write', false],
     ['after the write', true],
-  ])('Ingest: two timeouts %s: accepted by the third try, stored once', async (_, isApplied) => {
+  ])('Ingest: two database timeouts %s: accepted at the third try, and stored once', async (_, isApplied) => {
     const pipeline = await start();
     pipeline.database.around = failing(2, timeout, isApplied);
     expect(await pipeline.measure('d', [SAMPLE])).toBe('accepted');
@@ -136,7 +136,7 @@ describe('Pipeline: temporary failure of the database', () => {
     expect(await pipeline.deadLetters()).toEqual([]);
   });
 
-  test('Ingest: process stops during retries: fails as unavailable, counted as unsettled, no dead letter', async () => {
+  test('Ingest: process stops during retries: the message fails as unavailable, counted as unsettled, without a dead letter', async () => {
     const pipeline = await start();
     pipeline.database.around = failing(Number.POSITIVE_INFINITY, timeout, false);
     const failed = pipeline.measure('d', [SAMPLE]).catch((error) => error);
@@ -150,7 +150,7 @@ describe('Pipeline: temporary failure of the database', () => {
   });
 });
 
-test('Ingest: a programming error during a write: dead letter rejected, and the next message is stored', async () => {
+test('Ingest: a TypeError during a write: dead letter with code rejected, and the next message is stored', async () => {
   const pipeline = await start();
   pipeline.database.around = failing(1, () => new TypeError('a defect'), false);
   expect(await pipeline.measure('d', [SAMPLE])).toBe('refused');
@@ -159,7 +159,7 @@ test('Ingest: a programming error during a write: dead letter rejected, and the 
   expect(await pipeline.samples('d', 's', NOW)).toEqual([[NOW, 1]]);
 });
 
-test('Ingest: database refuses the payload of a dead letter: counts are stored, then the message is acknowledged', async () => {
+test('Ingest: database refuses the payload of a dead letter: a dead letter without it is stored before the acknowledgement', async () => {
   const writes = new HeldWrites();
   const pipeline = await start({ writes });
   pipeline.database.around = async ({ table, queries }, run) => {
@@ -175,7 +175,7 @@ test('Ingest: database refuses the payload of a dead letter: counts are stored, 
   expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
 });
 
-test('Ingest: device disconnects while its message waits for budget: not begun, and the next message is stored', async () => {
+test('Ingest: device disconnects while its message waits for memory: not stored, and the next message is stored', async () => {
   const pipeline = await start();
   /** @type {() => void} */
   let release = () => {};
@@ -209,7 +209,7 @@ test.each([
   ['a day behind', -86_400_000],
   ['10 min ahead', 600_000],
 ])(
-  'Ingest: clock is %s: no message is judged or acknowledged until the clock is right',
+  'Ingest: clock is %s: no message is stored or acknowledged until the clock is right',
   async (_, wrongMs) => {
     const clock = { differenceMs: wrongMs };
     const pipeline = await start({
@@ -244,7 +244,7 @@ test.each([
   },
 );
 
-test('Ingest: clock becomes wrong before the commit of a refusal: no acknowledgement until the clock is right', async () => {
+test('Ingest: clock becomes wrong before a dead letter is committed: no acknowledgement until the clock is right', async () => {
   const clock = { differenceMs: 0 };
   const writes = new HeldWrites();
   const pipeline = await start({

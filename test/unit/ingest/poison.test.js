@@ -71,9 +71,9 @@ const goodOf = (elements, sensor) =>
 test.each([
   ['one hour', [0]],
   ['two hours', [0, HOUR]],
-  ['an hour of now and a late one', [0, 5 * HOUR]],
+  ['the current hour and a late hour', [0, 5 * HOUR]],
 ])(
-  'Ingest: the database refuses a message of %s: one dead letter, and the next message is stored',
+  'Ingest: the database refuses a message with samples of %s: one dead letter, and the next message is stored',
   async (_, ago) => {
     const pipeline = await start();
     const elements = ago.flatMap(
@@ -92,7 +92,7 @@ test.each([
   },
 );
 
-test('Ingest: the database refuses posted samples: the answer reports 0 as accepted', async () => {
+test('HTTP submission: the database refuses the samples: the result is 0 accepted, with code rejected', async () => {
   const pipeline = await start();
   /** @type {Element[]} */
   const elements = [
@@ -105,7 +105,7 @@ test('Ingest: the database refuses posted samples: the answer reports 0 as accep
   });
 });
 
-test('Ingest: the database refuses lines, two of them with one time: all three count as refused, none as merged', async () => {
+test('Line protocol: the database refuses one of three lines: all three count as refused, none as merged', async () => {
   const pipeline = await start();
   const text = `m,device=d s=1 ${NOW}\nm,device=d s=2 ${NOW}\nm,device=d s=${POISON} ${NOW + 1}\n`;
   const result = await pipeline.ingest.submitLines({
@@ -125,7 +125,7 @@ test('Ingest: the database refuses lines, two of them with one time: all three c
   expect(await pipeline.metric('iot_ingest_merged_total')).toBe(0);
 });
 
-test('Ingest: a refused message shares its request with a good one: the good message is retried in one request', async () => {
+test('Ingest: a refused message shares its request with another message: that message is retried in one request', async () => {
   const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' });
   /** @type {Element[]} */
   const known = [
@@ -158,7 +158,7 @@ test('Ingest: a refused message shares its request with a good one: the good mes
   expect(pipeline.database.requests).toBe(4);
 });
 
-test('Ingest: a good message is retried without its refused neighbor: acknowledged only after that write', async () => {
+test('Ingest: a message is retried without the refused message of its request: acknowledged only after the retry', async () => {
   const writes = new HeldWrites();
   const pipeline = await start({ INGEST_MAX_IN_FLIGHT: '1' }, writes);
   await pipeline.measure('d', asJson([['a', NOW - 1, 0]]));

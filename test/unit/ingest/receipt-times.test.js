@@ -60,7 +60,7 @@ async function deadLetters() {
 }
 
 describe('Messages of a device in the same ms, without a time: all values are stored', () => {
-  test('Messages of a device in one ms without a time: over MQTT: all values are stored', async () => {
+  test('Messages of a device in one ms without a time: received over MQTT: each value is stored at its own ms', async () => {
     await start();
     for (const value of [1, 2, 3]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
     await pipeline.measure('other', [{ sensor_id: 's', value: 4 }]);
@@ -72,7 +72,7 @@ describe('Messages of a device in the same ms, without a time: all values are st
     expect(await pipeline.samples('other', 's', NOW)).toEqual([[NOW, 4]]);
   });
 
-  test('Messages of a device in one ms: SenML with times that count from the receipt: all values are stored', async () => {
+  test('Messages of a device in one ms: SenML with relative times: each value is stored at its own ms', async () => {
     await start();
     for (const v of [1, 2]) await pipeline.measure('d', [{ n: 's', v, t: -5 }]);
     expect(await pipeline.samples('d', 's', NOW - 5000)).toEqual([
@@ -81,13 +81,13 @@ describe('Messages of a device in the same ms, without a time: all values are st
     ]);
   });
 
-  test('Messages of a device in one ms without a time: on a mapped topic: all values are stored', async () => {
+  test('Messages of a device in one ms without a time: received on a mapped topic: all values are stored', async () => {
     await start();
     for (const value of ['1', '2.5', '3']) await pipeline.accept('farm/d/s', value);
     expect((await pipeline.samples('d', 's', NOW)).map(([, value]) => value)).toEqual([1, 2.5, 3]);
   });
 
-  test('Messages of a device in one ms without a time: over HTTP, as JSON and line protocol: all values are stored', async () => {
+  test('Messages of a device in one ms without a time: posted over HTTP, as JSON and line protocol: all values are stored', async () => {
     await start();
     for (const value of [1, 2]) await pipeline.submit('d', [{ sensor_id: 'm.s', value }]);
     for (const value of [3, 4]) await submitLines(`m,device=d s=${value}\nm,device=e s=${value}\n`);
@@ -96,7 +96,7 @@ describe('Messages of a device in the same ms, without a time: all values are st
   });
 });
 
-test('Messages of a device in one ms: with times: each keeps its time', async () => {
+test('Messages of a device in one ms: values have a time: stored at that time', async () => {
   await start();
   for (const value of [1, 2]) await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value }]);
   await pipeline.measure('d', [{ sensor_id: 't', value: 3 }]);
@@ -105,10 +105,10 @@ test('Messages of a device in one ms: with times: each keeps its time', async ()
 });
 
 test.each([
-  ['a topic of the contract', 'iot/v1/d/measurements', (/** @type {number} */ value) => `{"s":${value}}`],
+  ['a topic of Millrace', 'iot/v1/d/measurements', (/** @type {number} */ value) => `{"s":${value}}`],
   ['a mapped topic', 'farm/d/s', String],
 ])(
-  'Dead letters of %s in the same ms, without a time: replays store all values, each once',
+  'Dead letters of messages in one ms without a time on %s: replays store all values, each once',
   async (_, topic, payloadOf) => {
     await start({ AUTO_REGISTER: 'false' });
     for (const value of [1, 2, 3]) await pipeline.accept(topic, payloadOf(value));
@@ -128,7 +128,7 @@ test.each([
   ['an array', [1, 2, 3].map((value) => ({ sensor_id: 's', value }))],
   ['SenML', [1, 2, 3].map((v) => ({ n: 's', v }))],
   ['maps of sensors', [1, 2, 3].map((value) => ({ temp: value }))],
-])('One message as %s: values of a sensor without a time: each gets its own instant', async (_, elements) => {
+])('One message as %s: values of a sensor without a time: each gets its own ms', async (_, elements) => {
   await start();
   await pipeline.measure('d', elements);
   expect(await pipeline.submit('d', elements)).toEqual({ accepted: 3, refused: [] });
@@ -137,7 +137,7 @@ test.each([
   expect(values).toEqual([1, 2, 3, 1, 2, 3]);
 });
 
-test('One message: one sensor by name and by id, without a time: each value gets its own instant', async () => {
+test('One message without times: one sensor by name and by id: each value gets its own ms', async () => {
   await start();
   const id = identifySensor(String(identifyDevice('d')?.id), 's')?.id;
   await pipeline.measure('d', [
@@ -149,13 +149,13 @@ test('One message: one sensor by name and by id, without a time: each value gets
   expect(values.sort()).toEqual([1, 2, 3]);
 });
 
-test('Line protocol: several lines of a sensor without a time: each value gets its own instant', async () => {
+test('Line protocol: several lines of a sensor without a time: each value gets its own ms', async () => {
   await start();
   await submitLines('m,device=d s=1\nm,device=d s=2\nm,device=d s=3\n');
   expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3]);
 });
 
-test('Values without a time: refused because RELATIVE_TIMES is off: a replay stores each value at its own instant', async () => {
+test('Values without a time: refused because RELATIVE_TIMES is off: replays store each value at its own ms', async () => {
   await start({ RELATIVE_TIMES: 'false' });
   await pipeline.measure('d', [
     { sensor_id: 's', value: 1 },
@@ -172,7 +172,7 @@ test('Values without a time: refused because RELATIVE_TIMES is off: a replay sto
   ]);
 });
 
-test('Values without a time: a process starts while the newest sample is ahead of the clock: no instant is reused', () => {
+test('Values without a time: process starts, and the newest sample is ahead of the clock: the value gets a later ms', () => {
   const device = blankDevice({ ...DEVICE, group: 0, retiredAt: null });
   const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, 's'));
   const known = {
@@ -193,7 +193,7 @@ const message = fc.record({
   again: fc.boolean(),
 });
 
-test('Values without a time: any messages and redeliveries: instants are unique and in order of arrival', () => {
+test('Values without a time: any messages and redeliveries: assigned times are unique, and in order of arrival', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 60 }), (messages) => {
       const times = new ReceiptTimes({ maxAheadMs: 300_000 });
@@ -224,7 +224,7 @@ test('Values without a time: any messages and redeliveries: instants are unique 
   );
 });
 
-test('Receipt times: a sensor gets ahead of the clock by MAX_CLOCK_SKEW: its messages wait for the clock', () => {
+test('Values without a time: assigned times exceed the clock by MAX_CLOCK_SKEW: further messages wait', () => {
   const times = new ReceiptTimes({ maxAheadMs: 2000 });
   const place = (/** @type {number} */ receivedAt) =>
     times.place(batchOf(receivedAt, [['s', 0, 1]]), DEVICE, null, receivedAt, { from: null });
@@ -234,7 +234,7 @@ test('Receipt times: a sensor gets ahead of the clock by MAX_CLOCK_SKEW: its mes
   expect(place(NOW + 500)).toBe(0);
 });
 
-test('Receipt times: the clock is set back: assigned times follow the clock', () => {
+test('Values without a time: the clock is set back: assigned times follow the clock', () => {
   const times = new ReceiptTimes({ maxAheadMs: 2000 });
   const back = NOW - 3_600_000;
   for (const receivedAt of [NOW, back, back]) {
@@ -244,7 +244,7 @@ test('Receipt times: the clock is set back: assigned times follow the clock', ()
   }
 });
 
-test('Values without a time: device not in memory, database answers late: instants follow the order of arrival', async () => {
+test('Values without a time: database answers late with a new device: assigned times follow the order of arrival', async () => {
   const turns = fc.infiniteStream(fc.nat(6));
   let devices = 0;
   /** @type {() => Promise<void>} */
@@ -277,7 +277,7 @@ test('Values without a time: device not in memory, database answers late: instan
 /** More microtasks than a look-up of a device takes. */
 const LOOK_UP_TICKS = 150;
 
-test('Values without a time: a message arrives in any microtask of the read of its device: it gets the later instant', async () => {
+test('Values without a time: a message arrives during the read of its device: stored 1 ms after the first message', async () => {
   const before = await start();
   const devices = Array.from({ length: LOOK_UP_TICKS }, (_, ticks) => `looked-up-${ticks}`);
   for (const device of devices) await before.measure(device, [{ sensor_id: 's', ts: NOW - 1000, value: 0 }]);
@@ -306,7 +306,7 @@ test.each([
   ['a', 'b'],
   ['b', 'a'],
 ])(
-  'Values without a time: two sensors have values slightly ahead of the clock, %s first: all are stored',
+  'Values without a time: two sensors, %s first, have samples ahead of the clock: all values are stored',
   async (...order) => {
     await start();
     for (const sensor of order) await pipeline.measure('d', [{ sensor_id: sensor, value: 0 }]);

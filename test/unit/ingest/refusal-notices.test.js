@@ -26,7 +26,7 @@ function noticesWithLog() {
   return { lines, notices: new RefusalNotices({ logger: pino(log), everyMs: EVERY_MS }) };
 }
 
-test('Refusal notices: several refusals: the first is logged at once, the others are summed up by reason', async () => {
+test('Log of refused messages: four refusals: the first is logged at once, the others in one line with sums by code', async () => {
   const { lines, notices } = noticesWithLog();
   notices.refused('iot/v1/a/measurements', { not_numeric: 1, bad_id: 2 }, FIRST);
   notices.refused('iot/v1/a/measurements', { not_numeric: 2 }, FIRST);
@@ -44,7 +44,7 @@ test('Refusal notices: several refusals: the first is logged at once, the others
   });
 });
 
-test('Refusal notices: dropped messages: counted too, and each sum starts at 0', async () => {
+test('Log of refused messages: messages on unknown topics: logged as dropped, and each sum starts from 0', async () => {
   const { lines, notices } = noticesWithLog();
   notices.unknownTopic('elsewhere');
   notices.unknownTopic('else\nwhere');

@@ -51,7 +51,7 @@ function submitSlowly(own, bytes) {
   return { done, receive: () => receive(Buffer.from(JSON.stringify([measured(1)]))) };
 }
 
-test('Submission: one of two measurements is refused: both are counted, and the commit time is recorded', async () => {
+test('HTTP submission: one of two measurements is refused: process statistics count one of each, and one commit time', async () => {
   const own = await start();
   const result = await own.submit('d', [measured(1), { sensor_id: 's', ts: NOW, value: 'x' }]);
   expect(result).toMatchObject({ accepted: 1, refused: [{ index: 1, code: 'not_numeric' }] });
@@ -68,7 +68,7 @@ test('Submission: one of two measurements is refused: both are counted, and the 
   expect(await own.metric('iot_ingest_dead_letters_total{code="not_numeric"}')).toBe(1);
 });
 
-test('Submission: the commit is pending: not counted yet, and the device can submit another hour', async () => {
+test('HTTP submission: its commit is pending: not counted as settled yet, and the device can submit another hour', async () => {
   const HOUR_MS = 3_600_000;
   let isHeld = true;
   /** @type {() => void} */
@@ -96,7 +96,7 @@ test('Submission: the commit is pending: not counted yet, and the device can sub
   expect(own.ingest.submittedBytes).toBe(0);
 });
 
-test('Submission: messages fill the byte budget: refused as busy', async () => {
+test('HTTP submission: MQTT messages fill the byte budget: refused as busy', async () => {
   /** @type {() => void} */
   let release = () => {};
   const released = new Promise((resolve) => {
@@ -115,7 +115,7 @@ test('Submission: messages fill the byte budget: refused as busy', async () => {
   expect(await own.submit('d', [measured(1)])).toEqual({ accepted: 1, refused: [] });
 });
 
-test('Submission: slow senders hold 16 MiB: the next sender is refused as busy until one of them is done', async () => {
+test('HTTP submission: slow senders hold 16 MiB: the next sender is refused as busy until a slow sender is done', async () => {
   const own = await start();
   const slow = submitSlowly(own, 15 * 1024 * 1024);
   expect(own.ingest.submittedBytes).toBeGreaterThan(15 * 1024 * 1024);
@@ -130,7 +130,7 @@ test('Submission: slow senders hold 16 MiB: the next sender is refused as busy u
   expect(await last.done).toEqual({ accepted: 1, refused: [] });
 });
 
-test('Submission: large posts of line protocol each name a new device: no name keeps its post in memory', async () => {
+test('HTTP submission: 100 posts of line protocol, each for a new device: their payloads do not stay in memory', async () => {
   const POSTS = 100;
   const POST_BYTES = 300_000;
   const own = await start();

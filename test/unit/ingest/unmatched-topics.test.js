@@ -11,7 +11,7 @@ const messageOn = (topic, payload = '1', receivedAt = START) => ({
 });
 
 describe('Unmatched topics', () => {
-  test('Unmatched topics: several messages: counted by topic, the newest first, with the newest payload', () => {
+  test('List of unmatched topics: several messages: one entry per topic with count and last payload, newest first', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     topics.note(messageOn('a', 'first', START + 1));
     topics.note(messageOn('b', 'other', START + 2));
@@ -23,7 +23,7 @@ describe('Unmatched topics', () => {
     ]);
   });
 
-  test('Unmatched topics: more topics than the limit: the least recently seen topic is removed', () => {
+  test('List of unmatched topics: more topics than the limit: the topic with the oldest message is removed', () => {
     const topics = new UnmatchedTopics({ clock: () => START, maxTopics: 3 });
     for (const topic of ['a', 'b', 'c', 'a', 'd']) topics.note(messageOn(topic));
     expect(topics.list().map(({ topic, count }) => [topic, count])).toEqual([
@@ -33,7 +33,7 @@ describe('Unmatched topics', () => {
     ]);
   });
 
-  test('Unmatched topics: large payload: only its first 2 KiB stay in memory', () => {
+  test('List of unmatched topics: payload of 1 MB: only its first 2 KiB stay in memory', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     const large = Buffer.alloc(1_000_000, 'x');
     topics.note(messageOn('a', large));
@@ -42,13 +42,13 @@ describe('Unmatched topics', () => {
     expect(kept?.payload.buffer.byteLength).toBe(2048);
   });
 
-  test('Unmatched topics: small payload: copied, so it keeps no pool of Node.js alive', () => {
+  test('List of unmatched topics: payload of 1 byte: copied, so only 1 byte stays in memory', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     topics.note(messageOn('a', 'x'));
     expect(topics.list()[0]?.payload.buffer.byteLength).toBe(1);
   });
 
-  test('Unmatched topics: long topic: its first 511 characters are kept, with a mark', () => {
+  test('List of unmatched topics: topic of 60,000 characters: its first 511 characters are stored, with an ellipsis', () => {
     const topics = new UnmatchedTopics({ clock: () => START });
     topics.note(messageOn('t'.repeat(60_000)));
     topics.note(messageOn('t'.repeat(50_000)));

@@ -88,7 +88,7 @@ const plan = fc.record({
   failures: fc.array(fc.constantFrom(/** @type {const} */ ('no'), 'before', 'after'), { maxLength: 4 }),
 });
 
-test('Ingest: concurrent overlapping messages, failing requests: all samples are stored, and latest is the newest', async () => {
+test('Ingest: overlapping concurrent messages and failing writes: all samples are stored, and the latest value is the newest', async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(plan, async ({ messages, failures }) => {
@@ -113,26 +113,29 @@ describe('Message committed after a newer one', () => {
   test.each([
     ['an older instant', NOW - 1000, 9],
     ['the same instant and a smaller value', NOW, 1],
-  ])('Ingest: %s is committed later: latest and live readers keep the newest', async (title, ts, value) => {
-    const device = title.replaceAll(' ', '-');
-    await measure(device, [[NOW - DAY, 0]]);
-    pipeline.published.length = 0;
-    const held = writes.hold({ write: 'write_latest' });
-    const newest = measure(device, [[NOW, 2]]);
-    await held.reached();
-    const overtaken = measure(device, [[ts, value]]);
-    await writes.quiet();
-    await held.release();
-    await Promise.all([newest, overtaken]);
-    expect(pipeline.published).toEqual([{ sensor: 's', value: 2 }]);
-    expect(await pipeline.latest(device)).toEqual({ s: [NOW, 2] });
+  ])(
+    'Ingest: %s is committed later: latest and live readers have the newest value',
+    async (title, ts, value) => {
+      const device = title.replaceAll(' ', '-');
+      await measure(device, [[NOW - DAY, 0]]);
+      pipeline.published.length = 0;
+      const held = writes.hold({ write: 'write_latest' });
+      const newest = measure(device, [[NOW, 2]]);
+      await held.reached();
+      const overtaken = measure(device, [[ts, value]]);
+      await writes.quiet();
+      await held.release();
+      await Promise.all([newest, overtaken]);
+      expect(pipeline.published).toEqual([{ sensor: 's', value: 2 }]);
+      expect(await pipeline.latest(device)).toEqual({ s: [NOW, 2] });
 
-    // The memory of ingest has the newest value as well, so an older value is not published.
-    await measure(device, [[NOW - 500, 7]]);
-    expect(pipeline.published).toHaveLength(1);
-  });
+      // The memory of ingest has the newest value as well, so an older value is not published.
+      await measure(device, [[NOW - 500, 7]]);
+      expect(pipeline.published).toHaveLength(1);
+    },
+  );
 
-  test('Ingest: a greater value for the same instant: latest and live readers get it', async () => {
+  test('Ingest: a greater value for the same instant: latest value and live readers get the greater value', async () => {
     await measure('greater', [[NOW, 1]]);
     pipeline.published.length = 0;
     await measure('greater', [[NOW, 2]]);
@@ -141,7 +144,7 @@ describe('Message committed after a newer one', () => {
   });
 });
 
-test('Ingest: a value reaches live readers: only after its commit', async () => {
+test('Ingest: a new value: published to live readers only after the commit', async () => {
   pipeline.published.length = 0;
   for (const write of ['write_measurements', 'write_latest']) {
     const held = writes.hold({ write });
@@ -158,7 +161,7 @@ test('Ingest: a value reaches live readers: only after its commit', async () => 
 describe('last_seen', () => {
   const element = { sensor_id: 's', ts: NOW, value: 1 };
 
-  test('Ingest: retained measurements: stored, and last_seen stays empty', async () => {
+  test('Ingest: retained measurements: stored, but last_seen stays empty', async () => {
     const before = await pipeline.metric('iot_ingest_end_to_end_seconds_count');
     await pipeline.measure('retained', [element], { retained: true });
     expect(await pipeline.samples('retained', 's', FROM)).toEqual([[NOW, 1]]);
@@ -166,7 +169,7 @@ describe('last_seen', () => {
     expect(await pipeline.metric('iot_ingest_end_to_end_seconds_count')).toBe(before);
   });
 
-  test('Ingest: a live message arrives: last_seen is its receipt time', async () => {
+  test('Ingest: a live message, then a retained message: last_seen is the receipt time of the live message', async () => {
     await pipeline.measure('seen', [element], { receivedAt: NOW });
     expect(await pipeline.lastSeen('seen')).toBe(NOW);
     // A later replay does not show that the device is active now.
@@ -179,7 +182,7 @@ describe('Values of one message', () => {
   /** @param {string} name */
   const counted = async (name) => Number(await pipeline.metric(`iot_ingest_${name}_total`));
 
-  test('Ingest: two values for an instant: each such instant counts as a conflict', async () => {
+  test('Ingest metrics: two values for each of three instants: iot_ingest_conflicts_total counts 3', async () => {
     const before = await counted('conflicts');
     const twice = [NOW, NOW + 1, NOW + 2].flatMap((ts) => [ts, ts]);
     await measure('conflict', [
@@ -191,7 +194,7 @@ describe('Values of one message', () => {
     expect((await counted('conflicts')) - before).toBe(3);
   });
 
-  test('Ingest: time is missing or counts from now: each such sample counts as relative', async () => {
+  test('Ingest metrics: samples without an absolute time: each is counted in iot_ingest_relative_times_total', async () => {
     const before = await counted('relative_times');
     await pipeline.measure('relative', [
       { sensor_id: 's', value: 1 },

@@ -40,7 +40,7 @@ async function startWide() {
   };
 }
 
-test('Wide device: hours are sent again: the number of parts of each hour is written once', async () => {
+test('Device with 100 sensors: its hours are sent again: the number of partitions of each hour is written only once', async () => {
   const pipeline = await startWide();
   const before = pipeline.written();
   await pipeline.measureHours(3);
@@ -48,7 +48,7 @@ test('Wide device: hours are sent again: the number of parts of each hour is wri
   expect(pipeline.written() - before).toBe(2);
 });
 
-test('Wide device: more than 1,000 hours: the writer forgets old hours, and writes their number of parts again', async () => {
+test('Device with 100 sensors: over 1,000 hours are sent: the number of partitions of old hours is written again', async () => {
   const pipeline = await startWide();
   // These hours include the hour of the first message, so there are 1,000.
   await pipeline.measureHours(1000);

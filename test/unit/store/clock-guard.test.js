@@ -18,14 +18,14 @@ function clockWith({ difference = async () => 0, periods } = {}) {
   return { held, trusted };
 }
 
-test('Clock guard: the clock agrees with the database: now() returns the time at once', async () => {
+test('Clock guard: the server clock agrees with the database: now() returns the time at once', async () => {
   const { trusted } = clockWith({ difference: async () => -60_000 });
   await trusted.start();
   expect(trusted.now()).toBe(1_000_000);
   trusted.stop();
 });
 
-test('Clock guard: clock not compared yet, or wrong: now() waits, then returns the time of that moment', async () => {
+test('Clock guard: the server clock is not compared yet, or wrong: now() waits until the clock is right', async () => {
   let ahead = 60_001;
   const { held, trusted } = clockWith({ difference: async () => ahead, periods: PERIODS });
   const first = trusted.now();
@@ -40,7 +40,7 @@ test('Clock guard: clock not compared yet, or wrong: now() waits, then returns t
   trusted.stop();
 });
 
-test('Clock guard: the clock jumps at run time: it is compared with the database before now() resolves', async () => {
+test('Clock guard: the server clock jumps at run time: now() resolves only after a new comparison with the database', async () => {
   let compared = 0;
   const { held, trusted } = clockWith({ difference: async () => compared++ });
   await trusted.start();
@@ -53,7 +53,7 @@ test('Clock guard: the clock jumps at run time: it is compared with the database
   trusted.stop();
 });
 
-test('Clock guard: the clock turns wrong between two comparisons: it is compared often until it agrees', async () => {
+test('Clock guard: the server clock turns wrong between two comparisons: compared often until the clock is right', async () => {
   let ahead = 0;
   const { held, trusted } = clockWith({
     difference: async () => ahead,
@@ -70,7 +70,7 @@ test('Clock guard: the clock turns wrong between two comparisons: it is compared
   trusted.stop();
 });
 
-test('Clock guard: the database does not answer: the result of the last comparison stays', async () => {
+test('Clock guard: the database does not answer: the clock is judged by the last comparison', async () => {
   let away = false;
   const { trusted } = clockWith({
     difference: async () => {
@@ -89,7 +89,7 @@ test('Clock guard: the database does not answer: the result of the last comparis
   trusted.stop();
 });
 
-test('Clock guard: the process stops while a caller waits for the time: the wait fails with unavailable', async () => {
+test('Clock guard: the process stops while now() waits: now() rejects as unavailable', async () => {
   const { trusted } = clockWith({ difference: async () => 1e9 });
   await trusted.start();
   const waiting = trusted.now();

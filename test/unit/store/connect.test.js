@@ -26,14 +26,14 @@ describe('Connection: the database cannot read its accounts: it is away', () => 
     'Cannot achieve consistency level for cl LOCAL_ONE. Requires 1, alive 0',
     'Operation timed out for system.roles - received only 0 responses from 1 CL=LOCAL_ONE.',
     'Could not verify password',
-  ])('Connection: login fails with "%s": reported as database_away', (message) => {
+  ])('Cassandra connection: login fails with %s: reported as database_away', (message) => {
     expect(explained(message)).toMatchObject({
       code: 'database_away',
       message: expect.stringContaining(message),
     });
   });
 
-  test('Connection: one node cannot read the accounts, another refuses the password: reported as bad_settings', () => {
+  test('Cassandra connection: one node cannot read the accounts, another refuses the password: reported as bad_settings', () => {
     expect(explained(AWAY, WRONG)).toMatchObject({
       code: 'bad_settings',
       message: `The database at db:9042 refuses CQL_USERNAME and CQL_PASSWORD: ${WRONG}`,
@@ -47,7 +47,7 @@ describe('Connection: the database refuses the account: the settings are wrong',
     'Username and/or password are incorrect',
     'u is not permitted to log in',
     'Authentication provider not set',
-  ])('Connection: login fails with "%s": reported as bad_settings', (message) => {
+  ])('Cassandra connection: login fails with %s: reported as bad_settings', (message) => {
     expect(explained(message)).toMatchObject({
       code: 'bad_settings',
       message: expect.stringContaining(message),
@@ -56,13 +56,13 @@ describe('Connection: the database refuses the account: the settings are wrong',
 });
 
 describe('Permissions of CQL_USERNAME', () => {
-  test('Database permissions: the role lacks SELECT on a table: reported as bad_settings', () => {
+  test('Cassandra permissions: the role lacks SELECT on a table: reported as bad_settings', () => {
     const error = new errors.ResponseError(0x2100, 'User u has no SELECT permission on <table iot.latest>');
     expect(isForbidden(error)).toBe(true);
     expect(missingPermission(error, 'u')).toMatchObject({ code: 'bad_settings' });
   });
 
-  test('Database permissions: the database cannot read them: not reported as missing', () => {
+  test('Cassandra permissions: the database cannot read the permissions: not reported as a missing permission', () => {
     const message = 'Unable to perform authorization of permissions: Cannot achieve consistency level ONE';
     const error = new errors.ResponseError(0x2100, message);
     expect(isForbidden(error)).toBe(false);

@@ -21,13 +21,13 @@ test.each(
       (info) => policy.onRequestError(info, 1, new errors.OperationTimedOutError('late', 'node')),
     ],
   ]),
-)('Retry policy: %s: retried on the same node, up to 10 times', (_, decide) => {
+)('Cassandra driver retry policy: %s: retried on the same node, up to 10 times', (_, decide) => {
   expect(decide(after(0))).toEqual({ decision: retry, useCurrentHost: true });
   expect(decide(after(9))).toMatchObject({ decision: retry });
   expect(decide(after(10))).toEqual({ decision: rethrow });
 });
 
-test('Retry policy: a plain write: not retried after a timeout; after a broken connection another node is used', () => {
+test('Cassandra driver retry policy: plain write: not retried after a timeout; after a broken connection on another node', () => {
   expect(policy.onWriteTimeout(after(0), 1, 0, 1, 'SIMPLE')).toEqual({ decision: rethrow });
   expect(policy.onRequestError(after(0), 1, new Error('reset'))).toMatchObject({ useCurrentHost: false });
 });

@@ -25,13 +25,13 @@ async function statementsOn(server) {
   return sent;
 }
 
-test('Scans: ScyllaDB: each statement ends with BYPASS CACHE', async () => {
+test('Reads of many rows: database is ScyllaDB: each SELECT ends with BYPASS CACHE', async () => {
   const sent = await statementsOn('scylla');
   expect(sent).toHaveLength(3);
   for (const cql of sent) expect(cql).toMatch(/^SELECT .* WHERE [^;]* \?( LIMIT \?)? BYPASS CACHE$/);
 });
 
-test('Scans: Cassandra: the statements equal those for ScyllaDB without BYPASS CACHE', async () => {
+test('Reads of many rows: database is Cassandra: the same SELECT statements, without BYPASS CACHE', async () => {
   const sent = await statementsOn('cassandra');
   for (const cql of sent) expect(cql).not.toMatch(/BYPASS/);
   expect((await statementsOn('scylla')).map((cql) => cql.replace(' BYPASS CACHE', ''))).toEqual(sent);

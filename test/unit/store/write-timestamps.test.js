@@ -11,21 +11,21 @@ function createTimestamps() {
   return { clock, next: () => Number(timestamps.next(client)) };
 }
 
-test('Write timestamps: many in one ms: each is greater than the previous one', () => {
+test('Cassandra write timestamps: 2,500 in one ms: each is greater than the previous timestamp', () => {
   const { next } = createTimestamps();
   const made = Array.from({ length: 2500 }, next);
   expect(made[0]).toBe(NOW * 1000);
   expect(made.every((micros, index) => index === 0 || micros > Number(made[index - 1]))).toBe(true);
 });
 
-test('Write timestamps: the clock is set back within the allowed difference: timestamps still increase', () => {
+test('Cassandra write timestamps: the clock is set back within the allowed difference: timestamps still increase', () => {
   const { clock, next } = createTimestamps();
   const before = next();
   clock.now -= MOST_CLOCK_DIFFERENCE_MS;
   expect(next()).toBe(before + 1);
 });
 
-test('Write timestamps: the clock was two hours ahead and is corrected: timestamps follow the clock again', () => {
+test('Cassandra write timestamps: the clock was two hours ahead and is corrected: timestamps follow the clock again', () => {
   const { clock, next } = createTimestamps();
   clock.now += 2 * HOUR_MS;
   next();

@@ -22,7 +22,7 @@ async function listOf(source) {
   return list;
 }
 
-test('Statistics of an hour: samples arrived within five minutes before the read, or later: not exact', () => {
+test('Statistics of an hour: late samples arrived at most five minutes before the read, or later: not exact', () => {
   const readFrom = 10 * HOUR_MS;
   expect(isExact({ readFrom: null, lateAt: null })).toBe(false);
   expect(isExact({ readFrom: null, lateAt: 1 })).toBe(false);
@@ -32,18 +32,18 @@ test('Statistics of an hour: samples arrived within five minutes before the read
   expect(isExact({ readFrom, lateAt: readFrom + 1 })).toBe(false);
 });
 
-test('Late rule: an hour closes one hour after its end: commits from five minutes before that are late', () => {
+test('Late samples: an hour closes one hour after its end: commits from five minutes before that count as late', () => {
   const hour = 10 * HOUR_MS;
   expect(closingOf(hour)).toBe(12 * HOUR_MS);
   expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS - 1)).toBe(false);
   expect(isLate(hour, 12 * HOUR_MS - FIVE_MINUTES_MS)).toBe(true);
 });
 
-test('Second pass over a day: due one day after the last hour of the day has closed', () => {
+test('Second packing of a day: due one day after the last hour of the day has closed', () => {
   expect(settlingOf(0)).toBe(DAY_MS + HOUR_MS + DAY_MS);
 });
 
-test('Page iterator: several pages, also empty ones: items in order, and later pages are read only if needed', async () => {
+test('Page iterator: several pages, some empty: items come in order, and later pages are read only if needed', async () => {
   const pages = [
     { items: [1, 2], next: 'a' },
     { items: [], next: 'b' },
@@ -80,7 +80,7 @@ test('forEachConcurrently: one of several tasks fails: no new task starts, and a
   expect(done.length).toBeLessThan(10);
 });
 
-test('isSame: two series: equal only if all times and values agree bit by bit', () => {
+test('isSame(): two series of samples: equal only if all times and values agree bit by bit', () => {
   const one = { times: [1, 2], values: [0, 5] };
   expect(isSame(one, { times: new Float64Array([1, 2]), values: new Float64Array([0, 5]) })).toBe(true);
   expect(isSame(one, { times: [1, 2], values: [-0, 5] })).toBe(false);
@@ -88,7 +88,7 @@ test('isSame: two series: equal only if all times and values agree bit by bit', 
   expect(isSame(one, { times: [1], values: [0] })).toBe(false);
 });
 
-test('Packing steps: ingest waits for the database: a pause follows each step, and shrinks as the lag grows', async () => {
+test('History packing: ingest waits for the database: a pause follows each database step, shorter as the lag grows', async () => {
   expect(shareOf(0)).toBe(0.1);
   expect(shareOf(-HOUR_MS)).toBe(0.1);
   expect(shareOf(2 * HOUR_MS)).toBeCloseTo(0.3);
@@ -118,7 +118,7 @@ test('Packing steps: ingest waits for the database: a pause follows each step, a
   expect(rests.map(Math.round)).toEqual([180, 20, 2000]);
 });
 
-test('History rows: an hour of 70,000 samples: split into rows of at most 65,536', () => {
+test('History rows: an hour of 70,000 samples: split into rows of 65,536 and 4,464', () => {
   const times = Array.from({ length: 70_000 }, (_, at) => at);
   const rows = [...historyRows(0, { times, values: times })];
   const read = rows.map((row) => unpackSamples(0, row));
@@ -131,7 +131,7 @@ test('History rows: an hour of exactly 65,536 samples: one row', () => {
   expect([...historyRows(0, { times, values: times })]).toHaveLength(1);
 });
 
-test('Packing step: database unavailable: retried until it succeeds; packing stops: no step starts, no pause continues', async () => {
+test('History packing: database unavailable: a step is retried until it succeeds; after stop() no step begins', async () => {
   const retry = new Retry({ logger, onRetry: () => {} });
   // With a real clock the pauses between retries would count as work, and the rest would be nine times as long.
   const monotonic = () => 0;
@@ -162,7 +162,7 @@ function packingOfEightDays() {
   return { behind, clock, warn };
 }
 
-test('Packing lag: several groups: the slowest group counts, and a warning follows after a quarter of BATCH_DAYS', () => {
+test('Lag of history packing: several device groups: the slowest group counts; one warning after a quarter of BATCH_DAYS', () => {
   const { behind, clock, warn } = packingOfEightDays();
   expect([behind.behindMs(), behind.overdueMs()]).toEqual([0, 0]);
   behind.note(0, clock.now - 2 * HOUR_MS);
@@ -179,7 +179,7 @@ test('Packing lag: several groups: the slowest group counts, and a warning follo
   expect(behind.behindMs()).toBe(0);
 });
 
-test('Packing lag: exactly a quarter of BATCH_DAYS: no warning; 1 ms more: a warning every ten minutes', () => {
+test('Lag of history packing: exactly a quarter of BATCH_DAYS: no warning; 1 ms more: a warning every ten minutes', () => {
   const { behind, clock, warn } = packingOfEightDays();
   behind.note(0, clock.now - 2 * DAY_MS);
   behind.warn();
@@ -195,13 +195,13 @@ test('Packing lag: exactly a quarter of BATCH_DAYS: no warning; 1 ms more: a war
   expect(warn).toHaveBeenCalledTimes(2);
 });
 
-test('Packing lag: a single group: the delay counts from the closing of its oldest unpacked hour', () => {
+test('Lag of history packing: a single device group: the delay counts from the closing of its oldest unpacked hour', () => {
   const { behind, clock } = packingOfEightDays();
   behind.note(0, clock.now - 5 * HOUR_MS);
   expect(behind.overdueMs()).toBe(3 * HOUR_MS);
 });
 
-test('Packing steps: ingest waits for the database: a step ends after its rest, and a stop cuts the rest short', async () => {
+test('History packing: ingest waits for the database: a step ends only after its pause; stop() ends the pause at once', async () => {
   const retry = new Retry({ logger, onRetry: () => {} });
   let isResting = false;
   const steps = new Steps({

@@ -39,7 +39,7 @@ function createHistory(count) {
   return { deps, sensors, started };
 }
 
-test('Aligned series: 100 sensors: returned in order, with 32 look-ups at once', async () => {
+test('Aligned series of sensors: 100 sensors: returned in order, with 32 look-ups at once', async () => {
   const { deps, sensors, started } = createHistory(100);
   const { signal } = new AbortController();
   const values = [];
@@ -56,7 +56,7 @@ test.each([
   ['bins of less than an hour', 4, HOUR - 1, 6],
   ['15,000 bins', 15_000, HOUR, 13],
   ['150,000 bins', 150_000, HOUR, 2],
-])('Aligned series: %s: the number of concurrent sensors is limited', async (_, length, narrowest, most) => {
+])('Aligned series of sensors: %s: limited number of reads at once', async (_, length, narrowest, most) => {
   const { deps, sensors, started } = createHistory(60);
   const { signal } = new AbortController();
   const empty = { ...deps, lookUp: (/** @type {any[]} */ ...args) => deps.lookUp(...args).then(() => []) };
@@ -68,7 +68,7 @@ test.each([
   expect(started).toMatchObject({ total: 60, most });
 });
 
-test('Aligned series: the client has already disconnected: no sensor is read', async () => {
+test('Aligned series of sensors: client has already disconnected: no sensor is read', async () => {
   const { deps, sensors, started } = createHistory(3);
   const gone = new Error('gone');
   const read = readAligned(deps, sensors, range, { grid, signal: AbortSignal.abort(gone) });
@@ -76,7 +76,7 @@ test('Aligned series: the client has already disconnected: no sensor is read', a
   expect(started.total).toBe(0);
 });
 
-test('Aligned series: client disconnects while a sensor is read: the read fails with that reason', async () => {
+test('Aligned series of sensors: client disconnects while a sensor is read: the read rejects with the abort reason', async () => {
   const { deps, sensors } = createHistory(1);
   const gone = new Error('gone');
   const controller = new AbortController();
@@ -85,7 +85,7 @@ test('Aligned series: client disconnects while a sensor is read: the read fails 
   await expect(read).rejects.toBe(gone);
 });
 
-test('Aligned series: a sensor has no samples after a time: later hours are not looked up', async () => {
+test('Aligned series of sensors: the newest sample lies within the range: hours after it are not looked up', async () => {
   const { deps, sensors } = createHistory(1);
   const { signal } = new AbortController();
   const [sensor] = sensors;
@@ -94,7 +94,7 @@ test('Aligned series: a sensor has no samples after a time: later hours are not 
     expect(bins.column('count')).toEqual([1, 1, 0, 0]);
 });
 
-test('Aligned series: client disconnects: no further sensor is read', async () => {
+test('Aligned series of sensors: client disconnects at the third of 100 sensors: at most 35 sensors are looked up', async () => {
   const { deps, sensors, started } = createHistory(100);
   const controller = new AbortController();
   const read = async () => {
@@ -105,7 +105,7 @@ test('Aligned series: client disconnects: no further sensor is read', async () =
   expect(started.total).toBeLessThanOrEqual(2 + 1 + 32);
 });
 
-test('Aligned series: adjacent sensors form groups: the bins of each group are added', async () => {
+test('Aligned series of sensors: every three sensors form a group: sums and counts of each group are added', async () => {
   const { deps, sensors } = createHistory(7);
   const { signal } = new AbortController();
   const read = readAligned(deps, sensors, range, { grid, signal });

@@ -16,7 +16,7 @@ const range = fc
   .map(([start, length]) => ({ from: FROM + start, to: FROM + start + length }));
 
 describe('Bins: width', () => {
-  test('Bins: a maximum number of bins: the smallest width that stays within it', () => {
+  test('Bin width: a maximum number of bins is given: the smallest width that stays within the maximum is used', () => {
     fc.assert(
       fc.property(range, fc.integer({ min: 2, max: 2000 }), (given, points) => {
         const width = widthFor(given, points);
@@ -26,7 +26,7 @@ describe('Bins: width', () => {
     );
   });
 
-  test('Bins: only one point is wanted: one bin, however long the range is', () => {
+  test('Bin width: only one bin is wanted: one bin covers the range, however long', () => {
     for (const [from, to] of [
       [0, 1],
       [FROM, FROM + DAY],
@@ -47,7 +47,7 @@ const value = fc.oneof(
   fc.double({ min: -100, max: 100, noNaN: true }),
 );
 
-test('Bins: any samples, added in any pieces: equal to brute force', () => {
+test('Bins of a series: any samples, added in pieces of any size: the points equal those of a simple calculation', () => {
   const samples = fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 3 * HOUR - 1 }), value), {
     selector: ([ts]) => ts,
     maxLength: 60,
@@ -71,7 +71,7 @@ test('Bins: any samples, added in any pieces: equal to brute force', () => {
   );
 });
 
-test('Bins: a million equal values: the average is exact', () => {
+test('Bins of a series: two million equal values: the average is exactly that value', () => {
   const times = Float64Array.from({ length: 1_000_000 }, (_, at) => FROM + at);
   const hour = { from: FROM, to: FROM + HOUR };
   const bins = new Bins(hour, uniformGrid(hour, HOUR));
@@ -80,7 +80,7 @@ test('Bins: a million equal values: the average is exact', () => {
   expect(bins.points()).toEqual([{ ts: FROM, min: 0.1, max: 0.1, avg: 0.1, count: 2_000_000 }]);
 });
 
-test('Bins: a time zone ahead of UTC: days begin at its midnight, also with half-hour offsets', () => {
+test('Bins of a series: a time zone 5.5 hours ahead of UTC: daily bins begin at local midnight', () => {
   const shift = 5.5 * HOUR;
   const given = { from: FROM, to: FROM + 2 * DAY };
   expect(binsOf(given, DAY)).toBe(2);
@@ -105,7 +105,7 @@ const WIDTHS = [
   ...[1, 7, 30, 60, 90, 120].map((days) => days * DAY),
 ];
 
-test.each(WIDTHS)('Bins: a range from zero to %i ms in one bin: the bin has this width', (width) => {
+test.each(WIDTHS)('Bin width: a range of %i ms in one bin: the bin is as wide as the range', (width) => {
   expect(widthFor({ from: 0, to: width }, 1)).toBe(width);
   expect(uniformGrid({ from: 0, to: width }, width)).toMatchObject({ length: 1, narrowest: width });
   expect(uniformGrid({ from: 0, to: width }, width).startOf(0)).toBe(0);
@@ -120,13 +120,13 @@ function averageOf(values) {
 }
 
 test.each([0.1, 10.1, 12_345.1, -12_345.1, 2 ** 900 * 1.1])(
-  'Bins: ten thousand values of %d: the average is exactly that value',
+  'Bins of a series: ten thousand values of %d: the average is exactly that value',
   (one) => {
     expect(averageOf(Array(10_000).fill(one))).toBe(one);
   },
 );
 
-test('Bins: an intermediate sum exceeds the range of a double: the average is exact', () => {
+test('Bins of a series: an intermediate sum exceeds the range of a double: the average is exact', () => {
   const { MAX_VALUE } = Number;
   const large = 2 ** 1023;
   const pairs = [...Array(600).fill(large), ...Array(600).fill(-large)];
@@ -135,12 +135,12 @@ test('Bins: an intermediate sum exceeds the range of a double: the average is ex
   expect(averageOf([MAX_VALUE, MAX_VALUE])).toBeNull();
 });
 
-test('Bins: large values hide small values and then cancel out: the average is exact', () => {
+test('Bins of a series: large values hide small values and then cancel out: the average is exact', () => {
   expect(averageOf([1, 1e100, 1, -1e100])).toBe(0.5);
   expect(averageOf([1e100, 1, -1e100, 1])).toBe(0.5);
 });
 
-test('Bins: statistics of an hour across two bins: refused; of an hour within one bin: added', () => {
+test('Bins of a series: statistics of an hour that spans two bins: refused; of an hour within one bin: added', () => {
   const given = { from: FROM, to: FROM + 4 * HOUR };
   const statistics = { count: 1, min: 1, max: 1, sum: 1, first: 1, last: 1 };
   const bins = new Bins(given, uniformGrid(given, 2 * HOUR));
@@ -153,7 +153,7 @@ test('Bins: statistics of an hour across two bins: refused; of an hour within on
   expect(bins.column('count')).toEqual([2, 1]);
 });
 
-test('Bins: samples around the range: samples from its start until before its end count', () => {
+test('Bins of a series: samples around the range: only samples from its start until before its end count', () => {
   const given = { from: FROM + 10, to: FROM + 20 };
   const bins = new Bins(given, uniformGrid(given, HOUR));
   bins.addSamples({ times: [5, 9, 10, 19, 20, 21].map((ms) => FROM + ms), values: [1, 2, 3, 4, 5, 6] });
@@ -161,7 +161,7 @@ test('Bins: samples around the range: samples from its start until before its en
   expect([bins.column('first'), bins.column('last')]).toEqual([[3], [4]]);
 });
 
-test('Bins: bins of two sensors with lost small values, or huge sums, are added: the sum is exact', () => {
+test('Bins of two sensors: sums with lost small values, or of huge values, are added: the sum is exact', () => {
   const hour = { from: FROM, to: FROM + HOUR };
   const binsOfValues = (/** @type {number[]} */ values) => {
     const bins = new Bins(hour, uniformGrid(hour, HOUR));

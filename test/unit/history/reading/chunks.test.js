@@ -29,7 +29,7 @@ async function stretches(from, to, order = 'asc', length) {
   return asked;
 }
 
-test('Chunks of a range: range is empty or reversed: nothing is looked up', async () => {
+test('Chunks of a time range: range is empty or reversed: nothing is looked up', async () => {
   expect(await stretches(0, 0)).toEqual([]);
   expect(await stretches(1, 1)).toEqual([]);
   expect(await stretches(HOUR_MS, 0)).toEqual([]);
@@ -43,14 +43,14 @@ test.each(
     ['begins a millisecond before an hour', HOUR_MS - 1, 2 * HOUR_MS, [0, 2]],
   ]),
 )(
-  'Chunks of a range: range %s: exactly the hours that it touches are looked up',
+  'Chunks of a time range: range %s: exactly the hours that the range touches are looked up',
   async (_, from, to, expected) => {
     expect(await stretches(from, to)).toEqual([expected]);
     expect(await stretches(from, to, 'desc')).toEqual([expected]);
   },
 );
 
-test('Chunks of a range: a long range: the first chunk takes four days, each further one four times more, at most 366', async () => {
+test('Chunks of a time range: 1,082 days: the first chunk spans 4 days, each further one four times more, at most 366', async () => {
   const days = 4 + 16 + 64 + 256 + 366 + 366 + 10;
   const hours = (await stretches(0, days * DAY_MS)).map(([from, to]) => [from / 24, to / 24]);
   expect(hours).toEqual([
@@ -64,7 +64,7 @@ test('Chunks of a range: a long range: the first chunk takes four days, each fur
   ]);
 });
 
-test('Chunks of a range: newest first: the last four days are read first', async () => {
+test('Chunks of a time range: newest samples first: the last four days are looked up first', async () => {
   const hours = (await stretches(0, 100 * DAY_MS, 'desc')).map(([from, to]) => [from / 24, to / 24]);
   expect(hours).toEqual([
     [96, 100],
@@ -74,7 +74,7 @@ test('Chunks of a range: newest first: the last four days are read first', async
   ]);
 });
 
-test('Chunks of a range: an initial length is given: the first chunk has this length', async () => {
+test('Chunks of a time range: an initial length of one hour is given: the first chunk spans one hour', async () => {
   expect(await stretches(0, 6 * HOUR_MS, 'asc', HOUR_MS)).toEqual([
     [0, 1],
     [1, 5],
@@ -87,7 +87,7 @@ test.each(
     ['asc', [1, 2]],
     ['desc', [2, 1]],
   ]),
-)('Chunks of a range: order is %s: the found hours are returned in that order', async (order, expected) => {
+)('Chunks of a time range: order %s: found hours are returned in that order', async (order, expected) => {
   const found = [1, 2].map((hour) => ({ hour, packed: true, exact: null, count: null }));
   const hours = [];
   for await (const some of chunksOf(async () => [...found], SENSOR, { from: DAY, to: DAY + DAY_MS }, order)) {

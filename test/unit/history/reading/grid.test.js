@@ -17,7 +17,7 @@ const edgesOf = ({ length, startOf }) =>
   Array.from({ length: length + 1 }, (_, index) => new Date(startOf(index)).toISOString());
 
 describe('Calendar', () => {
-  test('Calendar grid: days across both clock changes in Berlin: one has 23 hours, the other 25', () => {
+  test('Calendar bins: days of the two clock changes in Berlin: one bin has 23 hours, the other 25', () => {
     const spring = calendarGrid(
       { from: Date.UTC(2026, 2, 28), to: Date.UTC(2026, 2, 30) },
       'day',
@@ -41,13 +41,13 @@ describe('Calendar', () => {
     ]);
   });
 
-  test('Calendar grid: the clock skips midnight: the day begins at its first instant', () => {
+  test('Calendar bins: the clock skips midnight: the bin of the day begins at its first instant', () => {
     // In Beirut the clock of 2026-03-29 begins at 01:00.
     const range = { from: Date.UTC(2026, 2, 29, 12), to: Date.UTC(2026, 2, 29, 13) };
     expect(edgesOf(calendarGrid(range, 'day', 'Asia/Beirut'))[0]).toBe('2026-03-28T22:00:00.000Z');
   });
 
-  test('Calendar grid: weeks and months: they begin on Monday and on the first', () => {
+  test('Calendar bins: weeks and months: weeks begin on Monday, months on the first day', () => {
     const range = { from: Date.UTC(2026, 0, 31), to: Date.UTC(2026, 3, 1, 5) };
     expect(edgesOf(calendarGrid(range, 'month', 'America/New_York'))).toEqual([
       '2026-01-01T05:00:00.000Z',
@@ -65,7 +65,7 @@ describe('Calendar', () => {
   });
 
   test.each(/** @type {const} */ (['day', 'week', 'month']))(
-    'Calendar grid: unit %s: each instant falls into the bin that contains it',
+    'Calendar bins: unit %s: each instant falls into the bin that contains it',
     (unit) => {
       const range = { from: Date.UTC(2025, 5, 17, 3), to: Date.UTC(2026, 10, 3, 9) };
       const grid = calendarGrid(range, unit, 'Europe/Berlin');
@@ -82,7 +82,7 @@ describe('Calendar', () => {
     },
   );
 
-  test('Calendar grid: time zones: only names of the IANA database are accepted', () => {
+  test('Time zone of calendar bins: only names of the IANA database are accepted', () => {
     expect(['Europe/Berlin', 'UTC', 'Mars/Base', ''].map(isZone)).toEqual([true, true, false, false]);
   });
 });
@@ -90,7 +90,7 @@ describe('Calendar', () => {
 describe('Bins: aggregates of one bin', () => {
   const range = { from: 10, to: DAY };
 
-  test('Bins: hours and samples are added in any order: first and last go by time', () => {
+  test('Bins: hours and samples are added in any order: the first and last value are those of the first and last time', () => {
     const bins = new Bins(range, wholeGrid(range));
     bins.addHour(5 * HOUR, { count: 2, min: 1, max: 2, sum: 3, first: 2, last: 1 });
     bins.addSamples({ times: [7 * HOUR, 7 * HOUR + 1], values: [8, 9] });
@@ -122,18 +122,18 @@ describe('Grid: widths', () => {
       ['week', 166 * HOUR, 4, 6],
       ['month', 670 * HOUR, 1, 3],
     ]),
-  )('Calendar grid: %s, 28 days from Monday, June 1: no bin too many', (unit, narrowest, length, most) => {
+  )('Calendar bins: unit %s, 28 days from June 1: no bin too many', (unit, narrowest, length, most) => {
     expect(calendarGrid(range, unit, 'utc')).toMatchObject({ length, narrowest });
     expect(mostCalendarBins(range, unit)).toBe(most);
   });
 
-  test('Grid: the whole range as one bin: the bin is as wide as the range', () => {
+  test('Bins: the whole range as one bin: the bin is as wide as the range', () => {
     const grid = wholeGrid({ from: 10, to: 30 });
     expect(grid).toMatchObject({ length: 1, narrowest: 20 });
     expect([grid.indexOf(10), grid.indexOf(29), grid.startOf(0), grid.startOf(1)]).toEqual([0, 0, 10, 30]);
   });
 
-  test('Grid: an empty range: no bin', () => {
+  test('Bins: the range is empty: there are no bins', () => {
     expect(NO_BINS).toMatchObject({ length: 0, narrowest: HOUR });
     expect(NO_BINS.startOf(0)).toBe(0);
   });

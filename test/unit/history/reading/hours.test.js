@@ -36,30 +36,30 @@ async function lookUp(rows, { until, from, to }) {
   return { hours: hours.map((one) => ({ ...one, hour: (one.hour - NEW_YEAR) / HOUR_MS })), asked };
 }
 
-test('Hour look-up: order of reads: packed_until before the statistics, with one query for each year', async () => {
+test('Look-up of hours: order of reads: packed_until before the statistics, with one query for each year', async () => {
   const { hours, asked } = await lookUp([rowOf(-1), rowOf(1)], { until: 9, from: -3, to: 5 });
   expect(asked).toEqual(['group 3', 'hours -3 to 0', 'hours 0 to 5']);
   expect(hours.map(({ hour }) => hour)).toEqual([-1, 1]);
 });
 
 test.each([
-  ['no late sample', null, true],
-  ['a late sample 1 ms before the margin of the read', READ_FROM - FIVE_MINUTES_MS - 1, true],
-  ['a late sample at the margin of the read', READ_FROM - FIVE_MINUTES_MS, false],
-  ['a late sample after the read', READ_FROM + 1, false],
-])('Hour look-up: %s: exact statistics are returned only before the margin', async (_, lateAt, isExact) => {
+  ['no late sample: statistics are returned as exact', null, true],
+  ['late sample over five minutes before the read: statistics are exact', READ_FROM - FIVE_MINUTES_MS - 1, true],
+  ['late sample five minutes before the read: statistics are not exact', READ_FROM - FIVE_MINUTES_MS, false],
+  ['late sample after the read: statistics are not exact', READ_FROM + 1, false],
+])('Look-up of hours of a sensor: %s', async (_, lateAt, isExact) => {
   const row = rowOf(1, { lateAt });
   const { hours } = await lookUp([row], { until: 9, from: 0, to: 5 });
   expect(hours).toEqual([{ hour: 1, packed: true, exact: isExact ? row.statistics : null, count: 5 }]);
 });
 
-test('Hour look-up: only late samples so far: the hour is not packed, and has no count', async () => {
+test('Look-up of hours: an hour has only late samples so far: returned as not packed, without a count', async () => {
   const row = rowOf(1, { statistics: null, readFrom: null, lateAt: READ_FROM });
   const { hours } = await lookUp([row], { until: 9, from: 0, to: 5 });
   expect(hours).toEqual([{ hour: 1, packed: false, exact: null, count: null }]);
 });
 
-test('Hour look-up: hours are not packed yet: returned as unpacked; hours in history count as packed', async () => {
+test('Look-up of hours: hours without statistics are not packed yet: returned as unpacked; others as packed', async () => {
   const { hours } = await lookUp([rowOf(0), rowOf(3)], { until: 2, from: 0, to: 5 });
   expect(hours.map(({ hour, packed }) => [hour, packed])).toEqual([
     [0, true],

@@ -40,7 +40,7 @@ function createReadingOf() {
   };
 }
 
-test('Reading: progress of packing: read once in 5 s for each group', async () => {
+test('Reading history: progress of packing: read from the database once in 5 s for each device group', async () => {
   const { asked, hours } = createReadingOf();
   const first = hours();
   const second = hours();
@@ -58,7 +58,7 @@ test('Reading: progress of packing: read once in 5 s for each group', async () =
   expect(await later).toBe(0);
 });
 
-test('Reading: progress of packing cannot be read: the next read requests it again', async () => {
+test('Reading history: progress of packing cannot be read: the next read requests the progress again', async () => {
   const { asked, hours } = createReadingOf();
   const failing = hours();
   asked[0]?.fail(new Error('away'));
@@ -68,7 +68,7 @@ test('Reading: progress of packing cannot be read: the next read requests it aga
   expect(await next).toBe(2);
 });
 
-test('Reading: an old request for the progress fails after a newer one was answered: the newer answer stays', async () => {
+test('Reading history: an old request for the packing progress fails after a newer one succeeded: the newer answer is kept', async () => {
   const { asked, hours } = createReadingOf();
   const old = hours();
   now += 5000;
@@ -81,7 +81,7 @@ test('Reading: an old request for the progress fails after a newer one was answe
   expect(asked).toHaveLength(2);
 });
 
-test('Reading: part of an hour arrives late: every way to read the hour returns the same samples', async () => {
+test('Reading history: part of an hour arrives late: series, pages, hours and aligned bins have all 25 samples', async () => {
   const path = await createMemoryPath();
   const samples = samplesOf(HOUR, 25);
   await path.send('device', samples.slice(0, 20));

@@ -73,7 +73,7 @@ async function readAll(history, range, order, limit) {
   }
 }
 
-test('Page of samples: any samples, limits and ranges: all pages together cover the range, none exceeds its limit', async () => {
+test('Page of samples: any samples, limits and ranges: all pages together cover the range, and no page exceeds its limit', async () => {
   const samples = fc
     .uniqueArray(fc.integer({ min: 0, max: 40 * HOUR }), { maxLength: 60 })
     .map((offsets) => offsets.sort((a, b) => a - b).map((offset) => FROM + offset));
@@ -104,7 +104,7 @@ test('Page of samples: any samples, limits and ranges: all pages together cover 
 });
 
 test.each(/** @type {Array<'asc' | 'desc'>} */ (['asc', 'desc']))(
-  'Page of samples: %s: more empty hours than a page reads: an empty page reports how far it read',
+  'Page of samples: order %s: more empty hours than a page reads: the page is empty, and reports how far it read',
   async (order) => {
     const range = { from: FROM, to: FROM + 2 * MOST_HOURS_A_PAGE * HOUR + 5 * HOUR };
     const history = createHistory([], { isCounted: false });
@@ -117,7 +117,7 @@ test.each(/** @type {Array<'asc' | 'desc'>} */ (['asc', 'desc']))(
   },
 );
 
-test('Page of samples: the limit cuts an hour: the next page begins at the next sample', async () => {
+test('Page of samples: the limit is reached within an hour: the next page begins at the next sample', async () => {
   const times = [FROM + 1, FROM + 2, FROM + 3];
   const range = { from: FROM, to: FROM + HOUR };
   const up = await readPage(createHistory(times), sensor, range, { order: 'asc', limit: 2 });
@@ -126,14 +126,14 @@ test('Page of samples: the limit cuts an hour: the next page begins at the next 
   expect(down).toMatchObject({ times: [FROM + 3, FROM + 2], reached: FROM + 2 });
 });
 
-test('Page of samples: hours without a count: one hour is read first, then twice as many each time', async () => {
+test('Page of samples: the number of samples per hour is unknown: one hour is read first, then twice as many each time', async () => {
   const history = createHistory([], { isCounted: false });
   const range = { from: FROM, to: FROM + 24 * HOUR };
   await readPage(history, sensor, range, { order: 'asc', limit: 10 });
   expect(history.reads.slice(0, 4)).toEqual([1, 2, 4, 8]);
 });
 
-test('Page of samples: hours have counts: one read covers the hours that fill the page, plus one sample', async () => {
+test('Page of samples: the number of samples per hour is known: one read covers the hours of the page, plus one sample', async () => {
   const times = Array.from({ length: 24 }, (_, index) => FROM + index * HOUR);
   const history = createHistory(times);
   const range = { from: FROM, to: FROM + 24 * HOUR };
@@ -169,11 +169,11 @@ async function readsOf(counts) {
 }
 
 test.each([
-  ['hours of few samples: a day is one read', Array(24).fill(100), [24]],
-  ['hours of two days: each day is a read of its own', Array(30).fill(100), [24, 6]],
-  ['hours of 45,000 samples: two are a read', Array(5).fill(45_000), [2, 2, 1]],
-  ['hours of 45,001 samples: each is a read', Array(3).fill(45_001), [1, 1, 1]],
-  ['hours without a count: four are a read', Array(9).fill(null), [4, 4, 1]],
-])('Export: %s', async (_, counts, reads) => {
+  ['hours of few samples: one read covers a whole day', Array(24).fill(100), [24]],
+  ['hours of two days: one read covers each day', Array(30).fill(100), [24, 6]],
+  ['hours of 45,000 samples: one read covers two hours', Array(5).fill(45_000), [2, 2, 1]],
+  ['hours of 45,001 samples: one read covers one hour', Array(3).fill(45_001), [1, 1, 1]],
+  ['hours with an unknown number of samples: one read covers four hours', Array(9).fill(null), [4, 4, 1]],
+])('Export of samples: %s', async (_, counts, reads) => {
   expect(await readsOf(counts)).toEqual(reads);
 });

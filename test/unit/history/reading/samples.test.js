@@ -46,7 +46,7 @@ function createSource() {
 /** @param {Series[]} series */
 const valuesOf = (series) => series.map(({ values }) => [...values]);
 
-test('Samples: hours of two days in any order: one history request a day, and series in the requested order', async () => {
+test('Reading samples: hours of two days in any order: one history request a day, series in the requested order', async () => {
   const { source, packed } = createSource();
   const hours = [26, 4, 2, 25, 3].map((at) => hourOf(at));
   expect(valuesOf(await readHours(source, sensor, hours))).toEqual([[26], [4], [2], [], []]);
@@ -56,7 +56,7 @@ test('Samples: hours of two days in any order: one history request a day, and se
   ]);
 });
 
-test('Samples: unpacked hours: batches are read from the start of the hour, or from a later given time', async () => {
+test('Reading samples: unpacked hours: message rows are read from the start of the hour, or from a later given time', async () => {
   const { source, unpacked } = createSource();
   const hours = [hourOf(2, { packed: false }), hourOf(3), hourOf(4, { packed: false })];
   expect(valuesOf(await readHours(source, sensor, hours, DAY + 2.5 * HOUR_MS))).toEqual([
@@ -97,7 +97,7 @@ function createOpenSource() {
 /** The first hour of each day. @param {number} count */
 const days = (count) => Array.from({ length: count }, (_, day) => hourOf(24 * day));
 
-test('Reading ahead: many hours: four reads are open at once, and samples are returned in order', async () => {
+test('Reading samples ahead: many hours: four reads are open at once, and samples are returned in order', async () => {
   const { source, open } = createOpenSource();
   /** @type {number[]} */
   const values = [];
@@ -118,7 +118,7 @@ test('Reading ahead: many hours: four reads are open at once, and samples are re
   expect(values).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
 
-test('Reading ahead: all samples are available at once: other tasks still get a turn around each read', async () => {
+test('Reading samples ahead: all samples are available at once: the event loop gets a turn around each read', async () => {
   const { source } = createSource();
   let turns = 0;
   let isOver = false;
@@ -140,7 +140,7 @@ test('Reading ahead: all samples are available at once: other tasks still get a 
   expect([second - first, third - second, last - third].every((more) => more >= 1)).toBe(true);
 });
 
-test('Reading ahead: client disconnects while the last reads are open: the read fails with that reason', async () => {
+test('Reading samples ahead: client disconnects while the last reads are open: the read rejects with the abort reason', async () => {
   const { source } = createSource();
   const controller = new AbortController();
   const gone = new Error('gone');
@@ -156,7 +156,7 @@ test('Reading ahead: client disconnects while the last reads are open: the read 
   expect(values).toEqual([0]);
 });
 
-test('Reading ahead: a read fails after its consumer has stopped: no unhandled rejection', async () => {
+test('Reading samples ahead: a read fails after its consumer has stopped: no unhandled rejection', async () => {
   const { source, open } = createOpenSource();
   /** @type {unknown[]} */
   const unhandled = [];
@@ -174,7 +174,7 @@ test('Reading ahead: a read fails after its consumer has stopped: no unhandled r
   expect(unhandled).toEqual([]);
 });
 
-test('Page of samples: unpacked hours without a count: 32 are read at once, and an empty page ends after 768', async () => {
+test('Page of samples: hours are not packed: 32 are read at once, and an empty page ends after 768 hours', async () => {
   let running = 0;
   let most = 0;
   let hours = 0;

@@ -70,14 +70,14 @@ const read = (history, from, to, options) =>
 /** @param {Awaited<ReturnType<typeof read>>} shape */
 const countOf = ({ points }) => points.reduce((sum, { count }) => sum + count, 0);
 
-test('Series: range is empty: no points, and nothing is read', async () => {
+test('Series of points: the time range is empty: no points, and nothing is read', async () => {
   const history = createHistory();
   expect(await read(history, FROM, FROM)).toEqual({ points: [], width: 1000, source: 'samples' });
   expect(await read(history, FROM + 1, FROM)).toEqual({ points: [], width: 1000, source: 'samples' });
   expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
 });
 
-test('Series: whole hours with exact statistics: no sample is read', async () => {
+test('Series of points: whole hours with exact statistics: no sample is read', async () => {
   const history = createHistory();
   const shape = await read(history, FROM, FROM + DAY);
   expect(countOf(shape)).toBe(24);
@@ -89,7 +89,7 @@ test.each([
   ['begins', FROM + 1, FROM + DAY, 23],
   ['ends', FROM, FROM + DAY - 1, 24],
 ])(
-  'Series: the range %s within an hour: the samples of that hour are read, and only those of the range count',
+  'Series of points: the time range %s within an hour: samples outside the range are not counted',
   async (_, from, to, count) => {
     const history = createHistory();
     const shape = await read(history, from, to);
@@ -98,26 +98,26 @@ test.each([
   },
 );
 
-test('Series: a sample exactly at the end of the range: excluded', async () => {
+test('Series of points: a sample exactly at the end of the time range: excluded', async () => {
   const history = createHistory({ times: [FROM, FROM + 10, FROM + 20] });
   const shape = await read(history, FROM, FROM + 20);
   expect(countOf(shape)).toBe(2);
 });
 
-test('Series: statistics are not exact: samples of packed hours are read only from history', async () => {
+test('Series of points: statistics are not exact: samples of packed hours are read only from history', async () => {
   const history = createHistory({ isExact: false });
   expect(countOf(await read(history, FROM, FROM + DAY))).toBe(24);
   expect(history.reads.unpacked).toBe(0);
   expect(history.reads.cached).toBeGreaterThan(0);
 });
 
-test('Series: hours are not packed: samples are read from message rows as well', async () => {
+test('Series of points: hours are not packed: samples are read from message rows', async () => {
   const history = createHistory({ isPacked: false });
   expect(countOf(await read(history, FROM, FROM + 3 * HOUR))).toBe(3);
   expect(history.reads.unpacked).toBe(3);
 });
 
-test('Series: the newest sample is known: later hours are not read', async () => {
+test('Series of points: the time of the newest sample is known: later hours are not read', async () => {
   const history = createHistory({ isPacked: false });
   await read(history, FROM, FROM + DAY, { newest: FROM + 2 * HOUR - 1 });
   expect(history.reads.unpacked).toBe(2);
@@ -128,14 +128,14 @@ test('Series: the newest sample is known: later hours are not read', async () =>
 describe('Series: only samples', () => {
   const points = 2000;
 
-  test('Series: samples over two days: read through the cache of the server', async () => {
+  test('Series of points: samples over two days: read through the cache of the database', async () => {
     const history = createHistory();
     await read(history, FROM, FROM + 2 * DAY, { points });
     expect(history.reads.scans).toBe(0);
     expect(history.reads.cached).toBeGreaterThan(0);
   });
 
-  test('Series: samples over more than two days: read past the cache of the server', async () => {
+  test('Series of points: samples over more than two days: read past the cache of the database', async () => {
     const history = createHistory();
     await read(history, FROM, FROM + 2 * DAY + 1, { points });
     expect(history.reads.cached).toBe(0);
@@ -143,7 +143,7 @@ describe('Series: only samples', () => {
   });
 });
 
-test('Series: one-hour bins over days: hours without exact statistics are read as samples through the cache', async () => {
+test('Series of points: one-hour bins, statistics are not exact: samples are read through the cache of the database', async () => {
   const exact = createHistory();
   const shape = await read(exact, FROM, FROM + DAY, { points: 24 });
   expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
@@ -155,13 +155,13 @@ test('Series: one-hour bins over days: hours without exact statistics are read a
   expect(inexact.reads).toMatchObject({ cached: 3, scans: 0 });
 });
 
-test('Series: a single hour with exact statistics: the source is statistics', async () => {
+test('Series of points: a single hour with exact statistics: the source is statistics', async () => {
   const history = createHistory();
   const shape = await read(history, FROM, FROM + HOUR, { points: 1 });
   expect(shape).toMatchObject({ width: HOUR, source: 'statistics' });
 });
 
-test('Series: the sum of an hour exceeds the range of a double: its samples are read', async () => {
+test('Series of points: the sum of an hour exceeds the range of a double: its samples are read', async () => {
   const history = createHistory();
   const { lookUp } = history;
   const endless = async (/** @type {Parameters<typeof lookUp>} */ ...args) =>
@@ -176,7 +176,7 @@ test('Series: the sum of an hour exceeds the range of a double: its samples are 
 describe('Series: days of a clock ahead of UTC', () => {
   const to = FROM + 3 * DAY;
 
-  test('Series: a time zone whole hours ahead of UTC: only statistics are read, and bins begin at local midnight', async () => {
+  test('Series of points: a time zone two hours ahead of UTC: only statistics are read, and bins begin at local midnight', async () => {
     const history = createHistory();
     const shape = await read(history, FROM, to, { shift: 2 * HOUR });
     expect(shape.width).toBe(DAY);
@@ -189,7 +189,7 @@ describe('Series: days of a clock ahead of UTC', () => {
     expect(history.reads).toEqual({ cached: 0, scans: 0, unpacked: 0 });
   });
 
-  test('Series: a time zone 5.5 hours ahead of UTC: hours around local midnight are read as samples', async () => {
+  test('Series of points: a time zone 5.5 hours ahead of UTC: samples are read, and bins begin at local midnight', async () => {
     const history = createHistory({ times: hoursOf(FROM, to).flatMap((hour) => [hour, hour + HOUR / 2]) });
     const shape = await read(history, FROM, to, { shift: 5.5 * HOUR });
     expect(shape.points.map(({ ts }) => (ts - FROM) / HOUR)).toEqual([-5.5, 18.5, 42.5, 66.5]);
@@ -200,7 +200,7 @@ describe('Series: days of a clock ahead of UTC', () => {
 /** @param {number} from @param {number} to @returns {number[]} */
 const hoursOf = (from, to) => Array.from({ length: (to - from) / HOUR }, (_, index) => from + index * HOUR);
 
-test('Series: client disconnects: the read fails with that reason', async () => {
+test('Series of points: client has disconnected: the read rejects with the abort reason, and no sample is read', async () => {
   const gone = new Error('gone');
   const signal = AbortSignal.abort(gone);
   const history = createHistory({ isExact: false });

@@ -58,14 +58,17 @@ test.each(
       'refused: at once',
     ],
   ]),
-)('Admission: handler %s: the message ends once, and its budget is released', async (_, handle, outcome) => {
-  const { admission, ended, handlingOf } = await open();
-  expect(await admission.admit(messageOf(), handlingOf(handle))).toBe(outcome);
-  expect(ended).toEqual([outcome]);
-  expect(admission.budget.used).toBe(0);
-});
+)(
+  'Admission of a message: handler %s: the message ends once, and its bytes are released from the budget',
+  async (_, handle, outcome) => {
+    const { admission, ended, handlingOf } = await open();
+    expect(await admission.admit(messageOf(), handlingOf(handle))).toBe(outcome);
+    expect(ended).toEqual([outcome]);
+    expect(admission.budget.used).toBe(0);
+  },
+);
 
-test('Admission: a source without a refuse function: it gets the error, and the budget is released', async () => {
+test('Admission of a message: no refuse function is given: admit() rejects with the error, and the budget is released', async () => {
   const { admission } = await open();
   const handle = () => {
     throw new Error('at once');
@@ -80,7 +83,7 @@ test.each(
     ['refused', () => Promise.reject(new Error('no')), 'refused: no'],
   ]),
 )(
-  'Admission: the clock becomes wrong while a message is %s: the message ends once the clock is right',
+  'Admission of a message: the clock becomes wrong while the message is %s: ends only once the clock is right',
   async (_, work, outcome) => {
     const { admission, ended, handlingOf, setClock } = await open();
     const handling = handlingOf(() => {
@@ -98,7 +101,7 @@ test.each(
   },
 );
 
-test('Admission: the sender disconnects while its message waits for budget: it ends without a result, and uses no budget', async () => {
+test('Admission of a message: sender disconnects during the wait for budget: admit() rejects as unavailable', async () => {
   const { admission, ended, handlingOf } = await open();
   let settle = () => {};
   const settled = new Promise((resolve) => {
@@ -116,7 +119,7 @@ test('Admission: the sender disconnects while its message waits for budget: it e
   expect(admission.budget.used).toBe(0);
 });
 
-test('Admission: two messages wait for budget, and the clock was wrong for the first: they begin in order', async () => {
+test('Admission of a message: two messages wait for budget, one at a wrong clock: both begin in order of arrival', async () => {
   const { admission, handlingOf, setClock } = await open();
   let settle = () => {};
   const settled = new Promise((resolve) => {

@@ -27,7 +27,7 @@ async function outcomesOf(messages) {
   return outcomes;
 }
 
-test('Byte budget: messages exceed the budget: they begin in order, and one larger than the budget begins alone', async () => {
+test('Byte budget of ingest: messages exceed the budget: handled in order, a message larger than the budget alone', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 3000, max: 20_000 }),
@@ -62,7 +62,7 @@ test('Byte budget: messages exceed the budget: they begin in order, and one larg
   );
 });
 
-test('Byte budget: a message fits: its work begins at once', () => {
+test('Byte budget of ingest: a message fits the budget: its handler begins at once', () => {
   const budget = new ByteBudget(10 * OVERHEAD);
   let begun = false;
   void budget.run(100, async () => {
@@ -71,7 +71,7 @@ test('Byte budget: a message fits: its work begins at once', () => {
   expect(begun).toBe(true);
 });
 
-test('Byte budget: a message arrives while waiting messages are admitted: it does not overtake them', async () => {
+test('Byte budget of ingest: a message arrives while waiting messages are admitted: handled after the waiting messages', async () => {
   const budget = new ByteBudget(OVERHEAD);
   /** @type {string[]} */
   const begun = [];
@@ -86,7 +86,7 @@ test('Byte budget: a message arrives while waiting messages are admitted: it doe
   expect(begun).toEqual(['waited', 'came later']);
 });
 
-test('Byte budget: the signal of a waiting message aborts: the message is removed, and smaller ones behind it begin', async () => {
+test('Byte budget of ingest: a waiting message is aborted: removed, and smaller messages behind it begin', async () => {
   const budget = new ByteBudget(3 * OVERHEAD);
   const gone = new AbortController();
   /** @type {string[]} */
@@ -106,7 +106,7 @@ test('Byte budget: the signal of a waiting message aborts: the message is remove
   expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
 });
 
-test('Byte budget: the signal of a message that has begun aborts: the message is finished', async () => {
+test('Byte budget of ingest: a message is aborted after its handler has begun: the handler finishes', async () => {
   const budget = new ByteBudget(OVERHEAD);
   const gone = new AbortController();
   const begun = budget.run(0, async () => turn().then(() => 'finished'), gone.signal);
@@ -116,7 +116,7 @@ test('Byte budget: the signal of a message that has begun aborts: the message is
   expect(await Promise.all([begun, waited])).toEqual(['finished', 'finished']);
 });
 
-test('Byte budget: the last waiting message begins: the listeners are called', async () => {
+test('Byte budget of ingest: the last waiting message begins: the onFree listeners are called', async () => {
   const budget = new ByteBudget(OVERHEAD);
   let calls = 0;
   budget.onFree(() => calls++);

@@ -24,7 +24,7 @@ function createWork() {
   return work;
 }
 
-test('Device queue: measurements of a device: concurrent, but those behind a birth wait for it', async () => {
+test('Queue of a device: measurements run concurrently, but those behind a birth message wait for the birth', async () => {
   const queue = new DeviceQueue();
   const [a, b, birth, c, elsewhere] = [createWork(), createWork(), createWork(), createWork(), createWork()];
   const all = [
@@ -43,7 +43,7 @@ test('Device queue: measurements of a device: concurrent, but those behind a bir
   await Promise.all(all);
 });
 
-test('Device queue: births of a device: one after the other, and a failed birth delays no other', async () => {
+test('Queue of a device: two birth messages: one runs after the other, also if the first fails', async () => {
   const queue = new DeviceQueue();
   const [first, second, behind] = [createWork(), createWork(), createWork()];
   const failing = queue.run('d', true, first.run);
@@ -78,7 +78,7 @@ describe('Device queue: key of a message, and whether later ones wait for it', (
     ['spBv1.0/plant/DDEATH/edge-1/press', edge, true],
     ['spBv1.0/plant/NDATA/edge-1', edge, false],
     ['spBv1.0/plant/DDATA/edge-1/press', edge, false],
-  ])('Device queue: message on %s: key %s, barrier: %s', (topic, key, barrier) => {
+  ])('Queue of a device: message on %s: queue key %s, later messages wait: %s', (topic, key, barrier) => {
     const parsed = /** @type {Topic} */ (parseTopic(topic));
     expect([queueKeyOf(parsed, identity), isBarrier(parsed)]).toEqual([key, barrier]);
   });

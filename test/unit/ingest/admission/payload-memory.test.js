@@ -12,7 +12,7 @@ describe('Payload memory: a view of a chunk', () => {
     ['a bit less than half of the chunk', 31_000, true],
     ['most of the chunk', 40_000, false],
     ['all of the chunk', CHUNK_BYTES, false],
-  ])('Payload memory: a view of a chunk: %s: copied: %s', (_, length, isCopied) => {
+  ])('Payload memory: the payload is %s: copied to its own memory: %s', (_, length, isCopied) => {
     const payload = chunk.subarray(0, length);
     const own = new PayloadMemory().own(payload);
     expect(own.equals(payload)).toBe(true);
@@ -23,7 +23,7 @@ describe('Payload memory: a view of a chunk', () => {
 
 describe('Payload memory: memory outside the pool of Node.js', () => {
   test.each([0, 1, 7, 64, 65, 2048, 4095, 4096, 20_000, 32_767])(
-    'Payload memory: %i bytes of a pool: at most twice as many bytes and 2 KiB are kept',
+    'Payload memory: payload of %i bytes from a shared pool: at most twice its size plus 2 KiB stays in memory',
     (length) => {
       const own = new PayloadMemory().own(Buffer.from(chunk.subarray(0, length)));
       expect(own.length).toBe(length);
@@ -32,13 +32,13 @@ describe('Payload memory: memory outside the pool of Node.js', () => {
     },
   );
 
-  test('Payload memory: a string: kept as UTF-8 bytes outside the pool', () => {
+  test('Payload memory: payload is a string: stored as UTF-8 bytes outside the Node.js pool', () => {
     const own = new PayloadMemory().own('ä');
     expect(own.toString('hex')).toBe('c3a4');
     expect(own.buffer.byteLength).toBeLessThanOrEqual(2048);
   });
 
-  test('Payload memory: 2,000 copies of many lengths: each has the bytes of its payload', () => {
+  test('Payload memory: 2,000 payloads of many lengths are copied: each copy equals its payload', () => {
     const memory = new PayloadMemory();
     const payloads = Array.from({ length: 2000 }, (_, index) => Buffer.alloc(index % 1500, index));
     const copies = payloads.map((payload) => memory.own(Buffer.concat([payload])));
@@ -49,13 +49,13 @@ describe('Payload memory: memory outside the pool of Node.js', () => {
 
 describe('Kept bytes of a payload', () => {
   test.each([
-    ['memory of its own', copyBytes(chunk.subarray(0, 7)), 7],
-    ['a view of up to 2 KiB more', Buffer.from(new ArrayBuffer(2055)).subarray(0, 7), 7],
-    ['a view of most of a chunk: all of the chunk but 2 KiB', chunk.subarray(0, 40_000), CHUNK_BYTES - 2048],
-    ['a whole chunk', chunk, CHUNK_BYTES],
-  ])('Kept bytes of a payload: %s', (_, payload, bytes) => expect(keptBytes(payload)).toBe(bytes));
+    ['in memory of its own: its length', copyBytes(chunk.subarray(0, 7)), 7],
+    ['a view of memory up to 2 KiB larger: its length', Buffer.from(new ArrayBuffer(2055)).subarray(0, 7), 7],
+    ['a view of most of a chunk: the size of the chunk minus 2 KiB', chunk.subarray(0, 40_000), CHUNK_BYTES - 2048],
+    ['a whole chunk: the size of the chunk', chunk, CHUNK_BYTES],
+  ])('Bytes kept by a payload: payload is %s', (_, payload, bytes) => expect(keptBytes(payload)).toBe(bytes));
 
-  test('Kept bytes of a payload: a payload in a pool: the pool of the running Node.js', () => {
+  test('Bytes kept by a payload: payload is in the Node.js pool: the pool size minus 2 KiB', () => {
     expect(keptBytes(Buffer.from([1]))).toBe(Buffer.poolSize - 2048);
   });
 });

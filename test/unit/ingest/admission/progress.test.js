@@ -6,7 +6,7 @@ function progressAt() {
   return { at, progress: new Progress({ clock: () => at.now, answeredAt: () => at.answered }) };
 }
 
-test('Ingest progress: a message waits: standstill counts since its arrival, or since the last real progress', () => {
+test('Ingest progress: a message waits: standstillMs counts from its arrival, or from the last stored message', () => {
   const { at, progress } = progressAt();
   const [first, second, third] = [{}, {}, {}];
   progress.begin(first);
@@ -27,7 +27,7 @@ test('Ingest progress: a message waits: standstill counts since its arrival, or 
   expect(progress.standstillMs).toBe(0);
 });
 
-test('Ingest progress: only database answers, or only abandoned messages: the standstill goes on', () => {
+test('Ingest progress: a message waits, the database answers, but no message is stored: standstillMs goes on', () => {
   const { at, progress } = progressAt();
   const [waiting, given] = [{}, {}];
   progress.begin(waiting);
@@ -38,7 +38,7 @@ test('Ingest progress: only database answers, or only abandoned messages: the st
   expect(progress.standstillMs).toBe(2000);
 });
 
-test('Ingest progress: nothing waits: the standstill is 0', () => {
+test('Ingest progress: no message waits: standstillMs is 0', () => {
   const { at, progress } = progressAt();
   const message = {};
   expect(progress.standstillMs).toBe(0);

@@ -51,7 +51,7 @@ function accountOfPayload(payload, contentType) {
   return batch.measurementCounts();
 }
 
-test('Measurement counts: any JSON, as text and as CBOR: each measurement has exactly one outcome', () => {
+test('Measurement counts: any JSON or CBOR payload: each measurement counts once as stored, refused, merged or skipped', () => {
   fc.assert(
     fc.property(anyContent, fc.constantFrom(undefined, 'application/senml+json'), (content, type) => {
       const text = JSON.stringify(content);
@@ -64,7 +64,7 @@ test('Measurement counts: any JSON, as text and as CBOR: each measurement has ex
   );
 });
 
-test('Measurement counts: any Sparkplug metrics: each metric has exactly one outcome', () => {
+test('Measurement counts: any Sparkplug metrics: each metric counts once as stored, refused, merged or skipped', () => {
   const metric = fc.record({
     name: fc.constantFrom(null, 't', 'Node Control/Rebirth'),
     alias: fc.constantFrom(null, '1', '2'),
@@ -87,7 +87,7 @@ test('Measurement counts: any Sparkplug metrics: each metric has exactly one out
   );
 });
 
-test('Measurement counts: any lines: each value of a good line, and each broken line, has exactly one outcome', () => {
+test('Measurement counts: any lines of line protocol: each value counts once as stored, refused, merged or skipped', () => {
   const field = fc
     .tuple(fc.constantFrom('t', 'h'), fc.constantFrom('1', '2i', 't', '"text"', 'x', ''))
     .map((pair) => pair.join('='));

@@ -31,11 +31,11 @@ test.each([
   ['a million empty records', bytes('9a000f4240', Buffer.alloc(MB, 0xa0)), 'too_large'],
   ['a million empty records in one', bytes('81a1029a000f4240', Buffer.alloc(MB, 0xa0)), 'too_large'],
   ['a million empty records of an array without a length', bytes('9f', Buffer.alloc(MB, 0xa0)), 'too_large'],
-])('CBOR bomb: %s: refused', (_, payload, code) => {
+])('CBOR bomb of %s: refused as malformed or too large', (_, payload, code) => {
   expect(() => read(payload, 'application/senml+cbor')).toThrow(expect.objectContaining({ code }));
 });
 
-test('CBOR: 10,000 records with seven labels each: accepted', () => {
+test('SenML as CBOR: 10,000 records with seven labels each: no record is refused', () => {
   // {n: "t", u: "C", v: 1, t: 0, bv: 0, bs: 0, s: 0}
   const record = Buffer.from('a7006174016143020106002400250005 00'.replaceAll(' ', ''), 'hex');
   const payload = bytes('992710', Buffer.concat(Array(10_000).fill(record)));
@@ -44,12 +44,12 @@ test('CBOR: 10,000 records with seven labels each: accepted', () => {
 });
 
 test.each([
-  ['groups in groups', Buffer.alloc(MB, 0x7b), 'malformed'],
-  ['groups in groups of a metric', bytes('12c0843d', Buffer.alloc(MB, 0x7b)), 'malformed'],
+  ['protobuf groups in groups', Buffer.alloc(MB, 0x7b), 'malformed'],
+  ['protobuf groups in groups of a metric', bytes('12c0843d', Buffer.alloc(MB, 0x7b)), 'malformed'],
   ['a metric with a header of 4 GB', bytes('12ffffffff0f'), 'malformed'],
   ['a number of too many bytes', bytes('08', Buffer.alloc(1000, 0xff)), 'malformed'],
   ['half a million empty metrics', Buffer.alloc(MB).map((_, at) => (at % 2 ? 0 : 0x12)), 'too_large'],
-])('Sparkplug bomb: %s: refused', (_, payload, code) => {
+])('Sparkplug bomb of %s: refused as malformed or too large', (_, payload, code) => {
   expect(() => decodePayload(Buffer.from(payload))).toThrow(expect.objectContaining({ code }));
 });
 
@@ -57,7 +57,7 @@ test.each([
   ['application/json', '[{"sensor_id":"t","value":1,"__proto__":{"ts":7,"polluted":1}}]'],
   ['application/json', '[{"__proto__":{"sensor_id":"inherited","value":1}}]'],
   ['application/senml+json', '[{"n":"t","v":1,"constructor":{"prototype":{"polluted":1}}}]'],
-])('%s payload: keys of Object.prototype: treated like other keys: %s', (contentType, payload) => {
+])('%s payload: __proto__ and constructor: no prototype is polluted: %s', (contentType, payload) => {
   const batch = read(Buffer.from(payload), contentType);
   expect([...batch.sensors.keys()]).not.toContain('inherited');
   for (const { times } of batch.sensors.values()) expect(times).toEqual([NOW]);
@@ -73,7 +73,7 @@ test.each([
   ['application/senml+json', Buffer.from('[{"__proto__":{"n":"inherited"},"v":1}]')],
   ['application/senml+cbor', bytes('81a2695f5f70726f746f5f5fa1616e69696e686572697465640201')],
 ])(
-  '%s payload: label __proto__: refused, because an unknown label must be understood',
+  '%s payload: unknown label __proto__ ends with an underscore: the whole payload is refused as malformed',
   (contentType, payload) => {
     expect(() => read(payload, contentType)).toThrow(expect.objectContaining({ code: 'malformed' }));
   },
@@ -82,7 +82,7 @@ test.each([
 test.each([
   ['objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
   ['arrays', '['.repeat(32_000) + ']'.repeat(32_000)],
-])('Dead letter: deeply nested %s: shown unchanged and not longer', (_, text) => {
+])('Dead letter page: payload of deeply nested %s: shown unchanged', (_, text) => {
   const payload = Buffer.from(text);
   const content = { payload, size: payload.length, sha256: Buffer.alloc(32), refused: [] };
   const lines = payloadLines(/** @type {any} */ (content));

@@ -38,15 +38,15 @@ describe('Decode: format of a payload', () => {
     [undefined, PLAIN],
     [undefined, SENML],
     [undefined, CBOR],
-  ])('Payload format: content type %j: the measurement is read', (contentType, payload) => {
+  ])('Payload format: MQTT content type %j: the measurement is read', (contentType, payload) => {
     expect(read(payload, contentType)).toMatchObject({ found: ONE, refused: [] });
   });
 
-  test.each([...' \t\n\r'])('Payload format: %j before the text: the measurement is read', (space) => {
+  test.each([...' \t\n\r'])('Payload format: %j before the JSON text: the measurement is read', (space) => {
     expect(read(space + PLAIN).found).toEqual(ONE);
   });
 
-  test('Payload format: no content type, CBOR array of short or indefinite length: read', () => {
+  test('Payload format: no content type, CBOR array of short or indefinite length: measurements are read', () => {
     const records = Array.from({ length: 23 }, (_, at) => ({ n: 't', t: -at, v: at }));
     const payload = Buffer.from(encode(records));
     expect(payload[0]).toBe(0x97);
@@ -62,19 +62,19 @@ describe('Decode: format of a payload', () => {
     ['no text and no array', [0x7f]],
     ['a control character', [0x1f]],
     ['a space and a control character', [0x20, 0x1f]],
-  ])('Payload format: no content type, it begins with %s: the format is unknown', (_, bytes) => {
+  ])('Payload format: no content type, payload begins with %s: refused with unknown_format', (_, bytes) => {
     const error = expect.objectContaining({ code: 'unknown_format' });
     expect(() => read(Buffer.from([...bytes, 0x31]))).toThrow(error);
   });
 
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty', 'text/html'])(
-    'Payload format: content type %s: the format is unknown',
+    'Payload format: content type %s: refused with unknown_format',
     (contentType) => {
       expect(() => read(PLAIN, contentType)).toThrow(expect.objectContaining({ code: 'unknown_format' }));
     },
   );
 
-  test('Payload format: a defect of the decoder: thrown, not reported as a refusal', () => {
+  test('Payload format: the decoder throws a TypeError: the error is thrown, not reported as a refusal', () => {
     const decoder = new MessageDecoder({ historyMs: 1e12, maxClockSkewMs: 0, relativeTimes: true });
     const payload = Object.assign(Buffer.from(PLAIN), {
       find() {
@@ -84,19 +84,22 @@ describe('Decode: format of a payload', () => {
     expect(() => decoder.decode(payload, undefined, NOW)).toThrow(new TypeError('a defect'));
   });
 
-  test.each([['~'], ['x'], ['']])('Payload format: the text %j: malformed JSON', (text) => {
-    expect(() => read(text)).toThrow(expect.objectContaining({ code: 'malformed' }));
-  });
+  test.each([['~'], ['x'], ['']])(
+    'Payload format: text %j, no content type: refused as malformed',
+    (text) => {
+      expect(() => read(text)).toThrow(expect.objectContaining({ code: 'malformed' }));
+    },
+  );
 });
 
 describe('Decode: JSON that is SenML or plain', () => {
-  test('JSON, SenML or plain: an element has a sensor_id: plain, whatever other keys it has', () => {
+  test('JSON payload, SenML or plain: an element has a sensor_id: read as plain JSON, whatever other keys it has', () => {
     const { found } = read('[{"sensor_id":"t","value":1,"v":2,"n":"x","u":"Cel"}]');
     expect(found).toEqual(ONE);
   });
 
   test.each(['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 's', 'bv', 'bs', 'bu', 'u', 't'])(
-    'JSON, SenML or plain: the first element has only the label %s: SenML',
+    'JSON payload, SenML or plain: the first element has only the label %s: read as SenML',
     (label) => {
       const first = { [label]: ['bn', 'n', 'vs', 'vd', 'bu', 'u'].includes(label) ? 'a' : 1 };
       // A value alone is a measurement of the sensor without a name.
@@ -106,18 +109,18 @@ describe('Decode: JSON that is SenML or plain', () => {
     },
   );
 
-  test('JSON, SenML or plain: a single object with SenML labels: not a SenML pack', () => {
+  test('JSON payload, SenML or plain: a single object with SenML labels, not an array: refused with bad_id', () => {
     expect(read('{"n":"t","vb":true}')).toMatchObject({ found: [], refused: ['bad_id'] });
   });
 
   test.each(['[null]', '[7]', '["n"]'])(
-    'JSON, SenML or plain: %s has no object as first element: refused as plain JSON',
+    'JSON payload, SenML or plain: %s, first element is no object: refused as malformed',
     (text) => {
       expect(read(text)).toMatchObject({ found: [], refused: ['malformed'] });
     },
   );
 
-  test('JSON, SenML or plain: the fast reader declines after some elements: these elements count once', () => {
+  test('JSON payload, SenML or plain: the fast reader gives up after some elements: each element counts once', () => {
     const { found, counts, refused } = read(
       '[{"n":"t","v":1},{"n":"t","t":1e400,"v":1},{"n":"u","vb":true}]',
     );
@@ -126,7 +129,7 @@ describe('Decode: JSON that is SenML or plain', () => {
     expect(refused).toEqual(['bad_timestamp']);
   });
 
-  test('JSON, SenML or plain: 10,000 measurements: accepted; one more: too large', () => {
+  test('JSON payload, SenML or plain: 10,000 measurements: accepted; one more: refused with too_large', () => {
     const pack = (/** @type {number} */ count) => `[${Array(count).fill('{"n":"t","vb":true}')}]`;
     expect(read(pack(10_000)).counts.samples).toBe(10_000);
     expect(() => read(pack(10_001))).toThrow(expect.objectContaining({ code: 'too_large' }));
@@ -134,20 +137,20 @@ describe('Decode: JSON that is SenML or plain', () => {
 });
 
 describe('Decode: SenML values', () => {
-  test('SenML: times: rounded to whole milliseconds', () => {
+  test('SenML record: times with fractions: rounded to whole milliseconds', () => {
     expect(read('[{"n":"t","t":1.0016,"v":1},{"n":"u","t":1.0014,"vb":true}]').found).toEqual([
       ['t', 1002, 1],
       ['u', 1001, 1],
     ]);
   });
 
-  test('SenML: -0: stays -0, with and without a base value', () => {
+  test('SenML record: value -0: stored as -0, not as 0', () => {
     for (const text of ['[{"n":"t","v":-0}]', '[{"n":"t","v":-0,"vs":""}]']) {
       expect(read(text).found).toEqual([['t', 0, -0]]);
     }
   });
 
-  test('SenML: records with only a sum, a text or data: skipped and counted', () => {
+  test('SenML record: only a sum, a text or data: skipped and counted', () => {
     expect(read('[{"n":"t","s":1},{"n":"t","vs":""},{"n":"t","vd":""}]')).toMatchObject({
       found: [],
       refused: [],
@@ -155,7 +158,7 @@ describe('Decode: SenML values', () => {
     });
   });
 
-  test('SenML: a record has a name or a time, but no value: refused', () => {
+  test('SenML record: a name or a time, but no value: refused with not_numeric', () => {
     expect(read('[{"n":"t"},{"t":0}]').refused).toEqual(['not_numeric', 'not_numeric']);
   });
 });
@@ -169,7 +172,7 @@ describe('Decode: SenML as CBOR', () => {
     [-3, 2, 1],
     [5, 7, 1],
     [-1, 10, 1],
-  ])('SenML as CBOR: label %i next to a value: read by its RFC 8428 meaning', (label, value, expected) => {
+  ])('SenML as CBOR: label %i next to a value: read as RFC 8428 defines', (label, value, expected) => {
     const { found } = read(
       pack([
         [0, 't'],
@@ -180,7 +183,7 @@ describe('Decode: SenML as CBOR', () => {
     expect(found[0]?.[2]).toBe(expected);
   });
 
-  test('SenML as CBOR: sums and texts: skipped', () => {
+  test('SenML as CBOR: records with only a sum or a text: skipped and counted', () => {
     const { counts, refused } = read(
       pack(
         [
@@ -197,7 +200,7 @@ describe('Decode: SenML as CBOR', () => {
     expect([counts.skipped, refused]).toEqual([2, []]);
   });
 
-  test('SenML as CBOR: an integer beyond 2^53: the nearest double', () => {
+  test('SenML as CBOR: an integer beyond 2^53: stored as the nearest double', () => {
     expect(
       read(
         pack([
@@ -208,12 +211,12 @@ describe('Decode: SenML as CBOR', () => {
     ).toEqual([['t', 0, 2 ** 60]]);
   });
 
-  test('SenML as CBOR: a label __proto__: malformed, with the index of its record', () => {
+  test('SenML as CBOR: a label __proto__: refused as malformed, with the index of its record', () => {
     const error = expect.objectContaining({ code: 'malformed', path: '[1]' });
     expect(() => read(pack([[2, 1]], [['__proto__', 1]]))).toThrow(error);
   });
 
-  test('SenML as CBOR: more items than 10,000 samples can have: too large', () => {
+  test('SenML as CBOR: an array of 160,000 items: refused with too_large', () => {
     const payload = Buffer.concat([Buffer.from([0x9a, 0, 2, 0x71, 0]), Buffer.alloc(160_000, 0x00)]);
     expect(() => read(payload)).toThrow(expect.objectContaining({ code: 'too_large' }));
   });

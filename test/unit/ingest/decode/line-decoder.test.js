@@ -45,7 +45,7 @@ describe('Line protocol: device and sensor', () => {
     expect(read(line).found).toEqual([[device, sensor, 0, 1]]);
   });
 
-  test('Line protocol: LINE_DEVICE_TAGS is set: only tags of this setting name the device', () => {
+  test('Line protocol: LINE_DEVICE_TAGS is set: only tags listed there name the device', () => {
     const { found } = read('m,name=plc,host=h v=1\nm,host=h v=2', { deviceTags: ['name'] });
     expect(found).toEqual([
       ['plc', 'm.v{host=h}', 0, 1],
@@ -53,18 +53,18 @@ describe('Line protocol: device and sensor', () => {
     ]);
   });
 
-  test('Line protocol: string fields: skipped and counted; a line with only strings is no error', () => {
+  test('Line protocol: string fields: skipped and counted; a line with only string fields is not refused', () => {
     const { found, texts, lines, refused } = read('m a="x",b=1,c="y"\nm a="x"');
     expect([found, texts, lines, refused]).toEqual([[['m', 'm.b', 0, 1]], 3, 2, []]);
   });
 
-  test('Line protocol: more values of a device than one message may have: split into several messages', () => {
+  test('Line protocol: 21,000 values of one device: split into messages of 9,000, 9,000 and 3,000 values', () => {
     const line = `m ${Array.from({ length: 3000 }, (_, at) => `f${at}=1`).join()}`;
     const { devices } = read(Array(7).fill(line).join('\n'));
     expect(devices.get('m')?.map(({ counts }) => counts.samples)).toEqual([9000, 9000, 3000]);
   });
 
-  test('Line protocol: 100,000 values: read; one more: too large', () => {
+  test('Line protocol: 100,000 lines: accepted; one more: refused with too_large', () => {
     const lines = 'm v=1\n'.repeat(100_000);
     expect(read(lines).lines).toBe(100_000);
     expect(() => read(`${lines}m v=1`)).toThrow(expect.objectContaining({ code: 'too_large' }));
@@ -81,7 +81,7 @@ describe('Line protocol: time', () => {
       ['m', `${NOW / 60_000 - 5}`, -300_000],
       ['h', `${NOW / 3_600_000 - 5}`, -18_000_000],
     ]),
-  )('Line protocol: precision %s: the time is cut to milliseconds', (precision, time, expected) => {
+  )('Line protocol: time with precision %s: rounded down to milliseconds', (precision, time, expected) => {
     expect(read(`m v=1 ${time}`, { precision }).found).toEqual([['m', 'm.v', expected, 1]]);
   });
 
@@ -109,12 +109,12 @@ describe('Line protocol: time', () => {
         'must not be after 2026-11-22T12:05:00.000Z, as far ahead as MAX_CLOCK_SKEW allows',
       ],
     ]),
-  )('Line protocol: precision %s, time %s: refused as %s, once a line', (precision, time, code, rule) => {
+  )('Line protocol: precision %s, time %s: line is refused once with %s', (precision, time, code, rule) => {
     const { found, refused } = read(`m v=1\nm v=2,w=3 ${time}`, { precision });
     expect([found.length, refused]).toEqual([1, [[2, code, `timestamp: ${rule}`]]]);
   });
 
-  test('Line protocol: no time, RELATIVE_TIMES is off: refused', () => {
+  test('Line protocol: a line has no timestamp, RELATIVE_TIMES is off: refused with bad_timestamp', () => {
     expect(read('m v=1', { relativeTimes: false }).refused).toEqual([
       [1, 'bad_timestamp', 'timestamp: must be an absolute time, since RELATIVE_TIMES is off'],
     ]);
@@ -122,7 +122,7 @@ describe('Line protocol: time', () => {
 });
 
 describe('Line protocol: refusals of a value', () => {
-  test('Line protocol: a value exceeds the range of a double: its line is named, and its other values are stored', () => {
+  test('Line protocol: a value exceeds the range of a double: refused with its line number; other values are stored', () => {
     const { found, refused } = read('m v=1e999,w=1');
     expect(found).toEqual([['m', 'm.w', 0, 1]]);
     expect(refused).toEqual([[1, 'not_finite', 'value: must be a finite number']]);
@@ -133,13 +133,13 @@ describe('Line protocol: refusals of a value', () => {
     ['a tag', Buffer.from('m,host=a,b=\xff v=2', 'latin1')],
     ['the field', Buffer.from('m,host=a \xff=2', 'latin1')],
     ['the measurement', Buffer.from('\xff v=2', 'latin1')],
-  ])('Line protocol: bytes in %s that are no UTF-8: the line is refused, others are stored', (_, line) => {
+  ])('Line protocol: bytes of %s are not UTF-8: only this line is refused', (_, line) => {
     const { found, refused } = read(Buffer.concat([Buffer.from('m v=1\n'), line, Buffer.from('\nm w=3')]));
     expect([found.length, refused]).toEqual([2, [[2, 'malformed', ': must be UTF-8']]]);
   });
 });
 
-test('Line protocol: more than 10,000 broken lines: the request is refused as too large', () => {
+test('Line protocol: more than 10,000 broken lines: the request is refused with too_large', () => {
   expect(read('a\n'.repeat(10_000)).refused).toHaveLength(10_000);
   expect(() => read('a\n'.repeat(10_001))).toThrow(
     expect.objectContaining({ code: 'too_large', message: expect.stringContaining('such as line 10001') }),

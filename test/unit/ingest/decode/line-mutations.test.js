@@ -2,6 +2,6 @@ import { expect, jest, test } from '@jest/globals';
 import { readMutatedLines } from '../../../support/payloads/line-mutations.js';
 
 // Set `--seed N` to repeat the mutations.
-test('Line protocol: 3,000 mutations: the parser reads good lines and names bad lines, like a second parser', () => {
+test('Line protocol: 3,000 random changes of valid lines: two independent parsers accept and refuse the same lines', () => {
   expect(readMutatedLines(3000, jest.getSeed() >>> 0)).toBeGreaterThan(300);
 });

@@ -37,7 +37,7 @@ describe('Line protocol: a value', () => {
     ['18446744073709551615u', 2 ** 64],
     ...['t', 'T', 'true', 'True', 'TRUE'].map((word) => /** @type {const} */ ([word, 1])),
     ...['f', 'F', 'false', 'False', 'FALSE'].map((word) => /** @type {const} */ ([word, 0])),
-  ])('Line protocol: value %s: read', (text, value) => {
+  ])('Line protocol: field value %s: read as a number', (text, value) => {
     expect(one(`cpu value=${text}`).fields).toEqual([['value', value]]);
   });
 
@@ -71,7 +71,7 @@ describe('Line protocol: a value', () => {
     '1,=2',
     '1,b',
     '1,b=',
-  ])('Line protocol: value %s: refused with the number of its line', (text) => {
+  ])('Line protocol: field value %s: only its line is refused', (text) => {
     const { points, bad } = read(`ok value=1\ncpu value=${text}\nok value=2`);
     expect([points.map(({ line }) => line), bad.map(([line]) => line)]).toEqual([[1, 3], [2]]);
   });
@@ -85,7 +85,7 @@ describe('Line protocol: a value', () => {
     expect(read(`cpu value=${text}`).bad).toEqual([[1, 'must have integers of 64 bits']]),
   );
 
-  test('Line protocol: decimals of at most 15 digits: read as the same double as in JSON', () => {
+  test('Line protocol: decimal numbers of at most 15 digits: read as the same double as in JSON', () => {
     const source = createRandom(1, 'decimals');
     for (let times = 0; times < 10_000; times++) {
       const digits = String(Math.floor(source.uniform() * 1e15));
@@ -106,7 +106,7 @@ describe('Line protocol: names and escapes', () => {
     ['c=pu value=1', 'c=pu'],
     ['"cpu" value=1', '"cpu"'],
     ['☺ value=1', '☺'],
-  ])('Line protocol: line %s: the measurement is %s', (text, measurement) => {
+  ])('Line protocol: line %s: measurement name %s is read', (text, measurement) => {
     expect(one(text)).toMatchObject({ measurement, tags: [], fields: [['value', 1]] });
   });
 
@@ -161,7 +161,7 @@ describe('Line protocol: names and escapes', () => {
     ['cp\\', 'must have a space and then a field'],
     ['cpu,a=\\', 'must have a tag'],
     ['cpu a\\', 'must have a space and then a field'],
-  ])('Line protocol: line %j: the refusal names the broken rule', (text, rule) => {
+  ])('Line protocol: line %j: only this line is refused, with the broken rule', (text, rule) => {
     expect(read(text).bad).toEqual([[1, expect.stringContaining(rule)]]);
     expect(read(`ok v=1\n${text}\nok v=2\n`)).toMatchObject({
       points: [{ line: 1 }, { line: 3 }],
@@ -182,7 +182,7 @@ describe('Line protocol: lines', () => {
     ['cpu v=1\r\ncpu v=2\r\n', [1, 2]],
     ['# a comment', []],
     ['  # a comment\ncpu v=1\n# another\ncpu v=2\n#', [2, 4]],
-  ])('Line protocol: text %j: its lines are numbered from 1', (text, lines) => {
+  ])('Line protocol: text %j: line numbers of the points count from 1', (text, lines) => {
     const { points, bad } = read(text);
     expect([points.map(({ line }) => line), bad]).toEqual([lines, []]);
   });
@@ -192,9 +192,9 @@ describe('Line protocol: lines', () => {
     ['cpu v=1 0', '0'],
     ['cpu v=1 -1', '-1'],
     ['cpu v=1 1516241192000000000', '1516241192000000000'],
-  ])('Line protocol: line %s: its time is read', (text, time) => expect(one(text).time).toBe(time));
+  ])('Line protocol: line %s: timestamp is read', (text, time) => expect(one(text).time).toBe(time));
 
-  test('Line protocol: string fields: counted, also with newlines and escaped quotes', () => {
+  test('Line protocol: string fields with newlines and escaped quotes: counted, and the next line is read', () => {
     const { points } = read('cpu a="x\ny",b=1,c="\\"",d="\\\\" 5\ncpu a="=,\r # ",b=2');
     expect(points).toMatchObject([
       { line: 1, fields: [['b', 1]], texts: 3, time: '5' },
@@ -202,7 +202,7 @@ describe('Line protocol: lines', () => {
     ]);
   });
 
-  test('Line protocol: a string field without an end: the lines after it are read', () => {
+  test('Line protocol: a string field without a closing quote: only its line is refused', () => {
     const { points, bad } = read('a v=1\nb t="open\nc v=2\nd t="y",v=3\ne v=4');
     expect([points.map(({ measurement }) => measurement), bad.map(([line]) => line)]).toEqual([
       ['a', 'c', 'd', 'e'],
@@ -220,7 +220,7 @@ describe('Line protocol: lines', () => {
     ]);
   });
 
-  test('Line protocol: more series and fields than the caches hold: all are read', () => {
+  test('Line protocol: more series and field names than the caches hold: all points are read', () => {
     const series = Array.from({ length: 11_000 }, (_, at) => `m${at} v=${at}`);
     const fields = Array.from({ length: 1500 }, (_, at) => `f${at}=${at}`).join();
     const { points, bad } = read([...series, ...series, `wide ${fields}`, `wide ${fields}`].join('\n'));

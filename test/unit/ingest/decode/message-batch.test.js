@@ -5,7 +5,7 @@ import { MessageBatch, timeRefusal } from '../../../../api/ingest/decode/message
 const NOW = Date.UTC(2026, 10, 21);
 const rules = { receivedAt: NOW, oldest: NOW - 1000, newest: NOW + 100, relative: true };
 
-test('Message batch: times at both limits: accepted; 1 ms beyond: refused', () => {
+test('Decoded message: times at the oldest and newest limit: accepted; 1 ms beyond: too_old and in_future', () => {
   const batch = new MessageBatch(rules);
   for (const [index, ts] of [NOW - 1001, NOW - 1000, NOW + 100, NOW + 101].entries())
     batch.add(index, 't', ts, 1);
@@ -16,7 +16,7 @@ test('Message batch: times at both limits: accepted; 1 ms beyond: refused', () =
   ]);
 });
 
-test('Message batch: a relative time: added to the receipt time; refused if relative times are off', () => {
+test('Decoded message: a relative time: added to the receipt time; with RELATIVE_TIMES off: bad_timestamp', () => {
   const taking = new MessageBatch(rules);
   taking.addRelative(0, 't', -5, 1);
   expect(taking.sensors.get('t')?.times).toEqual([NOW - 5]);
@@ -32,7 +32,7 @@ const element = fc.record({
   value: fc.double(),
 });
 
-test('Message batch: any elements: each is either accepted or refused, once', () => {
+test('Decoded message: any measurements: each is either accepted or refused, once', () => {
   fc.assert(
     fc.property(fc.array(element), fc.constantFrom('a', '__proto__', 'z'), (elements, out) => {
       const batch = new MessageBatch(rules);
@@ -47,7 +47,7 @@ test('Message batch: any elements: each is either accepted or refused, once', ()
   );
 });
 
-test('Message batch: keepOnly with any elements: only wanted ones remain, and refusals of the whole message stay', () => {
+test('Decoded message: keepOnly() of any measurements: others are removed, refusals of the whole message are kept', () => {
   fc.assert(
     fc.property(fc.array(element), fc.integer({ min: 1, max: 4 }), (elements, every) => {
       const isWanted = (/** @type {number} */ index) => index % every === 0;
@@ -70,7 +70,7 @@ test('Message batch: keepOnly with any elements: only wanted ones remain, and re
   );
 });
 
-test('Message batch: an element is added after keepOnly: it joins the kept elements', () => {
+test('Decoded message: a measurement is added after keepOnly(): stored after the kept measurements', () => {
   const batch = new MessageBatch(rules);
   batch.add(0, 't', NOW - 1, 1);
   batch.add(1, 't', NOW, 2);
@@ -79,7 +79,7 @@ test('Message batch: an element is added after keepOnly: it joins the kept eleme
   expect(batch.sensors.get('t')).toEqual({ times: [NOW, NOW + 1], values: [2, 3], indexes: [1, 2] });
 });
 
-test('Message batch: keepOnly for a replay: refusals of the whole message stay, those of unwanted elements go', () => {
+test('Decoded message: keepOnly() of one element: refusals of other elements are removed', () => {
   const batch = new MessageBatch(rules);
   batch.refuse(-1, 'malformed');
   batch.refuse(0, 'not_numeric', 'value');
@@ -94,7 +94,7 @@ test.each([
   ['seconds before the oldest time', rules.oldest / 1000 - 1, false],
   ['seconds after the newest time', rules.newest / 1000 + 1, false],
   ['half of the seconds', NOW / 2000, false],
-])('Message batch: %s instead of milliseconds: the refusal mentions seconds, or not: %#', (_, ts, asks) => {
+])('Decoded message: ts is %s (%d): too_old, with a question about seconds: %s', (_, ts, asks) => {
   const batch = new MessageBatch(rules);
   batch.add(0, 't', ts, 1);
   const [refusal] = batch.refused;
@@ -110,7 +110,7 @@ test.each([
   ['the oldest', NOW - 1000, undefined, undefined],
   ['the newest', NOW + 100, undefined, undefined],
   ['after the newest', NOW + 101, 'in_future', /must not be after 2026-11-21T00:00:00/],
-])('Message batch: a time %s: isTimely and timeRefusal agree: %#', (_, ts, code, rule) => {
+])('Decoded message: a time is %s: isTimely() and timeRefusal() agree: %#', (_, ts, code, rule) => {
   expect(new MessageBatch(rules).isTimely(ts)).toBe(code === undefined);
   const refusal = timeRefusal(ts, rules);
   expect(refusal?.code).toBe(code);
@@ -125,7 +125,7 @@ test.each([
   ['an infinite number, TS_UNIT is s', inSeconds, Number.POSITIVE_INFINITY, null],
   ['a truth value', rules, true, null],
   ['a truth value, TS_UNIT is s', inSeconds, true, null],
-])('Message batch: ts is %s: read or not: %#', (_, own, ts, expected) => {
+])('Decoded message: ts is %s: timeOf() returns milliseconds or null: %#', (_, own, ts, expected) => {
   expect(new MessageBatch(own).timeOf(ts)).toBe(expected);
 });
 
@@ -140,7 +140,7 @@ test.each([
   ['half of the seconds', rules, NOW / 2000, WHOLE_MS],
   ['seconds as a text', rules, String(NOW / 1000), WHOLE_MS],
   ['a text', inSeconds, 'yesterday', SECONDS],
-])('Message batch: ts is unreadable, %s: the rule suggests the right form: %#', (_, own, ts, rule) => {
+])('Decoded message: unreadable ts, %s: bad_timestamp, and a suggestion: %#', (_, own, ts, rule) => {
   const batch = new MessageBatch(own);
   batch.refuseTime(3, ts);
   expect(batch.refused).toEqual([
@@ -159,10 +159,13 @@ test.each([
   ['milliseconds before the oldest time', inSeconds, (rules.oldest - 1) * 1000, false],
   ['milliseconds after the newest time', inSeconds, (rules.newest + 1) * 1000, false],
   ['twice the milliseconds', rules, NOW * 2, false],
-])('Message batch: future time, %s: the refusal mentions milliseconds, or not: %#', (_, own, ts, asks) => {
-  const batch = new MessageBatch(own);
-  batch.add(0, 't', ts, 1);
-  const [refusal] = batch.refused;
-  expect(refusal?.code).toBe('in_future');
-  expect(String(refusal?.rule).includes('did you send milliseconds?')).toBe(asks);
-});
+])(
+  'Decoded message: ts is %s: refused as in_future, with a question about milliseconds if plausible',
+  (_, own, ts, asks) => {
+    const batch = new MessageBatch(own);
+    batch.add(0, 't', ts, 1);
+    const [refusal] = batch.refused;
+    expect(refusal?.code).toBe('in_future');
+    expect(String(refusal?.rule).includes('did you send milliseconds?')).toBe(asks);
+  },
+);

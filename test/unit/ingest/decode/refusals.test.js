@@ -103,7 +103,7 @@ const SENML = [
 
 describe('Refusal: one measurement', () => {
   test.each(PLAIN)(
-    'JSON: an element %s: the refusal names the path and the rule',
+    'Refusal of a JSON element: element %s: code, path and rule are reported',
     (_, element, code, text) => {
       const { refused, counts } = read([good, element, good]);
       expect(shown(refused)).toEqual([[1, code, text]]);
@@ -111,19 +111,22 @@ describe('Refusal: one measurement', () => {
     },
   );
 
-  test.each(SENML)('SenML: a record %s: the refusal names the path and the rule', (_, record, code, text) => {
-    const pack = [{ n: 't', v: 1 }, record, { n: 't', t: -1, v: 1 }];
-    for (const refused of [read(pack).refused, read(asCbor(pack), 'application/senml+cbor').refused]) {
-      expect(shown(refused)).toEqual([[1, code, text]]);
-    }
-  });
+  test.each(SENML)(
+    'Refusal of a SenML record: record %s: code, path and rule are reported',
+    (_, record, code, text) => {
+      const pack = [{ n: 't', v: 1 }, record, { n: 't', t: -1, v: 1 }];
+      for (const refused of [read(pack).refused, read(asCbor(pack), 'application/senml+cbor').refused]) {
+        expect(shown(refused)).toEqual([[1, code, text]]);
+      }
+    },
+  );
 
-  test('JSON: a value exceeds the range of a double: the refusal names the path and the rule', () => {
+  test('Refusal of a JSON element: value 1e999 exceeds a double: not_finite, with path and rule', () => {
     const { refused } = read('[{"sensor_id":"t","value":1},{"sensor_id":"t","value":1e999}]');
     expect(shown(refused)).toEqual([[1, 'not_finite', '[1].value: must be a finite number']]);
   });
 
-  test('SenML: a value and a time exceed the range of a double: the refusals name the path and the rule', () => {
+  test('Refusal of a SenML record: value or time 1e999 exceeds a double: not_finite or bad_timestamp, with the path', () => {
     const { refused } = read('[{"n":"t","v":1e999},{"n":"t","t":1e999,"v":1}]');
     expect(shown(refused)).toEqual([
       [0, 'not_finite', '[0].v: must be a finite number'],
@@ -131,14 +134,14 @@ describe('Refusal: one measurement', () => {
     ]);
   });
 
-  test('JSON: a single object: the path has no index', () => {
+  test('Refusal of a JSON element: payload is a single object: the path has no index', () => {
     expect(shown(read({ ...good, value: '1' }).refused)).toEqual([
       [0, 'not_numeric', 'value: must be a number'],
     ]);
     expect(shown(read({ value: 21.5 }).refused)).toEqual([[0, 'bad_id', `sensor_id: ${SHAPE}`]]);
   });
 
-  test('Refusal: relative times are off, a measurement has no time: the refusal names the setting', () => {
+  test('Refusal of a measurement: no time, RELATIVE_TIMES is off: the rule names RELATIVE_TIMES', () => {
     const expected = [[0, 'bad_timestamp', '[0].ts: must be an absolute time, since RELATIVE_TIMES is off']];
     expect(shown(read([{ sensor_id: 't', value: 1 }], undefined, { relativeTimes: false }).refused)).toEqual(
       expected,
@@ -155,7 +158,7 @@ describe('Refusal: a sensor of a message', () => {
     ['t', 'unknown_device', '[1]: its device must be registered'],
     ['t', 'registration_limit', '[1]: its device must not have more than 10000 sensors'],
     ['t', 'rejected', '[1]: the database refuses this content'],
-  ])('Refusal of a sensor: %j, as %s: it names the path and the rule', (sensor, code, text) => {
+  ])('Refusal of a sensor: name %j, code %s: path and rule are reported', (sensor, code, text) => {
     const batch = read([
       { n: 'other', v: 1 },
       { n: sensor, v: 2 },
@@ -181,19 +184,22 @@ describe('Refusal: a whole message', () => {
     ['CBOR that breaks off', Buffer.from([0x81]), undefined, 'malformed', '', /CBOR/],
     ['CBOR that is no array', asCbor({}), 'application/cbor', 'malformed', '', /^must be an array/],
     ['CBOR with a base name that is a number', asCbor([{ bn: 7 }]), undefined, 'malformed', '[0].bn', /text/],
-  ])('Refused message: %s: names the path and the rule', (_, content, contentType, code, path, rule) => {
-    const { refused } = read(content, contentType);
-    expect(refused).toEqual([{ index: -1, code, path, rule: expect.stringMatching(rule) }]);
-  });
+  ])(
+    'Refusal of a message: payload is %s: code, path and rule are reported',
+    (_, content, contentType, code, path, rule) => {
+      const { refused } = read(content, contentType);
+      expect(refused).toEqual([{ index: -1, code, path, rule: expect.stringMatching(rule) }]);
+    },
+  );
 
-  test('Refused message: a long label: the rule quotes at most 200 characters of the message', () => {
+  test('Refusal of a message: a label of 100,000 characters: the rule is cut to 200 characters', () => {
     const { refused } = read([{ n: 't', v: 1, [`${'x'.repeat(100_000)}_`]: 1 }]);
     expect(refused[0]?.rule).toHaveLength(200);
   });
 });
 
 describe('Refusal: an error', () => {
-  test('Refusal of an error: the decoder reports an error: the refusal has its path and its message', () => {
+  test('Refusal of an error: error of the decoder: its path and message are reported', () => {
     const error = new MillraceError('bad_id', 'must not be empty', { path: 'site' });
     expect(refusalOf('bad_id', error)).toEqual({
       index: -1,
@@ -206,11 +212,11 @@ describe('Refusal: an error', () => {
   test.each([
     ['of the database', new MillraceError('rejected', 'write_dead_letter: node 10.0.0.7 refused')],
     ['of our own code', new TypeError('x is undefined at file:///srv/api/ingest/x.js')],
-  ])('Refusal of an error %s: the rule contains no internals', (_, error) => {
+  ])('Refusal of an error: error %s: the rule contains no internals', (_, error) => {
     expect(refusalOf('rejected', error).rule).toBe('the database refuses this content');
   });
 
-  test('Refusal of a defect, under another code: the refusal has only the rule of that code', () => {
+  test('Refusal of an error: TypeError under the code malformed: the rule is must be an object', () => {
     const refusal = refusalOf('malformed', new TypeError('x is undefined at file:///srv/api/ingest/x.js'));
     expect(refusal).toEqual({ index: -1, code: 'malformed', path: '', rule: 'must be an object' });
   });

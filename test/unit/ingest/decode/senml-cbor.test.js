@@ -27,7 +27,7 @@ const MIXED =
   'e9a20065736d616c6c02fb3ff8000000000000a20063626967021b0000010000000000';
 
 test.each(['application/senml+cbor', 'application/cbor', undefined])(
-  'SenML as CBOR: example of RFC 8428, 5.1.2, content type %s: read',
+  'SenML as CBOR: example of RFC 8428, section 5.1.2, content type %s: all measurements are read',
   (contentType) => {
     const at = 1_276_020_076_001;
     const bn = 'urn:dev:ow:10e2073a0108006:';
@@ -47,7 +47,7 @@ test.each(['application/senml+cbor', 'application/cbor', undefined])(
   },
 );
 
-test('SenML as CBOR: value types: texts and data are skipped; booleans, decimal fractions and long integers count', () => {
+test('SenML as CBOR: numbers and booleans are read, texts and data are skipped', () => {
   const bn = 'urn:dev:ow:10e2073a01080063:';
   const at = 1_320_067_464_000;
   expect(read(MIXED)).toEqual({
@@ -63,7 +63,7 @@ test('SenML as CBOR: value types: texts and data are skipped; booleans, decimal 
   });
 });
 
-test('SenML as CBOR: labels as texts: accepted', () => {
+test('SenML as CBOR: labels as texts instead of numbers: the record is read', () => {
   expect(read('81a3616e61616176fb3ff800000000000061741a4eaea188').found).toEqual([
     ['a', 1_320_067_464_000, 1.5],
   ]);
@@ -75,22 +75,22 @@ test.each([
   ['no array', 'a2006161021a'],
   ['an array of indefinite length without end', '9f'],
   ['bytes after the pack', '80f6'],
-])('SenML as CBOR: %s: malformed', (_, hex) => {
+])('SenML as CBOR: payload has %s: refused as malformed', (_, hex) => {
   expect(() => read(hex, 'application/senml+cbor')).toThrow(expect.objectContaining({ code: 'malformed' }));
 });
 
-test('SenML as CBOR: a record is not a map: only that record is refused', () => {
+test('SenML as CBOR: a record is not a map: only that record is refused as malformed', () => {
   expect(read('8201a3006161021806061a4eaea188').refused).toMatchObject([
     { index: 0, code: 'malformed', path: '[0]' },
   ]);
 });
 
-test('SenML as CBOR: deeply nested arrays: malformed', () => {
+test('SenML as CBOR: 500,000 nested arrays: refused as malformed', () => {
   const hex = '81'.repeat(500_000);
   expect(() => read(hex)).toThrow(expect.objectContaining({ code: 'malformed' }));
 });
 
-test('SenML as CBOR: 160,000 nested items: parsed; one more: the whole payload is too large', () => {
+test('SenML as CBOR: 160,000 nested items: accepted; one more: the whole payload is refused with too_large', () => {
   /** An array of one array of zeros. @param {number} items of the payload */
   const nested = (items) => {
     const begin = Buffer.from([0x81, 0x9a, 0, 0, 0, 0]);

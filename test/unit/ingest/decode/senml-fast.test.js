@@ -55,7 +55,7 @@ const common = fc.record(
   { requiredKeys: ['v'] },
 );
 
-test('Fast SenML reader: any accepted text: the result equals that of the object reader, bit by bit', () => {
+test('Fast SenML reader: any text that it accepts: the result equals that of the full SenML reader, bit by bit', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.array(common, { minLength: 1 }), fc.array(fc.oneof(common, record))),
@@ -70,7 +70,7 @@ test('Fast SenML reader: any accepted text: the result equals that of the object
   );
 });
 
-test('Fast SenML reader: a name cache spans messages: the result equals that without a cache', () => {
+test('Fast SenML reader: one cache of sensor names for many messages: the result equals that without a cache', () => {
   const names = new NameCache();
   // There are more names than places in the cache, so names replace each other.
   const someName = fc.string({ unit: fc.constantFrom('a', 'b', '0'), maxLength: 70 });
@@ -86,7 +86,7 @@ test('Fast SenML reader: a name cache spans messages: the result equals that wit
   );
 });
 
-test('Fast SenML reader: usual messages of devices: accepted', () => {
+test('Fast SenML reader: usual messages of devices: accepted, so the full reader is not needed', () => {
   fc.assert(
     fc.property(fc.array(common, { minLength: 1 }), (pack) => {
       expect(fast(JSON.stringify(pack))).not.toBeNull();
@@ -113,7 +113,7 @@ test('Fast SenML reader: numbers in any notation: read as the doubles of JSON.pa
 });
 
 test.each([
-  ['an empty text', ''],
+  ['no characters', ''],
   ['a single object', '{"n":"a","v":1}'],
   ['an empty pack', '[]'],
   ['a comma too many', '[{"n":"a","v":1},]'],
@@ -133,11 +133,11 @@ test.each([
   ['a number in quotes', '[{"n":"a","v":"1"}]'],
   ['a string that does not end', '[{"n":"a'],
   ['more samples than a message may have', `[${Array(MAX_SAMPLES_PER_MESSAGE + 1).fill('{"n":"a","v":1}')}]`],
-])('Fast SenML reader: %s: declined', (_, text) => {
+])('Fast SenML reader: payload with %s: left to the full SenML reader', (_, text) => {
   expect(fast(text)).toBeNull();
 });
 
-test.each([...' \t\n\r'])('Fast SenML reader: %j between all tokens: accepted as in JSON', (space) => {
+test.each([...' \t\n\r'])('Fast SenML reader: %j between all JSON tokens: accepted as in JSON', (space) => {
   const tokens = [
     '[',
     '{',
@@ -161,11 +161,14 @@ test.each([...' \t\n\r'])('Fast SenML reader: %j between all tokens: accepted as
   expect(fast(text)).toEqual(expected(text));
 });
 
-test.each(['\u0001', '\v', '\f', '\u00a0'])('Fast SenML reader: %j between tokens: declined', (char) => {
-  expect(fast(`[${char}{"n":"a","v":1}]`)).toBeNull();
-});
+test.each(['\u0001', '\v', '\f', '\u00a0'])(
+  'Fast SenML reader: %j between JSON tokens: left to the full SenML reader',
+  (char) => {
+    expect(fast(`[${char}{"n":"a","v":1}]`)).toBeNull();
+  },
+);
 
-test('Fast SenML reader: a name of all printable characters: accepted; a control character or DEL: declined', () => {
+test('Fast SenML reader: a name of all printable characters: accepted; with a control character: left to the full reader', () => {
   const printable = String.fromCharCode(...Array.from({ length: 0x7f - 0x20 }, (_, at) => 0x20 + at));
   const name = printable.replace('"', '').replace('\\', '');
   const text = JSON.stringify([{ n: name, v: 1 }]);
@@ -173,7 +176,7 @@ test('Fast SenML reader: a name of all printable characters: accepted; a control
   for (const char of ['\u0000', '\u001f', '\u007f']) expect(fast(`[{"n":"a${char}","v":1}]`)).toBeNull();
 });
 
-test('Fast SenML reader: a text is truncated anywhere: declined, never misread', () => {
+test('Fast SenML reader: a payload is truncated anywhere: left to the full SenML reader', () => {
   const text = `[{"bn":"a","bt":${NOW / 1000},"u":"Cel","v":-12.5},{"t":-1,"v":3e2}]`;
   for (let length = 0; length < text.length; length++) expect(fast(text.slice(0, length))).toBeNull();
   expect(fast(text)).toEqual(expected(text));

@@ -18,11 +18,11 @@ function read(pack) {
 const DEVICE = 'urn:dev:ow:10e2073a01080063';
 
 // RFC 8428, sections 5.1.1 to 5.1.5; 5.1.3 is the weather station whose position has its own units under one name.
-test('SenML, RFC 8428 5.1.1: a single datapoint: at the time of receipt', () => {
+test('SenML, RFC 8428 section 5.1.1: a record without a time: stored at the time of receipt', () => {
   expect(read([{ n: DEVICE, u: 'Cel', v: 23.1 }]).found).toEqual([[DEVICE, NOW, 23.1]]);
 });
 
-test('SenML, RFC 8428 5.1.2: multiple datapoints: all are read', () => {
+test('SenML, RFC 8428 section 5.1.2: several records with a base name and a base time: all are read', () => {
   const at = 1_276_020_076_001;
   const bn = 'urn:dev:ow:10e2073a0108006:';
   const { found } = read([
@@ -39,7 +39,7 @@ test('SenML, RFC 8428 5.1.2: multiple datapoints: all are read', () => {
   ]);
 });
 
-test('SenML, RFC 8428 5.1.3: base name used alone, times after the base time: all are read', () => {
+test('SenML, RFC 8428 section 5.1.3: base name without a name, times after the base time: all records are read', () => {
   const at = 1_320_067_464_000;
   const { found } = read([
     { bn: DEVICE, bt: 1.320067464e9, bu: '%RH', v: 20 },
@@ -53,7 +53,7 @@ test('SenML, RFC 8428 5.1.3: base name used alone, times after the base time: al
   ]);
 });
 
-test('SenML, RFC 8428 5.1.4: several types of data: numbers and booleans are read, others are skipped', () => {
+test('SenML, RFC 8428 section 5.1.4: several types of data: numbers and booleans are read, texts and data are skipped', () => {
   const { found, skipped, refused } = read([
     { bn: `${DEVICE}:`, n: 'temp', u: 'Cel', v: 23.1 },
     { n: 'label', vs: 'Machine Room' },
@@ -67,7 +67,7 @@ test('SenML, RFC 8428 5.1.4: several types of data: numbers and booleans are rea
   expect({ skipped, refused }).toEqual({ skipped: 2, refused: [] });
 });
 
-test('SenML: a record has only base fields: they apply to the later records', () => {
+test('SenML: a record has only base fields: the base fields apply to the later records', () => {
   const { found, refused } = read([
     { bn: 'a/', bt: 1.32e9, bv: 100 },
     { n: 'x', v: 1 },
@@ -81,14 +81,14 @@ test('SenML: a record has only base fields: they apply to the later records', ()
   expect(refused).toEqual([]);
 });
 
-test('SenML, RFC 8428 4.5.3: base and own time below 2^28 s: relative to the receipt', () => {
+test('SenML, RFC 8428 section 4.5.3: time below 2^28 s: relative to the time of receipt', () => {
   expect(read([{ bn: 'a', bt: -10, t: -5, v: 1 }]).found).toEqual([['a', NOW - 15_000, 1]]);
   expect(read([{ bn: 'a', bt: 2 ** 28 - 1, t: 1, v: 1 }]).found).toEqual([['a', 2 ** 28 * 1000, 1]]);
 });
 
 const VERSION = expect.objectContaining({ code: 'malformed', path: '[0].bver' });
 
-test('SenML, RFC 8428 4.4: unknown label that must be understood: the whole pack is refused', () => {
+test('SenML, RFC 8428 section 4.4: unknown label that ends with an underscore: the whole pack is refused', () => {
   expect(() =>
     read([
       { n: 'a', v: 1 },

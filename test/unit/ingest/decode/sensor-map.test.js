@@ -86,17 +86,17 @@ describe('Map of sensors: stored values', () => {
         ['temperature', 0, 2],
       ],
     ],
-  ])('Map of sensors: %s: each number is stored under its name', (_, content, expected) => {
+  ])('Map of sensors: payload with %s: numbers are stored by sensor name', (_, content, expected) => {
     expect(read(content)).toMatchObject({ found: expected, refused: [] });
   });
 
-  test('Map of sensors: texts and null: skipped and counted', () => {
+  test('Map of sensors: members with texts or null: skipped and counted', () => {
     const { found, refused, counts } = read({ temperature: 1, state: 'on', error: null, version: '1.2.3' });
     expect([found, refused]).toEqual([[['temperature', 0, 1]], []]);
     expect(counts).toEqual({ received: 4, samples: 1, merged: 0, skipped: 3, relative: 1 });
   });
 
-  test('Map of sensors: a time of day: skipped and counted like any text', () => {
+  test('Map of sensors: member time is a time of day: skipped and counted like any text', () => {
     expect(read({ time: '16:03', uptime: 11_081 }).counts).toEqual({
       received: 2,
       samples: 1,
@@ -106,7 +106,7 @@ describe('Map of sensors: stored values', () => {
     });
   });
 
-  test('Map of sensors: a text named ts: the time of the element at top level; skipped in a nested object', () => {
+  test('Map of sensors: member ts is a text: the time of the map at the top level; skipped in a nested object', () => {
     const ts = new Date(NOW - 5).toISOString();
     const own = read({ ts, temperature: 1 });
     expect([own.found, own.counts.skipped]).toEqual([[['temperature', -5, 1]], 0]);
@@ -118,7 +118,7 @@ describe('Map of sensors: stored values', () => {
     expect(inner.counts.skipped).toBe(1);
   });
 
-  test('Map of sensors: any map of numbers: each stored once under its own name', () => {
+  test('Map of sensors: any map of numbers: each number is stored once under its key', () => {
     const key = fc
       .string({ minLength: 1 })
       .filter((name) => !['ts', 'sensor_id', 'value', 'n', 'bn'].includes(name));
@@ -171,7 +171,7 @@ describe('Map of sensors: refused values', () => {
         '[1].sensor_id: is missing; a measurement looks like {"sensor_id": "temperature", "value": 21.5}',
       ],
     ],
-  ])('Map of sensors: %j: one refusal, and the good values are stored', (content, refusal) => {
+  ])('Map of sensors: %j: one value is refused, and the other values are stored', (content, refusal) => {
     const { refused, counts } = read(content);
     expect([refused, counts.samples]).toEqual([[refusal], 1]);
   });
@@ -184,7 +184,7 @@ describe('Map of sensors: refused values', () => {
     [{}, ''],
     [{ ts: NOW }, ''],
     [[{}], '[0]'],
-  ])('Map of sensors: %j has no number: one refusal', (content, path) => {
+  ])('Map of sensors: %j has no number: one refusal with not_numeric', (content, path) => {
     expect(read(content).refused).toEqual([
       [0, 'not_numeric', expect.stringContaining(`${path}: has no number`)],
     ]);
@@ -196,7 +196,7 @@ describe('Map of sensors: refused values', () => {
     [{ bn: 'temperature', v: 1 }],
     [{ sensor: 'temperature', value: 21.5 }],
   ])(
-    'Map of sensors: %j looks like a single measurement: refused because its sensor_id is missing',
+    'Map of sensors: %j looks like a single measurement: refused, because sensor_id is missing',
     (content) => {
       const { found, refused } = read(content);
       expect([found, refused]).toEqual([
@@ -206,7 +206,7 @@ describe('Map of sensors: refused values', () => {
     },
   );
 
-  test('Map of sensors: a bad ts: each value is refused with the path of the time', () => {
+  test('Map of sensors: ts is no time: each value is refused with the path of ts', () => {
     const { refused } = read([{ a: 1 }, { ts: 'now', b: 1, c: 2 }]);
     const rule = '[1].ts: must be whole epoch milliseconds or ISO 8601';
     expect(refused).toEqual([
@@ -215,7 +215,7 @@ describe('Map of sensors: refused values', () => {
     ]);
   });
 
-  test('Map of sensors: a bad time or timestamp member: the refusal names that member', () => {
+  test('Map of sensors: member time or timestamp is no valid time: the path of the refusal is that member', () => {
     const { refused } = read([
       { time: 'noon', a: 1 },
       { timestamp: 35, b: 1 },
@@ -234,21 +234,21 @@ describe('Map of sensors: refused values', () => {
     ]);
   });
 
-  test('Map of sensors: a sensor name is too long: the path of the refusal is its key', () => {
+  test('Map of sensors: a sensor name is too long: the path of the refusal is the key of the sensor', () => {
     const name = 'x'.repeat(129);
     const { batch } = read({ a: { [name]: 1 } });
     batch.refuseSensor(`a.${name}`, 'bad_id');
     expect(batch.refused).toMatchObject([{ index: 0, path: `a.${name}` }]);
   });
 
-  test('Map of sensors: 10,000 values: stored; one more: the message is too large', () => {
+  test('Map of sensors: 10,000 values: stored; one more: refused with too_large', () => {
     const map = (/** @type {number} */ count) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, at]));
     expect(read(map(10_000)).counts.samples).toBe(10_000);
     expect(read(map(10_001)).refused).toMatchObject([[-1, 'too_large', expect.anything()]]);
   });
 
-  test('Map of sensors: a replay of one refused value: only that value is stored', () => {
+  test('Map of sensors: one of two refused values is replayed: only that value is stored', () => {
     const content = { time: NOW - 400 * DAY_MS, a: 1, b: 2 };
     expect(read(content).refused.map(([index]) => index)).toEqual([0, 1]);
     const { batch } = read(content, { historyMs: 800 * DAY_MS });
@@ -262,7 +262,7 @@ describe('Time of plain JSON and maps of sensors', () => {
   const asPlain = (/** @type {unknown} */ ts) => ({ sensor_id: 't', ts, value: 1 });
   const forms = [asMap, asPlain];
 
-  test('Plain JSON: time in seconds while TS_UNIT is ms: refused with a question about seconds', () => {
+  test('Plain JSON: ts in seconds while TS_UNIT is ms: refused with a question about seconds', () => {
     for (const seconds of [NOW / 1000, NOW / 1000 + 0.25]) {
       expect(read(asPlain(seconds)).refused).toMatchObject([
         [0, expect.anything(), expect.stringMatching(/^ts: .*did you send seconds\?$/)],
@@ -280,7 +280,7 @@ describe('Time of plain JSON and maps of sensors', () => {
     ['ns', (NOW - 1) * 1e6, -1],
     ['the oldest, in s', NOW / 1000 - 365 * 86_400, -365 * DAY_MS],
     ['the newest, in ns', (NOW + 300_000) * 1e6, 300_000],
-  ])('Map of sensors: a time in %s: stored, with any TS_UNIT and any time member', (_, time, expected) => {
+  ])('Map of sensors: a time in %s: read, with any TS_UNIT and any time member', (_, time, expected) => {
     for (const tsUnitMs of [1, 1000]) {
       for (const name of ['ts', 'time', 'timestamp']) {
         const { found, refused } = read({ [name]: time, t: 1 }, { tsUnitMs });
@@ -294,19 +294,19 @@ describe('Time of plain JSON and maps of sensors', () => {
     ['seconds before the oldest', NOW / 1000 - 366 * 86_400],
     ['a time that is good in no unit', NOW * 10],
     ['beyond any time', 1e300],
-    ['a negative number', -NOW],
-  ])('Map of sensors: time is %s: refused', (_, time) => {
+    ['a negative number of ms', -NOW],
+  ])('Map of sensors: member time is %s: refused as too_old or in_future', (_, time) => {
     const { found, refused } = read({ time, t: 1 });
     expect(found).toEqual([]);
     expect(refused).toEqual([[0, expect.stringMatching(/^(?:too_old|in_future)$/), expect.any(String)]]);
   });
 
-  test.each(forms)('JSON and sensor map: TS_UNIT is s, fractional seconds: stored to the ms: %#', (form) => {
+  test.each(forms)('JSON and sensor map: TS_UNIT is s, ts with a fraction: stored to the ms: %#', (form) => {
     const { found, refused } = read(form(NOW / 1000 - 1.2345), { tsUnitMs: 1000 });
     expect([found, refused]).toEqual([[['t', -1234, 1]], []]);
   });
 
-  test('Plain JSON: time in milliseconds while TS_UNIT is s: refused with a question about milliseconds', () => {
+  test('Plain JSON: ts in milliseconds while TS_UNIT is s: refused with a question about milliseconds', () => {
     const rule = `ts: ${NOW} is beyond 2026-11-22T12:05:00.000Z in seconds; did you send milliseconds? TS_UNIT is s`;
     expect(read(asPlain(NOW), { tsUnitMs: 1000 }).refused).toEqual([[0, 'in_future', rule]]);
   });

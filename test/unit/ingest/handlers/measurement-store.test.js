@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 10, 21, 12, 20);
 let pipeline;
 afterEach(() => pipeline.stop());
 
-test('Measurement store: the database is away for an hour during a commit: samples are noted again before the message ends', async () => {
+test('Storing measurements: the commit takes an hour: the sample observer is notified again before the message ends', async () => {
   let now = NOW;
   pipeline = await startMemoryPipeline({ clock: () => now });
   /** @type {string[]} */

@@ -29,7 +29,7 @@ async function eventsOf(device) {
   return events.map(({ kind }) => kind).reverse();
 }
 
-test('Presence: a measurement is committed after a last will that arrived later: the device stays offline', async () => {
+test('Device presence: a measurement is committed after a last will that arrived later: the device stays offline', async () => {
   await measure('gone');
   await status('gone', 'online');
   const before = await eventsOf('gone');
@@ -43,7 +43,7 @@ test('Presence: a measurement is committed after a last will that arrived later:
   expect(await eventsOf('gone')).toEqual([...before, 'offline']);
 });
 
-test('Presence: a measurement arrives while a last will is committed: the device is online', async () => {
+test('Device presence: a measurement arrives while a last will is committed: the device is online', async () => {
   await measure('back');
   await status('back', 'online');
   const held = writes.hold({ write: 'registry.writeStatus' });
@@ -56,7 +56,7 @@ test('Presence: a measurement arrives while a last will is committed: the device
   expect(await stateOf('back')).toBe('online');
 });
 
-test('Presence: a retained last will arrives while a measurement is committed: the device is online', async () => {
+test('Device presence: a retained last will arrives while a measurement is committed: the device is online', async () => {
   await measure('kept');
   await status('kept', 'online');
   const held = writes.hold({ write: 'write_latest' });
@@ -69,7 +69,7 @@ test('Presence: a retained last will arrives while a measurement is committed: t
   expect(await stateOf('kept')).toBe('online');
 });
 
-test('Presence: DDATA is committed after an NDEATH that arrived later: device and node stay offline', async () => {
+test('Sparkplug presence: DDATA is committed after an NDEATH that arrived later: device and edge node stay offline', async () => {
   const ts = Date.now();
   const metrics = [{ name: 's', type: /** @type {const} */ ('double'), value: 1 }];
   await pipeline.accept('spBv1.0/hall/NBIRTH/edge', encodePayload({ ts, seq: 0, metrics: [bdSeq(0)] }));

@@ -7,7 +7,7 @@ const TOPIC = 'spBv1.0/plant/NBIRTH/edge-1';
 
 const afterwards = useCleanUps();
 
-test('Sparkplug: NBIRTH of an earlier session with the DUP flag: the session and the clock of the node stay', async () => {
+test('Sparkplug edge node: NBIRTH of an earlier session is redelivered (DUP): session and clock offset do not change', async () => {
   const pipeline = await startMemoryPipeline({ clock: () => T0 + LATER });
   afterwards(() => pipeline.stop());
   const { id } = pipeline.keyOf('plant/edge-1');

@@ -40,7 +40,7 @@ function run(words, input) {
 const testMessage = (topic, payload, input) =>
   run(['test', file, '--topic', topic, '--payload', payload], input);
 
-test('Mappings command, test: a good message: prints its device, values, times and units', () => {
+test('Command mappings test: a valid message: prints device, values, times and units, with exit code 0', () => {
   const seconds = Math.floor(Date.now() / 1000) - 60;
   expect(testMessage('farm/a/up', '-', `{"t":${seconds},"v":"1.5","w":true}`)).toEqual({
     code: 0,
@@ -55,7 +55,7 @@ test('Mappings command, test: a good message: prints its device, values, times a
   });
 });
 
-test('Mappings command, test: a bad value: printed as refused with its path, and exit code 1', () => {
+test('Command mappings test: a value is no number: printed as refused with its path, with exit code 1', () => {
   const { code, lines, errors } = testMessage('farm/a/up', '{"v":"high","w":null}');
   expect(code).toBe(1);
   expect(lines).toContain('skipped  1: no numbers');
@@ -82,13 +82,13 @@ test.each([
   ['farm/a/up', '{"v":', 1, ['mapping  farm'], 'JSON'],
   ['iot/v1/a/measurements', '{}', 1, [''], 'is a topic of Millrace'],
   ['barn/7/up', '{"a":1}', 1, [''], 'topic: barn/{device}/up'],
-])('Mappings command, test: %s %s: exit code %i', (topic, payload, code, lines, error) => {
+])('Command mappings test: topic %s, payload %s: exit code %i', (topic, payload, code, lines, error) => {
   const answer = testMessage(topic, payload);
   expect(answer).toMatchObject({ code, lines });
   expect(answer.errors).toContain(error);
 });
 
-test('Mappings command, list and show: they print presets, and the mappings of a file', () => {
+test('Commands mappings list and show: print the presets, and the mappings of a file', () => {
   expect(run(['list']).lines).toEqual(
     expect.arrayContaining([
       'chirpstack: ChirpStack 4',
@@ -100,7 +100,7 @@ test('Mappings command, list and show: they print presets, and the mappings of a
   expect(run(['show', 'shelly']).lines[0]).toMatch(/^# Shelly/);
 });
 
-test('Mappings command: wrong file, preset or option: exits with a code and prints the reason', () => {
+test('Command mappings: wrong file, preset or option: exit code 78 or 2, and the reason is printed', () => {
   writeFileSync(join(directory, 'wrong.yaml'), 'mappings:\n  - use: nothing\n');
   const wrong = run(['list', join(directory, 'wrong.yaml')]);
   expect(wrong).toMatchObject({

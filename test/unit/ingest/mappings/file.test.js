@@ -21,7 +21,7 @@ const entry = (/** @type {string} */ members) => `mappings:\n  - ${members}\n`;
 const VALID = "name: a, topic: 'a/{device}', values: [{ pointer: /v }]";
 
 describe('File of mappings', () => {
-  test('Mappings file: several mistakes: each is reported with its line, column and member', () => {
+  test('Mappings file: ten mistakes: each is reported with its line, column and member', () => {
     const text = `mappings:
   - use: zigbee3mqtt
   - name: Green House
@@ -86,11 +86,11 @@ describe('File of mappings', () => {
       /match\[0\]\.text must not have more than 3 of \{name\} and \*/,
     ],
     [entry(`{ ${VALID}, words: { a: yes } }`), /words\.a must be a number/],
-  ])('Mappings file: %j: the error names the place', (text, message) => {
+  ])('Mappings file: content %j: refused with the place of the mistake', (text, message) => {
     expect(problemsOf(text)[0]).toMatch(message);
   });
 
-  test('Mappings file: YAML aliases expand exponentially: refused', () => {
+  test('Mappings file: YAML aliases that expand exponentially: refused', () => {
     const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
     for (const [index, name] of 'b c d e f g h'.split(' ').entries()) {
       const before = String.fromCharCode('a'.charCodeAt(0) + index);
@@ -99,7 +99,7 @@ describe('File of mappings', () => {
     expect(problemsOf(bomb.join('\n'))).toEqual([expect.stringMatching(/alias/)]);
   });
 
-  test('Mappings file: a preset with overrides: its topic, zone, ignored sensors and descriptions change', () => {
+  test('Mappings file: a preset with overrides: topic, time zone, ignored sensors and units follow the overrides', () => {
     const text = `mappings:
   - { use: zigbee2mqtt, base: home/zigbee, ignore: [linkquality], sensors: { temperature: { unit: °F } } }
   - { use: tasmota, zone: Europe/Berlin }
@@ -119,7 +119,7 @@ describe('File of mappings', () => {
     });
   });
 
-  test('Filters of mappings: values and descriptions: values are shared, descriptions are not, skipped topics are left out', () => {
+  test('Subscriptions of mappings: topics of values are shared subscriptions, those of descriptions are not, skipped ones are absent', () => {
     const mappings = new Mappings(
       parseMappings(
         `mappings:
@@ -136,7 +136,7 @@ describe('File of mappings', () => {
     expect(mappings.match('d/e/f')?.mapping.name).toBe('d');
   });
 
-  test('Filters of mappings: one filter covers another: only the wider filter is subscribed', () => {
+  test('Subscriptions of mappings: one topic filter covers another: only the wider filter is subscribed', () => {
     const filtersOf = (/** @type {string[]} */ ...topics) => {
       const list = JSON.stringify(topics);
       const text = entry(`{ name: a, topic: ${list}, device: d, values: [{ pointer: '' }] }`);
@@ -194,5 +194,7 @@ describe('Time of a mapped message', () => {
     ['{ pointer: /t, zone: Europe/Berlin }', '2026-10-25T01:59:59', '2026-10-24T23:59:59.000Z'],
     ['/t', true, 'bad_timestamp'],
     ['/t', 1_795_348_840, 'too_old'],
-  ])('Mapped time: %s, %j: gives %s', (time, value, expected) => expect(timeOf(time, value)).toBe(expected));
+  ])('Time of a mapped message: setting %s, payload time %j: result %s', (time, value, expected) =>
+    expect(timeOf(time, value)).toBe(expected),
+  );
 });

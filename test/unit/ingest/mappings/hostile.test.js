@@ -31,7 +31,7 @@ const read = (topic, payload) => /** @type {any} */ (readMapped(mappings, topic,
 const nested = (/** @type {number} */ depth) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
 describe('Hostile payload of a mapped topic', () => {
-  test('Hostile payload of a mapped topic: values below eight levels of nesting: skipped and counted', () => {
+  test('Hostile payload on a mapped topic: values nested over eight levels deep: skipped and counted', () => {
     expect(read('all/d', nested(8))).toMatchObject({
       values: { 'a.a.a.a.a.a.a.a': [[expect.any(Number), 1]] },
     });
@@ -44,7 +44,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(() => read('all/d', '['.repeat(100_000))).toThrow(expect.objectContaining({ code: 'malformed' }));
   });
 
-  test('Hostile payload of a mapped topic: prototype keys: read as own members, and no prototype is polluted', () => {
+  test('Hostile payload on a mapped topic: keys __proto__ and constructor: stored as sensors, no prototype is polluted', () => {
     const payload = '{"__proto__":{"x":1,"isAdmin":1},"constructor":{"prototype":{"y":2}},"toString":3}';
     expect(read('all/d', payload).values).toEqual(
       Object.fromEntries([
@@ -59,7 +59,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(read('one/d', '{"a":"toString"}').refused).toMatchObject([{ code: 'not_numeric', path: 'a' }]);
   });
 
-  test('Hostile payload of a mapped topic: a template names an inherited member that the message lacks: bad_id', () => {
+  test('Hostile payload on a mapped topic: template {constructor} without a value in the message: refused with bad_id', () => {
     expect(read('inherited/d', '{"text":"is s","v":1}').values).toEqual({ s: [[expect.any(Number), 1]] });
     expect(read('inherited/d', '{"v":1}')).toMatchObject({ values: {}, refused: [{ code: 'bad_id' }] });
   });
@@ -73,7 +73,7 @@ describe('Hostile payload of a mapped topic', () => {
     ['bare/d/s', `{"${'x'.repeat(500)}":1}`, "pointer: '/temperature' for"],
     ['one/d', '{"a":{"b/c":1}}', "pointer: '/a/b~1c' for one of its values, or all: '/a' for all"],
   ])(
-    'Mapped topic %s: an object where the mapping expects a number: the refusal suggests a correction',
+    'Message on mapped topic %s: an object instead of a number: the refusal suggests a pointer',
     (topic, payload, remedy) => {
       expect(read(topic, payload)).toMatchObject({
         values: {},
@@ -82,7 +82,7 @@ describe('Hostile payload of a mapped topic', () => {
     },
   );
 
-  test('Hostile payload of a mapped topic: more values than a message may have: too large', () => {
+  test('Hostile payload on a mapped topic: 10,001 values: refused with too_large', () => {
     const wide = JSON.stringify(
       Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`s${index}`, 1])),
     );
@@ -99,7 +99,7 @@ describe('Hostile payload of a mapped topic', () => {
     expect(read('each/d', fits).values['a']).toHaveLength(10_000);
   });
 
-  test('Hostile payload of a mapped topic: a huge array where all values are read: counted as one skipped element', () => {
+  test('Hostile payload on a mapped topic: an array of 200,000 numbers as a value: skipped, counted once', () => {
     expect(read('all/d', `{"a":[${'1,'.repeat(200_000)}1],"b":2}`)).toMatchObject({
       values: { b: [[expect.any(Number), 2]] },
       skipped: 1,
@@ -115,7 +115,7 @@ describe('Hostile payload of a mapped topic', () => {
     ['named', '{"v":1}', 'bad_id'],
     ['named', '{"id":{},"v":1}', 'bad_id'],
     ['named', '{"id":null,"v":1}', 'bad_id'],
-  ])('Hostile payload of a mapped topic: %s, %s: refused as a whole: %s', (topic, payload, code) => {
+  ])('Hostile payload on mapped topic %s: payload %s: the message is refused: %s', (topic, payload, code) => {
     expect(() => read(topic, payload)).toThrow(expect.objectContaining({ code }));
   });
 
@@ -131,11 +131,11 @@ describe('Hostile payload of a mapped topic', () => {
     ['named', '{"id":"d","v":1,"t":"soon"}', 'bad_timestamp', 't'],
     ['named', '{"id":"d","v":1,"t":1e300}', 'in_future', 't'],
     ['named', '{"id":"d","v":1,"t":1}', 'too_old', 't'],
-  ])('Hostile payload of a mapped topic: %s, %s: one refused value: %s', (topic, payload, code, path) => {
+  ])('Hostile payload on mapped topic %s: payload %s: value refused: %s', (topic, payload, code, path) => {
     expect(read(topic, payload)).toMatchObject({ values: {}, refused: [{ index: 0, code, path }] });
   });
 
-  test('Hostile payload of a mapped topic: texts and names are too long for wildcards: not matched', () => {
+  test('Hostile payload on a mapped topic: texts and names of 400,000 or more characters: patterns with wildcards do not match', () => {
     const text = 'x'.repeat(400_000);
     const { values, refused } = read('globs/d', JSON.stringify({ ['a'.repeat(900_000)]: 1, aab: 2, b: 3 }));
     expect(Object.keys(values).map((name) => name.length)).toEqual([900_000, 1]);
@@ -154,7 +154,7 @@ describe('Topic of a message', () => {
     'all/',
     'all/d/e',
     'ALL/d',
-  ])('Topic of a message: %s: no mapping reads it', (topic) => expect(mappings.match(topic)).toBeNull());
+  ])('Topic %s: no mapping matches', (topic) => expect(mappings.match(topic)).toBeNull());
 });
 
 describe('Words of presets', () => {
@@ -164,7 +164,7 @@ describe('Words of presets', () => {
   });
   afterAll(() => expect(Object.keys(Object.prototype)).toEqual(before));
 
-  test('Words of presets: the value is the name of an inherited member: not a word', () => {
+  test('Words of a mapping: payload is the name of an inherited member: refused with not_numeric', () => {
     expect(read('bare/d/s', 'constructor').refused).toMatchObject([{ code: 'not_numeric' }]);
     expect(read('bare/d/s', 'ON').values).toEqual({ s: [[expect.any(Number), 1]] });
   });

@@ -56,7 +56,7 @@ async function keyOf(name) {
 }
 
 describe('Message on a mapped topic', () => {
-  test('Message on a mapped topic: good values: stored with time, unit and type, published, and counted', async () => {
+  test('Message on a mapped topic: valid values: stored with time, unit and type, published to live readers, and counted', async () => {
     await start();
     expect(await send('farm/a/up', { t: NOW / 1000 - 5, v: '1.5', w: 2, u: 'V' })).toBe('accepted');
     expect(await pipeline.latest('a')).toEqual({ v: [NOW - 5000, 1.5], w: [NOW - 5000, 2] });
@@ -73,7 +73,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.samples('a', 'v', NOW - 1000)).toEqual([[NOW, 1]]);
   });
 
-  test('Message on a mapped topic: the unit in the payload changes: stored; a fixed unit does not replace that of a birth', async () => {
+  test('Message on a mapped topic: its unit changes: stored; a fixed unit of the mapping does not replace that of a birth', async () => {
     await start();
     const birth = { session: NOW - 1000, sensors: [{ sensor_id: 'w', unit: 'kW' }] };
     await send('iot/v1/a/birth', birth);
@@ -82,7 +82,7 @@ describe('Message on a mapped topic', () => {
     expect(await deviceOf('a')).toEqual({ v: ['F', null], w: ['kW', 'power'] });
   });
 
-  test('Message on a mapped topic: one bad value: it becomes a dead letter, and the other value is stored', async () => {
+  test('Message on a mapped topic: one of two values is no number: a dead letter is stored, and the other value', async () => {
     await start();
     await send('farm/a/up', { t: NOW / 1000, v: 'high', w: 2 });
     expect(await pipeline.latest('a')).toEqual({ w: [NOW, 2] });
@@ -93,13 +93,13 @@ describe('Message on a mapped topic', () => {
     [{ x: 1 }, 'malformed'],
     [{ t: [], v: 1 }, 'bad_timestamp'],
     [{ t: NOW / 1000 + 86_400, v: 1 }, 'in_future'],
-  ])('Message on a mapped topic: %j: refused, one dead letter: %s', async (content, code) => {
+  ])('Message on a mapped topic: payload %j: refused, dead letter of code %s', async (content, code) => {
     await start();
     expect(await send('farm/a/up', content)).toBe('refused');
     expect(await pipeline.deadLetters()).toEqual([{ [code]: 1 }]);
   });
 
-  test('Message on a mapped topic: malformed or too large payload, or too long device name: refused', async () => {
+  test('Message on a mapped topic: malformed or too large payload, or too long device name: refused with a dead letter', async () => {
     await start({ MAX_MESSAGE_BYTES: '1024' });
     expect(await pipeline.accept('farm/a/up', '{"v":1')).toBe('refused');
     expect(await pipeline.accept('farm/a/up', `{"v":1,"x":"${'y'.repeat(2000)}"}`)).toBe('refused');
@@ -107,7 +107,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }, { too_large: 1 }, { bad_id: 1 }]);
   });
 
-  test('Message on a mapped topic: skipped by a condition, or empty: acknowledged, neither stored nor listed', async () => {
+  test('Message on a mapped topic: empty, or skipped by a condition: acknowledged, not stored, not listed as unmatched', async () => {
     await start();
     expect(await send('farm/a/up', { test: true, v: 1 })).toBe('accepted');
     expect(await pipeline.accept('farm/a/up', '')).toBe('accepted');
@@ -118,7 +118,7 @@ describe('Message on a mapped topic', () => {
     expect(pipeline.ingest.unmatchedTopics.list()).toEqual([]);
   });
 
-  test('Message on a mapped topic: the sender may not send for the device: forbidden with the reason, and no dead letter', async () => {
+  test('Message on a mapped topic: sender may not send for the device: forbidden with the reason, and no dead letter', async () => {
     await start();
     const permits = (/** @type {string} */ device, /** @type {string} */ topic) =>
       `${device} ${topic}` === 'b farm/b/up';
@@ -146,7 +146,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }, { too_large: 1 }]);
   });
 
-  test('Message on a mapped topic: only ignored values: acknowledged, and no dead letter', async () => {
+  test('Message on a mapped topic: all its values are ignored: acknowledged, and no dead letter', async () => {
     await start();
     expect(await send('shed/a', { uptime: 7 })).toBe('accepted');
     expect(await send('shed/a', {})).toBe('refused');
@@ -154,7 +154,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.deadLetters()).toEqual([{ malformed: 1 }]);
   });
 
-  test('Message on a mapped topic: AUTO_REGISTER is off: a description registers its sensor, a birth stores waiting values', async () => {
+  test('Message on a mapped topic: AUTO_REGISTER is off: a description registers a sensor, a birth stores the waiting values', async () => {
     await start({ AUTO_REGISTER: 'false' });
     await send('farm/a/up', { t: NOW / 1000, v: 1 });
     expect(await pipeline.deadLetters()).toEqual([{ unknown_device: 1 }]);
@@ -166,7 +166,7 @@ describe('Message on a mapped topic', () => {
     await until(async () => (await pipeline.latest('a'))['v']?.[1] === 1);
   });
 
-  test('Message on a mapped topic: its dead letter is replayed: its values are stored', async () => {
+  test('Message on a mapped topic: its dead letter is replayed: all values are stored', async () => {
     await start({ AUTO_REGISTER: 'false' });
     await send('farm/a/up', { t: NOW / 1000, v: 3, w: 4 });
     const range = { from: NOW - 1000, to: NOW + 1000 };
@@ -180,7 +180,7 @@ describe('Message on a mapped topic', () => {
     expect(await pipeline.latest('a')).toEqual({ v: [NOW, 3], w: [NOW, 4] });
   });
 
-  test('Message on a mapped topic: topics of Millrace match a wide pattern: never mapped', async () => {
+  test('Mapping with a wide topic pattern: topics of Millrace and Sparkplug match: never mapped', async () => {
     await start();
     await send('iot/live/d', { a: 1 });
     await send('iot/v2/d', { a: 1 });
@@ -192,7 +192,7 @@ describe('Message on a mapped topic', () => {
   });
 });
 
-test('Message on a topic of Millrace: mappings exist: no mapping is tried', async () => {
+test('Message on a topic of Millrace: mappings exist: mappings are not searched', async () => {
   await start();
   const { mappings } = pipeline.ingest;
   let looked = 0;

@@ -27,7 +27,7 @@ describe.each(readPresets())('Preset $name', (preset) => {
   /** @type {Vector[]} */
   const vectors = JSON.parse(readFileSync(url, 'utf8'));
 
-  test.each(vectors)('Preset: payload $title: read as in the vector', (vector) => {
+  test.each(vectors)('Preset of mappings: message $title: read as in the vector', (vector) => {
     const { topic, payload, device, values = {}, units = {}, skipped = 0, ts, describes } = vector;
     const bytes = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload));
     const read = readMapped(mappings, topic, bytes, RECEIVED);
@@ -49,7 +49,7 @@ describe.each(readPresets())('Preset $name', (preset) => {
     });
   });
 
-  test('Preset: each mapping of the file: at least one vector exists', () => {
+  test('Preset of mappings: each of its mappings has at least one test vector', () => {
     const read = new Set(vectors.map(({ topic }) => mappings.match(topic)?.mapping.name));
     expect(mappings.all.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
   });

@@ -48,24 +48,27 @@ describe('Proposed mapping', () => {
     ],
     ['x/y2/temperature', '{"value":1}', { device: 'y2', values: { temperature: [[NOW, 1]] } }],
     ['gw/7/batch', '[{"name":"a","value":1,"ts":1795348840}]', { device: '7', values: { a: [[TS, 1]] } }],
-  ])('Proposed mapping: topic %s, payload %s: the mapping reads this message', (topic, payload, expected) => {
+  ])('Proposed mapping: topic %s, payload %s: mapping reads all values', (topic, payload, expected) => {
     expect(readByProposal(topic, payload, NOW)).toMatchObject({ ...expected, refused: [] });
   });
 
-  test.each(readPresets())('Proposed mapping: topic of $name: its preset is proposed', ({ name }) => {
-    const url = new URL(`../../../vectors/mappings/${name}.json`, import.meta.url);
-    const [vector] = JSON.parse(readFileSync(url, 'utf8'));
-    expect(proposeMapping(vector.topic, Buffer.from(''))).toBe(`mappings:\n  - use: ${name}\n`);
-  });
+  test.each(readPresets())(
+    'Proposed mapping: topic of product $name: the preset of the product is proposed',
+    ({ name }) => {
+      const url = new URL(`../../../vectors/mappings/${name}.json`, import.meta.url);
+      const [vector] = JSON.parse(readFileSync(url, 'utf8'));
+      expect(proposeMapping(vector.topic, Buffer.from(''))).toBe(`mappings:\n  - use: ${name}\n`);
+    },
+  );
 
   test.each(['iot/live/a', '$SYS/a', 'spBv1.0/a/b', 'alone', 'a/+/b', 'a/{b}', 'a/b\n', 'a/b…'])(
-    'Proposed mapping: %j, which no mapping may read: no proposal',
+    'Proposed mapping: topic %j is not allowed in mappings: no mapping is proposed',
     (topic) => expect(proposeMapping(topic, Buffer.from('1'))).toBeNull(),
   );
 
   test.each([
     [
-      'values of different messages',
+      'different values',
       { 'farm/b1/up': ['{"t":1}', { t: 1 }], 'farm/b2/up': ['{"h":2,"ts":1795348840}', { h: 2 }] },
     ],
     [
@@ -80,7 +83,7 @@ describe('Proposed mapping', () => {
       'objects of several quantities',
       { 'h/r1/power': ['{"l1":1}', { 'power.l1': 1 }], 'h/r1/energy': ['{"l1":2}', { 'energy.l1': 2 }] },
     ],
-  ])('Proposed mapping: topics of one pattern, %s: one draft reads all of them', (_, messages) => {
+  ])('Proposed mapping: topics of one pattern with %s: one mapping reads all messages', (_, messages) => {
     const drafts = proposeMappings(
       Object.entries(messages).map(([topic, [payload]]) => ({
         topic,
@@ -97,7 +100,7 @@ describe('Proposed mapping', () => {
     }
   });
 
-  test('Proposed mapping: topics of several patterns: one file with all drafts reads each topic', () => {
+  test('Proposed mapping: topics of four patterns: one file with the four mappings matches each topic', () => {
     const topics = ['home/r1', 'home/r1/temperature', 'home/r1/up', 'home/r1/up/x'];
     const drafts = proposeMappings(topics.map((topic) => ({ topic, payload: Buffer.from('1') })));
     const entries = drafts.map((draft) => String(draft).replace('mappings:\n', ''));
@@ -105,12 +108,12 @@ describe('Proposed mapping', () => {
     expect(topics.map((topic) => mappings.match(topic)?.device)).toEqual(topics.map(() => 'r1'));
   });
 
-  test('Proposed mapping: a long payload is cut off: the mapping reads all values', () => {
+  test('Proposed mapping: the payload is cut off: the mapping reads all values', () => {
     const payload = `{"object":{"temperature":21.5},"more":[${'1,'.repeat(500)}`;
     expect(proposeMapping('farm/b/up', Buffer.from(payload))).toContain('- all: ""');
   });
 
-  test('Proposed mapping: any topic and any payload: the proposal is valid, and matches the topic', () => {
+  test('Proposed mapping: any topic and any payload: the proposed file is valid, and matches the topic', () => {
     const level = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/[/+#{}\p{Cc}]/u.test(text));
     fc.assert(
       fc.property(fc.array(level, { minLength: 2, maxLength: 6 }), fc.jsonValue(), (levels, content) => {

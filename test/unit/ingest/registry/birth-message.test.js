@@ -30,7 +30,7 @@ describe('Birth: one refused sensor', () => {
     [{ sensor_id: 't', interval_ms: 0.5 }, 'malformed', '.interval_ms', INTERVAL],
     [{ sensor_id: 't', interval_ms: '5' }, 'malformed', '.interval_ms', INTERVAL],
   ])(
-    'Birth: sensor %j: the refusal names the path and the rule, and other sensors are accepted',
+    'Birth message: sensor %j: refused with code, path and rule; other sensors are accepted',
     (sensor, code, field, rule) => {
       const { sensors, refused } = read({ sensors: [{ sensor_id: 'a' }, sensor, { sensor_id: 'b' }] });
       expect(refused).toEqual([{ index: 1, code, path: `sensors[1]${field}`, rule }]);
@@ -50,28 +50,28 @@ describe('Birth: refused as a whole', () => {
     ['an empty name', { name: '' }, 'bad_id', 'name', 'must not be empty'],
     ['a number as site', { site: 7 }, 'bad_id', 'site', 'must be a text'],
     ['10,001 sensors', { sensors: Array(10_001) }, 'registration_limit', 'sensors', TOO_MANY],
-  ])('Refused birth: %s: the error names the path and the rule', (_, content, code, path, message) => {
+  ])('Birth message: %s: wholly refused with code, path and rule', (_, content, code, path, message) => {
     expect(() => read(content)).toThrow(expect.objectContaining({ code, path, message }));
   });
 });
 
 describe('Birth', () => {
-  test('Birth: 10,000 sensors: accepted', () => {
+  test('Birth message: 10,000 sensors: accepted', () => {
     const sensors = Array.from({ length: 10_000 }, (_, at) => ({ sensor_id: `s${at}` }));
     expect(read({ sensors }).sensors).toHaveLength(10_000);
   });
 
-  test('Birth: an empty object: the device keeps its name, the session begins now, and there are no sensors', () => {
+  test('Birth message: an empty object: device name from the topic, session from the receipt time, no sensors', () => {
     const session = { id: null, start: NOW, offset: null };
     expect(read({})).toEqual({ session, name: 'pump', site: undefined, sensors: [], refused: [] });
   });
 
-  test('Birth: a device named by its id: no separate name', () => {
+  test('Birth message: the topic has the device id instead of a name: no name is set', () => {
     const byId = /** @type {Identity} */ (identifyDevice(DEVICE.id));
     expect(readBirth(Buffer.from('{}'), byId, NOW).name).toBeUndefined();
   });
 
-  test('Birth: null members: treated like missing ones; a name replaces that of the device', () => {
+  test('Birth message: members that are null: treated like missing members', () => {
     const content = {
       name: 'Pump 7',
       site: null,
@@ -82,7 +82,7 @@ describe('Birth', () => {
     expect(sensors[0]).toMatchObject({ name: 't', type: undefined, unit: undefined, intervalMs: undefined });
   });
 
-  test('Birth: a sensor is listed by its name and by its id: the first entry counts', () => {
+  test('Birth message: a sensor is listed by its name and by its id: the first entry is used', () => {
     const id = identifySensor(DEVICE.id, 't')?.id;
     const { sensors, refused } = read({
       sensors: [{ sensor_id: 't', unit: 'V' }, { sensor_id: id, unit: 'A' }, { name: 't' }],
@@ -91,13 +91,13 @@ describe('Birth', () => {
     expect(refused).toEqual([]);
   });
 
-  test('Birth: smallest and largest interval: accepted', () => {
+  test('Birth message: interval_ms 1 and 2147483647: accepted', () => {
     const sensors = [1, 2 ** 31 - 1].map((interval_ms, at) => ({ sensor_id: `s${at}`, interval_ms }));
     expect(read({ sensors }).sensors.map(({ intervalMs }) => intervalMs)).toEqual([1, 2 ** 31 - 1]);
   });
 });
 
-test('Birth: room for one more sensor: the first new sensor and all known sensors are accepted', () => {
+test('Birth message: device has 9,999 of 10,000 sensors: one new sensor is accepted, the next one refused', () => {
   const device = blankDevice({ id: DEVICE.id, bytes: DEVICE.bytes, group: 0, name: null, retiredAt: null });
   for (let at = 0; at < 9_999; at++) {
     const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, `s${at}`));

@@ -15,7 +15,7 @@ function deviceOf(name, sensors) {
   return device;
 }
 
-test('Device cache: a cached device gets more sensors: they count for the size of the cache', () => {
+test('Device cache: a cached device gets more sensors: the cache is full, and removes the device', () => {
   const cache = new DeviceCache({ store: /** @type {any} */ ({}), groups: 1 });
   const first = deviceOf('first', 0);
   cache.keep(first);
@@ -30,7 +30,7 @@ test('Device cache: a cached device gets more sensors: they count for the size o
 });
 
 test.each(['forget', 'keep'])(
-  'Device cache: %s is called while the device is read: the older answer is not kept',
+  'Device cache: %s() is called while the device is read from the database: the read row is not cached',
   async (change) => {
     const kept = deviceOf('pump', 0);
     let answer = (/** @type {unknown} */ _row) => {};
@@ -57,7 +57,7 @@ function startReads() {
   return { cache: new DeviceCache({ store, groups: 1 }), answers };
 }
 
-test('Device cache: a device is forgotten while it is read: the next call reads it again, and caches that answer', async () => {
+test('Device cache: forget() during the read of a device: the next call reads the device again, and caches that row', async () => {
   const { cache, answers } = startReads();
   const pump = deviceOf('pump', 0);
   const reads = [cache.find(pump)];
@@ -72,7 +72,7 @@ test('Device cache: a device is forgotten while it is read: the next call reads 
   expect([second?.label, third?.label, cache.peek(pump.id)?.label]).toEqual(['newer', 'newer', 'newer']);
 });
 
-test('Device cache: another device is forgotten while a device is read: the answer is cached', async () => {
+test('Device cache: forget() of another device during the read of a device: the read device is cached', async () => {
   const { cache, answers } = startReads();
   const pump = deviceOf('pump', 0);
   const read = cache.find(pump);

@@ -52,7 +52,7 @@ async function startTwo() {
   };
 }
 
-test('Device description: a client describes a device, then a birth arrives at another process: the birth counts', async () => {
+test('Device description: unit set over HTTP, then a birth reaches another process: the unit of the birth is stored', async () => {
   const { publishBirth, describe, unit } = await startTwo();
   await publishBirth('K');
   await describe('Cel');
@@ -61,7 +61,7 @@ test('Device description: a client describes a device, then a birth arrives at a
   expect(await unit()).toBe('K');
 });
 
-test('Device description: another process received a birth after this process read the device: the description counts', async () => {
+test('Device description: unit set over HTTP after a birth at another process: the unit set over HTTP is stored', async () => {
   const { publishBirth, describe, submit, unit } = await startTwo();
   await publishBirth('K');
   // The second process reads the device into its memory.
@@ -72,7 +72,7 @@ test('Device description: another process received a birth after this process re
   expect(await unit()).toBe('K');
 });
 
-test('Device description: another process registered a sensor after this process read the device: the sensor can be described', async () => {
+test('Device description: another process registered a sensor after the device was cached: its description is accepted', async () => {
   const { publishBirth, describeSensor, submit } = await startTwo();
   await publishBirth('K');
   // The second process reads the device into its memory.

@@ -47,7 +47,7 @@ function bruteForce(samples) {
   );
 }
 
-test('Latest values: sensors by name and by id in any messages: the newest sample counts, and no sample is missing', async () => {
+test('Latest values: messages refer to sensors by name or by id: the newest sample is shown, and all samples are stored', async () => {
   const pipeline = await startMemoryPipeline({ clock: () => NOW });
   afterwards(() => pipeline.stop());
   const messages = fc.array(fc.array(sample, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 });

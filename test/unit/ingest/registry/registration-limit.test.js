@@ -7,7 +7,7 @@ import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js'
 
 const afterwards = useCleanUps();
 
-test('Registration limit: another process retires a device: after a minute a new device can register', async () => {
+test('AUTO_REGISTER_MAX: limit is reached, another process retires a device: a new device can register after a minute', async () => {
   let now = Date.UTC(2026, 10, 25, 12);
   const clock = () => now;
   const settings = { AUTO_REGISTER_MAX: '1' };

@@ -9,12 +9,12 @@ test.each([
   ['2026-11-21T11:59:55Z', RECEIVED - 5000],
   ['2026-11-21T12:59:55+01:00', RECEIVED - 5000],
   [String(RECEIVED - 5000), RECEIVED - 5000],
-])('Device session: start %p: read as its id and its time', (session, start) => {
+])('Session in a birth message: %p: its id and start are this time', (session, start) => {
   expect(readSession(session, RECEIVED)).toEqual({ id: start, start, offset: null });
 });
 
 test.each([[undefined], [null], ['yesterday'], [{}], [1.5], [Number.NaN], [1e300]])(
-  'Device session: unusable start %p: the session has no id',
+  'Session in a birth message: unusable value %p: the session has no id, and starts at the receipt',
   (session) => {
     expect(readSession(session, RECEIVED)).toEqual({ id: null, start: RECEIVED, offset: null });
   },
@@ -25,11 +25,11 @@ describe('Device session: impossible start', () => {
     [DAY_MS, DAY_MS - RECEIVED],
     ['1970-01-02T00:00:00Z', DAY_MS - RECEIVED],
     ['2026-12-21T12:00:00Z', 30 * DAY_MS],
-  ])('Device session: impossible start %p: kept as its id, with the clock offset', (session, offset) => {
+  ])('Session in a birth message: impossible time %p: clock offset is stored', (session, offset) => {
     expect(readSession(session, RECEIVED)).toEqual({ id: RECEIVED + offset, start: RECEIVED, offset });
   });
 
-  test('Device session: start one minute ahead: no clock offset, because the clock of the server may lag', () => {
+  test('Session in a birth message: one minute ahead of the server: no clock offset is stored', () => {
     const session = readSession(RECEIVED + 60_000, RECEIVED);
     expect(session).toEqual({ id: RECEIVED + 60_000, start: RECEIVED, offset: null });
   });

@@ -13,7 +13,7 @@ test.each([
     `{"state":"offline","session":${NOW - 5}}`,
     { state: 'offline', session: { id: NOW - 5, start: NOW - 5, offset: null } },
   ],
-])('Status message: %j: state and session are read', (payload, expected) => {
+])('Status message: payload %j: state and session are read', (payload, expected) => {
   expect(readStatus(Buffer.from(payload), NOW)).toEqual(expected);
 });
 
@@ -23,7 +23,7 @@ test.each([
   ['{"state":"asleep"}', 'state', /^must be online or offline$/],
   ['{}', 'state', /^must be online or offline$/],
   ['{', '', /JSON/],
-])('Status message: %j: the error names the path and the rule', (payload, path, rule) => {
+])('Status message: payload %j: refused as malformed, with path and rule', (payload, path, rule) => {
   const error = expect.objectContaining({ code: 'malformed', path, message: expect.stringMatching(rule) });
   expect(() => readStatus(Buffer.from(payload), NOW)).toThrow(error);
 });

@@ -58,7 +58,7 @@ async function rows() {
 }
 
 describe('Definition book: a birth is entered', () => {
-  test('Sparkplug definition book: a birth repeats known definitions: no row is written', async () => {
+  test('Sparkplug alias definitions: a birth repeats the stored definitions: no row is written', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0));
     await book.write(DEVICE, definitions(T0 + 60_000));
@@ -66,13 +66,13 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0]);
   });
 
-  test('Sparkplug definition book: another process has stored the birth: no row is written', async () => {
+  test('Sparkplug alias definitions: another process has stored the same birth: no row is written', async () => {
     await openBook().write(DEVICE, definitions(T0));
     await openBook().write(DEVICE, definitions(T0 + 60_000));
     expect(await rows()).toEqual([0]);
   });
 
-  test('Sparkplug definition book: a quarter of the history days has passed since the row: it is written again', async () => {
+  test('Sparkplug alias definitions: a quarter of HISTORY_DAYS has passed since the row: the birth writes the row again', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0));
     await book.write(DEVICE, definitions(T0 + REPEAT_MS));
@@ -80,7 +80,7 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0, REPEAT_MS]);
   });
 
-  test('Sparkplug definition book: the write of a birth is pending: the call resolves only after the commit', async () => {
+  test('Sparkplug alias definitions: the row of a birth is not committed yet: write() does not resolve', async () => {
     let commit = () => {};
     held = new Promise((resolve) => {
       commit = () => resolve(undefined);
@@ -98,14 +98,14 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([0]);
   });
 
-  test('Sparkplug definition book: a birth changes the definitions: a row is written', async () => {
+  test('Sparkplug alias definitions: a birth changes the definitions: a second row is written', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0));
     await book.write(DEVICE, definitions(T0 + 1000, 'dbirthSwapped'));
     expect(await rows()).toEqual([0, 1000]);
   });
 
-  test('Sparkplug definition book: the clock was set back, or two births share a ms: the last to arrive is the newest', async () => {
+  test('Sparkplug alias definitions: the clock was set back, or two births share a ms: the birth that arrived last is used', async () => {
     const book = openBook();
     await book.write(DEVICE, definitions(T0 + 5000, 'dbirthSwapped'));
     await book.write(DEVICE, definitions(T0));
@@ -114,13 +114,13 @@ describe('Definition book: a birth is entered', () => {
     expect(await rows()).toEqual([5000, 5001, 5002]);
   });
 
-  test('Sparkplug definition book: a birth gives an alias two names: the alias is not defined', async () => {
+  test('Sparkplug alias definitions: a birth gives an alias two names: the alias is not defined', async () => {
     const twice = [metric('a', 1), metric('b', 1), metric('c', 2), metric('c', 2)];
     const { names } = await openBook().write(DEVICE, definitionsOf(twice, T0));
     expect([...names]).toEqual([[2, 'c']]);
   });
 
-  test('Sparkplug definition book: an alias had another meaning before: it is contested', async () => {
+  test('Sparkplug alias definitions: an alias had another name in an earlier birth: reported as contested', async () => {
     const book = openBook();
     await book.write(DEVICE, definitionsOf([metric('a', 1), metric('b', 2)], T0));
     await book.write(DEVICE, definitionsOf([metric('b', 2)], T0 + 1));
@@ -130,11 +130,11 @@ describe('Definition book: a birth is entered', () => {
 });
 
 describe('Definition book: data is read', () => {
-  test('Sparkplug definition book: no birth is known: there are no definitions', async () => {
+  test('Sparkplug alias definitions: the device has no birth: newest() returns null', async () => {
     expect(await openBook().newest(DEVICE)).toBeNull();
   });
 
-  test('Sparkplug definition book: the process restarts: definitions are read from the database', async () => {
+  test('Sparkplug alias definitions: the process restarts: definitions are read from the database', async () => {
     await openBook().write(DEVICE, definitions(T0));
     const found = await openBook().newest(DEVICE);
     expect(found).toMatchObject({ bornAt: T0 });
@@ -142,7 +142,7 @@ describe('Definition book: data is read', () => {
     expect(found?.datatypes.get('Count')).toBe(4);
   });
 
-  test('Sparkplug definition book: several callers at once, and a later one: the database is read once', async () => {
+  test('Sparkplug alias definitions: four reads, three of them at once: the database is read once', async () => {
     await openBook().write(DEVICE, definitions(T0));
     const book = openBook();
     requests = [];
@@ -166,12 +166,12 @@ describe('Definition book: a dead letter is replayed', () => {
   /** @param {DefinitionBook} book @param {number} ms since T0 */
   const aliases = async (book, ms) => [...((await book.certainAt(DEVICE, T0 + ms))?.names ?? [])];
 
-  test('Sparkplug definition book, replay: no birth before the dead letter: no alias is certain', async () => {
+  test('Replay with Sparkplug aliases: no birth before the dead letter: no alias is resolved', async () => {
     const book = await enterAll([[['a', 1]]]);
     expect([await aliases(book, -1), await aliases(book, 0)]).toEqual([[], []]);
   });
 
-  test('Sparkplug definition book, replay: births before and after the dead letter are equal: their aliases are certain', async () => {
+  test('Replay with Sparkplug aliases: births before and after the dead letter are equal: aliases are resolved', async () => {
     const birth = /** @type {Array<[string, number]>} */ ([
       ['a', 1],
       ['b', 2],
@@ -182,7 +182,7 @@ describe('Definition book: a dead letter is replayed', () => {
     ]);
   });
 
-  test('Sparkplug definition book, replay: births before and after differ in an alias: no alias is certain', async () => {
+  test('Replay with Sparkplug aliases: births before and after the dead letter differ in one alias: no alias is resolved', async () => {
     const book = await enterAll([
       [
         ['a', 1],
@@ -196,7 +196,7 @@ describe('Definition book: a dead letter is replayed', () => {
     expect(await aliases(book, 500)).toEqual([]);
   });
 
-  test('Sparkplug definition book, replay: an alias was swapped and swapped back, before or after: it is not certain', async () => {
+  test('Replay with Sparkplug aliases: three births swap an alias and swap it back: the alias is not resolved', async () => {
     const book = await enterAll([[['a', 1]], [['b', 1]], [['a', 1]]]);
     for (const ms of [500, 1500, 2500]) expect(await aliases(book, ms)).toEqual([]);
   });

@@ -20,7 +20,7 @@ describe('Sparkplug host: state messages', () => {
     retain: true,
   });
 
-  test('Sparkplug host: last will and birth of a connection: their timestamps are equal', () => {
+  test('Sparkplug host application: STATE last will and birth of a connection: their timestamps are equal', () => {
     const { host, at } = start();
     at(NOW + 1);
     expect(host.will()).toEqual(message(false, NOW + 1));
@@ -28,7 +28,7 @@ describe('Sparkplug host: state messages', () => {
     expect(host.birth()).toEqual(message(true, NOW + 1));
   });
 
-  test('Sparkplug host: the next connection: its birth has a later timestamp', () => {
+  test('Sparkplug host application: reconnect: the STATE birth has the timestamp of the new last will', () => {
     const { host, at } = start();
     host.will();
     at(NOW + 5);
@@ -36,13 +36,13 @@ describe('Sparkplug host: state messages', () => {
     expect(host.birth()).toEqual(message(true, NOW + 5));
   });
 
-  test('Sparkplug host: a birth without a last will: it has the start time of the process', () => {
+  test('Sparkplug host application: STATE birth without a last will: its timestamp is the start of the process', () => {
     const { host, at } = start();
     at(NOW + 5);
     expect(host.birth()).toEqual(message(true, NOW));
   });
 
-  test('Sparkplug host: orderly shutdown: an offline message with the current time', () => {
+  test('Sparkplug host application: orderly shutdown: an offline STATE message with the current time', () => {
     const { host, at } = start();
     host.will();
     at(NOW + 9);
@@ -55,12 +55,12 @@ describe('Sparkplug host: state messages', () => {
     ['{"timestamp":1}', false],
     ['OFFLINE', false],
     ['', false],
-  ])('Sparkplug host: state message %s: reports offline: %p', (payload, expected) => {
+  ])('Sparkplug host application: STATE message %s: reports offline: %p', (payload, expected) => {
     expect(start().host.reportsOffline(Buffer.from(payload))).toBe(expected);
   });
 });
 
-test('Sparkplug sequence: message types: all except births and deaths of nodes have a number', () => {
+test('Sparkplug sequence number: all message types except NBIRTH and NDEATH have one', () => {
   const types = /** @type {const} */ (['NBIRTH', 'NDATA', 'NDEATH', 'DBIRTH', 'DDATA', 'DDEATH']);
   const inside = types.filter((type) =>
     hasSequenceNumber({ type, node: 'plant/edge', command: '', device: null }),
@@ -68,7 +68,7 @@ test('Sparkplug sequence: message types: all except births and deaths of nodes h
   expect(inside).toEqual(['NDATA', 'DBIRTH', 'DDATA', 'DDEATH']);
 });
 
-test('Sparkplug node: list of its devices: only registered devices', async () => {
+test('Sparkplug edge node: list of its devices: only registered devices are returned', async () => {
   const registered = ['one', 'two'];
   const nodeIdentity = identifyDevice('plant/edge');
   const { all } = createNodeDevices({

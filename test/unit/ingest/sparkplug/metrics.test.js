@@ -47,18 +47,18 @@ function read(payload, birth = null, relative = true) {
 describe('Sparkplug: time of a metric', () => {
   const metric = { name: 't', datatype: DOUBLE, double: 1 };
 
-  test('Time of a Sparkplug metric: the metric has a time: that time is used', () => {
+  test('Time of a Sparkplug metric: metric and payload have a time: the time of the metric is used', () => {
     expect(read(payloadOf([{ ...metric, at: NOW - 5 }], NOW - 9)).found).toEqual([['t', -5, 1]]);
   });
 
-  test('Time of a Sparkplug metric: only the payload has a time: that time is used', () => {
+  test('Time of a Sparkplug metric: only the payload has a time: the time of the payload is used', () => {
     expect(read(payloadOf([metric], NOW - 9))).toMatchObject({
       found: [['t', -9, 1]],
       counts: { relative: 0 },
     });
   });
 
-  test('Time of a Sparkplug metric: no time in metric and payload: the receipt time is used, and counts as relative', () => {
+  test('Time of a Sparkplug metric: neither metric nor payload has a time: the receipt time is used', () => {
     expect(read(payloadOf([metric]))).toMatchObject({ found: [['t', 0, 1]], counts: { relative: 1 } });
     expect(read(payloadOf([metric]), null, false).refused).toMatchObject([
       { code: 'bad_timestamp', path: 'metrics[0].timestamp' },
@@ -77,12 +77,12 @@ describe('Sparkplug: name and type of a metric', () => {
     [{ double: 1 }, 'metrics[0].name', 'is missing, and there is no alias'],
     [{ alias: 9, double: 1 }, 'metrics[0].alias', 'must be one that a birth defines'],
     [{ name: 'x', int: 1 }, 'metrics[0].datatype', 'must be given here or in a birth'],
-  ])('Sparkplug metric: %j: refused, with the path and the rule', (metric, path, rule) => {
+  ])('Sparkplug metric %j: refused as unknown_sensor, with path and rule', (metric, path, rule) => {
     const { refused, allKnown } = read(payloadOf([metric], NOW), birth);
     expect([refused, allKnown]).toEqual([[{ index: 0, code: 'unknown_sensor', path, rule }], false]);
   });
 
-  test('Sparkplug metric: alias of a text, and alias of a command: both are known and skipped', () => {
+  test('Sparkplug metric: its alias means a text or a command in the birth: skipped, not refused', () => {
     const { counts, allKnown, refused } = read(
       payloadOf(
         [
@@ -96,7 +96,7 @@ describe('Sparkplug: name and type of a metric', () => {
     expect([counts.skipped, allKnown, refused]).toEqual([2, true, []]);
   });
 
-  test('Sparkplug metric: one metric is undefined: the message counts as incomplete', () => {
+  test('Sparkplug metric: its name is not in the birth: stored, and the message is reported as incomplete', () => {
     const { allKnown, found } = read(
       payloadOf(
         [
@@ -116,13 +116,13 @@ describe('Sparkplug: name and type of a metric', () => {
     ]);
   });
 
-  test('Sparkplug metric: the metric has a type: used instead of the type in its birth', () => {
+  test('Sparkplug metric: its data type differs from that in the birth: the data type of the metric is used', () => {
     expect(read(payloadOf([{ alias: 1, datatype: 1, int: 255 }], NOW), birth).found).toEqual([['t', 0, -1]]);
   });
 });
 
 describe('Sparkplug: birth certificate', () => {
-  test('Sparkplug birth certificate: protocol metrics, texts, repeated names and metrics without a name: no sensors', () => {
+  test('Sparkplug birth: protocol metrics, texts, repeated names and metrics without a name: no sensors are registered', () => {
     const payload = payloadOf([
       { name: 'bdSeq', datatype: UINT64, long: 1 },
       { alias: 1, datatype: DOUBLE, double: 1 },
@@ -141,7 +141,7 @@ describe('Sparkplug: birth certificate', () => {
     expect(refused).toEqual([]);
   });
 
-  test('Sparkplug birth certificate: a name is too long: only that metric is no sensor', () => {
+  test('Sparkplug birth: a metric name is too long: the other metrics become sensors', () => {
     const payload = payloadOf([
       { name: 'x'.repeat(129), datatype: DOUBLE },
       { name: 't', datatype: DOUBLE },
@@ -158,7 +158,7 @@ describe('Sparkplug: number of a birth', () => {
     [[{ name: 'bdSeq', double: 0.5 }], null],
     [[{ name: 'other', long: 3 }], null],
     [[], null],
-  ])('Sparkplug birth number (bdSeq): metrics %j: %j', (metrics, expected) => {
+  ])('Sparkplug birth number bdSeq: metrics %j: bdSeq is %j', (metrics, expected) => {
     expect(bdSeqOf(payloadOf(metrics).metrics)).toBe(expected);
   });
 });

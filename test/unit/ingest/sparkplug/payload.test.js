@@ -25,7 +25,7 @@ function read(bytes, birth) {
 }
 
 describe('Sparkplug payload: births', () => {
-  test('Sparkplug birth payload, node: metrics except those of the protocol are sensors with values, and bdSeq is read', () => {
+  test('Sparkplug NBIRTH payload: metrics except those of the protocol become sensors with values, and bdSeq is read', () => {
     const payload = decodePayload(vector('nbirth'));
     expect([payload.timestamp, payload.seq, bdSeqOf(payload.metrics)]).toEqual([T0, 0, 7]);
     expect(readBirthCertificate(payload, DEVICE, T0)).toMatchObject({
@@ -42,7 +42,7 @@ describe('Sparkplug payload: births', () => {
     });
   });
 
-  test('Sparkplug birth payload, device: texts are no sensors, but a metric with null is a sensor', () => {
+  test('Sparkplug DBIRTH payload: texts are no sensors, but a metric with null is a sensor', () => {
     const { sensors } = readBirthCertificate(decodePayload(vector('dbirth')), DEVICE, T0);
     expect(sensors.map(({ index, name, type, unit }) => [index, name, type, unit])).toEqual([
       [0, 'Temperature', 'Double', '°C'],
@@ -57,7 +57,7 @@ describe('Sparkplug payload: births', () => {
     ]);
   });
 
-  test('Sparkplug death payload: NDEATH has the bdSeq of its birth, and DDEATH has none', () => {
+  test('Sparkplug death payloads: NDEATH has the bdSeq of its birth, and DDEATH has no bdSeq', () => {
     expect(bdSeqOf(decodePayload(vector('ndeath')).metrics)).toBe(7);
     expect(bdSeqOf(decodePayload(vector('ddeath')).metrics)).toBeNull();
   });
@@ -66,7 +66,7 @@ describe('Sparkplug payload: births', () => {
 describe('Sparkplug payload: data', () => {
   const first = vector('ddata');
 
-  test('Sparkplug data payload: a metric has only an alias: the definition of the birth is used', () => {
+  test('Sparkplug data payload: a metric has only an alias: name and type of the birth are used', () => {
     const { found, allKnown } = read(first, vector('dbirth'));
     expect([found, allKnown]).toEqual([[['Temperature', 2000, 22]], true]);
     expect(read(vector('ddataCount'), vector('dbirth')).found).toEqual([['Count', 2500, -7]]);
@@ -74,8 +74,8 @@ describe('Sparkplug payload: data', () => {
 
   test.each([
     ['no birth', undefined],
-    ['another birth', vector('nbirth')],
-  ])('Sparkplug data: an alias that %s defines: refused, the payload is incomplete', (_, birth) => {
+    ['only the birth of another device', vector('nbirth')],
+  ])('Sparkplug data payload: its alias is defined in %s: refused as unknown_sensor', (_, birth) => {
     expect(read(first, birth)).toEqual({
       found: [],
       allKnown: false,
@@ -91,12 +91,12 @@ describe('Sparkplug payload: data', () => {
     });
   });
 
-  test('Sparkplug data payload: a metric has name and type, but no birth: stored, and the payload is incomplete', () => {
+  test('Sparkplug data payload: no birth, but metrics have name and type: stored, and the payload is reported as incomplete', () => {
     const { found, allKnown, refused } = read(vector('types'));
     expect([found.length > 0, allKnown, refused]).toEqual([true, false, []]);
   });
 
-  test('Sparkplug data payload: two aliases of 64 bits round to one double: kept apart', () => {
+  test('Sparkplug data payload: two 64-bit aliases that round to one double: each resolves to its own name', () => {
     expect(read(vector('wideData'), vector('wideBirth')).found).toEqual([
       ['one', 1, 1],
       ['two', 1, 2],
@@ -104,7 +104,7 @@ describe('Sparkplug payload: data', () => {
   });
 });
 
-test('Sparkplug payload: limits of every data type: exact, and beyond 2^53 the nearest double', () => {
+test('Sparkplug payload: smallest and largest value of each data type: exact, beyond 2^53 the nearest double', () => {
   /** @type {Record<string, unknown[]>} */
   const values = {};
   for (const [sensor, , value] of read(vector('types')).found) {
@@ -127,7 +127,7 @@ test('Sparkplug payload: limits of every data type: exact, and beyond 2^53 the n
   });
 });
 
-test('Sparkplug payload: integers as other libraries encode them: Int8 in 32 bits and Int32 in 64 bits are read', () => {
+test('Sparkplug payload: Int8 encoded in 32 bits and Int32 in 64 bits, like other libraries: the numbers are read', () => {
   expect(read(vector('narrowIntegers')).found.map(([name, , value]) => [name, value])).toEqual([
     ['Int8', -1],
     ['Int16', -2],
@@ -163,7 +163,7 @@ test('Sparkplug payload: nulls, transient values, texts, bytes and files: skippe
 describe('Sparkplug payload: invalid bytes', () => {
   const malformed = expect.objectContaining({ code: 'malformed' });
 
-  test('Sparkplug payload: cut off anywhere: malformed, except between two fields', () => {
+  test('Sparkplug payload: truncated at any byte: refused as malformed, except between two fields', () => {
     const whole = vector('nbirth');
     const found = new Set();
     for (let length = 1; length < whole.length; length++) {
@@ -186,11 +186,11 @@ describe('Sparkplug payload: invalid bytes', () => {
     ['groups in groups', Buffer.alloc(100_000, 0x3b)],
     ['properties that end late', Buffer.from('12034a7f0a', 'hex')],
     ['a key that ends late', Buffer.from('12054a030a7f61', 'hex')],
-  ])('Sparkplug payload: %s: malformed', (_, bytes) => {
+  ])('Sparkplug payload: %s: refused as malformed', (_, bytes) => {
     expect(() => decodePayload(bytes)).toThrow(malformed);
   });
 
-  test('Sparkplug payload: any bytes: a payload or malformed', () => {
+  test('Sparkplug payload: any bytes: decoded, or refused as malformed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
@@ -203,7 +203,7 @@ describe('Sparkplug payload: invalid bytes', () => {
     );
   });
 
-  test('Sparkplug payload: 10,000 metrics: accepted; one more: too large', () => {
+  test('Sparkplug payload: 10,000 metrics: accepted; one more: refused with too_large', () => {
     // Concatenated protobuf payloads merge: their repeated fields add up.
     const one = vector('ddata');
     const times = (/** @type {number} */ count) => Buffer.concat(Array(count).fill(one));
@@ -212,6 +212,6 @@ describe('Sparkplug payload: invalid bytes', () => {
   });
 });
 
-test('Rebirth command: encoded: equal to the bytes of another implementation', () => {
+test('Sparkplug rebirth command: encoded bytes equal those of another implementation', () => {
   expect(encodeRebirth(T0)).toEqual(vector('rebirth'));
 });

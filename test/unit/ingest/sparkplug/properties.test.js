@@ -54,31 +54,31 @@ const propertySet = (keys, values, { valuesFirst = false } = {}) =>
   });
 
 describe('Sparkplug properties: the unit', () => {
-  test('Unit in Sparkplug properties: engUnit is the only property, at the end of the payload: read', () => {
+  test('Unit in Sparkplug properties: engUnit is the only property, at the end of the payload: its value is the unit', () => {
     expect(metricWith(propertySet(['engUnit'], [textValue('V')]))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: no properties, or no engUnit: no unit', () => {
+  test('Unit in Sparkplug properties: no properties, or no engUnit: the unit is null', () => {
     expect(metricWith(new Uint8Array([0x0a, 0]))?.unit).toBeNull();
     expect(metricWith(propertySet(['low', 'high'], [textValue('1'), textValue('2')]))?.unit).toBeNull();
   });
 
-  test('Unit in Sparkplug properties: engUnit is the second of three properties: its own value is read', () => {
+  test('Unit in Sparkplug properties: engUnit is the second of three properties: its value is the unit', () => {
     const values = ['low', 'V', 'high'].map(textValue);
     expect(metricWith(propertySet(['a', 'engUnit', 'b'], values))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: a value looks like the key of the unit: skipped', () => {
+  test('Unit in Sparkplug properties: another value has the bytes of the key engUnit: the value of engUnit is the unit', () => {
     const values = [textValue('\n\u0007engUnit'), textValue('V')];
     expect(metricWith(propertySet(['a', 'engUnit'], values, { valuesFirst: true }))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: a value looks like another value: skipped', () => {
+  test('Unit in Sparkplug properties: another value has the bytes of a value: the value of engUnit is the unit', () => {
     const values = [textValue('\u0012\u0005B\u0003bad'), textValue('V')];
     expect(metricWith(propertySet(['a', 'engUnit'], values))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: a number before the text has bytes that look like a text: skipped', () => {
+  test('Unit in Sparkplug properties: a number before the text has bytes like a text: the text is the unit', () => {
     const value = bytesOf((writer) => {
       writer.uint32((7 << 3) | FIXED64);
       for (const byte of [0x42, 1, 0x58, 0, 0, 0, 0, 0]) writer.uint32(byte);
@@ -87,13 +87,13 @@ describe('Sparkplug properties: the unit', () => {
     expect(metricWith(propertySet(['engUnit'], [value]))?.unit).toBe('V');
   });
 
-  test('Unit in Sparkplug properties: engUnit has no text, or no value: no unit', () => {
+  test('Unit in Sparkplug properties: engUnit has a number, or no value: the unit is null', () => {
     const number = bytesOf((writer) => writer.uint32((3 << 3) | VARINT).uint32(5));
     expect(metricWith(propertySet(['engUnit'], [number]))?.unit).toBeNull();
     expect(metricWith(propertySet(['a', 'engUnit'], [textValue('x')]))?.unit).toBeNull();
   });
 
-  test('Unit in Sparkplug properties: properties that claim to be longer than the payload: malformed', () => {
+  test('Unit in Sparkplug properties: properties claim to be longer than the payload: refused as malformed', () => {
     const properties = propertySet(['engUnit'], [textValue('V')]);
     expect(() => metricWith(properties, { length: properties.length + 1 })).toThrow(
       expect.objectContaining({
@@ -110,7 +110,7 @@ describe('Sparkplug payload: absent fields', () => {
     decodePayload(Buffer.from(bytesOf((writer) => writer.uint32((2 << 3) | BYTES).bytes(bytesOf(write)))))
       .metrics[0];
 
-  test('Sparkplug payload: an empty payload: no time, no sequence number, no metrics', () => {
+  test('Sparkplug payload: zero bytes: decoded without time, sequence number and metrics', () => {
     expect(decodePayload(Buffer.alloc(0))).toEqual({
       timestamp: null,
       seq: null,
@@ -120,7 +120,7 @@ describe('Sparkplug payload: absent fields', () => {
     });
   });
 
-  test('Sparkplug payload: an empty metric: no name and no value', () => {
+  test('Sparkplug payload: a metric of zero bytes: decoded without name and value', () => {
     expect(metricOf(() => {})).toEqual({
       name: null,
       alias: null,
@@ -138,7 +138,7 @@ describe('Sparkplug payload: absent fields', () => {
     ['float', 9, 1.5, (/** @type {Writer} */ writer) => writer.uint32((12 << 3) | 5).float(1.5)],
     ['double', 10, 1.5, (/** @type {Writer} */ writer) => writer.uint32((13 << 3) | 1).double(1.5)],
     ['boolean', 11, true, (/** @type {Writer} */ writer) => writer.uint32(14 << 3).bool(true)],
-  ])('Sparkplug payload: a %s without a data type: its field implies %i', (_, implied, value, write) => {
+  ])('Sparkplug payload: %s without a data type: the field implies type %i', (_, implied, value, write) => {
     expect(metricOf(write)).toMatchObject({ datatype: 0, implied, value });
   });
 });

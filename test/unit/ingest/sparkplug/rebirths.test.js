@@ -17,7 +17,7 @@ function createCase() {
   return { sent, state, rebirths };
 }
 
-test('Rebirth request: repeated within 10 s: one command is sent and counted', () => {
+test('Sparkplug rebirth request: repeated within 10 s: one command is sent and counted', () => {
   const { sent, state, rebirths } = createCase();
   rebirths.request(NODE);
   state.now += 9_999;
@@ -25,7 +25,7 @@ test('Rebirth request: repeated within 10 s: one command is sent and counted', (
   expect([sent, state.counted]).toEqual([[[NODE, T0]], 1]);
 });
 
-test('Rebirth request: repeated after 10 s: the command is sent again', () => {
+test('Sparkplug rebirth request: repeated after 10 s: the command is sent again', () => {
   const { sent, state, rebirths } = createCase();
   rebirths.request(NODE);
   state.now += 10_000;
@@ -33,14 +33,14 @@ test('Rebirth request: repeated after 10 s: the command is sent again', () => {
   expect([sent.map(([, at]) => at), state.counted]).toEqual([[T0, T0 + 10_000], 2]);
 });
 
-test('Rebirth request: another node follows within 10 s: its command is sent too', () => {
+test('Sparkplug rebirth request: for another edge node within 10 s: a command is sent to each node', () => {
   const { sent, rebirths } = createCase();
   rebirths.request(NODE);
   rebirths.request(OTHER);
   expect(sent.map(([topic]) => topic)).toEqual([NODE, OTHER]);
 });
 
-test('Rebirth request: the clock was set back by an hour: the command is sent', () => {
+test('Sparkplug rebirth request: the clock was set back by an hour: the next command is sent', () => {
   const { sent, state, rebirths } = createCase();
   rebirths.request(NODE);
   state.now -= 3_600_000;

@@ -9,7 +9,7 @@ describe('Sparkplug sequence numbers', () => {
     return sequence;
   };
 
-  test('Sparkplug sequence numbers: after a birth: they run up to 255, and then from 0 again', () => {
+  test('Sparkplug sequence numbers: 1 to 255 after a birth, then from 0 again: no gap is reported', () => {
     const sequence = born();
     for (let n = 1; n < 1000; n++) expect(sequence.follows(n % 256, false)).toBe(true);
   });
@@ -19,26 +19,26 @@ describe('Sparkplug sequence numbers', () => {
     ['many numbers are missing', 200],
     ['a number is repeated', 0],
     ['a number is invalid', 256],
-  ])('Sparkplug sequence numbers: %s: reported once, and the sequence continues from there', (_, seq) => {
+  ])('Sparkplug sequence numbers: %s: one gap is reported, and the next number is accepted', (_, seq) => {
     const sequence = born();
     expect(sequence.follows(seq, false)).toBe(false);
     expect(sequence.follows((seq + 1) % 256, false)).toBe(true);
   });
 
-  test('Sparkplug sequence numbers: a birth: restarts the sequence', () => {
+  test('Sparkplug sequence numbers: a second birth: the sequence starts again, and number 1 is accepted', () => {
     const sequence = born();
     sequence.follows(1, false);
     sequence.begin(0);
     expect(sequence.follows(1, false)).toBe(true);
   });
 
-  test('Sparkplug sequence numbers: an unknown node: the first number is accepted, and later gaps are detected', () => {
+  test('Sparkplug sequence numbers: an unknown edge node: the first number is accepted, and later gaps are reported', () => {
     const sequence = new Sequence();
     expect(sequence.follows(77, false)).toBe(true);
     expect(sequence.follows(79, false)).toBe(false);
   });
 
-  test('Sparkplug sequence numbers: the broker redelivers messages: no gap, also if the first delivery was lost', () => {
+  test('Sparkplug sequence numbers: the broker redelivers messages: no gap is reported, also if the first delivery was lost', () => {
     const sequence = born();
     sequence.follows(1, false);
     sequence.follows(2, false);
@@ -47,7 +47,7 @@ describe('Sparkplug sequence numbers', () => {
     expect(sequence.follows(4, false)).toBe(true);
   });
 
-  test('Sparkplug sequence numbers: a message without a number: no gap', () => {
+  test('Sparkplug sequence numbers: a message without a number: no gap is reported', () => {
     const sequence = born();
     expect(sequence.follows(null, false)).toBe(true);
     expect(sequence.follows(1, false)).toBe(true);
@@ -71,7 +71,7 @@ describe('Rebirth requests', () => {
     return { rebirths, sent, pass };
   }
 
-  test('Rebirth requests: rate: at most one for each node in 10 s', () => {
+  test('Sparkplug rebirth requests: many requests in 20 s: at most one command in 10 s for each edge node', () => {
     const { rebirths, sent, pass } = start();
     for (let second = 0; second <= 20; second++) {
       rebirths.request('a');
@@ -82,7 +82,7 @@ describe('Rebirth requests', () => {
     expect(sent).toEqual(['a', 'b', 'a', 'a']);
   });
 
-  test('Rebirth requests: the clock is set back an hour: the next request is sent at once', () => {
+  test('Sparkplug rebirth requests: the clock is set back an hour: the next command is sent at once', () => {
     const { rebirths, sent, pass } = start();
     rebirths.request('a');
     pass(-3_600_000);

@@ -27,20 +27,20 @@ async function beBorn() {
 const values = ({ batch }) => batch && valuesOf(batch);
 
 describe('Sparkplug data', () => {
-  test('Sparkplug data: births are known, nothing is missing: aliases are resolved, and no rebirth is requested', async () => {
+  test('Sparkplug data: births were received, no message is missing: aliases are resolved, and no rebirth is requested', async () => {
     await beBorn();
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([['Temperature', 22]]);
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug data: an earlier message is missing: the data is read, and a rebirth is requested', async () => {
+  test('Sparkplug data: an earlier message is missing: the values are read, and a rebirth is requested', async () => {
     await beBorn();
     expect(values(await edge.send('DDATA', vector('ddata', 1)))).toEqual([['Temperature', 23]]);
     expect(edge.commands).toEqual([COMMAND]);
     expect(await edge.requests()).toBe(1);
   });
 
-  test('Sparkplug data: a message is missing: a rebirth is requested until the birth, then no more', async () => {
+  test('Sparkplug data: an earlier message is missing: a rebirth is requested every 10 s until the birth arrives', async () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata', 1));
     now += 10_000;
@@ -52,19 +52,19 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toHaveLength(2);
   });
 
-  test('Sparkplug data: the node is unknown: metrics with a type are read, and a rebirth is requested', async () => {
+  test('Sparkplug data: edge node without a birth: metrics with a type are read, and a rebirth is requested', async () => {
     expect(values(await edge.send('DDATA', vector('types')))).toContainEqual(['Int8', -128]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('Sparkplug data: an alias that no birth defined: refused, and a rebirth is requested', async () => {
+  test('Sparkplug data: its alias is in no birth: refused as unknown_sensor, and a rebirth is requested', async () => {
     await beBorn();
     const { batch } = await edge.send('DDATA', vector('ddataUnknown'));
     expect(batch?.refused).toMatchObject([{ code: 'unknown_sensor', path: 'metrics[0].alias' }]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('Sparkplug data: the broker redelivers a message: no gap is found', async () => {
+  test('Sparkplug data: the broker redelivers a message: no gap is found, and no rebirth is requested', async () => {
     await beBorn();
     await edge.send('DDATA', vector('ddata'));
     await edge.send('DDATA', vector('ddata', 1));
@@ -73,7 +73,7 @@ describe('Sparkplug data', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug data: this process restarted: aliases are refused until the births, and a rebirth is requested', async () => {
+  test('Sparkplug data: Millrace restarted: aliases are refused until the next births, and a rebirth is requested', async () => {
     await beBorn();
     edge.restart();
     const { batch } = await edge.send('DDATA', vector('ddata', 5));
@@ -83,27 +83,27 @@ describe('Sparkplug data', () => {
     expect(values(await edge.send('DDATA', vector('ddata', 6)))).toEqual([['Temperature', 28]]);
   });
 
-  test('Sparkplug data: the broker connection broke: aliases are not resolved before the next birth', async () => {
+  test('Sparkplug data: connection to the broker was lost: aliases are refused until the next birth', async () => {
     await beBorn();
     edge.forgetBirths();
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('Sparkplug data: the clock of the node was set back since the birth: aliases are those of the last birth', async () => {
+  test('Sparkplug data: the clock of the edge node was set back after the birth: aliases of the last birth are used', async () => {
     await edge.send('NBIRTH', vector('nbirthNext'));
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect(values(await edge.send('DDATA', vector('ddata')))).not.toContainEqual(['Temperature', 22]);
   });
 
-  test('Sparkplug data: a birth of its device is refused: earlier aliases are no longer valid', async () => {
+  test('Sparkplug data: the DBIRTH of its device is refused: aliases of earlier births are refused', async () => {
     await beBorn();
     edge.doubt('DBIRTH');
     expect(edge.commands).toEqual([COMMAND]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('Sparkplug data: redelivered, and its alias has another meaning now: refused', async () => {
+  test('Sparkplug data: redelivered after a birth that gave its alias another meaning: refused as unknown_sensor', async () => {
     await beBorn();
     await edge.send('NBIRTH', vector('nbirthNext'));
     await edge.send('DBIRTH', vector('dbirthSwapped'));
@@ -112,7 +112,7 @@ describe('Sparkplug data', () => {
   });
 });
 
-test('Sparkplug data: delivered late, after a newer birth: an alias with another meaning is refused', async () => {
+test('Sparkplug data: delivered late, after a birth that gave its alias another meaning: refused as unknown_sensor', async () => {
   await beBorn();
   await edge.send('NBIRTH', vector('nbirthNext'));
   await edge.send('DBIRTH', vector('dbirthSwapped'));
@@ -122,7 +122,7 @@ test('Sparkplug data: delivered late, after a newer birth: an alias with another
 });
 
 describe('Sparkplug births', () => {
-  test('Sparkplug births: node and its device: sensors and values are read, and no session ends', async () => {
+  test('Sparkplug births: NBIRTH and DBIRTH: sensors and values are read, and no session ends', async () => {
     const node = await edge.send('NBIRTH', vector('nbirth'));
     expect(node.birth?.sensors.map(({ name }) => name)).toEqual(['Supply Voltage']);
     expect([values(node), node.ended]).toEqual([[['Supply Voltage', 12.5]], []]);
@@ -132,12 +132,12 @@ describe('Sparkplug births', () => {
   });
 
   test.each([
-    ['the definitions', 'sparkplug_birth', 'NBIRTH', 'nbirth'],
-    ['the birth number', 'sparkplug_node', 'NBIRTH', 'nbirth'],
-    ['the definitions', 'sparkplug_birth', 'DBIRTH', 'dbirth'],
-    ['the list of devices', 'sparkplug_node', 'DBIRTH', 'dbirth'],
+    ['definitions', 'sparkplug_birth', 'NBIRTH', 'nbirth'],
+    ['birth numbers', 'sparkplug_node', 'NBIRTH', 'nbirth'],
+    ['definitions', 'sparkplug_birth', 'DBIRTH', 'dbirth'],
+    ['names of devices', 'sparkplug_node', 'DBIRTH', 'dbirth'],
   ])(
-    'Sparkplug births: the write of %s is pending: the birth is settled only after the commit (%s, %s)',
+    'Sparkplug births: %s are not committed to %s yet: %s is not acknowledged',
     async (_, table, type, name) => {
       const open = edge.hold(table);
       let settled = false;
@@ -152,25 +152,25 @@ describe('Sparkplug births', () => {
     },
   );
 
-  test('Sparkplug births: DBIRTH without an NBIRTH before it: a rebirth of the node is requested', async () => {
+  test('Sparkplug births: DBIRTH without an NBIRTH before it: a rebirth of the edge node is requested', async () => {
     await edge.send('DBIRTH', vector('dbirth'));
     expect(edge.commands).toEqual([COMMAND]);
   });
 
-  test('Sparkplug births: NBIRTH on a new connection: the sessions of earlier devices end', async () => {
+  test('Sparkplug births: NBIRTH with a new bdSeq: the sessions of earlier devices end', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
     edge.restart();
     expect((await edge.send('NDEATH', vector('ndeathNext'))).ended.sort()).toEqual([NODE, PRESS]);
   });
 
-  test('Sparkplug births: NBIRTH again on the same connection: devices stay, but their old aliases are not valid', async () => {
+  test('Sparkplug births: NBIRTH again with the same bdSeq: device sessions stay, but aliases of earlier births are refused', async () => {
     await beBorn();
     expect((await edge.send('NBIRTH', vector('nbirthAgain'))).ended).toEqual([]);
     expect(values(await edge.send('DDATA', vector('ddata')))).toEqual([]);
   });
 
-  test('Sparkplug births: a DBIRTH has a later time than the NBIRTH after it: the order of arrival counts', async () => {
+  test('Sparkplug births: NBIRTH has an earlier time than the DBIRTH before it: the session of the device ends', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('NBIRTH', vector('nbirthNext'))).ended).toEqual([PRESS]);
@@ -191,7 +191,7 @@ describe('Sparkplug births', () => {
     },
   );
 
-  test('Sparkplug births: the newest births are redelivered: their aliases stay valid', async () => {
+  test('Sparkplug births: the newest births are redelivered: their aliases are still resolved', async () => {
     await beBorn();
     await edge.send('NBIRTH', vector('nbirth'), { dup: true });
     await edge.send('DBIRTH', vector('dbirth'), { dup: true });
@@ -201,7 +201,7 @@ describe('Sparkplug births', () => {
 });
 
 describe('Sparkplug deaths', () => {
-  test('Sparkplug deaths: NDEATH: node and devices end, and the next message causes a rebirth request', async () => {
+  test('Sparkplug deaths: NDEATH: sessions of node and devices end, and the next data message causes a rebirth request', async () => {
     await beBorn();
     const said = await edge.send('NDEATH', vector('ndeath'));
     expect([said.ended, said.birth, said.batch]).toEqual([[NODE, PRESS], null, null]);
@@ -213,7 +213,7 @@ describe('Sparkplug deaths', () => {
   test.each([
     ['of an older birth', 'ndeathBefore'],
     ['of a future birth', 'ndeathNext'],
-    ['without a number', 'ddeath'],
+    ['without bdSeq', 'ddeath'],
   ])('Sparkplug deaths: NDEATH %s: no session ends', async (_, name) => {
     await beBorn();
     expect((await edge.send('NDEATH', vector(name))).ended).toEqual([]);
@@ -221,7 +221,7 @@ describe('Sparkplug deaths', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug deaths: NDEATH of a node without a birth: no session ends', async () => {
+  test('Sparkplug deaths: NDEATH of an edge node without a birth: no session ends', async () => {
     await edge.register(NODE);
     expect((await edge.send('NDEATH', vector('ddeath'))).ended).toEqual([]);
   });
@@ -232,7 +232,7 @@ describe('Sparkplug deaths', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('Sparkplug deaths: DDEATH with a time before its birth: the session ends, and the aliases are not valid', async () => {
+  test('Sparkplug deaths: DDEATH with a time before its birth: the session ends, and aliases are refused', async () => {
     await beBorn();
     await edge.send('DBIRTH', vector('dbirthSwapped'));
     expect((await edge.send('DDEATH', vector('ddeath'))).ended).toEqual([PRESS]);
@@ -245,7 +245,7 @@ describe('Sparkplug deaths', () => {
 });
 
 describe('Sparkplug messages that are replayed', () => {
-  test('Replayed Sparkplug message: data: read with the births before and after it, without a rebirth request', async () => {
+  test('Replayed Sparkplug message: DDATA: read with the births before and after it, without a rebirth request', async () => {
     await beBorn();
     now++;
     const { birth, batch } = await edge.readAgain('DDATA', vector('ddata', 7));
@@ -253,22 +253,25 @@ describe('Sparkplug messages that are replayed', () => {
     expect(edge.commands).toEqual([]);
   });
 
-  test('Replayed Sparkplug message: data, and no birth since a restart: its aliases are not certain', async () => {
+  test('Replayed Sparkplug message: DDATA, and no birth since a restart: its alias is refused', async () => {
     await beBorn();
     now++;
     edge.restart();
     expect((await edge.readAgain('DDATA', vector('ddata', 7))).batch?.refused).toHaveLength(1);
   });
 
-  test('Replayed Sparkplug message: a birth: its sensors and values are read', async () => {
+  test('Replayed Sparkplug message: DBIRTH: its sensors and values are read', async () => {
     const { birth, batch } = await edge.readAgain('DBIRTH', vector('dbirth'));
     expect(birth?.sensors).toHaveLength(4);
     expect(batch && valuesOf(batch)).toHaveLength(3);
   });
 
-  test.each([['NDEATH'], ['DDEATH']])('Replayed Sparkplug message: %s: no birth, no values', async (type) => {
-    await beBorn();
-    const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
-    expect(said).toMatchObject({ birth: null, batch: null });
-  });
+  test.each([['NDEATH'], ['DDEATH']])(
+    'Replayed Sparkplug message: %s: no sensors and no values are read',
+    async (type) => {
+      await beBorn();
+      const said = await edge.readAgain(/** @type {'NDEATH' | 'DDEATH'} */ (type), vector('ndeath'));
+      expect(said).toMatchObject({ birth: null, batch: null });
+    },
+  );
 });

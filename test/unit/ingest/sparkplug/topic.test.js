@@ -25,16 +25,16 @@ test.each([
   ['spBv1.0/plant/toString/edge-1', null],
   ['spBv1.0', null],
   ['spAv1.0/plant/NDATA/edge-1', null],
-])('Sparkplug topic: %s: parsed, or null', (topic, expected) => {
+])('Sparkplug topic %s: parsed if it is of an edge node, otherwise null', (topic, expected) => {
   expect(parseSparkplugTopic(topic)).toEqual(expected);
 });
 
-test('Sparkplug topic: the name of a device: group, node and device are joined', () => {
+test('Sparkplug topic: the device name is group, edge node and device, joined with slashes', () => {
   expect(parseTopic('spBv1.0/plant/DDATA/edge-1/press')?.device).toBe('plant/edge-1/press');
   expect(parseTopic('spBv1.0/plant/NDATA/edge-1')?.device).toBe('plant/edge-1');
 });
 
-test('Sparkplug topics: all subscription filters: their topics are parsed', () => {
+test('Sparkplug topics: all subscription filters: the parser accepts a topic of each filter', () => {
   const topics = EDGE_FILTERS.map((filter) => filter.replaceAll('+', 'x'));
   expect(topics.map((topic) => parseSparkplugTopic(topic)?.type)).toEqual([
     'NBIRTH',

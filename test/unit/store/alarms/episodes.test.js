@@ -34,7 +34,7 @@ const alarmOf = (rule, start) => ({
   shelvedUntil: null,
 });
 
-test('Alarms of a sensor: more than the limit, of two rules: the newest that started in time, newest first', async () => {
+test('Alarms of a sensor: alarms of two rules, more than the limit: the newest ones are returned, newest first', async () => {
   const { store } = await createMemoryStore({ clock: () => NOW });
   const { episodes } = store.alarms;
   const alarms = [alarmOf(1, 10), alarmOf(1, 30), alarmOf(2, 20), alarmOf(2, 40), alarmOf(2, 25)];
@@ -49,7 +49,7 @@ test('Alarms of a sensor: more than the limit, of two rules: the newest that sta
 /** @param {string} kind @param {number} at ms after NOW */
 const eventOf = (kind, at) => ({ at: NOW + at, kind, actor: null, comment: null });
 
-test('Alarm: its row cannot be written after its history: the repeated write adds nothing to the history', async () => {
+test('Alarm episode: its row cannot be written after its history: the repeated write adds nothing to the history', async () => {
   let isAway = true;
   const { store } = await createMemoryStore({
     clock: () => NOW,
@@ -101,7 +101,7 @@ test('Alarm: the row of its end cannot be written, and late samples continue it:
   expect(await episodes.history(alarm)).toEqual([eventOf('opened', 0), eventOf('cleared', 60_000)]);
 });
 
-test('Alarm: its history cannot be written: its row is not written, so the next evaluation writes both', async () => {
+test('Alarm episode: its history cannot be written: no row is written, and the next attempt writes both', async () => {
   let isAway = true;
   const { store } = await createMemoryStore({
     clock: () => NOW,

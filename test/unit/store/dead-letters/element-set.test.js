@@ -4,7 +4,7 @@ import { elementsIn, packElements } from '../../../../api/store/dead-letters/dea
 
 const MOST = 10_000;
 
-test('Element set: any indexes: the packed set contains exactly these indexes', () => {
+test('Refused elements of a dead letter: any indexes: the stored bit set contains exactly these indexes', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(MOST - 1)), (indexes) => {
       const isIn = elementsIn(packElements(indexes));
@@ -16,7 +16,7 @@ test('Element set: any indexes: the packed set contains exactly these indexes', 
   );
 });
 
-test('Element set: bit order: counted from the lowest bit of the first byte, as documented', () => {
+test('Refused elements of a dead letter: bits are counted from the lowest bit of the first byte', () => {
   expect(packElements([0, 3, 9]).toString('hex')).toBe('0902');
   expect(packElements([])).toHaveLength(0);
   expect(packElements([MOST - 1])).toHaveLength(1250);

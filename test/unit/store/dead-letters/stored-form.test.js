@@ -11,7 +11,7 @@ const contentOf = (payload) =>
     content: { contentType: undefined, payload, refused: [{ index: -1, code: 'malformed' }] },
   }).content;
 
-test('Stored dead letter: a payload of 1 MiB: only its first 64 KiB stay in memory', () => {
+test('Stored dead letter: payload of 1 MiB: only its first 64 KiB stay in memory', () => {
   const payload = Buffer.alloc(1024 * 1024, 7);
   const content = contentOf(payload);
   expect(content?.payload.equals(payload.subarray(0, 65_536))).toBe(true);
@@ -19,7 +19,7 @@ test('Stored dead letter: a payload of 1 MiB: only its first 64 KiB stay in memo
   expect(content?.size).toBe(1024 * 1024);
 });
 
-test('Stored dead letter: a payload of 64 KiB: kept without a copy', () => {
+test('Stored dead letter: payload of 64 KiB: stored without a copy in memory', () => {
   const payload = Buffer.alloc(65_536, 7);
   expect(contentOf(payload)?.payload).toBe(payload);
 });

@@ -70,7 +70,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant('end') },
 );
 
-test('Latest values: any messages wait: a request of several devices has at most 2,000 entries, and every value is committed', async () => {
+test('Latest values: any messages wait: each request for several devices has at most 2,000 values, and all are committed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const fleet = createFleet();
@@ -111,7 +111,7 @@ test('Latest values: any messages wait: a request of several devices has at most
   );
 });
 
-test('Latest values: the database refuses a row of two messages: each message is written alone with its own values', async () => {
+test('Latest values: the database refuses a row with values of two messages: each message is written alone', async () => {
   const [one] = createFleet();
   const { device, sensors } = /** @type {NonNullable<typeof one>} */ (one);
   const sensor = /** @type {Sensor} */ (sensors[0]);
@@ -142,7 +142,7 @@ const message = fc.record({
   values: fc.array(fc.integer({ min: -2, max: 2 }), { minLength: 3, maxLength: 3 }),
 });
 
-test('Latest values: any messages of a device wait: one update has the newest value of each sensor', async () => {
+test('Latest values: several messages of a device wait: one write has the newest value of each sensor', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(message, { minLength: 1, maxLength: 6 }), async (messages) => {
       const [one] = createFleet();
@@ -181,7 +181,7 @@ test('Latest values: any messages of a device wait: one update has the newest va
 /** Bytes that Cassandra 5.0 counts for the update of a partition, of a row in it, and of a map entry (`dataSize`). */
 const COUNTED = { partition: 25 + 16, row: 16 + 8 + 17 + 16, entry: 8 + 4 + 8 + 24 + 16 };
 
-test('Latest values: any messages of a group wait: their row counts at least the bytes that Cassandra counts', () => {
+test('Latest values: several messages of a device group wait: the estimated size is at least that of Cassandra', () => {
   const some = fc.record({
     device: fc.nat(DEVICES - 1),
     from: fc.nat(20),
@@ -219,7 +219,7 @@ function updateOf(count) {
   return { device, newest };
 }
 
-test('Latest values: updates wait: a row is full at 2,000 entries, but a single device may have more', async () => {
+test('Latest values: several devices wait: a row has at most 2,000 values, or one device with more', async () => {
   const { writer, sent, ends } = createBench();
   const add = (/** @type {number} */ entries) => {
     const { device, newest } = updateOf(entries);
@@ -243,7 +243,7 @@ test('Latest values: updates wait: a row is full at 2,000 entries, but a single 
   ]);
 });
 
-test('Latest values: 4,009 devices wait: written in rows of 2,000, 2,000 and 9 entries', async () => {
+test('Latest values: 4,009 devices wait: written in rows of 2,000, 2,000 and 9 values', async () => {
   const { writer, sent, ends } = createBench();
   const add = () => {
     const { device, newest } = updateOf(1);

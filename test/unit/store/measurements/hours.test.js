@@ -14,7 +14,7 @@ const hourOfSamples = sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, min
 /** Some messages have more samples than a block holds. */
 const length = fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 4000 }));
 
-test('Rows of an hour: any message: the blocks equal those of merging and splitting its pieces', () => {
+test('Sample rows of an hour: any message: the row has the merged and sorted samples, split by size', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(hourOfSamples, length), { minLength: 1, maxLength: 8 }), (list) => {
       const message = list.map(([{ times, values }, more], index) => {
@@ -34,7 +34,7 @@ test('Rows of an hour: any message: the blocks equal those of merging and splitt
   );
 });
 
-test('Hours of a message: series with bounds: used as it is within one hour, and cut across two hours', () => {
+test('Sample rows of an hour: a series within one hour is not copied, one across two hours is split', () => {
   const sensor = Buffer.alloc(16, 1);
   const times = [BUCKET, BUCKET + 1];
   const whole = { sensor, times, values: times, from: 0, to: 2 };
@@ -57,7 +57,7 @@ const waiting = fc.record({
   samples: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.nat(900)),
 });
 
-test('Rows of an hour: any messages wait: their row is one block of merged pieces within MAX_BLOCK_BYTES', () => {
+test('Sample rows of an hour: several messages wait: one row with all their samples, within MAX_BLOCK_BYTES', () => {
   fc.assert(
     fc.property(fc.array(waiting, { minLength: 2, maxLength: 12 }), (messages) => {
       const hours = messages.flatMap(({ sensors, offset, samples }, number) => {

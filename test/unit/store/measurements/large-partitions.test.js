@@ -29,7 +29,7 @@ function createWatch() {
 test.each([
   ['100,000 rows', { rows: 50_000 }],
   ['100 MB', { bytes: 50_000_000 }],
-])('Ingest: an hour of a device grows over %s: it counts once as a large partition', async (_, half) => {
+])('Metric of large partitions: an hour of a device grows over %s: counted once', async (_, half) => {
   const { note, count } = createWatch();
   const [wide, other] = [deviceOf(1), deviceOf(2)];
   note(wide, half);
@@ -42,7 +42,7 @@ test.each([
   expect(await count()).toBe(1);
 });
 
-test('Ingest: an hour of a wide device has several parts: each part counts as a separate partition', async () => {
+test('Metric of large partitions: an hour of a device is split into partitions: each partition is counted separately', async () => {
   const { note, count } = createWatch();
   const device = deviceOf(1);
   for (let part = 1; part <= 4; part++) note(device, { part, rows: 90_000 });
@@ -51,7 +51,7 @@ test('Ingest: an hour of a wide device has several parts: each part counts as a 
   expect(await count()).toBe(1);
 });
 
-test('Ingest: the cache reads a device again within the hour: its rows still count together', async () => {
+test('Metric of large partitions: the device is cached again within the hour: its earlier rows are still counted', async () => {
   const { note, count } = createWatch();
   note(deviceOf(1), { rows: 60_000 });
   note(deviceOf(2), { rows: 60_000 });
@@ -60,7 +60,7 @@ test('Ingest: the cache reads a device again within the hour: its rows still cou
   expect(await count()).toBe(1);
 });
 
-test('Ingest: a device begins a new hour: its rows count from 0, and late samples of the last hour do not count', async () => {
+test('Metric of large partitions: a device begins a new hour: counting starts at 0, late samples are not counted', async () => {
   const { note, count } = createWatch();
   const device = deviceOf(1);
   note(device, { rows: 60_000 });

@@ -60,7 +60,7 @@ function open() {
   return { writes, add, waiting, sent, noticed };
 }
 
-test('Sample writes: messages of one device and hour wait: they share one row until its request is sent', async () => {
+test('Sample writes: three messages of one device and hour wait: stored in one row; later messages in the next row', async () => {
   const { add, waiting, sent, noticed } = open();
   const done = [3, 1, 2].map((value) => add(A, 0, value));
   waiting[0]?.send();
@@ -73,7 +73,7 @@ test('Sample writes: messages of one device and hour wait: they share one row un
   await Promise.all(done);
 });
 
-test('Sample writes: messages of alternating hours and of two devices: one request for each hour of a device', async () => {
+test('Sample writes: messages alternate between hours and devices: one request for each hour of a device', async () => {
   const { add, waiting, sent } = open();
   const done = [0, 1, 0, 1, 0].map((hour, i) => add(A, hour, i));
   done.push(add(B, 0, 9));
@@ -86,7 +86,7 @@ test('Sample writes: messages of alternating hours and of two devices: one reque
   await Promise.all(done);
 });
 
-test('Sample writes: a request is retried: it sends the same row, without messages that arrived later', () => {
+test('Sample writes: a request is retried: the same row is sent, without messages that arrived later', () => {
   const { add, waiting, sent, noticed } = open();
   void add(A, 0, 1);
   void add(A, 0, 2);
@@ -97,7 +97,7 @@ test('Sample writes: a request is retried: it sends the same row, without messag
   expect(noticed).toEqual([1]);
 });
 
-test('Sample writes: a shared row is refused: each message is retried alone, and only the bad one fails', async () => {
+test('Sample writes: database refuses a row with two messages: each message is retried alone, and only one fails', async () => {
   const { add, waiting, sent } = open();
   const done = [1, 2].map((value) => add(A, 0, value));
   const outcomes = Promise.allSettled(done);
@@ -111,7 +111,7 @@ test('Sample writes: a shared row is refused: each message is retried alone, and
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
 });
 
-test('Sample writes: a message of two rows is refused: each row is retried alone', async () => {
+test('Sample writes: database refuses a message of two rows: each row is retried alone', async () => {
   const { writes, waiting, sent } = open();
   const times = Array.from({ length: 5000 }, (_, at) => at);
   const done = writes.write(A, [{ sensor: SENSOR, times, values: times }]);
@@ -127,7 +127,7 @@ test('Sample writes: a message of two rows is refused: each row is retried alone
   expect(sent.slice(1)).toEqual(sent[0]?.map((row) => [row]));
 });
 
-test('Sample writes: a row of one message is refused: the write fails at once', async () => {
+test('Sample writes: database refuses a row with one message: the write fails without a retry', async () => {
   const { add, waiting } = open();
   const alone = add(A, 0, 1);
   waiting[0]?.send();
@@ -145,7 +145,7 @@ test('Sample writes: a request fails before it is sent: the next message gets a 
   expect(waiting).toHaveLength(2);
 });
 
-test('Sample writes: the block of a waiting row is full: the next message begins a new request', () => {
+test('Sample writes: a waiting row is full: the next message begins a new request', () => {
   const { writes, add, waiting, sent } = open();
   const times = Array.from({ length: 2000 }, (_, at) => at);
   const large = () => writes.write(A, [{ sensor: SENSOR, times, values: times }]);
@@ -156,7 +156,7 @@ test('Sample writes: the block of a waiting row is full: the next message begins
   expect(sent.map((rows) => rows.map(({ length }) => length))).toEqual([[2000], [2001]]);
 });
 
-test('Sample writes: rows of several hours wait: messages of an earlier hour join its row only while that row waits', async () => {
+test('Sample writes: rows of several hours wait: a message joins the row of its hour only before the row is sent', async () => {
   const { add, waiting, sent } = open();
   const done = [add(A, 0, 1), add(A, 1, 2), add(A, 2, 3), add(A, 0, 4), add(A, 1, 5)];
   expect(waiting).toHaveLength(3);
@@ -170,7 +170,7 @@ test('Sample writes: rows of several hours wait: messages of an earlier hour joi
   expect(sent).toEqual([[[1, 4]], [[2, 5]], [[3]], [[6]]]);
 });
 
-test('Sample writes: a block observer is set: it gets the blocks in order of arrival, and learns which rows are committed', async () => {
+test('Sample writes: observer of blocks is set: notified in order of arrival, with the committed rows', async () => {
   const { writes, add, waiting } = open();
   /** @type {string[]} */
   const seen = [];
@@ -190,7 +190,7 @@ test('Sample writes: a block observer is set: it gets the blocks in order of arr
   expect(seen.sort()).toEqual(['1 0 1,2', '2 1 ']);
 });
 
-test('Wide device: samples of an hour arrive days later: the number of parts, which expires, is stored again', async () => {
+test('Device with 100 sensors: samples of an hour arrive four days later: the number of partitions is stored again', async () => {
   let now = 0;
   let written = 0;
   const session = {

@@ -24,19 +24,19 @@ test.each(
     ['missing', {}, DEFAULT_LIMITS],
     ['in an unknown format', { [SIZE]: '5 kilobytes', [PARTITIONS]: '-1' }, DEFAULT_LIMITS],
   ]),
-)('Batch limits: server thresholds are %s: ingest uses fitting limits', async (_, settings, expected) => {
+)('Batch limits: server thresholds are %s: batches fit them', async (_, settings, expected) => {
   const limits = await readBatchLimits(clientOf(settings));
   expect(limits).toEqual(expected);
   // Cassandra refuses a larger batch.
   expect(limits.bytes).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
 });
 
-test('Batch limits: the role may not read the settings: the default limits apply', async () => {
+test('Batch limits: the role may not read the settings of the server: the default limits apply', async () => {
   const client = /** @type {any} */ ({ execute: () => Promise.reject(new Error('no SELECT permission')) });
   expect(await readBatchLimits(client)).toEqual(DEFAULT_LIMITS);
 });
 
-test('Batch limits: a process starts: one request reads both settings', async () => {
+test('Batch limits: a process starts: both thresholds of the server are read in one request', async () => {
   const client = clientOf({ [SIZE]: '16KiB', [PARTITIONS]: '20' });
   let requests = 0;
   const { execute } = client;

@@ -41,7 +41,7 @@ function createProbing() {
 }
 
 describe('Window: tick', () => {
-  test('Congestion window: 8 answers within 100 ms, a request waits: the window grows by a tenth plus one place', () => {
+  test('Congestion window: 8 answers within 100 ms, a request waits: size grows by a tenth plus one, from 32 to 36', () => {
     const { window, answer, answers } = createSteps();
     window.noteWaiting();
     answers(8, 99, 10);
@@ -50,7 +50,7 @@ describe('Window: tick', () => {
     expect(window.size).toBe(36);
   });
 
-  test('Congestion window: fewer than 8 answers after 100 ms: the window waits for the eighth', () => {
+  test('Congestion window: fewer than 8 answers after 100 ms: size changes only with the eighth answer', () => {
     const { window, answer, answers } = createSteps();
     window.noteWaiting();
     answers(7, 120, 10);
@@ -59,7 +59,7 @@ describe('Window: tick', () => {
     expect(window.size).toBe(36);
   });
 
-  test('Congestion window: no request waited since the last tick: the window stays', () => {
+  test('Congestion window: no request waited since the last change: size does not grow', () => {
     const { window, answers } = createSteps();
     window.noteWaiting();
     answers(8, 100, 10);
@@ -67,7 +67,7 @@ describe('Window: tick', () => {
     expect(window.size).toBe(36);
   });
 
-  test('Congestion window: requests take 250 ms: the next tick comes 250 ms after the last one', () => {
+  test('Congestion window: requests take 250 ms: size changes only 250 ms after the last change', () => {
     const { window, answers } = createSteps();
     answers(8, 300, 250);
     window.noteWaiting();
@@ -80,7 +80,7 @@ describe('Window: tick', () => {
 
 describe('Window: decline', () => {
   test.each([
-    ['at the limit', 8, 64, 32],
+    ['at the limit of 8 times', 8, 64, 32],
     ['a quarter over the limit', 8, 80, 25],
     ['far over the limit', 8, 1000, 22],
     ['8 ms over an unloaded one of 1 ms', 1, 9, 32],
@@ -94,7 +94,7 @@ describe('Window: decline', () => {
   test.each([
     [1, 32],
     [2, 16],
-  ])('Congestion window: %i of 10 requests fail: the window has %i places', (failed, size) => {
+  ])('Congestion window: %i of 10 requests fail: size is %i', (failed, size) => {
     const { window, answer, answers } = createSteps();
     for (let left = failed; left > 0; left--) answer(10, 10, true);
     answers(10 - failed, 100, 10);
@@ -103,7 +103,7 @@ describe('Window: decline', () => {
 });
 
 describe('Window: unloaded latency', () => {
-  test('Congestion window: no request waits: the shortest latency of the last second counts as unloaded', () => {
+  test('Congestion window: no request waits: the shortest latency of the last second is taken as unloaded', () => {
     const { window, answers } = createSteps();
     for (let at = 100; at <= 1000; at += 100) answers(8, at, at === 500 ? 1 : 5);
     expect(window.size).toBe(32);
@@ -111,7 +111,7 @@ describe('Window: unloaded latency', () => {
     expect(window.size).toBe(28);
   });
 
-  test('Congestion window: latency falls, then rises: the unloaded latency follows once four of seven probes agree', () => {
+  test('Congestion window: latency falls, then rises: the unloaded latency changes once four of seven probes agree', () => {
     const { window, answers } = createSteps();
     let now = 0;
     const look = (/** @type {number} */ ms, times = 1) => {
@@ -141,7 +141,7 @@ describe('Window: unloaded latency', () => {
 });
 
 describe('Window: probe', () => {
-  test('Congestion window: 32 requests sent since the probe began are answered: the probe ends, and their median counts', () => {
+  test('Congestion window: 32 requests of a probe are answered: the probe ends, and their median is the unloaded latency', () => {
     const { window, answer, answers } = createProbing();
     // These requests were sent before the probe, so their latency still shows the loaded database.
     for (let at = 1001; at <= 1040; at++) answer(at, 80);
@@ -168,7 +168,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(37);
   });
 
-  test('Congestion window: a probe has only 7 answers: it goes on however long it takes', () => {
+  test('Congestion window: a probe has only 7 answers after 4 s: the probe goes on until the eighth answer', () => {
     const { window, answers, answer } = createProbing();
     answer(1010, 10);
     answers(6, 5000, 10);
@@ -177,7 +177,7 @@ describe('Window: probe', () => {
     expect(window.size).toBe(37);
   });
 
-  test('Congestion window: a request fails during a probe: no result counts, and the next probe starts a second later', () => {
+  test('Congestion window: a request fails during a probe: the probe ends without result, the next starts 1 s later', () => {
     const { window, answer, answers } = createProbing();
     answer(1050, 50, true);
     expect(window.size).toBe(37);

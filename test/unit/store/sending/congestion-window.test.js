@@ -23,7 +23,7 @@ function expectMedianWithin(sizes, { min, max }) {
 }
 
 describe('Window and permits', () => {
-  test('Congestion window: database is overloaded: the window settles where a request takes eight times as long as an unloaded one', async () => {
+  test('Congestion window: database is overloaded: size settles where latency is eight times the unloaded latency', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     expectMedianWithin(await database.run(20), settledFor(4));
@@ -33,7 +33,7 @@ describe('Window and permits', () => {
     [5, 'takes 300 ms to answer the requests in flight before a probe'],
     [160, 'answers 8 requests in more than 300 ms'],
   ])(
-    'Congestion window: process starts under load, a request takes %i ms: the window settles although the database %s',
+    'Congestion window: process starts under load, requests take %i ms: size settles although the database %s',
     async (serviceMs) => {
       const database = createVirtualDatabase({ servers: 4, serviceMs });
       await database.run(60);
@@ -41,7 +41,7 @@ describe('Window and permits', () => {
     },
   );
 
-  test('Congestion window: process starts under load: the first probe shrinks the window at once', async () => {
+  test('Congestion window: process starts under load: the first probe shrinks the window within a second', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 5 });
     const unprobed = await database.run(1);
     const probed = await database.run(1);
@@ -49,7 +49,7 @@ describe('Window and permits', () => {
     expect(median(probed.slice(50))).toBeLessThan(40);
   });
 
-  test('Congestion window: service time doubles, then halves: the window shrinks, then grows', async () => {
+  test('Congestion window: service time doubles, then halves: size shrinks, then grows', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(30);
     database.slow(8);
@@ -60,7 +60,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), settledFor(4));
   });
 
-  test('Congestion window: latency stays high for 100 s: the window accepts the new latency as unloaded', async () => {
+  test('Congestion window: latency stays high for 100 s: the high latency is taken as unloaded', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(60);
     database.slow(8);
@@ -71,7 +71,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(20), settledFor(4));
   });
 
-  test('Congestion window: 30 % of requests are 50 times slower: the window stays; 70 %: it shrinks to 4 places', async () => {
+  test('Congestion window: 30 % of requests are 50 times slower: size does not shrink; 70 %: size shrinks to 4', async () => {
     let count = 0;
     /** @param {number} share of ten requests */
     const slowShare = (share) => () => ((count++ * 7) % 10 < share ? 100 : 2);
@@ -84,7 +84,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), { min: 4, max: 4 });
   });
 
-  test('Congestion window: requests fail, then succeed: the window shrinks to 4 places and recovers within 5 s', async () => {
+  test('Congestion window: requests fail, then succeed: size shrinks to 4 and recovers within 5 s', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     database.fail(unavailable);
@@ -95,7 +95,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(5), settledFor(4));
   });
 
-  test('Congestion window: requests fail before the first answer: the window still finds the unloaded latency', async () => {
+  test('Congestion window: requests fail before the first answer: the unloaded latency is found after the failures', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     database.fail(unavailable);
     await database.run(10, 0.5);
@@ -104,7 +104,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(5), settledFor(4));
   });
 
-  test('Congestion window: fewer than a tenth of the requests fail: the window stays', async () => {
+  test('Congestion window: fewer than a tenth of the requests fail: size does not shrink', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     let count = 0;
@@ -112,7 +112,7 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), settledFor(4));
   });
 
-  test('Congestion window: the database refuses each request: the window stays', async () => {
+  test('Congestion window: the database refuses each request as invalid: size does not shrink', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     await database.run(20);
     database.fail(refusal);
@@ -120,20 +120,20 @@ describe('Window and permits', () => {
     expectMedianWithin(await database.run(10), settledFor(4));
   });
 
-  test('Congestion window: a request takes longer than a probe: the window varies less than fourfold', async () => {
+  test('Congestion window: a request takes longer than a probe: size varies less than fourfold', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 60 });
     await database.run(60);
     const sizes = (await database.run(30)).filter((size) => size > 4);
     expect(Math.max(...sizes)).toBeLessThan(4 * Math.min(...sizes));
   });
 
-  test('Congestion window: no request has to wait: the window does not grow', async () => {
+  test('Congestion window: no request has to wait: size does not grow', async () => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4 });
     const first = database.window.size;
     expect(Math.max(...(await database.run(20, 0.5)))).toBe(first);
   });
 
-  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: the limit holds', async (max) => {
+  test.each([1, 7])('Congestion window: INGEST_MAX_IN_FLIGHT is %i: size never exceeds it', async (max) => {
     const database = createVirtualDatabase({ servers: 4, serviceMs: 4, max });
     const sizes = await database.run(40);
     expect(Math.max(...sizes)).toBe(max);

@@ -63,7 +63,7 @@ function expectSameFrame(own, theirs, id) {
 }
 
 describe('Prepared writes', () => {
-  test('Prepared writes: any batch: the frame equals that of the driver', () => {
+  test('Prepared Cassandra writes: any batch: the frame equals that of the driver, byte by byte', () => {
     fc.assert(
       fc.property(fc.array(item, { minLength: 1, maxLength: 5 }), options, streamId, (items, some, id) => {
         const queries = items.map((one) => ({ ...one, meta: blobs(one.params) }));
@@ -73,7 +73,7 @@ describe('Prepared writes', () => {
     );
   });
 
-  test('Prepared writes: any single statement: the frame equals that of the driver', () => {
+  test('Prepared Cassandra writes: any single statement: the frame equals that of the driver, byte by byte', () => {
     fc.assert(
       fc.property(item, options, streamId, ({ query, queryId, params }, some, id) => {
         const execution = driver.DefaultExecutionOptions.create(some, client);
@@ -83,7 +83,7 @@ describe('Prepared writes', () => {
     );
   });
 
-  test('Prepared writes: installed driver: its internals have the expected shape', () => {
+  test('Prepared Cassandra writes: the installed driver has the internal functions that are needed', () => {
     expect(driverInternals(client)).not.toBeNull();
   });
 
@@ -101,7 +101,7 @@ describe('Prepared writes', () => {
     { what: 'a value is no Buffer', inside: known, routingKey: routing, value: 7 },
     { what: 'routing key is missing', inside: known },
   ];
-  test.each(others)('Prepared writes: $what: the public functions send the write', async (other) => {
+  test.each(others)('Prepared Cassandra writes: $what: driver functions send the write', async (other) => {
     const { inside, routingKey, value = Buffer.alloc(8) } = other;
     /** @type {unknown[]} */
     const sent = [];

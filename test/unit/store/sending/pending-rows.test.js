@@ -92,7 +92,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ end: fc.nat(2), fails: fc.boolean() }) },
 );
 
-test('Group commit: updates in any order: each is committed once, one write per group is in flight, failures reject their callers', async () => {
+test('Group commit: updates in any order: each is committed, one write per device group at a time, failures reject', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const { add, inFlight, seen } = createBench();
@@ -156,7 +156,7 @@ test('Group commit: updates in any order: each is committed once, one write per 
   );
 });
 
-test('Group commit: a row is sent: it accepts no more updates, and later updates leave in the next row', async () => {
+test('Group commit: a row is sent: later updates are committed in the next row', async () => {
   const { add, inFlight, seen } = createBench();
   const first = [add(0, { key: -2, value: 1 }), add(0, { key: -1, value: 1 })];
   await settle();
@@ -170,7 +170,7 @@ test('Group commit: a row is sent: it accepts no more updates, and later updates
   expect(seen.map(({ updates }) => updates.length)).toEqual([2, 3]);
 });
 
-test('Group commit: several updates in one turn: they share one row, and resolve after its commit', async () => {
+test('Group commit: several updates in one event-loop turn: written in one row, resolved after its commit', async () => {
   const { add, inFlight, seen } = createBench();
   const settled = jest.fn();
   const all = Promise.all([1, 2, 3].map((key) => add(0, { key, value: key }))).then(settled);
@@ -184,7 +184,7 @@ test('Group commit: several updates in one turn: they share one row, and resolve
   expect(settled).toHaveBeenCalled();
 });
 
-test('Group commit: a commit fails: its callers get the error, and no others', async () => {
+test('Group commit: a commit fails: only the updates in its row are rejected', async () => {
   const { add, inFlight } = createBench();
   const first = add(0, { key: 1, value: 1 });
   await settle();

@@ -6,7 +6,7 @@ import { withPermit } from '../../../support/permit.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('Permits: jobs need several requests each: the limit holds, and every job finishes', async () => {
+test('Permits for database requests: jobs with several requests: the limit is never exceeded, and every job finishes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -38,7 +38,7 @@ test('Permits: jobs need several requests each: the limit holds, and every job f
   );
 });
 
-test('Permits: a request fails, before or after it is sent: its permit is returned', async () => {
+test('Permits for database requests: a request fails, before or after it is sent: its permit is returned', async () => {
   const permits = new Permits({ size: 1 });
   const failing = [
     withPermit(permits, () => Promise.reject(new Error('later'))),
@@ -52,7 +52,7 @@ test('Permits: a request fails, before or after it is sent: its permit is return
   expect(permits.inUse).toBe(0);
 });
 
-test('Permits: the window grows: several waiting requests are sent at once', async () => {
+test('Permits for database requests: the limit grows: several waiting requests are sent at once', async () => {
   const bound = { size: 1 };
   const permits = new Permits(bound);
   /** @type {Array<() => void>} */
@@ -72,7 +72,7 @@ test('Permits: the window grows: several waiting requests are sent at once', asy
   expect(permits.inUse).toBe(0);
 });
 
-test('Permits: the bound has grown and requests still wait: a new request waits behind them', async () => {
+test('Permits for database requests: the limit grows while a request waits: a new request waits behind it', async () => {
   const bound = { size: 1 };
   const permits = new Permits(bound);
   void permits.enter();
@@ -86,7 +86,7 @@ test('Permits: the bound has grown and requests still wait: a new request waits 
   expect(entered).toEqual(['first', 'second']);
 });
 
-test('Permits: a permit is returned without a request: the next one is admitted, and nothing is recorded', async () => {
+test('Permits for database requests: a permit is returned without a request: the next request is admitted', async () => {
   /** @type {number[]} */
   const recorded = [];
   const permits = new Permits({ size: 1, record: (began) => void recorded.push(began) });
@@ -104,7 +104,7 @@ test.each([
   ['the database refuses the content', new MillraceError('rejected'), false],
   ['a defect', new TypeError('a defect'), false],
 ])(
-  'Permits: a request ends with %s: the bound learns whether the database failed: %#',
+  'Permits for database requests: a request ends with %s: recorded with a flag for failure of the database: %#',
   (_, error, failed) => {
     /** @type {Array<[began: number, failed: boolean]>} */
     const recorded = [];

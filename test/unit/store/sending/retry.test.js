@@ -7,7 +7,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-test('Retry: the clock is set back while the database is away: the duration of the outage still grows', async () => {
+test('Retry of database requests: the clock is set back during an outage: failingForMs still grows', async () => {
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   expect(retry.failingForMs).toBe(0);
   let isAway = true;

@@ -7,7 +7,7 @@ const { errors, types } = cassandra;
 const { responseErrorCodes: codes } = types;
 
 test.each([codes.syntaxError, codes.invalid])(
-  'Store errors: the server answers with error code %i: the write is rejected, not retried',
+  'Cassandra errors: server answers with error code %i: the write is rejected, not retried',
   (code) => {
     expect(translate(new errors.ResponseError(code, 'reason'), 'write_samples')).toMatchObject({
       code: 'rejected',
@@ -25,7 +25,7 @@ test.each([
   new errors.OperationTimedOutError('late', '127.0.0.1:9042'),
   new errors.BusyConnectionError('127.0.0.1:9042', 2048, 1),
   Object.assign(new Error('reset'), { code: 'ECONNRESET' }),
-])('Store errors: temporary failure: reported as unavailable, so the write is retried: %s', (error) => {
+])('Cassandra errors: temporary failure: reported as unavailable, so the write is retried: %s', (error) => {
   expect(translate(error, 'write_samples')).toMatchObject({ code: 'unavailable', cause: error });
 });
 
@@ -33,11 +33,11 @@ test.each([
   new TypeError('x is not a function'),
   new RangeError('offset'),
   new errors.ArgumentError('query'),
-])('Store errors: a programming error: passed on unchanged: %s', (error) =>
+])('Cassandra errors: programming error: passed on unchanged: %s', (error) =>
   expect(translate(error, 'write_samples')).toBe(error),
 );
 
-test('Store errors: an error of Millrace itself: passed on unchanged', () => {
+test('Cassandra errors: error that Millrace created: passed on unchanged', () => {
   const error = new MillraceError('unavailable', 'the process ends');
   expect(translate(error, 'write_samples')).toBe(error);
 });

@@ -97,7 +97,7 @@ function open(places, limits, holdMs = 0) {
 }
 
 describe('Write merger', () => {
-  test('Write merger: two writes of one turn have the same replicas: sent in one request', async () => {
+  test('Write merger: two writes of one event-loop turn have the same replicas: sent in one request', async () => {
     const { write, sent, inFlight } = open(10);
     const done = Promise.all([write('row', '123'), write('latest', '123')]);
     await settle();
@@ -106,21 +106,21 @@ describe('Write merger', () => {
     await done;
   });
 
-  test('Write merger: two writes of one turn have other or unknown replicas: each is sent in its own request', async () => {
+  test('Write merger: two writes of one event-loop turn have different or unknown replicas: sent in separate requests', async () => {
     const { write, sent } = open(10);
     for (const nodes of ['123', '234', '', '']) void write(`of ${nodes}`, nodes);
     await settle();
     expect(sent).toEqual([['of 123'], ['of 234'], ['of '], ['of ']]);
   });
 
-  test('Write merger: a write arrives in an idle system: sent alone in the same turn', async () => {
+  test('Write merger: no request is in flight: a write is sent alone in the same event-loop turn', async () => {
     const { write, sent } = open(1);
     void write('a', '1');
     await new Promise((resolve) => process.nextTick(resolve));
     expect(sent).toEqual([['a']]);
   });
 
-  test('Write merger: a request is in flight: writes to its replicas wait for the answer and leave together; others do not wait', async () => {
+  test('Write merger: a request is in flight: writes to the same replicas wait for its answer, and leave together', async () => {
     const { merger, write, sent, inFlight } = open(10, undefined, LONG_MS);
     void write('first', '1');
     await settle();
@@ -149,7 +149,7 @@ describe('Write merger', () => {
     expect(sent).toEqual([['first'], ['a']]);
   });
 
-  test('Write merger: new writes follow an answer: sent together with those that waited for the answer', async () => {
+  test('Write merger: an answer arrives, and a new write follows: sent together with the writes that waited', async () => {
     const { write, sent, inFlight } = open(10, undefined, LONG_MS);
     void write('first', '1').then(() => void write('next', '1'));
     await settle();
@@ -173,7 +173,7 @@ describe('Write merger', () => {
     expect(sent).toEqual([['first'], ['a', 'b', 'c'], ['d', 'large']]);
   });
 
-  test('Write merger: messages join a held row until it fills a request: it leaves before the answer', async () => {
+  test('Write merger: messages join a waiting row until it fills a request: the row is sent before the answer', async () => {
     const { merger, write, sent } = open(10, { partitions: 3, bytes: 1000 }, LONG_MS);
     void write('first', '1');
     await settle();
@@ -216,7 +216,7 @@ describe('Write merger', () => {
     expect(sent).toEqual([['row']]);
   });
 
-  test('Write merger: rows of other replicas arrive while many rows are held: the held rows are not looked at', async () => {
+  test('Write merger: rows of other replicas arrive while many rows wait: the waiting rows are not examined', async () => {
     const { merger, write, sent } = open(100, undefined, LONG_MS);
     void write('first', '1');
     await settle();
@@ -241,7 +241,7 @@ describe('Write merger', () => {
     expect(sent).toHaveLength(5);
   });
 
-  test('Write merger: no answer within the hold time: waiting writes are sent without it', async () => {
+  test('Write merger: no answer within the hold time: waiting writes are sent without waiting longer', async () => {
     const { write, sent, inFlight } = open(10, undefined, 1);
     void write('first', '1');
     await settle();
@@ -253,7 +253,7 @@ describe('Write merger', () => {
     expect(inFlight).toHaveLength(3);
   });
 
-  test('Write merger: writes wait for a permit: those with the same replicas leave together, in order, at most ten', async () => {
+  test('Write merger: writes wait for a permit: those to the same replicas leave together, in order, at most ten', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -274,7 +274,7 @@ describe('Write merger', () => {
     expect(merger.waiting).toBe(0);
   });
 
-  test('Write merger: two writes are too large together: the first leaves with smaller ones behind it', async () => {
+  test('Write merger: two writes exceed the batch size together: the first is sent with a smaller one that waits behind', async () => {
     const { write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -302,7 +302,7 @@ describe('Write merger', () => {
     expect(sent.map(({ length }) => length)).toEqual([1, 40, 10, 10, 2]);
   });
 
-  test('Write merger: a row is smaller than estimated: the free room of its request is filled', async () => {
+  test('Write merger: a row is smaller than estimated: another waiting write joins its request', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -320,7 +320,7 @@ describe('Write merger', () => {
     expect(sent).toEqual([['first'], ['small', 'fits'], ['does not']]);
   });
 
-  test('Write merger: a row waits: it is encoded only when its request is sent', async () => {
+  test('Write merger: a row waits for its request: encoded only when the request is sent', async () => {
     const { write, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -336,7 +336,7 @@ describe('Write merger', () => {
     expect(asked).toBe(1);
   });
 
-  test('Write merger: a batch times out: each writer gets the error, and a retried write is sent alone', async () => {
+  test('Write merger: a batch times out: each write is rejected, and sent alone at its retry', async () => {
     const { merger, write, sent, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -353,7 +353,7 @@ describe('Write merger', () => {
     expect(sent).toEqual([['first'], ['a', 'b'], ['a'], ['b']]);
   });
 
-  test('Write merger: a batch is refused: each write is retried alone, and only the bad one fails', async () => {
+  test('Write merger: database refuses a batch: each write is retried alone, and only the invalid write is rejected', async () => {
     const { write, inFlight, places } = open(2);
     const done = [write('bad', '1'), write('good', '1')];
     await settle();
@@ -365,7 +365,7 @@ describe('Write merger', () => {
     expect(places()).toBe(0);
   });
 
-  test('Write merger: the encoding of rows fails: their writers get the error, others are sent, and no permit is lost', async () => {
+  test('Write merger: the encoding of two rows fails: their writes are rejected, other writes are sent', async () => {
     const { write, sent, inFlight, places } = open(1);
     const broken = () => {
       throw new RangeError('no samples');
@@ -447,7 +447,7 @@ describe('Write merger', () => {
     );
   });
 
-  test('Write merger: writes wait for permits before other requests: each write keeps its place in the queue', async () => {
+  test('Write merger: writes wait for permits before other requests: sent in the order of the queue', async () => {
     const { write, sent, inFlight, enter, leave, places } = open(1);
     void write('first', '1');
     await settle();
@@ -470,7 +470,7 @@ describe('Write merger', () => {
     expect(places()).toBe(0);
   });
 
-  test('Write merger: permits are granted after their writes left in a batch: all permits are returned', async () => {
+  test('Write merger: a batch takes all waiting writes: the permits that are granted to them later are returned', async () => {
     const { write, sent, inFlight, places } = open(1);
     void write('first', '1');
     await settle();
@@ -487,7 +487,7 @@ describe('Write merger', () => {
     expect(sent.at(-1)).toEqual(['last']);
   });
 
-  test('Write merger: thousands of large writes wait: few of them are examined for one request', async () => {
+  test('Write merger: 2,000 large writes wait: fewer than 50 size checks for one request', async () => {
     const { merger, write, inFlight } = open(1);
     void write('first', '1');
     await settle();
@@ -515,7 +515,7 @@ describe('Write merger', () => {
     await Promise.all(large);
   });
 
-  test('Write merger: the size of a write throws: that write is rejected, and the others are sent', async () => {
+  test('Write merger: the size of a write throws an error: that write is rejected, and the others are sent', async () => {
     const { merger, write, sent } = open(10);
     const broken = createRow('defect', '1');
     Object.defineProperty(broken, 'bytes', {
