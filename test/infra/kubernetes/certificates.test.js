@@ -68,7 +68,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
   });
 });
 
-test('Certificates of overlays/tls: CQL: the Secret of scylla/client-certificate.sh has every file that the settings name', () => {
+test('Kubernetes overlays/tls: certificates for CQL: the Secret of client-certificate.sh has every file that the settings name', () => {
   const shown = ourWorkloads(builds)
     .map((entry) => ({ ...entry, settings: environmentOf(entry.applied, entry.workload) }))
     .filter(({ settings }) => settings['CQL_TLS_CERT']);

@@ -71,7 +71,7 @@ describe('Embedded broker, other clients', () => {
     expect(late.received).toEqual([{ topic: 'iot/v1/d/status', payload: 'online', retain: true }]);
   });
 
-  test('Embedded broker: topics outside the contract: acknowledged, and not forwarded', async () => {
+  test('Embedded broker: messages on topics outside the contract: acknowledged, and not forwarded', async () => {
     const { mqttUrl } = await startSystem();
     const watcher = await connect(mqttUrl);
     await watcher.client.subscribeAsync('#', { qos: 1 });

@@ -51,7 +51,7 @@ test.each([2, 5])('Migration: %i processes at once: one process migrates, the ot
   );
 });
 
-test('Migration: another process creates the keyspace: the migration waits for the keyspace, then creates its first table', async () => {
+test('Migration: another process creates the keyspace: the migration waits for the keyspace, then creates the first table', async () => {
   const { cql } = configOf(migrations.fresh());
   const first = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';
   const created = createFirst(migrations.admin(), cql.keyspace, [first]);
@@ -155,7 +155,7 @@ test('Migration: devices were registered before the index device_by_site existed
   expect(rows.map(({ site, grp, stamp }) => [site, grp, Number(stamp)])).toEqual([['Oslo', 3, 7]]);
 });
 
-test('Migration: a dead process holds the lock: the migration reports it, and waits until the lock is gone', async () => {
+test('Migration: a dead process holds the schema lock: the migration names the process, and waits until the lock is gone', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   await migrations.execute(
@@ -173,7 +173,7 @@ test('Migration: a dead process holds the lock: the migration reports it, and wa
   expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining(message) });
 });
 
-test('Migration: another process took over the lock: the migration stops, and the lock keeps its new owner', async () => {
+test('Migration: another process took over the schema lock: the migration stops, and the lock keeps its new owner', async () => {
   const config = configOf(migrations.fresh());
   const { cql } = config;
   await migrateDatabase(config);
