@@ -136,7 +136,7 @@ async function expectNothingLost(ledger, workers) {
 }
 
 test(
-  'Driver: one contact point in the settings: the driver connects to all three nodes',
+  'Cassandra driver: CQL_CONTACT_POINTS names one of three nodes: the driver connects to all three nodes',
   async () => {
     const { cql } = readSettings(
       { ...installation, CQL_CONTACT_POINTS: String(cluster.contactPoints[2]) },
@@ -156,7 +156,7 @@ test(
 );
 
 test(
-  'Driver: keyspace with one replica of each partition: every request goes to the node that has the partition',
+  'Cassandra driver: keyspace with one replica of each partition: every request goes to the node that has the partition',
   async () => {
     const devices = Array.from({ length: 30 }, (_, index) => `device-${index}`);
     const sent = await sentByPartition(cluster, { devices, afterwards });
@@ -172,7 +172,7 @@ test(
 );
 
 test(
-  'Write merger: two copies of each partition, a node is killed: every acknowledged sample is stored',
+  'Merged writes: two replicas of each partition, a node is killed: every acknowledged sample is stored',
   async () => {
     // The test passes with one copy and with three copies too, but takes a minute each. The tests below use three copies.
     const copies = 2;
@@ -188,7 +188,7 @@ test(
 );
 
 test(
-  'Ingest: two processes behind Mosquitto, random faults: no acknowledged sample is lost',
+  'Ingest: two processes behind Mosquitto, random kills and network failures: every acknowledged sample is stored',
   async () => {
     const random = randomsOf('mosquitto');
     const broker = await startBroker();
@@ -219,7 +219,7 @@ test(
 );
 
 test(
-  'Ingest: embedded broker, random faults: no acknowledged sample is lost',
+  'Ingest: embedded broker, random kills and network failures: every acknowledged sample is stored',
   async () => {
     const random = randomsOf('embedded');
     const port = await steadyPort();
@@ -244,7 +244,7 @@ test(
 );
 
 test(
-  'Ingest: Mosquitto is killed and forgets messages: every sample that ingest acknowledged is stored',
+  'Ingest: Mosquitto is killed and loses queued messages: every sample that ingest acknowledged is stored',
   async () => {
     const broker = await startBroker();
     const deliveries = join(directory, 'deliveries.ledger');
@@ -299,7 +299,7 @@ test(
 );
 
 test(
-  'Ledger check: a process acknowledges before it commits: the check reports missing samples',
+  'Check for lost samples: a process acknowledges before it commits, and is killed: the check reports missing samples',
   async () => {
     const settings = { MQTT_PORT: String(await steadyPort()) };
     const broken = await startWorker(

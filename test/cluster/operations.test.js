@@ -130,7 +130,7 @@ test(
 );
 
 test(
-  'Repair: a node missed writes during an outage: the repair copies them to that node',
+  'Repair of the cluster: a node missed writes during an outage: the repair copies the writes to that node',
   async () => {
     const device = `missed-${seed}`;
     // This sample is older than all samples of the ledger, so no comparison counts it as unknown.
@@ -167,7 +167,7 @@ test(
 );
 
 test(
-  'Cluster: a fourth node joins and leaves: the node stores its share of the rows, and no sample is lost',
+  'Cassandra cluster: a fourth node joins and leaves: the node stores a part of the rows, and no sample is lost',
   async () => {
     const fourth = cluster.add();
     operator.equip(fourth);
@@ -196,7 +196,7 @@ test(
 );
 
 test(
-  'Upgrade: all nodes restart in turn under load: every sample of the devices is acknowledged and stored',
+  'Upgrade of the cluster: all nodes restart in turn under load: every sample of the devices is acknowledged and stored',
   async () => {
     const worker = await startWorker();
     const fleet = startDevices(10);

@@ -39,7 +39,7 @@ test.each([
     JSON.parse(kafkaTopics()),
     'node_modules/@asyncapi/specs/schemas/3.0.0-without-$id.json',
   ],
-])('API document %s: checked against the official JSON schema: valid', async (name, document, schema) => {
+])('API document in %s: valid by the official JSON schema', async (name, document, schema) => {
   const path = join(directory, `${name}.json`);
   writeFileSync(path, JSON.stringify(document));
   await run(python.program('check-jsonschema'), ['--schemafile', schema, path]);

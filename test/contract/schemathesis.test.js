@@ -68,7 +68,7 @@ async function fill(target) {
 }
 
 test(
-  'HTTP API: Schemathesis generates requests: the document describes every answer',
+  'HTTP API: Schemathesis sends generated requests: the OpenAPI document describes every answer',
   async () => {
     const args = [
       ...['--config-file', CONFIG, 'run', `${system.httpUrl}/openapi.json`],

@@ -32,7 +32,7 @@ const read = (path) => readFileSync(join(folder, path), 'utf8');
 /** @param {string} path below the folder */
 const certificate = (path) => new X509Certificate(read(path));
 
-test('Certificate: created: OpenSSL accepts it for each of its hosts, and it is valid for one year', async () => {
+test('TLS certificate: a certificate is created: OpenSSL accepts the certificate for each of its hosts, for one year', async () => {
   await make('valid', { hosts: 'broker.example, *.lab.example,127.0.0.1,[::1]' });
   const [ca, server] = [join(folder, 'valid/ca.pem'), join(folder, 'valid/server.pem')];
   for (const host of [
@@ -62,7 +62,7 @@ test('Certificate: created: OpenSSL accepts it for each of its hosts, and it is 
   expect(statSync(join(folder, 'valid/ca.key')).mode & 0o777).toBe(0o600);
 });
 
-test('Certificate: exists already: stays unchanged; --renew replaces it, signed by the same authority', async () => {
+test('TLS certificate: the file exists already: an error without --renew; --renew replaces the certificate under the same authority', async () => {
   await make('again');
   const before = {
     ca: read('again/ca.pem'),
@@ -79,7 +79,7 @@ test('Certificate: exists already: stays unchanged; --renew replaces it, signed 
   expect(certificate('again/server.pem').verify(certificate('again/ca.pem').publicKey)).toBe(true);
 });
 
-test('Certificate: second name in one folder: the same authority signs it; refused without the key of the authority', async () => {
+test('TLS certificate: second certificate in a folder: the same authority signs both; an error without the key of the authority', async () => {
   await make('two');
   await make('two', { name: 'broker', hosts: 'broker.example' });
   expect(certificate('two/broker.pem').verify(certificate('two/ca.pem').publicKey)).toBe(true);
@@ -87,7 +87,7 @@ test('Certificate: second name in one folder: the same authority signs it; refus
   await expect(make('two', { name: 'third' })).rejects.toThrow(/ca\.pem is there, and .*ca\.key is not/);
 });
 
-test('Certificate: --renew without hosts: the new certificate keeps the hosts of the replaced one, and the result names them', async () => {
+test('TLS certificate: --renew without --host: the new certificate has the hosts of the replaced certificate', async () => {
   await make('names', { hosts: 'a.example,10.0.0.7,[2001:db8::1]' });
   const { hosts } = await make('names', { renew: true });
   expect(hosts).toBe('a.example,10.0.0.7,2001:db8::1');
@@ -97,7 +97,7 @@ test('Certificate: --renew without hosts: the new certificate keeps the hosts of
   expect((await make('names', { renew: true, hosts: 'b.example' })).hosts).toBe('b.example');
 });
 
-test('Certificate: exists without a wanted host: the error names the host, and the command that replaces the certificate', async () => {
+test('TLS certificate: the existing certificate lacks a wanted host: the error names the host and the command that replaces the certificate', async () => {
   await make('lacks', { hosts: 'A.example,::1' });
   await expect(make('lacks', { hosts: 'a.example,b.example' })).rejects.toThrow(
     /is not for b\.example; --renew --host a\.example,::1,b\.example replaces/,
@@ -105,7 +105,7 @@ test('Certificate: exists without a wanted host: the error names the host, and t
   await expect(make('lacks', { hosts: '0:0::1' })).rejects.toThrow(/stays; --renew replaces it/);
 });
 
-test('Certificate: subject: CN is the first host that is short enough; the authority has its own CN', async () => {
+test('TLS certificate: common name: the first host of up to 64 characters; the authority has another common name', async () => {
   const long = `${'a'.repeat(60)}.example`;
   await make('subjects', { hosts: `${long},b.example` });
   expect(certificate('subjects/ca.pem').subject).toBe('O=Millrace\nCN=Millrace development CA');
@@ -115,13 +115,13 @@ test('Certificate: subject: CN is the first host that is short enough; the autho
 });
 
 test.each(['a b', '', 'localhost,', '-x', 'a/b', 'a\nsubjectAltName = DNS:b', '127.0.0.1:80'])(
-  'Certificate: host %j: refused',
+  'TLS certificate: host name %j: a usage error',
   async (hosts) => {
     await expect(make('none', { hosts })).rejects.toMatchObject({ code: 'usage' });
   },
 );
 
-test('npm run certificates: a certificate is written: the output names the files and the settings for them', () => {
+test('npm run certificates: a certificate is written: the output names the written files and the settings that use the files', () => {
   const out = join(folder, 'command');
   const output = execFileSync(process.execPath, [SCRIPT, '--host', 'localhost', '--out', out], {
     encoding: 'utf8',
@@ -131,7 +131,7 @@ test('npm run certificates: a certificate is written: the output names the files
   expect(output).toMatch(/HTTP_TLS_CERT=\S+server\.pem HTTP_TLS_KEY=\S+server\.key/);
 });
 
-test('npm run certificates: no --out, and other settings are wrong: the files are written below DATA_DIR', () => {
+test('npm run certificates: no --out, and HTTP_TLS_CERT names a missing file: the files are written below DATA_DIR', () => {
   const env = { ...process.env, DATA_DIR: join(folder, 'data'), HTTP_TLS_CERT: join(folder, 'not-yet.pem') };
   const { status, stdout } = spawnSync(process.execPath, [SCRIPT], { cwd: folder, env, encoding: 'utf8' });
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('For localhost,') });

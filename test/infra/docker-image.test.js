@@ -10,7 +10,7 @@ const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (?!--)(.+)
   .sort();
 const folders = copied.filter((path) => existsSync(path) && statSync(path).isDirectory());
 
-test('Docker image: .dockerignore: allows the files that the Dockerfile copies, and no others', () => {
+test('Docker image: .dockerignore: allows exactly the files that the Dockerfile copies', () => {
   const [everything, ...allowed] = readFileSync('.dockerignore', 'utf8').match(/^[^#\s].*$/gm) ?? [];
   expect(everything).toBe('*');
   expect(allowed.map((line) => line.slice(1)).sort()).toEqual([...new Set(copied)]);
@@ -19,7 +19,7 @@ test('Docker image: .dockerignore: allows the files that the Dockerfile copies, 
 /** Packages that the code can work without. */
 const OPTIONAL = ['pino-pretty'];
 
-test('Docker image: imports of its code: the image contains every imported file and package', () => {
+test('Docker image: import statements: the image contains every imported file and package', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   // A browser loads `web`, and `docs` is built in a stage of its own.
   const server = folders.filter((folder) => folder !== 'web' && folder !== 'docs');

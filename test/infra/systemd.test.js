@@ -16,7 +16,7 @@ const setting = (name) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '
 const [, version] =
   /^systemd (\d+)/.exec(spawnSync('systemd-analyze', ['--version']).stdout?.toString() ?? '') ?? [];
 
-test('systemd unit: command: equals npm start; the process can write only to its own directory', () => {
+test('systemd unit: command: the same as npm start; the file system is read-only except for DATA_DIR', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   expect(setting('ExecStart')).toBe(scripts.start.replace('exec ', '/usr/bin/env '));
   expect(setting('Environment')).toContain(`DATA_DIR=/var/lib/${setting('StateDirectory')}`);
@@ -25,7 +25,7 @@ test('systemd unit: command: equals npm start; the process can write only to its
   expect(setting('MemoryDenyWriteExecute')).toBe('');
 });
 
-test('systemd unit: restart: never after errors that persist, and without a limit after all others', () => {
+test('systemd unit: restart: not after wrong settings, schema or session; unlimited restarts after any other error', () => {
   const { session_taken, schema_differs, bad_settings, database_away, broker_away } = ERRORS;
   const prevented = setting('RestartPreventExitStatus').split(' ').map(Number);
   expect(prevented).toEqual([session_taken, schema_differs, bad_settings].map(({ exit }) => exit));
@@ -33,20 +33,20 @@ test('systemd unit: restart: never after errors that persist, and without a limi
   expect([setting('Restart'), setting('StartLimitIntervalSec')]).toEqual(['on-failure', '0']);
 });
 
-test('systemd unit: log: Alloy collects it by the name of the unit', () => {
+test('systemd unit: log: the Alloy configuration collects the log by the unit name', () => {
   expect(readFileSync('infra/monitoring/alloy/config.alloy', 'utf8')).toContain(
     '_SYSTEMD_UNIT=millrace.service',
   );
 });
 
 // Without systemd the unit cannot run.
-(version ? test : test.skip)('systemd unit: systemd-analyze verify: finds nothing', () => {
+(version ? test : test.skip)('systemd unit: systemd-analyze verify: finds no problem', () => {
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', UNIT], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
 // systemd-analyze works without a running systemd since version 250.
-(Number(version) >= 250 ? test : test.skip)('systemd unit: security rating: below 2', () => {
+(Number(version) >= 250 ? test : test.skip)('systemd unit: systemd-analyze security: score below 2', () => {
   const output = execFileSync('systemd-analyze', ['security', '--offline=true', UNIT], { encoding: 'utf8' });
   const [, exposed] = /exposure level for millrace\.service: ([\d.]+)/.exec(output) ?? [];
   expect(Number(exposed)).toBeLessThan(MOST_EXPOSED);
@@ -55,7 +55,7 @@ test('systemd unit: log: Alloy collects it by the name of the unit', () => {
 describe('Page of the systemd unit', () => {
   const page = readFileSync('docs/how-to/run-as-a-service.md', 'utf8');
 
-  test('Page of the systemd unit: a new version: built, migrated with the role that migrates, and started, in this order', () => {
+  test('How-to page for systemd: commands for a new version: build, migrate with the database role for migrations, restart, in this order', () => {
     const migrate = 'CQL_USERNAME=millrace_migrate CQL_PASSWORD_FILE=secrets/migrate npm run -s migrate';
     expect(readFileSync('docs/how-to/secure-an-installation.md', 'utf8')).toContain(migrate);
     const [, section = ''] = page.split('\nFor a new version:\n');
@@ -72,13 +72,13 @@ describe('Page of the systemd unit', () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
-  test('Page of the systemd unit: sudo commands: contain no glob pattern, because the user may not read the directory', () => {
+  test('How-to page for systemd: sudo commands: contain no glob pattern, because the user may not read the directory', () => {
     const commands = [...page.matchAll(/^ +\$ (sudo .*)$/gm)].map(([, command]) => command);
     expect(commands.length).toBeGreaterThan(5);
     for (const command of commands) expect(command).not.toMatch(/[*?]/);
   });
 
-  test('Page of the systemd unit: npm run migrate: the page shows the newest version of the schema', () => {
+  test('How-to page for systemd: output of npm run migrate: the page shows the newest version of the schema', () => {
     const { length } = readdirSync('schema/migrations');
     expect(page).toContain(`The schema went from version 0 to ${length}.`);
   });

@@ -14,7 +14,7 @@ const versions = readVersions();
 /** @param {string} version @param {string | undefined} value a shorter version matches every version that begins with it */
 const agrees = (version, value) => version === value || value?.startsWith(`${version}.`);
 
-test('Versions: every file of the repository: each version equals that of infra/versions.env', () => {
+test('Pinned versions: every file of the repository: each version equals the version in infra/versions.env', () => {
   const others = filesWithVersions().flatMap(({ file, text }) =>
     pinsIn(text)
       .filter(({ name, version }) => !agrees(version, versions.get(name)))
@@ -23,20 +23,20 @@ test('Versions: every file of the repository: each version equals that of infra/
   expect(others).toEqual([]);
 });
 
-test('Versions: images and providers: each one is in infra/versions.env', () => {
+test('Pinned versions: images and providers: each has a version in infra/versions.env', () => {
   const unknown = filesWithVersions().flatMap(({ file, text }) =>
     unknownIn(text).map((name) => `${file}: ${name}`),
   );
   expect(unknown).toEqual([]);
 });
 
-test('Versions: infra/versions.env: has the names that this test searches for, with full versions', () => {
+test('Pinned versions: infra/versions.env: has the names that the check knows, with full version numbers', () => {
   expect([...versions.keys()].sort()).toEqual([...pinnable].sort());
   for (const [name, value] of versions)
     expect([name, value]).toEqual([name, expect.stringMatching(/\d+\.\d+\.\d+/)]);
 });
 
-test('Versions: search of this test: finds a version in every kind of place', () => {
+test('Pinned versions: check of the files: finds versions in images, providers, manifests and URLs', () => {
   const found = pinsIn(`
     image: "scylladb/scylla:9.1.1"
 FROM node:9.2.2-slim AS base

@@ -42,13 +42,13 @@ const scripts = () =>
   steps().flatMap(({ run: script }) => (script ? [script.replaceAll(/\$\{\{.*?\}\}/g, 'x')] : []));
 
 test.each(['vendor.github-workflows', 'custom.github-workflows-require-timeout'])(
-  'Workflows: all files: valid by the schema %s',
+  'GitHub workflows: all files: valid by the schema %s',
   async (schema) => {
     await run(python.program('check-jsonschema'), ['--builtin-schema', schema, ...FILES]);
   },
 );
 
-test('Dependabot: configuration: valid by its schema', async () => {
+test('Dependabot: configuration: valid by the schema of Dependabot', async () => {
   await run(python.program('check-jsonschema'), ['--builtin-schema', 'vendor.dependabot', DEPENDABOT]);
 });
 
@@ -62,7 +62,7 @@ test('Dependabot: directories of the configuration: all exist', () => {
     expect([name, existsSync(`.${name.replace(/\*$/, '')}`)]).toEqual([name, true]);
 });
 
-test.each(FORMS)('Issue form %s: has a name and a label, and each field has a unique id', async (file) => {
+test.each(FORMS)('GitHub issue form %s: has a name and a label; field ids are unique', async (file) => {
   const { name, description, labels, body } = await readYaml(python, file);
   expect([name, description, labels]).toEqual([expect.any(String), expect.any(String), [expect.any(String)]]);
   const fields = body.filter((/** @type {any} */ { type }) => type !== 'markdown');
@@ -75,7 +75,7 @@ test.each(FORMS)('Issue form %s: has a name and a label, and each field has a un
   }
 });
 
-test('Workflows: permissions: read access to the repository; only one job may publish the pages', () => {
+test('GitHub workflows: permissions: read access to the repository; only one job may publish the documentation pages', () => {
   for (const workflow of workflows) expect(workflow.permissions).toEqual({ contents: 'read' });
   const own = jobs().filter(({ permissions }) => permissions);
   expect(own.map(({ permissions }) => permissions)).toEqual([{ pages: 'write', 'id-token': 'write' }]);
@@ -89,7 +89,7 @@ test('Workflows: permissions: read access to the repository; only one job may pu
   }
 });
 
-test('Workflows: scripts: shellcheck finds nothing', async () => {
+test('GitHub workflows: scripts: shellcheck finds no problem', async () => {
   const files = scripts().map((script, index) => {
     const file = join(directory, `${index}.sh`);
     writeFileSync(file, `#!/usr/bin/env bash\nset -e\n${script}\n`);
@@ -101,7 +101,7 @@ test('Workflows: scripts: shellcheck finds nothing', async () => {
   expect(stdout).toBe('');
 });
 
-test('Workflows: files and images in the scripts: all exist', () => {
+test('GitHub workflows: files in the scripts: exist; the container image is the base image of the Dockerfile', () => {
   const missing = scripts().flatMap((script) =>
     [...script.matchAll(/(?<![\w/.])(infra\/[\w./-]+)/g)]
       .map((match) => String(match[1]).replace(/[/.]+$/, ''))
@@ -116,7 +116,7 @@ test('Workflows: files and images in the scripts: all exist', () => {
 test.each([
   ['bash .ci/run', ['push', 'pull_request']],
   ['npm run test:all', ['schedule', 'push']],
-])('Workflows: %s: one job runs the whole command at the expected events', (script, events) => {
+])('GitHub workflows: command %s: a job runs the whole command at the expected events', (script, events) => {
   const owner = workflows.find((workflow) =>
     Object.values(workflow.jobs).some((job) =>
       job.steps.some((/** @type {any} */ step) => step.run === script),

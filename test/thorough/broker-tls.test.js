@@ -41,7 +41,7 @@ afterAll(async () => {
   certificates.remove();
 });
 
-test('Broker TLS: known authority: ingest, its live readers and --drain connect', async () => {
+test('MQTT broker with TLS: MQTT_TLS_CA has the authority: ingest, the connection for live values and --drain connect', async () => {
   const api = await startApi(settings);
   afterwards(() => api.kill());
   const device = await mqtt.connectAsync(broker.url, { ca: own.authority });
@@ -66,7 +66,7 @@ test('Broker TLS: known authority: ingest, its live readers and --drain connect'
 });
 
 test.each(['another authority', 'no authority'])(
-  'Broker TLS: MQTT_TLS_CA has %s: the broker is refused, and the error names the setting',
+  'MQTT broker with TLS: MQTT_TLS_CA has %s: exit code 72, and the error names the setting',
   async (which) => {
     const { MQTT_TLS_CA: _, ...none } = settings;
     const other = await certificates.make('other', { renew: true });

@@ -71,7 +71,7 @@ async function readiness() {
   return { status, ...JSON.parse(text) };
 }
 
-test('HTTP API: the database is away: requests get 503 with Retry-After; the process is alive, and not ready', async () => {
+test('HTTP API: the database is away: requests get 503 with Retry-After; /healthz answers 200, and /readyz 503', async () => {
   for (const path of ['/latest', '/devices', '/devices/quiet', '/devices/quiet/sensors/s/measurements']) {
     const answer = await send(quiet.httpUrl, `/api/v1${path}`);
     expectProblem(answer, 503, 'unavailable');
@@ -85,12 +85,12 @@ test('HTTP API: the database is away: requests get 503 with Retry-After; the pro
   expect(state).toMatchObject({ status: 503, checks: { database: { ok: false } } });
 });
 
-test('PUBACK: database is away: no PUBACK arrives', async () => {
+test('Ingest: database is away: no PUBACK arrives', async () => {
   await until(async () => (await retriesOf(quiet)) > 20);
   expect(messages.filter(({ isAcknowledged }) => isAcknowledged())).toEqual([]);
 });
 
-test('Ingest: database is away under load: no PUBACK arrives in the meantime', async () => {
+test('Ingest: database stops under load: no PUBACK arrives while the database is away', async () => {
   const untilRetried = async () => {
     const before = await retriesOf(loaded);
     await until(async () => (await retriesOf(loaded)) > before + 20);
@@ -110,19 +110,19 @@ describe('The database is back', () => {
     sent = await Promise.all(loads.map((load) => load.end()));
   });
 
-  test('PUBACK: database is back: every waiting PUBACK arrives, and the rows are stored', async () => {
+  test('Ingest: database returns: the PUBACK of every waiting message arrives, and every sample is stored', async () => {
     await Promise.all(messages.map((message) => message.acknowledged));
     expect(await storedValues(quiet, 'quiet')).toEqual(zeroTo(20));
   });
 
-  test('Ingest: database is back after load: every sample is acknowledged and stored', async () => {
+  test('Ingest: database returns under load: every sample is acknowledged and stored', async () => {
     for (const [index, device] of DEVICES.entries())
       expect(await storedValues(loaded, device)).toEqual(zeroTo(Number(sent[index])));
     await until(async () => (await readMetric(loaded, 'iot_ingest_in_flight')) === 0);
     expect(await readMetric(loaded, 'iot_ingest_unsettled_bytes')).toBe(0);
   });
 
-  test('Readiness: database is back: the process is ready, and requests are answered', async () => {
+  test('Readiness: database returns: /readyz answers 200, and requests are answered', async () => {
     await until(async () => (await readiness()).ready);
     await until(async () => (await send(quiet.httpUrl, '/api/v1/latest')).status === 200);
   });

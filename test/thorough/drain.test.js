@@ -76,7 +76,7 @@ async function hasSession(clientId) {
 
 const zeroTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
-test('Drain: session of a stopped process: its messages are stored, the session ends, and another process continues', async () => {
+test('Ingest --drain: MQTT session of a stopped process: its messages are stored, and the broker ends the session', async () => {
   const other = await start('ingest-1');
   await startAndStop('ingest-2');
   await publish('d', 0, MESSAGES);
@@ -98,7 +98,7 @@ test('Drain: session of a stopped process: its messages are stored, the session 
   expect((await send(other.httpUrl, '/readyz')).status).toBe(200);
 });
 
-test('Drain: session does not exist: an error, or success with --or-none; no session is created', async () => {
+test('Ingest --drain: MQTT session does not exist: exit code 77, or 0 with --or-none; no session is created', async () => {
   const settings = { MQTT_CLIENT_ID: 'never-there', LOG_LEVEL: 'error' };
   const { code, output } = await drain(settings).ended;
   expect({ code, output }).toMatchObject({ code: 77 });
@@ -113,7 +113,7 @@ test('Drain: session does not exist: an error, or success with --or-none; no ses
   expect(await hasSession('never-there')).toBe(false);
 });
 
-test('Drain: stopped before its end: the broker keeps the session', async () => {
+test('Ingest --drain: SIGTERM before all messages are stored: exit code 1, and the broker keeps the MQTT session', async () => {
   // On a machine that stalls, the session may be empty before the signal comes.
   const { output } = await until(async () => {
     await startAndStop('ingest-3');
@@ -129,7 +129,7 @@ test('Drain: stopped before its end: the broker keeps the session', async () => 
   expect(await hasSession('ingest-3')).toBe(true);
 });
 
-test('Drain: a running process uses the session: that process ends with exit code 64', async () => {
+test('Ingest --drain: a running process uses the MQTT session: the running process ends with exit code 64', async () => {
   const running = await start('ingest-4');
   const draining = drain({ MQTT_CLIENT_ID: 'ingest-4' });
   expect((await running.ended).code).toBe(64);
@@ -138,16 +138,16 @@ test('Drain: a running process uses the session: that process ends with exit cod
 });
 
 test.each([
-  ['no MQTT_URL', { MQTT_URL: '' }, 78, 'MQTT_URL must be set for --drain'],
-  ['no broker', { MQTT_URL: 'mqtt://localhost:PORT' }, 72, 'ECONNREFUSED'],
-])('Drain: %s: the output is one sentence that names the cause', async (_, { MQTT_URL }, code, sentence) => {
+  ['MQTT_URL is not set', { MQTT_URL: '' }, 78, 'MQTT_URL must be set for --drain'],
+  ['no broker listens at MQTT_URL', { MQTT_URL: 'mqtt://localhost:PORT' }, 72, 'ECONNREFUSED'],
+])('Ingest --drain: %s: the output is one line with the cause', async (_, { MQTT_URL }, code, sentence) => {
   const url = MQTT_URL.replace('PORT', String(await steadyPort()));
   const ended = await drain({ MQTT_URL: url, LOG_LEVEL: 'error' }).ended;
   expect(ended).toMatchObject({ code, output: expect.stringContaining(sentence) });
   expect(ended.output.trim().split('\n')).toHaveLength(1);
 });
 
-test('Drain: --or-none without --drain: an error, and nothing starts', async () => {
+test('Start with --or-none but without --drain: exit code 2, and the error names --drain', async () => {
   const command = startCommand('api/index.js', {}, ['--or-none']);
   installation.afterwards(() => command.kill());
   expect(await command.ended).toMatchObject({

@@ -81,7 +81,7 @@ async function readiness({ httpUrl }) {
 /** @param {string} device */
 const idOf = (device) => /** @type {Identity} */ (identifyDevice(device)).id;
 
-test('Live changes: two HTTP processes: every reader gets every change of its selection', async () => {
+test('Live changes: two HTTP processes: every reader of /stream gets every change of the sensors it selects', async () => {
   const client = await connectClient();
   await Promise.all(['a', 'b'].map((device) => measure(client, device, 0)));
   const fleets = await Promise.all([follow(left), follow(right)]);
@@ -102,7 +102,7 @@ test('Live changes: two HTTP processes: every reader gets every change of its se
   await until(() => [...fleets, ...readers].every((stream) => received(stream).has('a 21')));
 });
 
-test('Pipeline figures: two HTTP processes: both return the figures of all processes', async () => {
+test('Ingest figures: two HTTP processes: each returns the figures of all processes together', async () => {
   const client = await connectClient();
   const readers = await Promise.all([follow(left, '?device=busy'), follow(right, '?device=busy')]);
   let value = 0;
@@ -127,7 +127,7 @@ test('Pipeline figures: two HTTP processes: both return the figures of all proce
   }
 });
 
-test('Process health: two HTTP processes: both report the health of all processes', async () => {
+test('Process health: two HTTP processes: each reports the health of all processes', async () => {
   const readers = await Promise.all([follow(left, '?device=busy'), follow(right, '?device=busy')]);
   const healthOf = (/** @type {EventStream} */ reader) => newest(reader)?.health ?? [];
   await until(() => readers.every((reader) => healthOf(reader).length === 3));
@@ -140,7 +140,7 @@ test('Process health: two HTTP processes: both report the health of all processe
   }
 });
 
-test('Live changes: connection to the broker is cut: readers get changes by a resync, and the process stays ready', async () => {
+test('Live changes: HTTP process loses its broker: readers get changes from the database, and the process stays ready', async () => {
   const gate = await startGate(broker().url);
   afterwards(() => gate.stop());
   const http = await start({ ROLE: 'http', MQTT_URL: gate.url });
@@ -167,7 +167,7 @@ test('Live changes: connection to the broker is cut: readers get changes by a re
   expect(reader.hasEnded()).toBe(false);
 });
 
-test('Live changes on the wire: two sensors of a device change: one message has the items of /latest, and its waiting time', async () => {
+test('Live changes over MQTT: two sensors of a device change: one message has the items of /latest and waited_ms', async () => {
   const client = await connectClient({ protocolVersion: 5 });
   /** @type {Array<{ topic: string, payload: any, retain: boolean, qos: number, waited: unknown }>} */
   const messages = [];
@@ -200,7 +200,7 @@ test('Live changes on the wire: two sensors of a device change: one message has 
   ]);
 });
 
-test('Live changes on the wire: no reader follows a device: nothing is published until a reader of any process follows it', async () => {
+test('Live changes over MQTT: changes of a device: published only while a reader of any process follows the device', async () => {
   const client = await connectClient();
   /** @type {Set<number>} */
   const onWire = new Set();
@@ -227,7 +227,7 @@ test('Live changes on the wire: no reader follows a device: nothing is published
   expect(silent.filter((each) => onWire.has(each))).toEqual([]);
 });
 
-test('Live changes: unknown messages on the live topics: ignored and counted', async () => {
+test('Live changes over MQTT: invalid messages on the live topics: ignored and counted', async () => {
   const client = await connectClient();
   await measure(client, 'quiet', 1);
   const reader = await follow(left, '?device=quiet');

@@ -176,9 +176,9 @@ describe('Process ends under load', () => {
     expect(sent).toBeGreaterThan(COUNT);
   }
 
-  test('Process ends under load, kill -9: acknowledged samples are stored, the rest is sent again and stored once', () =>
+  test('Process ends under load by kill -9: acknowledged samples are stored, and every sample is stored once after a restart', () =>
     endUnderLoad('SIGKILL', null));
 
-  test('Process ends under load, SIGTERM: exit code 0, and every sample is stored once after a restart', () =>
+  test('Process ends under load by SIGTERM: exit code 0, and every sample is stored once after a restart', () =>
     endUnderLoad('SIGTERM', 0));
 });

@@ -41,7 +41,7 @@ async function temperatures({ httpUrl }, { device }) {
 const untilStored = (api, node, values) =>
   until(async () => (await temperatures(api, node)).length === values.length, { what: 'the data' });
 
-test('Sparkplug: two processes, QoS 0: the host alone stores the data, and requests a rebirth after a gap', async () => {
+test('Sparkplug: one of two processes is the host: only the host stores the data, and requests a rebirth after a gap', async () => {
   const [host, other] = await Promise.all([
     start({ MQTT_CLIENT_ID: 'host' }),
     start({ MQTT_CLIENT_ID: 'other', SPARKPLUG: 'false' }),
@@ -74,7 +74,7 @@ test('Sparkplug: two processes, QoS 0: the host alone stores the data, and reque
   await until(async () => !(await isOnline()), { what: 'the end of the device' });
 });
 
-test('Sparkplug host: killed between births and data: its will is published, and data with aliases is stored after a rebirth', async () => {
+test('Sparkplug host: killed between births and data: its last will is published, and data with aliases is stored after a rebirth', async () => {
   const { received } = await listen(STATE);
   const first = await start({ MQTT_CLIENT_ID: 'host' });
   await until(() => received.at(-1)?.online === true);
@@ -99,7 +99,7 @@ test('Sparkplug host: killed between births and data: its will is published, and
   expect(await temperatures(second, node)).toEqual([20.5, 22, 23]);
 });
 
-test('Sparkplug host: another client publishes a wrong offline: the host corrects it; a stop publishes offline', async () => {
+test('Sparkplug host: another client publishes STATE offline: the host publishes online again, and offline when it stops', async () => {
   const { client, received } = await listen(STATE);
   const api = await start({ MQTT_CLIENT_ID: 'host' });
   await until(() => received.at(-1)?.online === true);
@@ -113,7 +113,7 @@ test('Sparkplug host: another client publishes a wrong offline: the host correct
   expect(received.at(-1)?.timestamp).toBeGreaterThan(Number(born?.timestamp));
 });
 
-test('Sparkplug host: SPARKPLUG is off after a restart: the process ends the Sparkplug subscription of its session', async () => {
+test('Sparkplug host: SPARKPLUG is false after a restart: the MQTT session receives no Sparkplug messages', async () => {
   const before = await start({ MQTT_CLIENT_ID: 'host' });
   before.signal('SIGTERM');
   await before.ended;

@@ -71,7 +71,7 @@ async function post(to, device, samples) {
   expect(response.status).toBe(200);
 }
 
-test('Streaming out: a message is committed: its record has the samples, the key and the headers', async () => {
+test('Streaming to Kafka: a message is committed: its record has the samples, the key and the headers', async () => {
   const hour = newHour();
   const samples = samplesOf(hour, 3);
   await send('hot-1', samples);
@@ -98,7 +98,7 @@ test('Streaming out: a message is committed: its record has the samples, the key
   ]);
 });
 
-test('Streaming out: many messages of a device at once: their records keep the order of arrival', async () => {
+test('Streaming to Kafka: 200 messages of a device at once: the topic has every sample once', async () => {
   const hour = newHour();
   const samples = samplesOf(hour, 200);
   await Promise.all(samples.map((sample) => send('ordered', [sample])));
@@ -107,7 +107,7 @@ test('Streaming out: many messages of a device at once: their records keep the o
   expect(found.every(({ source }) => source === 'hot')).toBe(true);
 });
 
-test('Streaming out: a process ends after its commit: the completion of the hour sends its blocks once', async () => {
+test('Streaming to Kafka: a process ends after its commit: the samples are sent once when the hour is complete', async () => {
   const hour = newHour();
   await post(silent, 'lost', samplesOf(hour, 5));
   await send('kept', samplesOf(hour, 4));
@@ -122,7 +122,7 @@ test('Streaming out: a process ends after its commit: the completion of the hour
   expect(await streamed('kept')).toHaveLength(4);
 });
 
-test('Streaming out: a process ends after it stored late samples: the next completion sends them', async () => {
+test('Streaming to Kafka: a process ends after it stored late samples: the samples are sent when the present hour is complete', async () => {
   const hour = newHour();
   await send('late', samplesOf(hour, 2));
   await closeHour(hour);
@@ -136,7 +136,7 @@ test('Streaming out: a process ends after it stored late samples: the next compl
   );
 });
 
-test('Streaming out: Kafka is away: messages are still acknowledged, and all samples reach the topic afterwards', async () => {
+test('Streaming to Kafka: Kafka is away: messages are still acknowledged, and all samples reach the topic afterwards', async () => {
   const hour = newHour();
   await kafka.kill();
   for (let index = 0; index < 20; index++) await send('away', samplesOf(hour, 10, index * 10));
@@ -145,7 +145,7 @@ test('Streaming out: Kafka is away: messages are still acknowledged, and all sam
   expect(found.map(({ ts }) => ts)).toEqual(samplesOf(hour, 200).map(({ ts }) => ts));
 });
 
-test('Streaming out: an hour is complete: the watermark of each shard is the end of that hour', async () => {
+test('Streaming to Kafka: an hour is complete: the watermark of each shard is the end of the hour', async () => {
   const hour = newHour();
   await closeHour(hour);
   const records = await readTopic(kafka.address, topicName(PREFIX, 'watermarks'));
@@ -163,7 +163,7 @@ test('Streaming out: an hour is complete: the watermark of each shard is the end
   }
 });
 
-test('Streaming out: a sensor has newer values: the compacted topic gets the newest', async () => {
+test('Streaming to Kafka: several values of a sensor: the compacted topic has the newest value', async () => {
   const hour = newHour();
   await send('newest', samplesOf(hour, 7));
   const latest = await until(async () => {
@@ -176,7 +176,7 @@ test('Streaming out: a sensor has newer values: the compacted topic gets the new
   expect(latest.key).toBe(latest.sensor_id);
 });
 
-test('Streaming out: a process stops right after a message: the compacted topic has its newest value', async () => {
+test('Streaming to Kafka: a process stops right after a message: the compacted topic has the newest value', async () => {
   const hour = newHour();
   const stopping = await startTestSystem({
     settings: {
@@ -203,7 +203,7 @@ describe('npm run stream', () => {
     return { code, output };
   }
 
-  test('npm run stream: status, init twice, status: topics are missing, then created, then present', async () => {
+  test('npm run stream: status, init, init, status: Kafka topics are missing, then created, then present', async () => {
     const batches = topicName('made', 'batches');
     expect((await stream('made', 'status')).output).toContain(
       `✕ ${batches}: missing; npm run stream -- init`,
@@ -226,7 +226,7 @@ describe('npm run stream', () => {
     expect(output).toMatch(/^Waiting in \S+: \d+ of 67108864 bytes, for \d+\.\d s/m);
   });
 
-  test('npm run stream: replay of a range: exactly the blocks of that range are sent again', async () => {
+  test('npm run stream: replay of a time range: exactly the samples of the range are sent to Kafka again', async () => {
     const hour = newHour();
     await send('replayed', samplesOf(hour, 3));
     await untilStreamed('replayed', 3);
@@ -238,14 +238,14 @@ describe('npm run stream', () => {
     expect(await streamed('replayed')).toHaveLength(before + 3);
   });
 
-  test('npm run stream: replay: --from is after --to: a usage error', async () => {
+  test('npm run stream: replay with --from after --to: a usage error', async () => {
     const { code, output } = await stream(PREFIX, 'replay', '--from', '2026-01-02', '--to', '2026-01-01');
     expect(code).toBe(2);
     expect(output).toContain('--from is before --to');
   });
 });
 
-test('KafkaSender: concurrent callers, one partition: Kafka has each record once, in order', async () => {
+test('KafkaSender: concurrent callers, one partition: the topic has each record once, in order', async () => {
   const topic = 'callers-at-once';
   const options = { clientId: 'callers', bootstrapBrokers: [kafka.address] };
   const admin = new Admin(options);
@@ -272,7 +272,7 @@ test('KafkaSender: concurrent callers, one partition: Kafka has each record once
   expect(read).toEqual(values.flat());
 });
 
-test('KafkaSender: a topic is missing: the log names it and the command, and its record arrives once the topic exists', async () => {
+test('KafkaSender: a topic is missing: the log names the topic and the command; the record arrives after the topic is created', async () => {
   const topic = 'out.missing.v1';
   /** @type {string[]} */
   const reasons = [];

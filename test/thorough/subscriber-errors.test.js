@@ -30,7 +30,7 @@ test('Subscriber: message over MAX_MESSAGE_BYTES: becomes a dead letter, and the
   expect(wire.connections).toHaveLength(1);
 });
 
-test('Subscriber: unknown topics: not delivered; a topic without a device becomes a dead letter', async () => {
+test('Subscriber: messages on unknown topics: not delivered; a message without a device id becomes a dead letter', async () => {
   const wire = await startWire();
   const system = await startSystem({ MQTT_URL: wire.url });
   const client = await connectDevice();
@@ -83,7 +83,7 @@ async function startBrokerWithAcl() {
   return { broker, settings: { MQTT_URL: broker.url, MQTT_USERNAME: 'ingest', MQTT_PASSWORD: 'i' } };
 }
 
-test('Sparkplug host: the broker refuses the STATE message: a fatal error names the remedy', async () => {
+test('Sparkplug host: the broker refuses the STATE message: a fatal error names the permission and SPARKPLUG', async () => {
   const { settings } = await startBrokerWithAcl();
   const fatal = new Promise((resolve) => {
     const starting = startTestSystem({ settings, onFatal: resolve });
@@ -95,7 +95,7 @@ test('Sparkplug host: the broker refuses the STATE message: a fatal error names 
   });
 });
 
-test('Subscriber: broker with an ACL: a device publishes only for itself, and other devices are not affected', async () => {
+test('Subscriber: broker with an ACL: messages of a device for another device are refused, and its own are stored', async () => {
   const { broker, settings } = await startBrokerWithAcl();
   const wire = await startMqttWire(broker.url);
   afterwards(() => wire.stop());
@@ -117,7 +117,7 @@ test('Subscriber: broker with an ACL: a device publishes only for itself, and ot
   expect(wire.connections).toHaveLength(1);
 });
 
-test('Readiness: messages wait and none is acknowledged: the process is not ready, although the database answers', async () => {
+test('Readiness: messages wait too long for their commit: /readyz answers 503, although the database answers', async () => {
   const cql = await startCql();
   const system = await startSystem({ CQL_CONTACT_POINTS: cql.contactPoint }, { unsettled: 300 });
   const client = await connectDevice();

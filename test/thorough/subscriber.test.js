@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const { broker, connectDevice, startCql, startSystem, startWire } = useExternalBroker();
 
-test('Subscriber: measurements, a birth and a status: all are stored', async () => {
+test('Subscriber: a birth, a status and measurements: the API returns site, online, type and values', async () => {
   const system = await startSystem();
   const client = await connectDevice();
   const session = Date.now();
@@ -45,7 +45,7 @@ test('Subscriber: the broker restarts: unacknowledged and new messages are store
   await until(async () => (await storedValues(system, 'd')).length === 6);
 });
 
-test('Subscriber: retained status: sets online without last_seen, and is not delivered again after a reconnect', async () => {
+test('Subscriber: retained status: sets online but not last_seen, and is not delivered again after a reconnect', async () => {
   const wire = await startWire();
   const client = await connectDevice();
   const session = Date.now();

@@ -102,7 +102,7 @@ function checkResult(result, device) {
   });
 }
 
-test('How-to page for clients: versions of the packages: the page names the versions that this test installs', () => {
+test('How-to page for generated clients: installation commands: name the same package versions as the tests use', () => {
   const { dependencies, devDependencies } = JSON.parse(typescriptSource('package.json'));
   const packages = Object.entries({ ...dependencies, ...devDependencies });
   for (const [name, version] of packages) expect(HOW_TO).toContain(` ${name}@${version}`);
@@ -112,7 +112,7 @@ test('How-to page for clients: versions of the packages: the page names the vers
 });
 
 describe('openapi-python-client', () => {
-  test('openapi-python-client: generated client: all functions import, and measurements are read as posted', async () => {
+  test('openapi-python-client: generated client: every function can be imported, and posted measurements are read back unchanged', async () => {
     const generated = await output('openapi-python-client', ...shownArguments('openapi-python-client'));
     // The generator knows no CBOR, no Parquet and no bodies of text. Everything else is in the client.
     expect(generated.match(/^WARNING .*|^Unsupported .*|^ERROR .*/gm)).toEqual([
@@ -143,7 +143,7 @@ describe('openapi-python-client', () => {
     expect(result.ndjson).toMatch(/^(\{"ts":"[^"]+","value":[\d.]+\}\n){4}$/);
   });
 
-  test('openapi-python-client: program of the how-to page: prints what the page shows', async () => {
+  test('openapi-python-client: example program of the how-to page: prints the output that the page shows', async () => {
     writeFileSync(join(cwd, 'use.py'), shownProgram('python'));
     expect(await output('python', 'use.py')).toMatch(
       /^Accepted\(accepted=1\)\nts,value\n\S+Z,22\.2\n\n22\.2 22\.2\n$/,
@@ -166,7 +166,7 @@ describe('openapi-typescript', () => {
     });
   });
 
-  test('openapi-typescript: generated types: the compiler refuses each misspelled name, and nothing else', () => {
+  test('openapi-typescript: generated types: the TypeScript compiler refuses each line with a misspelled name, and no other line', () => {
     const refused = [...report.matchAll(/^([\w.-]+)\((\d+),\d+\): error/gm)].map(
       ([, file, line]) => `${file}:${line}`,
     );
@@ -176,17 +176,17 @@ describe('openapi-typescript', () => {
     expect([...new Set(refused)].sort()).toEqual(wrong.sort());
   });
 
-  test('openapi-typescript: generated types: measurements are read as posted', async () => {
+  test('openapi-typescript: program with the generated types: posted measurements are read back unchanged', async () => {
     const result = JSON.parse(await output('node', 'use-client.js'));
     checkResult(result, 'typescript');
     expect(result.missing).toBe('not_found');
   });
 
-  test('openapi-typescript: program of the how-to page: prints what the page shows', async () => {
+  test('openapi-typescript: example program of the how-to page: prints the output that the page shows', async () => {
     expect(await output('node', 'use.js')).toMatch(/^\{ accepted: 1 \}\nts,value\n(\S+Z,22\.2\n)+\n22\.2\n$/);
   });
 
-  test('openapi-typescript: example of clients/typescript: pins the packages of this test, and prints the warmest hour of a device', async () => {
+  test('Example clients/typescript: package.json pins the tested package versions, and the program prints the warmest hour', async () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(EXAMPLE, 'package.json'), 'utf8'));
     const { dependencies: here, devDependencies: tools } = JSON.parse(typescriptSource('package.json'));
     expect({ dependencies, devDependencies }).toEqual({ dependencies: here, devDependencies: tools });

@@ -98,7 +98,7 @@ test.each([
   ['parquet', 'parquet', 'string'],
   ['arrow', 'arrows', 'dictionary<values=string, indices=int32, ordered=0>'],
 ])(
-  'Export as %s: pyarrow, pandas, polars and duckdb read every stored row to the last bit',
+  'Export in format %s: pyarrow, pandas, polars and duckdb read every stored value exactly',
   async (format, extension, label) => {
     const found = await read(await download(`/export?format=${format}`, extension));
     for (const reader of READERS)
@@ -122,7 +122,7 @@ test.each([
     '/devices/meter/sensors/power/measurements?format=parquet&',
     (/** @type {Row} */ [, sensor]) => sensor === 'power',
   ],
-])('Export: %s: the file has exactly the selected rows in the time range', async (address, isWanted) => {
+])('Export: GET %s: the file has exactly the selected rows in the time range', async (address, isWanted) => {
   const [from, to] = [BEGIN + 22 * HOUR_MS + 3003, BEGIN + 25 * HOUR_MS + 2002];
   const found = await read(await download(`${address}from=${from}&to=${to}`, 'parquet'));
   const wanted = stored.filter((row) => isWanted(row) && row[4] >= from && row[4] < to);
@@ -133,7 +133,7 @@ test.each([
 test.each([
   ['parquet', 'parquet'],
   ['arrow', 'arrows'],
-])('Query as %s: pyarrow, pandas, polars and duckdb read the same rows as JSON', async (format, ending) => {
+])('GET /query as %s: pyarrow, pandas, polars, duckdb read the same rows as JSON', async (format, ending) => {
   const [from, to] = [BEGIN + 22 * HOUR_MS, BEGIN + 27 * HOUR_MS];
   // Bins of a minute are read from samples, so the hard values are in them. The sensor № 7 has no unit.
   const query = `/query?device=meter&from=${from}&to=${to}&step=1m&aggregate=min,max,last,count&fill=null`;
@@ -144,7 +144,7 @@ test.each([
   for (const reader of READERS) expect({ reader, rows: found[reader] }).toEqual({ reader, rows: wanted });
 });
 
-test('npm run export: a data set by site and day is written twice: readers find every stored row once', async () => {
+test('npm run export: Parquet files by site and day are written twice: Parquet readers find every stored row once', async () => {
   const settings = world.system.databaseSettings;
   const out = join(directory, 'data-set');
   const dayText = (/** @type {number} */ ts) => new Date(ts).toISOString().slice(0, 10);
@@ -178,7 +178,7 @@ frame.to_csv(path) if path.endswith('.csv') else frame.to_parquet(path)
 test.each([
   ['csv', 'text/csv'],
   ['parquet', 'application/vnd.apache.parquet'],
-])('Import: file of pandas to_%s: the stored values equal the written ones exactly', async (format, type) => {
+])('Import: %s file of pandas: the stored values equal the written values exactly', async (format, type) => {
   const path = join(directory, `frame.${format}`);
   await run(program('python'), ['-c', WRITE_FRAME, path, String(BEGIN)]);
   const response = await world.system.fetch(`/import?device=pandas-${format}`, {

@@ -45,7 +45,7 @@ async function closeDay(day) {
   }
 }
 
-test('Parquet lake: DuckDB queries while files are added and replaced: a device of a day is read completely or not at all', async () => {
+test('Parquet files in object storage: DuckDB queries during replacements: each device and day is read completely or not at all', async () => {
   const first = dayOf(clock.now) + DAY_MS;
   await closeDay(first - DAY_MS);
   const [block] = [...PAGE.matchAll(/ {3}```sql\n(.*?) {3}```/gs)].map(([, text]) => text);

@@ -72,7 +72,7 @@ print(len(outputs), sorted({output.output_type for output in outputs}))
   expect(await interpret('-c', program)).toBe("5 ['execute_result']\n");
 });
 
-test('How-to page for Python: program of the page: prints the output that the page shows', async () => {
+test('How-to page for Python: example program: prints the output that the page shows', async () => {
   const blocks = [...HOW_TO.matchAll(/^ *```python\n([\s\S]*?)^ *```$/gm)].map(([, block = '']) =>
     block.replaceAll(/^ {3}/gm, ''),
   );

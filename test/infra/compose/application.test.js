@@ -37,7 +37,7 @@ const environmentOf = (name, variables) =>
 /** @param {Record<string, string>} environment */
 const settingsFrom = (environment) => readSettings(environment, { envFile: join(stack.secrets, 'none') });
 
-test.each(OURS)('Compose service %s: settings: the application knows and accepts all of them', (name) => {
+test.each(OURS)('Compose service %s: environment: the application accepts every setting', (name) => {
   const known = Object.keys(SETTINGS).flatMap((key) =>
     SETTINGS[key]?.secret ? [key, `${key}_FILE`] : [key],
   );
@@ -46,7 +46,7 @@ test.each(OURS)('Compose service %s: settings: the application knows and accepts
   settingsFrom(environment);
 });
 
-test('Compose: settings that migrate stores: each process gets the value of .env, or the default of the application', () => {
+test('Compose: number of groups and retention: each process gets the value of .env, or the default of the application', () => {
   const stored = { LATEST_GROUPS: '128', BATCH_DAYS: '45', HISTORY_DAYS: '730' };
   for (const name of ['migrate', 'api', 'https']) {
     for (const setting of Object.keys(stored))
@@ -56,7 +56,7 @@ test('Compose: settings that migrate stores: each process gets the value of .env
   }
 });
 
-test('Compose: optional settings of .env: each process that ingests gets them; an empty one has its default', () => {
+test('Compose: optional settings in .env: each process that ingests gets the value, or the default if .env has none', () => {
   const given = {
     TS_UNIT: 's',
     LINE_DEVICE_TAGS: 'machine',
@@ -93,7 +93,7 @@ function bytesOf(size) {
   return Number(count) * (unit === 'g' ? 1024 : 1) * 1_048_576;
 }
 
-test.each(['api', 'https'])('Compose service %s: concurrent imports fit below DATA_DIR', (name) => {
+test.each(['api', 'https'])('Compose service %s: concurrent imports fit in the tmpfs of DATA_DIR', (name) => {
   const { dataDir, ingest } = settingsFrom(environmentOf(name));
   const { tmpfs, mem_limit: memory } = stack.compose.services[name];
   const [, path = '', size = ''] = /^(.*):size=(.*)$/.exec(tmpfs.join()) ?? [];
@@ -103,7 +103,7 @@ test.each(['api', 'https'])('Compose service %s: concurrent imports fit below DA
   expect(bytesOf(size)).toBeLessThan(bytesOf(memory) / 3);
 });
 
-test('How-to page for Compose: settings that the first start fixes: named before the first command', () => {
+test('How-to page for Compose: settings that cannot change after the first start: the page names them before the first command', () => {
   const [before = ''] = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8').split('```sh');
   for (const text of [
     '`LATEST_GROUPS`',
@@ -115,7 +115,7 @@ test('How-to page for Compose: settings that the first start fixes: named before
     expect(before).toContain(text);
 });
 
-test('Compose: MQTT client ids of the processes: all differ, so that no process takes over the session of another', () => {
+test('Compose: MQTT client ids of the processes: differ, so no process takes over the session of another process', () => {
   const ids = stack.services.flatMap(([, { environment }]) => environment?.MQTT_CLIENT_ID ?? []);
   expect(ids).toHaveLength(2);
   expect(new Set(ids).size).toBe(2);
@@ -138,7 +138,7 @@ test('Compose service https: tokens: equal to the tokens of the service api', ()
   expect(tokensOf('https').ingestTokens).toHaveLength(1);
 });
 
-test('Compose service https: connections: all use TLS; a missing TLS setting is refused', () => {
+test('Compose service https: connections to broker and database: use TLS; without a TLS setting the process refuses to start', () => {
   const environment = environmentOf('https');
   expect(environment).not.toHaveProperty('TLS_ELSEWHERE');
   const { cql, mqtt } = settingsFrom(environment);
@@ -150,7 +150,7 @@ test('Compose service https: connections: all use TLS; a missing TLS setting is 
   }
 });
 
-test.each(OURS)('Compose service %s: command: runs the program of npm run %s', (name, script) => {
+test.each(OURS)('Compose service %s: command: the same program as npm run %s', (name, script) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const command = scripts[script].replace(/^(\w+=\w+ )*exec /, '');
   expect(`${stack.compose.services[name].command.join(' ')} `.startsWith(`${command} `)).toBe(true);
@@ -160,7 +160,7 @@ test.each(OURS)('Compose service %s: command: runs the program of npm run %s', (
   expect(existsSync(program)).toBe(true);
 });
 
-test('Compose service roles: two roles: each process has the user name and the password file of its role', () => {
+test('Compose service roles: database roles: each process has the user name and the password file of its role', () => {
   const flags = stack.compose.services.roles.command.join(' ');
   for (const [name, duty] of [
     ['migrate', 'migrate'],

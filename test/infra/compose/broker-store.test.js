@@ -72,14 +72,14 @@ async function firstMessage() {
   }
 }
 
-test('Mosquitto of Compose: restarts while the API is away: the queued message survives', async () => {
+test('Mosquitto of Compose: restarts while the API is disconnected: the queued message is delivered afterwards', async () => {
   await leaveWaiting('[1]');
   await broker.stop();
   await broker.start();
   expect(await firstMessage()).toBe(`${TOPIC} [1]`);
 });
 
-test('Mosquitto of Compose: killed after an autosave: the queued message survives; the autosave comes within 30 s', async () => {
+test('Mosquitto of Compose: killed after it has saved its queue by itself: the queued message is delivered afterwards', async () => {
   await leaveWaiting('[4711]');
   await until(async () => broker.saved().includes('[4711]'));
   await broker.kill();

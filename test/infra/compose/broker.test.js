@@ -75,13 +75,13 @@ const nextMessage = (client, prefix = '') =>
     });
   });
 
-test('Mosquitto of Compose: client without an account, or with a wrong password: refused', async () => {
+test('Mosquitto of Compose: client without an account, or with a wrong password: CONNECT is refused as not authorized', async () => {
   await expect(connect({})).rejects.toMatchObject({ code: NOT_AUTHORIZED });
   const other = { ...asDevice(), password: 'devices' };
   await expect(connect(other)).rejects.toMatchObject({ code: NOT_AUTHORIZED });
 });
 
-test('Mosquitto of Compose: health check of the container: succeeds with the account, and fails without it', async () => {
+test('Mosquitto of Compose: health check of the container: succeeds with the account file, and fails without that file', async () => {
   const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(directory, 'broker', 'run') };
   const check = ['-p', String(broker.port), '-t', 'iot/v1/health/status', '-E', '-W', '5'];
   await promisify(execFile)('mosquitto_sub', check, { env });
@@ -97,7 +97,7 @@ test('Mosquitto of Compose: a device publishes: the shared subscription of the A
   expect(await message).toBe(`${MEASUREMENTS} []`);
 });
 
-test('How-to page for Compose: command that publishes a measurement: the API receives it; no command line contains a secret', async () => {
+test('How-to page for Compose: command that publishes a measurement: the API receives the measurement; no command line contains a secret', async () => {
   const page = readFileSync('docs/how-to/deploy-with-compose.md', 'utf8');
   const [, block = ''] = /```sh\n(printf .+?)```/s.exec(page) ?? [];
   const sending = block.slice(0, block.indexOf('printf', 1));
@@ -133,13 +133,13 @@ test('Mosquitto of Compose: the simulator publishes: the API receives births, me
   expect([...kinds].sort()).toEqual(['birth', 'measurements', 'status']);
 });
 
-test('Mosquitto of Compose: a device publishes to a live topic: refused', async () => {
+test('Mosquitto of Compose: a device publishes to iot/live: the broker refuses the message', async () => {
   const device = await connect(asDevice());
   const published = device.publishAsync('iot/live/pump', '{}', { qos: 1 });
   await expect(published).rejects.toMatchObject({ code: NOT_AUTHORIZED });
 });
 
-test('Mosquitto of Compose: a Sparkplug edge node: publishes its own topics, receives commands and STATE, and cannot send commands', async () => {
+test('Mosquitto of Compose: Sparkplug edge node: may publish data and receive commands; its own commands and STATE are refused', async () => {
   const api = await connect({ ...asApi(), will: { ...STATE, payload: Buffer.from('gone') } });
   await subscribe(api, {
     group: 'ingest',
@@ -173,7 +173,7 @@ test('Mosquitto of Compose: a Sparkplug edge node: publishes its own topics, rec
   expect(await absence).toBe(`${STATE.topic} gone`);
 });
 
-test('Mosquitto of Compose: message of MAX_MESSAGE_BYTES: accepted; a message of twice that size ends the connection', async () => {
+test('Mosquitto of Compose: message of MAX_MESSAGE_BYTES: accepted; a message of twice MAX_MESSAGE_BYTES closes the connection', async () => {
   const largest = Number(SETTINGS['MAX_MESSAGE_BYTES']?.fallback);
   const device = await connect(asDevice());
   await device.publishAsync(MEASUREMENTS, Buffer.alloc(largest), { qos: 1 });
@@ -185,7 +185,7 @@ test('Mosquitto of Compose: message of MAX_MESSAGE_BYTES: accepted; a message of
   await Promise.all([expect(refused).rejects.toThrow(), device.endAsync(true)]);
 });
 
-test('Mosquitto of Compose: TLS: presents a certificate of the generated authority, and requires the same password', async () => {
+test('Mosquitto of Compose: TLS port: presents a certificate of the generated authority, and requires the password of the account', async () => {
   const address = `mqtts://localhost:${broker.tlsPort}`;
   const options = { protocolVersion: /** @type {const} */ (5), reconnectPeriod: 0 };
   const ca = readFileSync(join(directory, 'secrets', 'ca.pem'));

@@ -21,22 +21,22 @@ const HOST_FILES = ['ca.key', 'server.cnf'];
 const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 
 describe('Compose linters', () => {
-  test('Compose linters: docker-compose.yml: valid by the schema of the Compose specification', async () => {
+  test('docker-compose.yml: valid by the schema of the Compose specification', async () => {
     const args = ['--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml'];
     await run(stack.python.program('check-jsonschema'), args);
   });
 
-  test('Compose linters: Dockerfile: hadolint finds nothing', async () => {
+  test('Dockerfile: hadolint finds no problem', async () => {
     await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', 'Dockerfile']);
   });
 
-  test('Compose linters: scripts: shellcheck (Debian: apt-get install shellcheck) finds nothing', async () => {
+  test('Scripts of Compose: shellcheck (Debian: apt-get install shellcheck) finds no problem', async () => {
     await run('shellcheck', SCRIPTS);
   });
 });
 
 describe('Compose, every service', () => {
-  test('Compose service: ports: published on loopback; only ports with TLS may have another address', () => {
+  test('Compose services: published ports: only on loopback; only TLS ports may have another address', () => {
     const ports = stack.services.flatMap(([, service]) => service.ports ?? []);
     expect(ports).toHaveLength(8);
     for (const port of ports) {
@@ -45,7 +45,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: image: pinned to a full version', () => {
+  test('Compose services: images: each has a full version number', () => {
     const images = stack.services.map(([, service]) => service.image);
     const bases = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM (\S+:\S+)/gm)];
     expect(bases).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: limits: memory, processes and log are limited; a service that keeps running has a health check', () => {
+  test('Compose services: memory, processes and log size: limited; each service that keeps running has a health check', () => {
     for (const [name, service] of stack.services) {
       expect([name, service]).toEqual([
         name,
@@ -66,12 +66,12 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: restart policy: unlimited restarts; five attempts for a service that ends by itself', () => {
+  test('Compose services: restart policy: unlimited restarts, but five attempts for a service that ends by itself', () => {
     for (const [name, { restart }] of stack.services)
       expect([name, restart]).toEqual([name, ONCE.includes(name) ? 'on-failure:5' : 'unless-stopped']);
   });
 
-  test('Compose service: all but the database: no capabilities, and a read-only file system', () => {
+  test('Compose services except the database: privileges: no capabilities, and a read-only file system', () => {
     for (const [name, service] of stack.services) {
       if (name.startsWith('scylla')) continue;
       expect([name, service]).toEqual([
@@ -85,7 +85,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: dependencies: the service waits until each is healthy, or has ended with success', () => {
+  test('Compose services: dependencies: a service starts after each dependency is healthy or has ended with success', () => {
     const { services } = stack.compose;
     for (const [name, { depends_on: needs = {} }] of stack.services) {
       for (const [needed, { condition }] of Object.entries(/** @type {Record<string, any>} */ (needs))) {
@@ -101,7 +101,7 @@ describe('Compose, every service', () => {
     }
   });
 
-  test('Compose service: volumes: no two services share data; mounted files exist, and are read-only', () => {
+  test('Compose services: volumes: no two services share a volume; mounted files exist, and are read-only', () => {
     const mounts = stack.services.flatMap(([, service]) => service.volumes ?? []);
     const volumes = mounts.map((mount) => mount.split(':')[0]).filter((from) => /^\w/.test(from));
     // Debezium reads the files of its node.
@@ -116,7 +116,7 @@ describe('Compose, every service', () => {
 });
 
 describe('Compose secrets', () => {
-  test('Compose secrets: environment: contains paths of secret files, and never a secret', () => {
+  test('Compose secrets: environment of the services: contains paths of secret files, and never a secret', () => {
     for (const [name, { environment = {} }] of stack.services) {
       for (const [key, value] of Object.entries(environment)) {
         const secret = SETTINGS[key.replace(/_FILE$/, '')]?.secret ?? /PASSWORD|TOKEN|SECRET/.test(key);
@@ -129,7 +129,7 @@ describe('Compose secrets', () => {
     }
   });
 
-  test('Compose secrets: arguments of programs: contain no secret, because the process list shows them', () => {
+  test('Compose secrets: arguments of programs: contain no secret, because the process list shows arguments', () => {
     for (const [name, { healthcheck, command, entrypoint }] of stack.services) {
       expect([name, JSON.stringify([healthcheck, command, entrypoint])]).toEqual([
         name,
@@ -138,7 +138,7 @@ describe('Compose secrets', () => {
     }
   });
 
-  test('Compose secrets: mounts: each service mounts the secrets that it reads; init.sh writes every secret', () => {
+  test('Compose secrets: secret files: each service mounts the files that it reads; init.sh writes every file', () => {
     for (const [, service] of stack.services) {
       const text = JSON.stringify([service.environment, service.healthcheck, service.command]);
       const read = [...text.matchAll(/\/run\/secrets\/(\w+)/g)].map((match) => match[1]);

@@ -20,14 +20,14 @@ const stack = useStarted(loadCompose, ({ remove }) => remove(), INSTALLS_MS);
 const servicesOf = (profile) =>
   stack.services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
 
-test('Compose: no profile: starts only the services that a measurement needs', () => {
+test('Compose without a profile: services: only database, broker, roles, migrate, API and simulator', () => {
   expect(servicesOf(undefined)).toEqual(['scylla', 'mosquitto', 'roles', 'migrate', 'api', 'simulator']);
 });
 
 describe('Profile cluster', () => {
   const nodes = ['scylla', 'scylla-2', 'scylla-3'];
 
-  test('Compose profile cluster: nodes: two are added, each in its own rack, and join one after the other', () => {
+  test('Compose profile cluster: database nodes: two more nodes, each in its own rack, start one after the other', () => {
     expect(servicesOf('cluster')).toEqual(nodes.slice(1));
     const racks = nodes.map((name) => stack.compose.services[name].command);
     expect(racks).toEqual([['--rack=rack1'], ['--rack=rack2'], ['--rack=rack3']]);
@@ -40,7 +40,7 @@ describe('Profile cluster', () => {
     }
   });
 
-  test('Compose profile cluster: roles and migrate: wait for all nodes, because migrate derives the number of replicas from them', () => {
+  test('Compose profile cluster: services roles and migrate: start after all database nodes, whose number sets the number of replicas', () => {
     const { depends_on: needs } = stack.compose.services.roles;
     expect(needs['scylla-3']).toEqual({ condition: 'service_healthy', required: false });
     expect(stack.compose.services.migrate.depends_on).toHaveProperty('roles');
@@ -48,7 +48,7 @@ describe('Profile cluster', () => {
 });
 
 describe('Profile tls', () => {
-  test('Compose profile tls: certificate: valid for every name that a client uses', () => {
+  test('Compose profile tls: certificate: valid for every host name that a client connects to', () => {
     expect(servicesOf('tls')).toEqual(['https']);
     const { subjectAltName } = new X509Certificate(readFileSync(join(stack.secrets, 'server.pem')));
     for (const name of ['localhost', 'mosquitto', 'cql', 'https'])
@@ -56,7 +56,7 @@ describe('Profile tls', () => {
     expect(subjectAltName).toContain('IP Address:127.0.0.1');
   });
 
-  test('Compose profile tls: ports of broker and nodes: the service https connects to the TLS ports', () => {
+  test('Compose profile tls: service https: connects to the TLS ports of the broker and of the database nodes', () => {
     const { CQL_CONTACT_POINTS, MQTT_URL, HTTP_PORT } = stack.compose.services.https.environment;
     const [port] = CQL_CONTACT_POINTS.split(':').slice(-1);
     expect(stack.compose.services.scylla.entrypoint).toContain(`--native-transport-port-ssl=${port}`);
@@ -67,7 +67,7 @@ describe('Profile tls', () => {
 });
 
 describe('Profile kafka', () => {
-  test('Compose profile kafka: console: reads the Kafka of the profile; only this machine reaches the console', () => {
+  test('Compose profile kafka: Kafka console: connects to the Kafka of the profile; its port is published on loopback only', () => {
     expect(servicesOf('kafka')).toEqual(['kafka', 'kafka-console']);
     const { environment, networks, ports } = stack.compose.services['kafka-console'];
     const properties = readFileSync('infra/compose/kafka.properties', 'utf8');
@@ -99,7 +99,7 @@ describe('Profile debezium', () => {
     expect(readFileSync(`${folder}/driver.conf`, 'utf8')).toContain('"cassandra-cdc:9042"');
   });
 
-  test('Compose profile debezium: image: hadolint finds nothing, and each file that the services name is copied into it', async () => {
+  test('Compose profile debezium: Dockerfile: hadolint finds no problem, and the image has each file that the services name', async () => {
     const path = `${folder}/Dockerfile`;
     await run(stack.python.program('hadolint'), ['--failure-threshold', 'style', path]);
     const dockerfile = readFileSync(path, 'utf8');
@@ -114,13 +114,13 @@ describe('Profile debezium', () => {
 });
 
 describe('Profile telegraf', () => {
-  test('Compose profile telegraf: service: writes to the API with the token that may only ingest', () => {
+  test('Compose profile telegraf: Telegraf: writes to the API with the token that may only ingest', () => {
     expect(servicesOf('telegraf')).toEqual(['telegraf']);
     const { environment } = stack.compose.services.telegraf;
     expect(environment.MILLRACE_TOKEN_FILE).toBe(stack.compose.services.api.environment.INGEST_TOKENS_FILE);
   });
 
-  test('Compose profile telegraf: telegraf.conf: the environment or start.sh sets each of its variables', () => {
+  test('Compose profile telegraf: variables of telegraf.conf: the environment or start.sh sets each variable', () => {
     const { environment, volumes } = stack.compose.services.telegraf;
     const configuration = readFileSync('infra/compose/telegraf/telegraf.conf', 'utf8');
     const named = [...configuration.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name);
@@ -151,7 +151,7 @@ describe('Profile monitoring', () => {
     }
   });
 
-  test('Compose profile monitoring: addresses: each names a service, and the port of that service', async () => {
+  test('Compose profile monitoring: addresses in the configuration: each names a service and the port of that service', async () => {
     const files = ['prometheus.yml', 'datasources.yml', 'config.alloy'].map((name) =>
       readFileSync(`${MONITORING}/${name}`, 'utf8'),
     );

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await run('/bin/sh', ['infra/compose/init.sh', secrets]);
 }, INSTALLS_MS);
 
-test('init.sh: second run: keeps all files; only the owner can read the directory', async () => {
+test('Compose init.sh: second run: no secret file changes; only the owner can read the directory', async () => {
   const before = readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'));
   await run('/bin/sh', ['infra/compose/init.sh', secrets]);
   expect(readdirSync(secrets).map((name) => readFileSync(join(secrets, name), 'utf8'))).toEqual(before);
@@ -42,7 +42,7 @@ test('init.sh: second run: keeps all files; only the owner can read the director
   expect(statSync(secrets).mode & 0o777).toBe(0o700);
 });
 
-test('init.sh: --dry-run: prints a script with the same effect, and writes nothing', async () => {
+test('Compose init.sh: --dry-run: prints a script that creates the same files, and writes no file', async () => {
   const planned = join(directory, 'planned');
   const { stdout } = await run('/bin/sh', ['infra/compose/init.sh', '--dry-run', planned]);
   expect(existsSync(planned)).toBe(false);
@@ -53,7 +53,7 @@ test('init.sh: --dry-run: prints a script with the same effect, and writes nothi
   expect(nothing).not.toContain('openssl"');
 });
 
-test('init.sh: certificate: valid for the services and the given hosts; only the owner can read the key of the authority', async () => {
+test('Compose init.sh: certificate: valid for the services and the hosts of --host; only the owner can read the authority key', async () => {
   const other = join(directory, 'other');
   await run('/bin/sh', ['infra/compose/init.sh', '--host', 'broker.example,192.0.2.7', other]);
   const checks = [
@@ -84,7 +84,7 @@ test('init.sh: certificate: valid for the services and the given hosts; only the
   expect(statSync(join(other, 'ca.key')).mode & 0o777).toBe(0o600);
 });
 
-test('init.sh: superuser of ScyllaDB: the hash matches the password that the service roles uses', async () => {
+test('Compose init.sh: superuser of ScyllaDB: its password hash matches the password that the service roles uses', async () => {
   const superuser = await readYaml(python, join(secrets, 'scylla_superuser.yaml'));
   const hash = superuser.auth_superuser_salted_password;
   const [, kind, salt] = hash.split('$');
@@ -96,7 +96,7 @@ test('init.sh: superuser of ScyllaDB: the hash matches the password that the ser
   expect(superuser.auth_superuser_name).toBe(compose.services.roles.environment.CQL_USERNAME);
 });
 
-test('scylla-start.sh: entry point of the image: starts with a scylla.yaml that has the superuser and the certificate', async () => {
+test('Compose scylla-start.sh: start of ScyllaDB: the scylla.yaml has the superuser and the certificate', async () => {
   const configuration = join(directory, 'scylla.yaml');
   const original = join(directory, 'original.yaml');
   writeFileSync(original, 'num_tokens: 256'); // Some files have no newline at their end.
@@ -126,7 +126,7 @@ test('scylla-start.sh: entry point of the image: starts with a scylla.yaml that 
   expect(statSync(env.CQLSH_CREDENTIALS).mode & 0o077).toBe(0);
 });
 
-test('smoke.sh: --dry-run with profiles: the printed script uses only services, ports and secrets that exist', async () => {
+test('Compose smoke.sh: --dry-run with profiles: the printed script uses only services, ports and secrets that exist', async () => {
   const { stdout: alone } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run']);
   const profiles = ['cluster', 'monitoring', 'tls'];
   const { stdout: all } = await run('/bin/sh', ['infra/compose/smoke.sh', '--dry-run', ...profiles]);
@@ -155,7 +155,7 @@ describe('smoke.sh', () => {
     return ended.stdout;
   }
 
-  test('smoke.sh: every service is healthy, or has ended with success: the script continues with its checks', async () => {
+  test('Compose smoke.sh: every service is healthy, or has ended with success: the script continues after the health check', async () => {
     expect(await smokeWith(WELL)).toContain('A device publishes a measurement');
     expect(await smokeWith([...WELL, 'of-another-profile exited  1'])).toContain('A device publishes');
   });
@@ -170,7 +170,7 @@ describe('smoke.sh', () => {
     'migrate running  0',
     'simulator exited  0',
     'api', // The service has no container.
-  ])('smoke.sh: the state of a service is %p: the script stops at the health check', async (state) => {
+  ])('Compose smoke.sh: docker compose ps shows %p: the script stops at the health check', async (state) => {
     const [name, ...seen] = state.split(' ');
     const others = WELL.filter((line) => !line.startsWith(`${name} `));
     const output = await smokeWith(seen.length > 0 ? [...others, state] : others);
@@ -178,7 +178,7 @@ describe('smoke.sh', () => {
     expect(output).not.toContain('The commit log');
   });
 
-  test('smoke.sh: a program is missing: the error names it, before anything starts', async () => {
+  test('Compose smoke.sh: docker is not installed: exit code 66, and the error names docker', async () => {
     const bare = mkdtempSync(join(directory, 'bare-'));
     for (const program of ['dirname', 'cat']) symlinkSync(`/usr/bin/${program}`, join(bare, program));
     const ended = run('/bin/sh', ['infra/compose/smoke.sh'], { env: { PATH: bare } });

@@ -30,7 +30,7 @@ const named = (pattern) => workloads.filter(({ workload }) => workload.metadata.
 /** @param {Workload} entry */
 const settings = (entry) => settingsOf(builds, entry);
 
-test('Kubernetes: settings of every process: the application knows and accepts them', () => {
+test('Kubernetes: environment of every process: the application knows and accepts every setting', () => {
   expect(workloads.length).toBeGreaterThanOrEqual(5);
   const known = Object.entries(SETTINGS).flatMap(([key, { secret }]) =>
     secret ? [key, `${key}_FILE`] : [key],
@@ -42,7 +42,7 @@ test('Kubernetes: settings of every process: the application knows and accepts t
   }
 });
 
-test('Kubernetes: settings that the migration stores: every process has the defaults, and the how-to page names them', () => {
+test('Kubernetes: number of groups and retention: every process has the defaults, and the how-to page names the settings', () => {
   for (const name of ['LATEST_GROUPS', 'BATCH_DAYS', 'HISTORY_DAYS']) {
     const values = workloads.map((entry) => environmentOf(entry.applied, entry.workload)[name]);
     expect([name, ...new Set(values)]).toEqual([name, SETTINGS[name]?.fallback]);
@@ -50,7 +50,7 @@ test('Kubernetes: settings that the migration stores: every process has the defa
   }
 });
 
-test('Kubernetes: concurrent imports of maximum size: they fit into the volume below DATA_DIR', () => {
+test('Kubernetes: concurrent imports of maximum size: the volume below DATA_DIR has space for all', () => {
   expect(readFileSync('Dockerfile', 'utf8')).toContain('\nENV DATA_DIR=/tmp/');
   const readers = named('^millrace-http$');
   expect(readers).not.toEqual([]);
@@ -78,7 +78,7 @@ describe('Kubernetes commands', () => {
     ['millrace-http', 'start:http'],
     ['millrace-roles', 'roles'],
     ['millrace-migrate', 'migrate'],
-  ])('Kubernetes workload %s: command: runs the program of npm run %s', (name, script) => {
+  ])('Kubernetes workload %s: command: the same program as npm run %s', (name, script) => {
     for (const { workload } of named(`^${name}$`)) {
       const { command } = containerOf(workload);
       expect(command.slice(0, wordsOf(script).length)).toEqual(wordsOf(script));
@@ -86,7 +86,7 @@ describe('Kubernetes commands', () => {
     }
   });
 
-  test('Kubernetes ingest process: MQTT client id: equals the name of the pod; the drain job uses the same form', () => {
+  test('Kubernetes: MQTT client id of a process: the name of the pod; the drain job uses the client id of the removed pod', () => {
     for (const entry of named('^millrace-(ingest|http|sparkplug)$'))
       expect(settings(entry).mqtt.clientId).toBe(`${entry.workload.metadata.name}-0`);
     for (const entry of named('^millrace-drain')) {
@@ -111,7 +111,7 @@ test.each([
   'docs/how-to/deploy-to-kubernetes.md',
   'docs/how-to/operate-a-cluster.md',
   'infra/kubernetes/base/settings.yaml',
-])('Kubernetes: restart command of %s: restarts all processes of Millrace, and no broker', (file) => {
+])('Kubernetes: restart command in %s: restarts all processes of Millrace, and no broker', (file) => {
   const [, kinds = '', label = ''] = /rollout restart (\S+) -l (\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
   expect(kinds).toBe('statefulset,deployment');
   const [key = '', value = ''] = label.split('=');
@@ -125,7 +125,7 @@ test.each([
   }
 });
 
-test('Kubernetes jobs: Kafka settings of the how-to page, and a bucket: every job accepts them', () => {
+test('Kubernetes jobs: Kafka settings of the how-to page are added: every job accepts the settings', () => {
   const page = readFileSync('docs/how-to/stream-to-kafka.md', 'utf8');
   const lines = page.matchAll(/^ +((?:STREAM|SCHEMA_REGISTRY)_\w+)=(\S+)$/gm);
   const added = Object.fromEntries([...lines].map(([, name, value]) => [name, value]));
@@ -148,7 +148,7 @@ test('Kubernetes jobs: Kafka settings of the how-to page, and a bucket: every jo
   }
 });
 
-test('Kubernetes: patches of the how-to page for Kafka: all three processes get the password file', async () => {
+test('How-to page for Kafka: patches for Kubernetes: all three processes get the password file of Kafka', async () => {
   const page = readFileSync('docs/how-to/stream-to-kafka.md', 'utf8');
   const [, patches = ''] = /```yaml\n( +patches:.*?)```/s.exec(page) ?? [];
   const directory = mkdtempSync(join(tmpdir(), 'millrace-kafka-'));
@@ -165,7 +165,7 @@ test('Kubernetes: patches of the how-to page for Kafka: all three processes get 
   }
 });
 
-test('Kubernetes: probes: request existing routes, on the port of the process', () => {
+test('Kubernetes: startup, liveness and readiness probes: request existing routes on the port of the process', () => {
   const routes = SERVICE_ROUTES.filter(({ method }) => method === 'get').map(({ path }) => path);
   for (const entry of named('^millrace-(ingest|http|sparkplug)$')) {
     const { startupProbe, livenessProbe, readinessProbe, ports } = containerOf(entry.workload);

@@ -50,13 +50,13 @@ async function canConnect(url, options) {
   return client !== null;
 }
 
-test('Mosquitto of Kubernetes: permissions: equal to those of docker-compose.yml', () => {
+test('Mosquitto of Kubernetes: access rules: equal to the access rules in Compose', () => {
   const rules = (/** @type {string} */ path) => readFileSync(path, 'utf8').match(/^[^#\n].*$/gm);
   const ours = rules(`${KUBERNETES}/components/mosquitto/mosquitto.acl`);
   expect(ours).toEqual(rules('infra/compose/mosquitto.acl'));
 });
 
-test('Mosquitto of Kubernetes: a password changes while the broker runs: only the new one is accepted', async () => {
+test('Mosquitto of Kubernetes: a password changes while the broker runs: only the new password is accepted', async () => {
   const broker = await brokerOf('mosquitto');
   const child = broker.start();
   const url = `mqtt://127.0.0.1:${broker.port}`;
@@ -88,7 +88,7 @@ describe('Mosquitto of Kubernetes: passwords cannot be hashed', () => {
   }
 
   test.each(['exit 1', 'exit 0'])(
-    'Mosquitto of Kubernetes: mosquitto_passwd fails at the start (%s): an error, and the broker is not started',
+    'Mosquitto of Kubernetes: mosquitto_passwd writes no hash at the start (%s): an error, and the broker is not started',
     async (outcome) => {
       const broker = await brokerOf('mosquitto');
       breaks(outcome);
@@ -99,7 +99,7 @@ describe('Mosquitto of Kubernetes: passwords cannot be hashed', () => {
     },
   );
 
-  test('Mosquitto of Kubernetes: mosquitto_passwd fails while the broker runs: an error is logged, and the old passwords stay valid until it works', async () => {
+  test('Mosquitto of Kubernetes: mosquitto_passwd fails while the broker runs: the error is logged, and the old passwords stay valid', async () => {
     const broker = await brokerOf('mosquitto');
     breaks('exit 1');
     rmSync(brokenFile);

@@ -17,7 +17,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     certificates().find(({ spec }) => spec.secretName === secretName)?.spec.dnsNames ?? [];
   const ingest = () => find(resources(), 'StatefulSet/millrace-ingest');
 
-  test('Kubernetes certificates: every certificate: signed by an authority of the overlay', () => {
+  test('Kubernetes certificates: signing authority: each certificate has an authority of the same overlay', () => {
     for (const { spec } of certificates()) {
       const { spec: issuer } = find(resources(), `Issuer/${spec.issuerRef.name}`);
       if (!issuer.ca) expect(spec.isCA).toBe(true);
@@ -25,7 +25,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('Kubernetes certificates: pods: mount only requested certificates; HTTPS presents the mounted one', () => {
+  test('Kubernetes certificates: pods: mount only certificates that the overlay requests; HTTPS uses the mounted certificate', () => {
     for (const resource of resources().filter(podOf)) {
       const secrets = podOf(resource)?.spec.volumes.flatMap((/** @type {any} */ { secret }) => secret ?? []);
       for (const { secretName } of secrets) expect(namesIn(secretName)).not.toHaveLength(0);
@@ -49,7 +49,7 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     expect(namesIn(secret.name)).toContain(hostname);
   });
 
-  test('Kubernetes certificates: Prometheus: verifies a host name that the certificate has', () => {
+  test('Kubernetes certificates: Prometheus scrapes over HTTPS: the certificate has the host name that Prometheus verifies', () => {
     for (const { spec } of resources().filter(({ kind }) => kind === 'ServiceMonitor')) {
       const [{ scheme = 'http', tlsConfig, path }] = spec.endpoints;
       expect(path).toBe('/metrics');
@@ -62,13 +62,13 @@ describe.each(BUILDS.filter((name) => name.startsWith('overlays/')))('Certificat
     }
   });
 
-  test('Kubernetes certificates: TLS_ELSEWHERE: set only in overlays that connect without TLS', () => {
+  test('Kubernetes certificates: setting TLS_ELSEWHERE: true only in overlays that connect without TLS', () => {
     const { TLS_ELSEWHERE = 'false' } = find(resources(), 'ConfigMap/millrace-settings').data;
     expect(TLS_ELSEWHERE).toBe(/managed|tls/.test(build) ? 'false' : 'true');
   });
 });
 
-test('Certificates of overlays/tls: CQL: the Secret of scylla/client-certificate.sh has every file that the settings name', () => {
+test('Kubernetes overlays/tls: certificates for CQL: the Secret of client-certificate.sh has every file that the settings name', () => {
   const shown = ourWorkloads(builds)
     .map((entry) => ({ ...entry, settings: environmentOf(entry.applied, entry.workload) }))
     .filter(({ settings }) => settings['CQL_TLS_CERT']);

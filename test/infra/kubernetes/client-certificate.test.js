@@ -27,7 +27,7 @@ afterAll(() => cluster?.remove());
 const run = (args, variables) =>
   cluster.run('bash', [SCRIPT, ...args], { ABSENT: '', FOUND: PEM, ...variables });
 
-test('client-certificate.sh: no flags: creates one Secret from the documented resources of the operator', async () => {
+test('client-certificate.sh: no flags: creates one Secret with the client certificate that the ScyllaDB Operator made', async () => {
   expect(await run([])).toMatchObject({ code: 0, stderr: '' });
   const applied = cluster.read('applied');
   expect(applied).toMatch(/^ {2}name: millrace-cql-tls\n {2}namespace: millrace$/m);
@@ -42,7 +42,7 @@ test('client-certificate.sh: no flags: creates one Secret from the documented re
   ]);
 });
 
-test('client-certificate.sh: a resource is missing: an error, and no Secret', async () => {
+test('client-certificate.sh: the ScyllaDB Operator has made no certificate: an error, and no Secret is created', async () => {
   /** @type {Record<string, string>[]} */
   const missing = [{ ABSENT: 'yes' }, { FOUND: '<no value>' }];
   for (const variables of missing) {
@@ -52,7 +52,7 @@ test('client-certificate.sh: a resource is missing: an error, and no Secret', as
   }
 });
 
-test('client-certificate.sh: --dry-run: prints the commands, and runs none', async () => {
+test('client-certificate.sh: --dry-run: prints the kubectl commands, and runs no command', async () => {
   const { stdout, calls } = await run(['--dry-run']);
   expect(calls).toEqual([]);
   expect(commandsIn(stdout).filter((command) => command.startsWith('kubectl'))).toHaveLength(5);

@@ -15,14 +15,14 @@ const everything = () => [...builds.built.values()].flat();
 const pods = () =>
   everything().flatMap((item) => (podOf(item) ? [{ name: nameOf(item), spec: podOf(item)?.spec }] : []));
 
-test('Kubernetes: every resource: valid by the schemas of Kubernetes, in strict mode', async () => {
+test('Kubernetes resources: valid by the schemas of Kubernetes, without unknown fields', async () => {
   const version = readVersions().get('KUBERNETES_VERSION') ?? '';
   const args = ['-k', version, '--strict', '--quiet', '--no-warn', ...builds.files];
   const validate = promisify(execFile)(builds.python.program('kubernetes-validate'), args);
   await expect(validate).resolves.toMatchObject({ stdout: '', stderr: '' });
 });
 
-test('Kubernetes: images: have the versions of infra/versions.env; the application has the version of package.json', () => {
+test('Kubernetes: container images: Mosquitto has the version of infra/versions.env, Millrace the version of package.json', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   const images = pods().flatMap(({ spec }) => spec.containers.map((/** @type {any} */ { image }) => image));
   expect([...new Set(images)].sort()).toEqual([
@@ -31,7 +31,7 @@ test('Kubernetes: images: have the versions of infra/versions.env; the applicati
   ]);
 });
 
-test('Kubernetes: pods: do not run as root, have a read-only file system and no capabilities', () => {
+test('Kubernetes: security context of the pods: no root user, no capabilities, and a read-only file system', () => {
   for (const { name, spec } of pods()) {
     expect([name, spec]).toEqual([
       name,
@@ -77,7 +77,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       podOf(item) ? [{ name: nameOf(item), labels: podOf(item)?.metadata.labels }] : [],
     );
 
-  test('Kubernetes build: namespace: every resource is in millrace', () => {
+  test('Kubernetes build: namespace: every resource is in the namespace millrace', () => {
     for (const item of resources())
       expect([nameOf(item), item.metadata.namespace ?? item.metadata.name]).toEqual([
         nameOf(item),
@@ -85,7 +85,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       ]);
   });
 
-  test('Kubernetes build: selectors: each one matches the labels of one pod template', () => {
+  test('Kubernetes build: selectors: each selector matches the labels of exactly one pod template', () => {
     const selectors = [
       ...ofKind('StatefulSet', 'Deployment').map((item) => [item, item.spec.selector.matchLabels]),
       ...ofKind('Service').map((item) => [item, item.spec.selector]),

@@ -33,7 +33,7 @@ const MANIFEST = `
 const install = (args, variables) =>
   cluster.run('bash', [INSTALL, ...args], { NODES: 'node/a', MANIFEST, ...variables });
 
-test('install.sh: --dry-run: prints exactly the commands that run', async () => {
+test('Kubernetes install.sh: --dry-run: prints exactly the commands that a real run executes', async () => {
   const { calls } = await install([]);
   const { stdout, calls: none } = await install(['--dry-run']);
   const printed = commandsIn(stdout).filter((command) => !command.startsWith('sed '));
@@ -46,7 +46,7 @@ test('install.sh: --dry-run: prints exactly the commands that run', async () => 
   expect(first).toBe(5);
 });
 
-test('install.sh: operators: each one is ready before the next one is installed', async () => {
+test('Kubernetes install.sh: operators: each operator is ready before the next operator is installed', async () => {
   const { calls } = await install([]);
   const applied = calls.flatMap((command, index) =>
     command.includes(' apply ') || /^kubectl apply/.test(command) ? [index] : [],
@@ -55,7 +55,7 @@ test('install.sh: operators: each one is ready before the next one is installed'
   for (const index of applied) expect(calls[index + 1]).toMatch(/ (wait|rollout status) --timeout=/);
 });
 
-test('install.sh: ScyllaDB Operator: its version is set in both places; any other manifest is refused', async () => {
+test('Kubernetes install.sh: manifest of ScyllaDB Operator: both images get the pinned version; an unexpected manifest is refused', async () => {
   await install([]);
   const images = [...cluster.read('applied').matchAll(/scylladb\/scylla-operator:([^"\s]*)/g)].map(
     (match) => match[1],
@@ -71,7 +71,7 @@ test('install.sh: ScyllaDB Operator: its version is set in both places; any othe
   }
 });
 
-test('install.sh: no node has the label: the script ends before it configures nodes', async () => {
+test('Kubernetes install.sh: no node has the label for ScyllaDB: the script ends with an error before it configures nodes', async () => {
   const { code, stderr, calls } = await install([], { NODES: '' });
   expect([code, stderr]).toEqual([1, expect.stringContaining('no node has the label')]);
   expect(calls.at(-1)).toMatch(/^kubectl get nodes/);
@@ -83,7 +83,7 @@ describe.each(['docs/how-to/deploy-to-kubernetes.md', '.github/workflows/network
   (file) => {
     const text = readFileSync(file, 'utf8');
 
-    test('Installation page: remote manifests: only install.sh applies them', () => {
+    test('Kubernetes installation: manifests from the network: only install.sh applies them, and no other documented command', () => {
       expect(text).toContain(`bash ${INSTALL}`);
       expect(text).not.toMatch(/kubectl .*https:/);
       expect(text).not.toContain('raw.githubusercontent.com');

@@ -35,7 +35,7 @@ const run = (args, variables) =>
     ...variables,
   });
 
-test('manager-credentials.sh: no flags: Manager gets the role and its password, which is not printed', async () => {
+test('manager-credentials.sh: no flags: Scylla Manager gets its database role and password; the password is not printed', async () => {
   const { code, stdout, stderr, calls } = await run([]);
   expect([code, stderr]).toEqual([0, '']);
   const call = 'sctool cluster update -c scylla/millrace --username millrace_manager --password its-password';
@@ -43,7 +43,7 @@ test('manager-credentials.sh: no flags: Manager gets the role and its password, 
   expect(stdout).not.toContain('its-password');
 });
 
-test('manager-credentials.sh: a step fails: the error names it', async () => {
+test('manager-credentials.sh: a step fails: exit code 1, and the error names the cause', async () => {
   const unknown = await run([], { UNKNOWN: 'yes' });
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('did not take it')]);
   for (const list of ['', LIST.replace('set', 'not set')])
@@ -55,13 +55,13 @@ test('manager-credentials.sh: a step fails: the error names it', async () => {
   expect([none.code, none.stderr, none.calls]).toEqual([1, expect.stringContaining('must hold'), []]);
 });
 
-test('manager-credentials.sh: --dry-run: prints the commands, and runs none', async () => {
+test('manager-credentials.sh: --dry-run: prints the kubectl commands, and runs no command', async () => {
   const { code, stdout, calls } = await run(['--dry-run']);
   expect([code, calls]).toEqual([0, []]);
   expect(commandsIn(stdout).filter((command) => command.startsWith('kubectl '))).toHaveLength(2);
 });
 
-test('How-to page for Kubernetes: manager-credentials.sh: runs after the job that creates the role, and before the first check', () => {
+test('How-to page for Kubernetes: manager-credentials.sh: comes after the job that creates the role, and before the backup check', () => {
   const page = readFileSync('docs/how-to/deploy-to-kubernetes.md', 'utf8');
   const steps = ['job/millrace-roles\n', `bash ${SCRIPT}`, 'schema_with_internals.json.gz', '. Open the'];
   const places = steps.map((text) => page.indexOf(text));

@@ -17,7 +17,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
       podOf(resource) ? [{ name: nameOf(resource), labels: podOf(resource)?.metadata.labels }] : [],
     );
 
-  test('Kubernetes network: default: all connections are denied; each policy names pods, peers and ports', () => {
+  test('Kubernetes network policies: default: deny all connections; every other policy names pods, peers and ports', () => {
     const policies = ofKind('NetworkPolicy');
     expect(policies).toContainEqual(
       expect.objectContaining({ spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'] } }),
@@ -32,7 +32,7 @@ describe.each(['base', ...BUILDS.filter((name) => name.startsWith('overlays/'))]
     }
   });
 
-  test('Kubernetes network: a policy allows egress to a pod: the ingress policy of that pod allows the connection', () => {
+  test('Kubernetes network policies: egress from a pod to another pod is allowed: ingress at the other pod is allowed too', () => {
     const policies = ofKind('NetworkPolicy').map(({ spec }) => spec);
     for (const { podSelector, egress = [] } of policies)
       for (const { podSelector: to, namespaceSelector } of egress.flatMap(
@@ -53,7 +53,7 @@ describe('Network of overlays/managed, and its Terraform module', () => {
   const MODULE = 'infra/terraform/modules/scylladb-cloud';
   const TLS_PORT = 9142;
 
-  test('Network of overlays/managed: Terraform outputs: the overlay and the how-to page use only names that exist', async () => {
+  test('Kubernetes overlays/managed: Terraform outputs: the overlay and the how-to page use only outputs that exist', async () => {
     const terraform = (await readModules(builds.python, [MODULE])).get(MODULE);
     for (const file of [
       `${KUBERNETES}/overlays/managed/kustomization.yaml`,
@@ -70,7 +70,7 @@ describe('Network of overlays/managed, and its Terraform module', () => {
     }
   });
 
-  test('Network of overlays/managed: database: the settings use the TLS port, and the network policy allows that port', () => {
+  test('Kubernetes overlays/managed: database: the settings use the TLS port, and the network policy allows the TLS port', () => {
     const resources = builds.built.get('overlays/managed') ?? [];
     const { CQL_CONTACT_POINTS, CQL_TLS_CA } = find(resources, 'ConfigMap/millrace-settings').data;
     expect(CQL_TLS_CA).toBeDefined();

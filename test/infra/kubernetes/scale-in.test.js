@@ -79,21 +79,21 @@ test('scale-in.sh: no flags: removes the last pod, then drains the MQTT session 
   expect([readState('replicas'), readState('mark')]).toEqual(['2', '']);
 });
 
-test('scale-in.sh: --dry-run: prints the commands, and changes nothing', async () => {
+test('scale-in.sh: --dry-run: prints the kubectl commands, and changes no resource', async () => {
   const { stdout, stderr, verbs } = await scaleIn('--dry-run');
   expect(verbs).toEqual(['get', 'get']);
   expect(stdout.match(/^\+ kubectl .*$/gm)).toHaveLength(6);
   expect(stderr).toBe('');
 });
 
-test('scale-in.sh: the number of processes is the minimum: an error, and nothing changes', async () => {
+test('scale-in.sh: the minimum number of ingest processes runs: an error, and no process is removed', async () => {
   writeState({ replicas: '2' });
   const { code, verbs } = await scaleIn();
   expect([code, verbs]).toEqual([1, ['get', 'get']]);
 });
 
 test.each(['wait', 'apply'])(
-  'scale-in.sh: kubectl %s fails: the next run completes the removal of that process, and removes no other',
+  'scale-in.sh: kubectl %s fails: the next run completes the removal of the same process, and removes no other',
   async (verb) => {
     writeState({ replicas: '4', failing: verb });
     const first = await scaleIn();
@@ -108,7 +108,7 @@ test.each(['wait', 'apply'])(
   },
 );
 
-test('scale-in.sh: the drain job fails: an error; the next run creates the job again', async () => {
+test('scale-in.sh: the drain job fails: an error; the next run creates the drain job again', async () => {
   writeState({ outcome: 'Failed' });
   const failed = await scaleIn();
   expect([failed.code, readState('mark')]).toEqual([1, '2']);
@@ -118,14 +118,14 @@ test('scale-in.sh: the drain job fails: an error; the next run creates the job a
   expect([readState('replicas'), readState('mark')]).toEqual(['2', '']);
 });
 
-test('scale-in.sh: the drain job completed after a run stopped waiting: the next run only reports it', async () => {
+test('scale-in.sh: the drain job completes after the script has stopped waiting: the next run succeeds, and keeps the job', async () => {
   writeState({ replicas: '2', mark: '2', job: 'Complete' });
   const { code, verbs } = await scaleIn();
   expect([code, readState('mark')]).toEqual([0, '']);
   expect(verbs).not.toContain('delete');
 });
 
-test('scale-in.sh: scaling fails: nothing is removed, and the next run starts from the beginning', async () => {
+test('scale-in.sh: kubectl scale fails: no process is removed, and the next run removes the last process', async () => {
   writeState({ failing: 'scale' });
   expect(await scaleIn()).toMatchObject({
     code: 1,
@@ -135,12 +135,12 @@ test('scale-in.sh: scaling fails: nothing is removed, and the next run starts fr
   expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-2' });
 });
 
-test('scale-in.sh: the marked process was added again by scaling out: the last process is removed', async () => {
+test('scale-in.sh: an interrupted removal, then scaling out adds the process again: the next run removes the last process', async () => {
   writeState({ replicas: '5', mark: '2' });
   expect(await scaleIn()).toMatchObject({ code: 0, drained: 'millrace-ingest-4' });
 });
 
-test('scale-in.sh: --within with a unit: refused before any command', async () => {
+test('scale-in.sh: --within 15m, a number with a unit: a usage error before any kubectl command', async () => {
   expect(await scaleIn('--within', '15m')).toMatchObject({
     code: 2,
     verbs: [],

@@ -19,7 +19,7 @@ const directory = useDirectory('kubernetes-scripts');
 /** @param {string} path */
 const read = (path) => readFileSync(path, 'utf8');
 
-test('Scripts of Kubernetes: shellcheck (Debian: apt-get install shellcheck): finds nothing', async () => {
+test('Scripts of Kubernetes: shellcheck (Debian: apt-get install shellcheck): finds no problem', async () => {
   expect(SCRIPTS.length).toBeGreaterThan(4);
   await run(
     'shellcheck',
@@ -27,7 +27,7 @@ test('Scripts of Kubernetes: shellcheck (Debian: apt-get install shellcheck): fi
   );
 });
 
-test('make.sh: run twice: the secrets stay the same, all differ, and only the owner can read them', async () => {
+test('Kubernetes secrets/make.sh: run twice: each secret is unique and unchanged, and only the owner can read it', async () => {
   const files = join(directory, 'files');
   await run('/bin/sh', [`${KUBERNETES}/secrets/make.sh`, files]);
   const written = readdirSync(files).map((name) => read(join(files, name)));

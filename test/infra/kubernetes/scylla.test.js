@@ -25,7 +25,7 @@ const SCHEMA_OF = new Map(
   readdirSync(SCHEMAS).map((file) => [JSON.parse(readFileSync(join(SCHEMAS, file), 'utf8')).title, file]),
 );
 
-test.each([...SCHEMA_OF])('Kubernetes %s: valid by the schema of its operator', async (kind, schema) => {
+test.each([...SCHEMA_OF])('Kubernetes kind %s: valid by the schema of its operator', async (kind, schema) => {
   const files = [...builds.built].flatMap(([build, resources]) =>
     resources
       .filter((resource) => resource.kind === kind)
@@ -47,7 +47,7 @@ test('Kubernetes resources of operators: this repository has a schema for each k
   expect(new Set(unknown.map(({ kind }) => kind))).toEqual(new Set(SCHEMA_OF.keys()));
 });
 
-test('Scylla Manager: ServiceMonitor: defines the job name that the backup alert queries', () => {
+test('ServiceMonitor of Scylla Manager: job label: equals the job name that the backup alert queries', () => {
   const { jobLabel, selector } = find(scylla(), 'ServiceMonitor/scylla-manager').spec;
   const alerts = readFileSync('infra/monitoring/prometheus/rules/alerts.yml', 'utf8');
   expect(alerts).toContain(`up{job="${selector.matchLabels[jobLabel]}"}`);
@@ -65,7 +65,7 @@ describe('ScyllaCluster', () => {
     expect(racks().map(({ members }) => members)).toEqual([1, 1, 1]);
   });
 
-  test('ScyllaCluster: resources: requests equal limits, in whole CPUs, because Kubernetes pins no other CPUs', () => {
+  test('ScyllaCluster: CPU and memory: requests equal limits, in whole CPUs, because Kubernetes pins only whole CPUs', () => {
     for (const { resources, agentResources } of racks()) {
       expect(resources.requests).toEqual(resources.limits);
       expect(agentResources.requests).toEqual(agentResources.limits);
@@ -73,7 +73,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: placement: uses the nodes that the NodeConfig prepares', () => {
+  test('ScyllaCluster: placement: the pods run on the nodes that the NodeConfig prepares', () => {
     const { nodeSelector, tolerations } = find(scylla(), 'NodeConfig/millrace').spec.placement;
     const wanted = Object.entries(nodeSelector).map(([key, value]) => ({
       key,
@@ -87,7 +87,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: network: overlays connect to the cluster, and its network policy admits them', () => {
+  test('ScyllaCluster: connections from the overlays: the contact point is the cluster, and the network policies allow its port', () => {
     const { name, namespace } = cluster().metadata;
     for (const build of BUILDS.filter((name) => /overlays\/(scylladb|tls)$/.test(name))) {
       const { data } = find(builds.built.get(build) ?? [], 'ConfigMap/millrace-settings');
@@ -107,7 +107,7 @@ describe('ScyllaCluster', () => {
     }
   });
 
-  test('ScyllaCluster: configuration: has a superuser, and a separate configuration for the agent', () => {
+  test('ScyllaCluster: scylla.yaml: has a superuser with a password hash; the Scylla Manager agent has a separate Secret', () => {
     for (const { scyllaConfig, scyllaAgentConfig } of racks()) {
       const { data, metadata } = find(builds.secrets, `ConfigMap/${scyllaConfig}`);
       expect(metadata.namespace).toBe(cluster().metadata.namespace);

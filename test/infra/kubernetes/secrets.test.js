@@ -20,7 +20,7 @@ beforeAll(() => {
   workloads = ourWorkloads(builds);
 });
 
-test('Kubernetes: secrets of processes: mounted only as files, from Secrets of the generator', () => {
+test('Kubernetes: secrets of the processes: mounted as files from existing Secrets, and never in the environment', () => {
   for (const { where, workload, applied } of workloads) {
     const mounted = secretFilesOf(workload);
     for (const { secret, key } of mounted.values())
@@ -43,7 +43,7 @@ test('Kubernetes: secrets of processes: mounted only as files, from Secrets of t
   }
 });
 
-test('Kubernetes: database roles: the job of the superuser creates them; each process has its role with its password', () => {
+test('Kubernetes: database roles: the job millrace-roles creates the roles; each process has the user name and password of its role', () => {
   for (const { workload } of workloads.filter((entry) => entry.workload.metadata.name === 'millrace-roles')) {
     const flags = containerOf(workload).command;
     expect(flags).toContain('--migrate-password-file=/run/secrets/millrace/cql_migrate_password');
@@ -66,7 +66,7 @@ test('Kubernetes: database roles: the job of the superuser creates them; each pr
   });
 });
 
-test('Kubernetes: Mosquitto: mounts the files that its start script reads, at the same paths', () => {
+test('Mosquitto of Kubernetes: start script: each file that the script reads is mounted at the same path', () => {
   const script = readFileSync(`${KUBERNETES}/components/mosquitto/start.sh`, 'utf8');
   const [, secrets, configuration] = script.match(/SECRETS:-(.+?)\}[\s\S]*CONFIGURATION:-(.+?)\}/) ?? [];
   const broker = find(builds.built.get('overlays/tls') ?? [], 'StatefulSet/millrace-mosquitto');
@@ -77,7 +77,7 @@ test('Kubernetes: Mosquitto: mounts the files that its start script reads, at th
   expect(containerOf(broker).command).toEqual(['/bin/sh', `${configuration}/start.sh`]);
 });
 
-test('Kubernetes: generator: puts every file of make.sh into a Secret', () => {
+test('Kubernetes secrets: kustomize generator: puts every file that make.sh writes into a Secret', () => {
   const made = builds.secrets.flatMap(({ data }) => Object.values(data));
   for (const name of readdirSync(builds.secretFiles)) {
     const text = readFileSync(join(builds.secretFiles, name), 'utf8');

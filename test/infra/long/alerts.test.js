@@ -34,7 +34,7 @@ async function startReceiver() {
   return { url: `http://127.0.0.1:${port}`, notifications };
 }
 
-test('Alert: the database stops: the alert fires, reaches the night receiver, and resolves after the database returns', async () => {
+test('Prometheus alert: the database stops: the alert reaches the receiver night, and resolves after the database returns', async () => {
   const engine = await startTestEngine();
   afterwards(() => engine.dispose());
   const settings = {

@@ -101,7 +101,7 @@ const prometheusHere = (api, https) =>
     .replace(/dns_sd_configs:\n.*names: \[https\].*/, `static_configs: [{ targets: ["127.0.0.1:${https}"] }]`)
     .replace(/ {2}- job_name: scylla.*/s, '');
 
-test('Compose: all services start in their order: smoke.sh and Prometheus report success', async () => {
+test('Compose: all services run with the settings of docker-compose.yml: smoke.sh and Prometheus report success', async () => {
   // The superuser of Cassandra has another name than that of ScyllaDB.
   const superuser = { CQL_USERNAME: 'cassandra', CQL_PASSWORD: 'cassandra' };
   const { CQL_PASSWORD_FILE: _, ...rolesEnvironment } = environmentOf('roles', superuser);

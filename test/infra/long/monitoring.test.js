@@ -72,7 +72,7 @@ const expressions = () => [
 ];
 
 describe('Prometheus', () => {
-  test('Prometheus: configuration and rules: promtool accepts them', async () => {
+  test('Prometheus: configuration and rules: promtool finds no error', async () => {
     const { stdout } = await run('promtool', ['check', 'config', `${HOME}/prometheus/prometheus.yml`]);
     expect(stdout).toContain('2 rule files found');
   });
@@ -83,7 +83,7 @@ describe('Prometheus', () => {
     // promtool computes for a minute on a quiet core, and shares it on a busy machine.
   }, 600_000);
 
-  test('Prometheus: test cases of the alerts: each alert has one case that fires, and one that does not', () => {
+  test('Prometheus: test cases of the alerts: each alert has a case where it fires and a case where it does not', () => {
     const tested = ruleTests.tests.flatMap(({ alert_rule_test }) =>
       alert_rule_test.map(({ alertname, exp_alerts }) => `${alertname} ${exp_alerts.length > 0}`),
     );
@@ -96,7 +96,7 @@ describe('Prometheus', () => {
 describe('Alertmanager', () => {
   const file = `${HOME}/alertmanager/alertmanager.yml`;
 
-  test('Alertmanager: configuration: amtool accepts it', async () => {
+  test('Alertmanager: configuration: amtool finds no error', async () => {
     const { stdout } = await run('amtool', ['check-config', file]);
     expect(stdout).toContain('SUCCESS');
   });
@@ -104,20 +104,20 @@ describe('Alertmanager', () => {
   test.each([
     ['critical', 'night'],
     ['warning', 'day'],
-  ])('Alertmanager: severity %s: sent to the receiver %s', async (severity, receiver) => {
+  ])('Alertmanager: alert of severity %s: goes to the receiver %s', async (severity, receiver) => {
     const args = ['config', 'routes', 'test', `--config.file=${file}`, `severity=${severity}`];
     expect((await run('amtool', args)).stdout.trim()).toBe(receiver);
   });
 });
 
 describe('Monitoring expressions', () => {
-  test('Monitoring expressions: rules and dashboards: valid PromQL', () => {
+  test('Prometheus rules and Grafana dashboards: expressions: valid PromQL', () => {
     expect(expressions().flatMap((expr) => readPromql(expr).errors)).toEqual([]);
     expect(expressions().length).toBeGreaterThan(60);
     expect(readPromql('sum(rate(a[5m])').errors).not.toEqual([]);
   });
 
-  test('Monitoring expressions: metrics: exposed by a process, or recorded by a rule', () => {
+  test('Prometheus rules and Grafana dashboards: queried metrics: a process exposes or a rule records each metric', () => {
     const known = series();
     const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
     for (const { templating } of dashboards()) {
@@ -129,13 +129,13 @@ describe('Monitoring expressions', () => {
     expect(named).toContain('iot_build_info');
   });
 
-  test('Monitoring expressions: log rules: valid LogQL', () => {
+  test('Loki rules: expressions: valid LogQL', () => {
     expect(logRules.flatMap(({ expr }) => logqlErrors(expr))).toEqual([]);
     expect(logRules.length).toBe(3);
     expect(logqlErrors('sum(count_over_time({a="b"}')).not.toEqual([]);
   });
 
-  test('Monitoring expressions: metrics of the application: a rule or a dashboard uses each of them', () => {
+  test('Metrics of the application: use: a Prometheus rule or a Grafana dashboard queries each metric', () => {
     const named = new Set(expressions().flatMap((expr) => readPromql(expr).metrics));
     const isUsed = (/** @type {string} */ name) =>
       named.has(name) || ['bucket', 'sum', 'count'].some((part) => named.has(`${name}_${part}`));
@@ -143,7 +143,7 @@ describe('Monitoring expressions', () => {
   });
 });
 
-test('Logs of the database: connection to Alloy: only TLS, with a certificate on both ends', () => {
+test('Logs of the database: connection from rsyslog to Alloy: only TLS, with a certificate on both sides', () => {
   const alloy = readFileSync(`${HOME}/alloy/config.alloy`, 'utf8');
   const listeners = [...alloy.matchAll(/listener \{.*?\n {2}\}/gs)];
   expect(listeners).toHaveLength(1);
@@ -162,7 +162,7 @@ test('Logs of the database: connection to Alloy: only TLS, with a certificate on
 
 describe('Dashboards', () => {
   test.each(['dashboards', 'measurements/dashboards'])(
-    'Grafana, %s: each dashboard: its file is named after its uid, and each panel has a description',
+    'Grafana folder %s: each dashboard: its file name is its uid, and each panel has a description',
     (folder) => {
       const names = readdirSync(`${HOME}/grafana/${folder}`);
       expect(dashboards(folder).map(({ uid }) => `${uid}.json`)).toEqual(names);
@@ -183,7 +183,7 @@ describe('Dashboards', () => {
     },
   );
 
-  test('Grafana dashboards of Prometheus: every panel: queries the data source and the job that the user has chosen', () => {
+  test('Grafana dashboards of Prometheus: panels: each query uses the selected data source and the selected job', () => {
     for (const { templating, panels } of dashboards()) {
       const names = templating.list.map((/** @type {any} */ { name }) => name);
       expect(names).toEqual(['datasource', 'job', 'instance']);
@@ -198,7 +198,7 @@ describe('Dashboards', () => {
     }
   });
 
-  test('Grafana dashboards of measurements: every panel: uses the provisioned data source; the how-to page names the folder', async () => {
+  test('Grafana dashboards of measurements: panels: use the provisioned data source; the how-to page names the dashboard folder', async () => {
     const python = await ensurePython({ dataDir: process.env['DATA_DIR'] ?? '.data', onStatus: () => {} });
     const provisioning = `${HOME}/grafana/measurements/provisioning`;
     const { datasources } = await readYaml(python, `${provisioning}/datasources/millrace-api.yml`);
@@ -215,7 +215,7 @@ describe('Dashboards', () => {
     expect(readFileSync('docs/how-to/use-grafana.md', 'utf8')).toContain(providers[0].options.path);
   });
 
-  test('Grafana dashboards: panels: no panel covers another one', () => {
+  test('Grafana dashboards: positions of the panels: no panel covers another panel', () => {
     for (const { panels } of dashboards()) {
       const cells = panels.flatMap(
         (
@@ -229,7 +229,7 @@ describe('Dashboards', () => {
   });
 });
 
-test('Alerts: all rules: each alert has a severity, and a section in docs/how-to/respond-to-alerts.md', () => {
+test('Prometheus and Loki alerts: each alert has a severity, and a section in docs/how-to/respond-to-alerts.md', () => {
   const page = readFileSync('docs/how-to/respond-to-alerts.md', 'utf8');
   const sections = new Map(
     page

@@ -97,7 +97,7 @@ test.each(
     ['scylla', '2026.1.6', scylla('2026.1.6-0.2026b-1')],
     ['cassandra', '5.0.10', cassandra('5.0.10')],
   ]),
-)('Upgrade: packages of %s: apt chooses %s for all, not the newest ones', async (engine, to, wanted) => {
+)('Upgrade of %s: apt chooses version %s of every package, no newer version', async (engine, to, wanted) => {
   const all = wanted.map(([name, version]) => `${name} ${version}`).sort();
   expect(await chosen(engine, to)).toEqual([
     { code: 0, chosen: all },
@@ -105,6 +105,6 @@ test.each(
   ]);
 });
 
-test('Upgrade: the version does not exist: apt fails before a node stops', async () => {
+test('Upgrade of ScyllaDB: the version does not exist: apt fails with exit code 100 before a node stops', async () => {
   expect((await chosen('scylla', '2026.1.8'))[0]).toEqual({ code: 100, chosen: [] });
 });

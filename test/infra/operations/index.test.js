@@ -189,7 +189,7 @@ const OPERATIONS = /** @type {Array<[string, string[]]>} */ ([
 ]);
 
 describe.each(OPERATIONS)('Operations: %s --dry-run', (words, expected) => {
-  test('Operations: --dry-run: prints the commands in order, as a valid script without secrets', async () => {
+  test('npm run operations: --dry-run: prints the commands in order, as a valid shell script without secrets', async () => {
     const { env } = makeFakes(join(directory, 'printed'));
     const { code, out } = await operate([...words.split(/ +/), '--dry-run'], env);
     expect(code).toBe(0);
@@ -221,7 +221,7 @@ function dataWithSnapshot() {
   return data;
 }
 
-test.each(RUNNABLE)('Operations: %s: runs exactly the commands that --dry-run prints', async (text) => {
+test.each(RUNNABLE)('npm run operations %s: runs exactly the commands of --dry-run', async (text) => {
   const running = text.match(/--to (\S+)/)?.[1];
   const fakes = makeFakes(join(directory, 'run'), { running });
   const words = text.replace('CONFIG', fakes.config).split(/ +/);
@@ -239,7 +239,7 @@ test.each(RUNNABLE)('Operations: %s: runs exactly the commands that --dry-run pr
   expect(again.called()).toEqual(called);
 });
 
-test('Operations: --from is greater than the number of steps: refused', async () => {
+test('npm run operations: --from is greater than the number of steps: a usage error, and no command runs', async () => {
   const fakes = makeFakes(join(directory, 'behind'));
   const { code, errors } = await operate(
     'backup --cluster prod --location s3:b --check --from 99'.split(' '),
@@ -250,7 +250,7 @@ test('Operations: --from is greater than the number of steps: refused', async ()
   expect(fakes.called()).toEqual([]);
 });
 
-test('Restore: the snapshot does not exist: an error, and nothing is imported', async () => {
+test('npm run operations restore: the snapshot does not exist: an error, and no table is imported', async () => {
   const fakes = makeFakes(join(directory, 'nowhere'));
   const words = `restore --engine cassandra ${NODES} --tag none --data ${join(directory, 'empty')}`.split(
     ' ',
@@ -261,7 +261,7 @@ test('Restore: the snapshot does not exist: an error, and nothing is imported', 
   expect(fakes.called().filter((line) => line.startsWith('nodetool import'))).toEqual([]);
 });
 
-test('Restore: a task of Scylla Manager fails: the operation stops', async () => {
+test('npm run operations restore: a task of Scylla Manager fails: the operation stops before it restores tables', async () => {
   const fakes = makeFakes(join(directory, 'failed'), { taskStatus: 'ERROR' });
   const { code, errors } = await operate(`restore ${MANAGED} ${NODES}`.split(' '), fakes.env);
   expect(code).toBe(1);
@@ -274,14 +274,14 @@ describe('Last backup', () => {
 
   test.each(
     /** @type {Array<[string, string, { ageS?: number, schema?: string }, number]>} */ ([
-      ['recent enough: accepted', '--check', {}, 0],
-      ['too old: refused', '--check', { ageS: 37 * HOUR_S }, 1],
-      ['older than --within: refused', '--check --within 1h', {}, 1],
-      ['without the schema: refused', '--check', { schema: 'other' }, 1],
-      ['without the schema, just made: refused', '--now', { schema: 'other' }, 1],
-      ['without the schema, the first of many: refused', '', { schema: 'other' }, 1],
+      ['recent enough: exit code 0', '--check', {}, 0],
+      ['too old: exit code 1', '--check', { ageS: 37 * HOUR_S }, 1],
+      ['older than --within: exit code 1', '--check --within 1h', {}, 1],
+      ['without the schema: exit code 1', '--check', { schema: 'other' }, 1],
+      ['without the schema, with --now: exit code 1', '--now', { schema: 'other' }, 1],
+      ['without the schema, at the start of the schedule: exit code 1', '', { schema: 'other' }, 1],
     ]),
-  )('Last backup of Scylla Manager, %s', async (_, words, backup, code) => {
+  )('npm run operations backup: backup of Scylla Manager is %s', async (_, words, backup, code) => {
     const { env } = makeFakes(join(directory, 'checked'), { backup });
     const ran = await operate(`backup ${MANAGED} ${words}`.trim().split(' '), env);
     expect(ran).toMatchObject({ code });
@@ -293,14 +293,14 @@ describe('Last backup', () => {
     [2 * HOUR_S, 0],
     [37 * HOUR_S, 1],
     ['', 1],
-  ])('Last backup of Medusa, %p s old: exit code %p', async (ageS, code) => {
+  ])('npm run operations backup --check: backup of Medusa is %p s old: exit code %p', async (ageS, code) => {
     const { env } = makeFakes(join(directory, 'checked'), { backup: { ageS: /** @type {number} */ (ageS) } });
     const words = 'backup --engine cassandra --nodes a --location s3:bucket --check --from 2'.split(' ');
     expect(await operate(words, env)).toMatchObject({ code });
   });
 });
 
-test('Restore by Scylla Manager: last step: resets the tombstone collection of each table with the account of the application', async () => {
+test('npm run operations restore: last step with Scylla Manager: sets tombstone_gc of each table to the value of the schema', async () => {
   const { out } = await operate(
     `restore ${MANAGED} ${NODES} --dry-run`.split(' '),
     makeFakes(join(directory, 'collected')).env,
@@ -343,7 +343,7 @@ test.each([
     'under New secrets',
   ],
   ['dance', "unknown operation 'dance'"],
-])('Operations: %s: refused before anything runs: %s', async (words, message) => {
+])('npm run operations %s: a usage error before any command: %s', async (words, message) => {
   const fakes = makeFakes(join(directory, 'refused'));
   const { code, errors } = await operate(words.split(' '), fakes.env);
   expect(code).toBe(2);
@@ -351,7 +351,7 @@ test.each([
   expect(fakes.called()).toEqual([]);
 });
 
-test('Scripts that reach nodes: shellcheck finds nothing; --help prints the usage', async () => {
+test('Scripts in infra/operations/reach: shellcheck finds no problem; --help prints the usage', async () => {
   const folder = 'infra/operations/reach';
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -363,7 +363,7 @@ test('Scripts that reach nodes: shellcheck finds nothing; --help prints the usag
   }
 });
 
-test('Operations: --help: lists the flags of the operation; other flags are refused', async () => {
+test('npm run operations: --help of an operation: lists only its flags; any other flag is a usage error', async () => {
   const help = async (/** @type {string} */ name) => (await operate([name, '--help'], process.env)).out;
   expect(await help('add-node')).not.toMatch(/--(cluster|tag|stop)/);
   expect(await help('upgrade')).toMatch(/--within <duration> +how long .* \(default: 30m\)/);

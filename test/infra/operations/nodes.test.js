@@ -10,7 +10,7 @@ const directory = useDirectory('operations');
 
 const NODES = '--nodes a,b,c';
 
-test('Upgrade: a node is down: nothing begins, and the error names the step to continue from', async () => {
+test('Cluster upgrade: a node is down: no node is upgraded, and the error names the --from to continue with', async () => {
   const running = '5.0.10';
   const fakes = makeFakes(join(directory, 'away'), { nodes: 2, running });
   const words = `upgrade --engine cassandra ${NODES} --to 5.0.10 --install true`.split(' ');
@@ -28,14 +28,14 @@ test('Upgrade: a node is down: nothing begins, and the error names the step to c
 });
 
 test.each([
-  ['another version runs', { running: '2026.1.7-0.20260901.0a1b2c3-1' }, 'Step 10/', '"2026.1.7'],
+  ['the node runs another version', { running: '2026.1.7-0.20260901.0a1b2c3-1' }, 'Step 10/', '"2026.1.7'],
   [
     'the nodes have two schemas',
     { running: '2026.1.6', schemas: ['86afa796: [10.0.0.1]', '9c1f0d2e: [10.0.0.2]'] },
     'Step 1/',
     'After 1s the nodes have not one schema',
   ],
-])('Upgrade: %s: the operation stops, and reports what is left to do', async (_, engine, step, message) => {
+])('Cluster upgrade: %s: stops with an error that names the step', async (_, engine, step, message) => {
   const fakes = makeFakes(join(directory, 'other'), { nodes: 1, ...engine });
   const words = 'upgrade --cluster prod --nodes a --to 2026.1.6 --install true --within 1s'.split(' ');
   const { code, errors } = await operate(words, fakes.env);
@@ -46,7 +46,7 @@ test.each([
   expect(errors.includes('or: sctool resume -c prod --start-tasks')).toBe(suspended);
 });
 
-test('Add node: the node does not join within --within: the error names the command to look at', async () => {
+test('npm run operations add-node: the node does not join within --within: the error suggests nodetool status', async () => {
   const fakes = makeFakes(join(directory, 'vain'));
   const words = `add-node ${NODES} --node d --within 1s --config ${fakes.config}`.split(' ');
   const { code, errors } = await operate(words, fakes.env);
@@ -55,16 +55,16 @@ test('Add node: the node does not join within --within: the error names the comm
 });
 
 test.each([
-  ['fewer nodes than copies', '--node c', {}, 'nodes left there: 2, in 2 of 3 racks'],
-  ['fewer nodes than copies, after a dead node', '--dead id-c', {}, 'That is too few'],
+  ['fewer nodes than replicas would remain', '--node c', {}, 'nodes left there: 2, in 2 of 3 racks'],
+  ['fewer nodes than replicas would remain without the dead node', '--dead id-c', {}, 'That is too few'],
   [
-    'fewer racks',
+    'fewer racks than replicas would remain',
     '--node d',
     { nodes: 4, racks: ['r1', 'r1', 'r2', 'r3'] },
     'left there: 3, in 2 of 3 racks',
   ],
-  ['an unknown node', '--dead id-x', {}, 'There is no node id-x'],
-])('Remove node: %s: refused', async (_, which, engine, message) => {
+  ['the id of the dead node is unknown', '--dead id-x', {}, 'There is no node id-x'],
+])('npm run operations remove-node: %s: an error, no node is removed', async (_, which, engine, message) => {
   const fakes = makeFakes(join(directory, 'few'), { copies: 3, ...engine });
   const nodes = which === '--node c' ? 'a,b' : NODES;
   const words = `remove-node --nodes ${nodes.replace('--nodes ', '')} ${which} --engine cassandra`.split(' ');
@@ -74,7 +74,7 @@ test.each([
   expect(fakes.called().filter((line) => /decommission|removenode|systemctl/.test(line))).toEqual([]);
 });
 
-test('Remove node: the node is a seed: the output asks for another seed', async () => {
+test('npm run operations remove-node: the removed node is a seed: the output asks for another seed', async () => {
   for (const [node, isSeed] of /** @type {const} */ ([
     ['c', true],
     ['d', false],
@@ -93,7 +93,7 @@ test.each([
   ["listen_address: '10.0.0.9'  # of the second network", '10.0.0.9:7000'],
   // The default configuration in the packages of both engines.
   ['listen_address: localhost', '"127.0.0.1:7000"'],
-])('Add node: the address of the new node is a seed (%s): it is not started', async (address, seeds) => {
+])('npm run operations add-node: the new node is its own seed (%s): not started', async (address, seeds) => {
   const fakes = makeFakes(join(directory, 'own-seed'));
   writeFileSync(fakes.config, `${address}\n      - seeds: ${seeds}\n`);
   const words = `add-node ${NODES} --node new --config ${fakes.config}`.split(' ');
@@ -103,7 +103,7 @@ test.each([
   expect(fakes.called().join('\n')).not.toContain('systemctl');
 });
 
-test('Remove node in Compose: the node has left: its container is stopped', async () => {
+test('npm run operations remove-node in Compose: the node has left the cluster: its container is stopped', async () => {
   const fakes = makeFakes(join(directory, 'compose'));
   const words = ['remove-node', '--nodes', 'a,b', '--node', 'c', '--config', fakes.config];
   const ran = await operate([...words, '--reach', 'sh infra/operations/reach/compose.sh'], fakes.env);

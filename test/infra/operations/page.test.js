@@ -16,16 +16,16 @@ function examples() {
   );
 }
 
-test('Page of operations: examples: more than 10', () => expect(examples().length).toBeGreaterThan(10));
+test('Operations how-to page: more than 10 examples', () => expect(examples().length).toBeGreaterThan(10));
 
-test.each(examples())('Page of operations: %s: --dry-run prints its steps', async (line) => {
+test.each(examples())('Operations how-to page: example %s: --dry-run prints its steps', async (line) => {
   const { env } = makeFakes(join(directory, 'examples'));
   const npmFunction = 'npm() { shift 3; "$NODE" infra/operations/index.js "$@" --dry-run; }';
   const ran = await run('sh', ['-euc', `${npmFunction}\n${line}`], { ...env, NODE: process.execPath });
   expect(ran).toMatchObject({ code: 0, errors: '', out: expect.stringContaining('# 1/') });
 });
 
-test('Page of operations: all operations: the page shows a command for each one', async () => {
+test('Operations how-to page: operations of --help: the page shows a command for each operation', async () => {
   const { out } = await operate(['--help'], process.env);
   const names = [...out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, name]) => name);
   expect(names.length).toBe(6);
@@ -33,7 +33,7 @@ test('Page of operations: all operations: the page shows a command for each one'
   for (const name of names) expect(page).toContain(`npm run operations -- ${name}`);
 });
 
-test('Page of operations: files of secrets: exist in Compose, in Kubernetes and in the secured installation', () => {
+test('Operations how-to page: secret files in its commands: Compose, Kubernetes and the security page use the same names', () => {
   const page = readFileSync('docs/how-to/operate-a-cluster.md', 'utf8');
   const [, section = ''] = page.split('## New secrets');
   const [, compose = '', kubernetes = ''] = section.split(/^\*\*(?:In compose|In Kubernetes|Everywhere)/m);

@@ -11,7 +11,7 @@ const directory = useDirectory('operations');
 const rotation = (file) =>
   `rotate --secret serve --file ${file} --migrate-file other --deliver true`.split(' ');
 
-test('Rotate: new secret: written to its file, and part of no output and no command', async () => {
+test('npm run operations rotate: new secret: written to its file only; no output and no command contains the secret', async () => {
   const fakes = makeFakes(join(directory, 'rotated'));
   const keys = join(directory, 'keys');
   mkdirSync(keys);
@@ -33,10 +33,10 @@ test('Rotate: new secret: written to its file, and part of no output and no comm
 });
 
 test.each([
-  ['npm', 'the database keeps the old secret: no file changes', []],
-  ['node', 'the database refuses the new secret: no process restarts', []],
-  ['curl', 'a process does not become ready: the next one is not restarted', ['host-1']],
-])('Rotate: %s fails, so %s', async (program, _, restarted) => {
+  ['npm', 'the database keeps the old password: the secret file does not change', []],
+  ['node', 'the database refuses the new password: no process restarts', []],
+  ['curl', 'the first process does not become ready: the second process is not restarted', ['host-1']],
+])('npm run operations rotate: %s fails, so %s', async (program, _, restarted) => {
   const home = join(directory, 'stuck');
   const fakes = makeFakes(home);
   writePrograms(join(home, 'bin'), { [program]: 'exit 1', sleep: '' });
@@ -52,7 +52,7 @@ test.each([
   if (restarted.length === 0) expect(readFileSync(file, 'utf8')).toBe('the-old-one\n');
 });
 
-test('Rotate: the file of the secret cannot be written: the printed script ends, and restarts no process', async () => {
+test('npm run operations rotate: the secret file cannot be written: the script of --dry-run fails, and restarts no process', async () => {
   const home = join(directory, 'printed');
   const fakes = makeFakes(home);
   // Nobody can write to a folder, not even root.

@@ -41,7 +41,7 @@ const reach = (script, variables = {}) =>
     PATH: `${resolve(directory, 'bin')}:${process.env['PATH']}`,
   });
 
-test('ssm.sh: a script: it runs unchanged, and its output and exit code are returned', async () => {
+test('AWS ssm.sh: a script with quotes: AWS gets the unchanged script, and its output and exit code are returned', async () => {
   const script = `printf '%s\\n' "it's" '$HOME' 'a "b" \\\\'\necho twice >&2\nexit 7`;
   const { code, out, errors } = await reach(script);
   expect({ code, out, errors }).toEqual({
@@ -60,29 +60,29 @@ test('ssm.sh: a script: it runs unchanged, and its output and exit code are retu
   });
 });
 
-test('ssm.sh: a script without output: prints nothing', async () => {
+test('AWS ssm.sh: a script without output: exit code 0, and no output', async () => {
   expect(await reach('true')).toEqual({ code: 0, out: '', errors: '' });
 });
 
-test('ssm.sh: no instance, no script, or too many arguments: prints the usage, and runs nothing', async () => {
+test('AWS ssm.sh: no instance, no script, or too many arguments: exit code 64, and the usage is printed', async () => {
   for (const words of [[], [''], ['', 'true'], [INSTANCE], [INSTANCE, 'true', 'more']]) {
     const { code, out, errors } = await run('sh', ['infra/operations/reach/ssm.sh', ...words], process.env);
     expect({ code, out, errors }).toEqual({ code: 64, out: '', errors: expect.stringContaining('usage: ') });
   }
 });
 
-test('ssm.sh: AWS does not deliver the command: fails with the reason', async () => {
+test('AWS ssm.sh: AWS does not deliver the command: exit code 1, and the error names the reason', async () => {
   const never = { FAKE_STATUS: 'TimedOut', FAKE_DETAILS: 'Delivery Timed Out' };
   expect(await reach('true', never)).toEqual({ code: 1, out: '', errors: 'Delivery Timed Out\n' });
 });
 
-test('ssm.sh: AWS refuses the command: returns the error and the exit code of the AWS CLI', async () => {
+test('AWS ssm.sh: AWS refuses the command: returns the error and the exit code of the AWS CLI', async () => {
   const { code, errors } = await reach('true', { FAKE_REFUSED: 'InvalidInstanceId' });
   expect(code).toBe(254);
   expect(errors).toContain('InvalidInstanceId');
 });
 
-test('ssm.sh: status requests fail: two are retried; after ten the script ends, and the command continues', async () => {
+test('AWS ssm.sh: status requests fail: the script retries, then ends with an error without canceling the remote command', async () => {
   expect(await reach('echo done', { FAKE_UNSEEN: '2' })).toMatchObject({ code: 0, out: 'done\n' });
   const { code, errors } = await reach('echo done', { FAKE_UNSEEN: '1000' });
   expect(code).toBe(1);
@@ -90,7 +90,7 @@ test('ssm.sh: status requests fail: two are retried; after ten the script ends, 
   expect(existsSync(join(directory, 'cancelled'))).toBe(false);
 });
 
-test('ssm.sh: the script is interrupted: cancels the command', async () => {
+test('AWS ssm.sh: the script is interrupted: exit code 130, and the remote command is canceled', async () => {
   expect(await reach('true', { FAKE_INTERRUPT: 'yes' })).toMatchObject({ code: 130 });
   expect(existsSync(join(directory, 'cancelled'))).toBe(true);
 });

@@ -32,14 +32,14 @@ const only = (type) => {
 };
 
 describe('EC2 network', () => {
-  test('EC2 network: 0.0.0.0/0 and ::/0: used only in outgoing routes and rules', () => {
+  test('Terraform for EC2: addresses 0.0.0.0/0 and ::/0: only in outgoing routes and rules', () => {
     const named = resources
       .filter(({ body }) => EVERYBODY.test(JSON.stringify(body)))
       .map(({ type }) => type);
     expect(new Set(named)).toEqual(new Set(['aws_route', 'aws_vpc_security_group_egress_rule']));
   });
 
-  test('EC2 network: incoming rules: each allows a security group, or a network whose variable refuses 0.0.0.0/0', () => {
+  test('Terraform for EC2: incoming rules: each allows a security group, or a network whose variable refuses 0.0.0.0/0', () => {
     const rules = all('aws_vpc_security_group_ingress_rule');
     expect(rules).toHaveLength(2);
     for (const { name, body } of rules) {
@@ -59,7 +59,7 @@ describe('EC2 network', () => {
     expect(all('aws_security_group_rule')).toEqual([]);
   });
 
-  test('EC2 network: machines: have no public address, and no SSH key', () => {
+  test('Terraform for EC2: machines: have no public address, and no SSH key', () => {
     for (const { body } of all('aws_subnet')) expect(body['map_public_ip_on_launch']).toBe(false);
     for (const { body } of all('aws_instance')) {
       expect(body).not.toHaveProperty('associate_public_ip_address');
@@ -69,7 +69,7 @@ describe('EC2 network', () => {
 });
 
 describe('EC2 machines', () => {
-  test('EC2 machines: database nodes: cannot be stopped, replaced or terminated, because that would empty their disks', () => {
+  test('Terraform for EC2: database nodes: cannot be stopped, replaced or terminated, because their disks would become empty', () => {
     const nodes = all('aws_instance').filter(({ name }) => name !== 'monitoring');
     expect(nodes.map(({ name }) => name)).toEqual(['first', 'other']);
     for (const { body } of nodes) {
@@ -81,7 +81,7 @@ describe('EC2 machines', () => {
     }
   });
 
-  test('EC2 machines: database nodes: identical except for subnet, address and tags', () => {
+  test('Terraform for EC2: database nodes: identical except for subnet, address and tags', () => {
     const [first, other] = ['first', 'other'].map((name) => ({
       ...all('aws_instance').find((node) => node.name === name)?.body,
     }));
@@ -90,7 +90,7 @@ describe('EC2 machines', () => {
     expect(other).toEqual(first);
   });
 
-  test('EC2 machines: all: have encrypted disks, and require a token for metadata', () => {
+  test('Terraform for EC2: machines: have encrypted disks, and require a token for instance metadata', () => {
     expect(all('aws_instance')).toHaveLength(3);
     for (const { body } of all('aws_instance')) {
       expect(body['metadata_options']).toMatchObject([{ http_tokens: 'required' }]);
@@ -99,7 +99,7 @@ describe('EC2 machines', () => {
   });
 });
 
-test('EC2 backup bucket: settings: private and encrypted; deleted files are kept for a time', () => {
+test('Terraform for EC2: backup bucket: private, encrypted, and keeps deleted files for backup_versions_days', () => {
   expect(only('aws_s3_bucket')).toMatchObject({ lifecycle: [{ prevent_destroy: true }] });
   expect(only('aws_s3_bucket')).not.toHaveProperty('force_destroy');
   expect(only('aws_s3_bucket_public_access_block')).toMatchObject({
@@ -137,7 +137,7 @@ describe('EC2 permissions', () => {
         body['statement'].map((/** @type {Record<string, any>} */ statement) => ({ name, statement })),
       );
 
-  test('EC2 permissions: actions: no wildcards; all resources only for actions that accept no resource', () => {
+  test('Terraform for EC2: IAM permissions: no wildcard in actions; all resources only for actions that accept no resource', () => {
     for (const { name, statement } of statements().filter(({ statement: { effect } }) => effect !== 'Deny')) {
       for (const action of statement['actions'])
         expect([name, action]).toEqual([name, expect.not.stringContaining('*')]);
@@ -154,7 +154,7 @@ describe('EC2 permissions', () => {
     );
   });
 
-  test('EC2 permissions: database nodes: cannot access old versions of backups, or settings of the bucket', () => {
+  test('Terraform for EC2: IAM permissions of database nodes: no access to old versions of backups, or to bucket settings', () => {
     const actions = statements()
       .filter(({ name }) => name === 'backups')
       .flatMap(({ statement }) => statement['actions']);
@@ -163,7 +163,7 @@ describe('EC2 permissions', () => {
     ).toEqual([]);
   });
 
-  test('EC2 permissions: access to the bucket without TLS: denied', () => {
+  test('Terraform for EC2: backup bucket: access without TLS is denied', () => {
     const [deny] = statements().filter(({ statement }) => statement['effect'] === 'Deny');
     expect(deny?.statement['condition']).toMatchObject([
       { variable: 'aws:SecureTransport', values: ['false'] },
@@ -171,7 +171,7 @@ describe('EC2 permissions', () => {
     expect(only('aws_s3_bucket_policy')['policy']).toContain('data.aws_iam_policy_document.only_tls.json');
   });
 
-  test('EC2 permissions: managed policies: no role has one', () => {
+  test('Terraform for EC2: IAM roles: no role has a managed policy', () => {
     expect(all('aws_iam_role_policy_attachment')).toEqual([]);
   });
 });

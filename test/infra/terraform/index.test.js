@@ -14,12 +14,12 @@ const BOOTSTRAP = join(ROOT, 'modules/scylla-bootstrap');
 
 const terraform = useStarted(offlineTerraform, ({ remove }) => remove());
 
-test('Terraform: all files: formatted by terraform fmt', async () => {
+test('Terraform files: terraform fmt changes no file', async () => {
   const { code, stdout, stderr } = await terraform.run(ROOT, 'fmt', '-check', '-recursive', '-diff', '.');
   expect({ code, output: stdout + stderr }).toEqual({ code: 0, output: '' });
 });
 
-test('Terraform: scylla-bootstrap: valid without a network, and its own tests pass', async () => {
+test('Terraform module scylla-bootstrap: terraform validate and terraform test: succeed without a network', async () => {
   const init = await terraform.run(BOOTSTRAP, 'init', '-backend=false', '-input=false', '-no-color');
   expect(init).toMatchObject({ code: 0 });
   const validate = await terraform.run(BOOTSTRAP, 'validate', '-no-color');

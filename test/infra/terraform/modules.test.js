@@ -34,12 +34,12 @@ beforeAll(async () => {
 const moduleIn = (directory) => /** @type {Module} */ (modules.get(directory));
 
 describe.each(ALL)('Terraform: %s', (directory) => {
-  test('Terraform module: arguments: the provider knows each one, and none is read-only', () => {
+  test('Terraform module: arguments of resources: the provider knows each argument, and no argument is read-only', () => {
     const { resources, data } = moduleIn(directory);
     expect([...resources, ...data].flatMap((thing) => wrongArguments(thing, KNOWN))).toEqual([]);
   });
 
-  test('Terraform module: references: every referenced name exists', () => {
+  test('Terraform module: references: every referenced resource, variable, output and module exists', () => {
     expect(wrongReferences(moduleIn(directory), KNOWN)).toEqual([]);
     expect(wrongCalls(moduleIn(directory), modules)).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe.each(ALL)('Terraform: %s', (directory) => {
       expect([name, description]).toEqual([name, expect.any(String)]);
   });
 
-  test('Terraform module: secrets: sensitive, without a default', () => {
+  test('Terraform module: variables and outputs with secrets: sensitive; the variables have no default', () => {
     const { variables, outputs } = moduleIn(directory);
     for (const [name, variable] of Object.entries(variables).filter(([name]) =>
       /password|token/.test(name),
@@ -65,7 +65,7 @@ describe.each(ALL)('Terraform: %s', (directory) => {
     }
   });
 
-  test('Terraform module: providers: each one has a version constraint', () => {
+  test('Terraform module: providers: each provider has a version constraint', () => {
     const { settings, resources, data } = moduleIn(directory);
     const wanted = new Set(
       [...resources, ...data].map(({ type }) => type.replace('data.', '').split('_')[0]),
@@ -80,21 +80,21 @@ describe.each(ALL)('Terraform: %s', (directory) => {
 test.each([
   ['node_count', 'scylladbcloud_cluster.this.node_count can be read, and not set'],
   ['replicas', 'scylladbcloud_cluster.this.replicas is no argument'],
-])('Terraform check: argument %s: refused', (name, problem) => {
+])('Check of Terraform modules: read-only or unknown argument %s: reported', (name, problem) => {
   const thing = { type: 'scylladbcloud_cluster', name: 'this', address: 'scylladbcloud_cluster.this' };
   expect(
     wrongArguments({ ...thing, body: { name: 'millrace', region: 'us-east-1', [name]: 3 } }, KNOWN),
   ).toEqual([problem]);
 });
 
-test('Terraform check: unknown argument of a nested block: refused', () => {
+test('Check of Terraform modules: unknown argument of a nested block: reported', () => {
   const body = { root_block_device: [{ encrypted: true, size: 8, __is_block__: true }] };
   expect(
     wrongArguments({ type: 'aws_instance', name: 'any', address: 'aws_instance.any', body }, KNOWN),
   ).toEqual(['aws_instance.any.root_block_device.size is no argument']);
 });
 
-test('Terraform check: missing argument: the error names it', () => {
+test('Check of Terraform modules: required argument is missing: the report names the argument', () => {
   const body = { vpc_id: 'vpc-1', type: 'ingress' };
   expect(
     wrongArguments(
@@ -112,7 +112,7 @@ test('Terraform check: missing argument: the error names it', () => {
   );
 });
 
-test('Terraform check: reference to a missing name, also inside brackets: reported', () => {
+test('Check of Terraform modules: reference to a missing name, also inside brackets: reported', () => {
   const module = {
     ...moduleIn(EC2),
     text: 'a = aws_subnet.nodes[var.zoned].idd\nb = [local.none, data.aws_vpc.none.id, module.none.x]',
@@ -127,7 +127,7 @@ test('Terraform check: reference to a missing name, also inside brackets: report
 });
 
 describe('Terraform outputs', () => {
-  test.each([BOOTSTRAP, CLOUD])('Terraform outputs of %s: the application has all settings', (directory) => {
+  test.each([BOOTSTRAP, CLOUD])('Terraform outputs of %s: each is a known Millrace setting', (directory) => {
     const names = Object.keys(moduleIn(directory).outputs['settings'].value).sort();
     expect(names).toEqual([
       'CQL_CONTACT_POINTS',
@@ -140,7 +140,7 @@ describe('Terraform outputs', () => {
     for (const name of names) expect(SETTINGS).toHaveProperty(name);
   });
 
-  test('Terraform outputs: secrets and files: the application reads each of them from a file', () => {
+  test('Terraform outputs: secrets and files: the application has a setting that reads each output from a file', () => {
     const secrets = moduleIn(CLOUD).outputs['secrets'].value;
     expect(Object.keys(secrets)).toEqual(['CQL_PASSWORD']);
     for (const name of Object.keys(secrets)) expect(SETTINGS[name]?.secret).toBe(true);
@@ -151,7 +151,7 @@ describe('Terraform outputs', () => {
 });
 
 test.each(EXAMPLES)(
-  'Terraform %s: state: in a bucket, encrypted and locked; the file does not contain the name of the bucket',
+  'Terraform %s: state: in an S3 bucket, encrypted and locked; the user names the bucket at terraform init',
   (directory) => {
     const backends = moduleIn(directory).settings.flatMap((block) => block['backend'] ?? []);
     const { s3 } = Object.assign({}, ...backends);
@@ -160,12 +160,12 @@ test.each(EXAMPLES)(
   },
 );
 
-test.each(EXAMPLES)('Terraform %s: default node type: npm run size knows it', (directory) => {
+test.each(EXAMPLES)('Terraform %s: default node type: npm run size knows the type', (directory) => {
   const { node_type, instance_type } = moduleIn(directory).variables;
   expect(Object.keys(NODES)).toContain((node_type ?? instance_type).default);
 });
 
-test('Terraform: cluster in ScyllaDB Cloud: has CQL, and is protected against replacement', () => {
+test('Terraform for ScyllaDB Cloud: cluster: has the CQL interface, and is protected against replacement', () => {
   const cluster = moduleIn(CLOUD).resources.find(({ type }) => type === 'scylladbcloud_cluster');
   expect(cluster?.body).toMatchObject({ user_api_interface: 'CQL', lifecycle: [{ prevent_destroy: true }] });
 });

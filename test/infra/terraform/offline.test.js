@@ -64,7 +64,7 @@ async function localValue(expression, variables = EC2_VARIABLES) {
 }
 
 describe('Terraform on EC2', () => {
-  test('Terraform on EC2: subnets: one for nodes and one for the application in each zone; outgoing traffic has its own', async () => {
+  test('Terraform for EC2: subnets: each zone has a subnet for nodes and a subnet for the application; outgoing traffic has another', async () => {
     const networks = '[for zone in values(local.zones) : [zone.nodes, zone.application]]';
     expect(
       await localValue(`{ zones = ${networks}, outward = local.outward, first = local.first_zone }`),
@@ -79,7 +79,7 @@ describe('Terraform on EC2', () => {
     });
   });
 
-  test('Terraform on EC2: client networks: every CQL port is open to them; nodes reach their time server', async () => {
+  test('Terraform for EC2: network rules: client networks reach every CQL port; nodes reach their time server', async () => {
     expect(await localValue('local.ways_out["nodes ntp"]')).toEqual({
       group: 'nodes',
       port: 123,
@@ -92,20 +92,20 @@ describe('Terraform on EC2', () => {
   });
 
   test.each([
-    ['two zones', { zones: ['us-east-1a', 'us-east-1b'] }, 'three different availability zones'],
+    ['only two zones', { zones: ['us-east-1a', 'us-east-1b'] }, 'three different availability zones'],
     [
-      'a zone twice',
+      'the same zone twice',
       { zones: ['us-east-1a', 'us-east-1a', 'us-east-1b'] },
       'three different availability zones',
     ],
-    ['everybody as a client', { client_cidr_blocks: ['0.0.0.0/0'] }, 'none may be everybody'],
-    ['everybody by IPv6', { client_cidr_blocks: ['::/0'] }, 'none may be everybody'],
+    ['clients from 0.0.0.0/0', { client_cidr_blocks: ['0.0.0.0/0'] }, 'none may be everybody'],
+    ['clients from ::/0', { client_cidr_blocks: ['::/0'] }, 'none may be everybody'],
     ['a network too small', { cidr_block: '10.20.0.0/24' }, 'from /16 to /20'],
     ['a network too large', { cidr_block: '10.0.0.0/8' }, 'from /16 to /20'],
-    ['no network', { cidr_block: 'all of it' }, 'from /16 to /20'],
-    ['no image', { ami: 'ubuntu' }, 'must be the id of an image'],
-    ['backups deleted at once', { backup_versions_days: 0 }, 'must be 1 or more'],
-  ])('Terraform on EC2: %s: refused', async (_, wrong, message) => {
+    ['a CIDR block that is no network', { cidr_block: 'all of it' }, 'from /16 to /20'],
+    ['an AMI that is no image id', { ami: 'ubuntu' }, 'must be the id of an image'],
+    ['backup versions deleted at once', { backup_versions_days: 0 }, 'must be 1 or more'],
+  ])('Terraform for EC2: variables with %s: refused', async (_, wrong, message) => {
     const planned = await plan(EC2, { ...EC2_VARIABLES, ...wrong });
     expect(planned).toEqual({ code: 1, output: expect.stringContaining(message) });
   });
@@ -113,26 +113,26 @@ describe('Terraform on EC2', () => {
 
 describe('Terraform for ScyllaDB Cloud', () => {
   test.each([
-    ['only variables without a default', {}],
+    ['only the required values', {}],
     ['a peering', { peerings: { application: PEERING } }],
-    ['three zones', { availability_zone_ids: ['use1-az1', 'use1-az4', 'use1-az5'] }],
-    ['public, from one network', { private: false, allowed_cidr_blocks: ['203.0.113.0/24'] }],
-  ])('Terraform for ScyllaDB Cloud: %s: accepted', async (_, more) => {
+    ['three availability zones', { availability_zone_ids: ['use1-az1', 'use1-az4', 'use1-az5'] }],
+    ['a public cluster for one network', { private: false, allowed_cidr_blocks: ['203.0.113.0/24'] }],
+  ])('Terraform for ScyllaDB Cloud: variables with %s: accepted', async (_, more) => {
     expect(await plan(CLOUD, { ...CLOUD_VARIABLES, ...more })).toMatchObject({ code: 0 });
   });
 
   test.each([
-    ['four nodes', { min_nodes: 4 }, 'must be 3 or a multiple of it'],
-    ['two zones', { availability_zone_ids: ['use1-az1', 'use1-az4'] }, 'exactly three different ids'],
-    ['everybody', { private: false, allowed_cidr_blocks: ['0.0.0.0/0'] }, 'none may be everybody'],
+    ['four database nodes', { min_nodes: 4 }, 'must be 3 or a multiple of it'],
+    ['only two zones', { availability_zone_ids: ['use1-az1', 'use1-az4'] }, 'exactly three different ids'],
+    ['access for 0.0.0.0/0', { private: false, allowed_cidr_blocks: ['0.0.0.0/0'] }, 'none may be everybody'],
     [
       'a peering of a public cluster',
       { private: false, peerings: { application: PEERING } },
       'need private = true',
     ],
-    ['another cloud', { cloud: 'AZURE' }, 'must be AWS or GCP'],
-    ['backups kept too long', { backup_retention_days: 61 }, 'from 0 to 60'],
-  ])('Terraform for ScyllaDB Cloud: %s: refused', async (_, wrong, message) => {
+    ['the cloud AZURE', { cloud: 'AZURE' }, 'must be AWS or GCP'],
+    ['backups kept for more than 60 days', { backup_retention_days: 61 }, 'from 0 to 60'],
+  ])('Terraform for ScyllaDB Cloud: variables with %s: refused', async (_, wrong, message) => {
     const planned = await plan(CLOUD, { ...CLOUD_VARIABLES, ...wrong });
     expect(planned).toEqual({ code: 1, output: expect.stringContaining(message) });
   });

@@ -52,7 +52,7 @@ const npmCalls = () =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('Page of Terraform: EC2: the application runs; agents get their token only from the parameter store', async () => {
+test('How-to page for Terraform: commands for EC2: start the application; agents get their token only from the parameter store', async () => {
   checkout = makeCheckout('aws-ec2', {
     ...EC2_OUTPUTS,
     instance_ids: INSTANCES,
@@ -84,7 +84,7 @@ test('Page of Terraform: EC2: the application runs; agents get their token only 
     expect(log + ran.out + checkout.read('sent.json')).not.toContain(secret);
 });
 
-test('Page of Terraform: the page is followed twice: no secret changes', async () => {
+test('How-to page for Terraform: the commands run twice: no secret changes', async () => {
   checkout = makeCheckout('aws-ec2', EC2_OUTPUTS);
   const making = blocksOf('aws-ec2').filter((block) => /openssl rand|database_env/.test(block));
   const secretsAfterRun = async () => {
@@ -99,7 +99,7 @@ test('Page of Terraform: the page is followed twice: no secret changes', async (
   expect(await secretsAfterRun()).toEqual(first);
 });
 
-test('Page of Terraform: Terraform has added nodes: the commands wait for them and clean up, and do not start them', async () => {
+test('How-to page for Terraform: commands after Terraform has added nodes: wait for the nodes and clean up, and start no node', async () => {
   const page = readFileSync('docs/how-to/change-nodes-on-ec2.md', 'utf8');
   const words = /`npm run operations -- (add-node [^`]*)`/.exec(page)?.[1] ?? '';
   const given = words
@@ -114,7 +114,7 @@ test('Page of Terraform: Terraform has added nodes: the commands wait for them a
   expect(out).not.toContain('systemctl');
 });
 
-test('manager-agent.sh: shellcheck finds nothing; without arguments the usage is an error', async () => {
+test('Terraform manager-agent.sh: shellcheck finds no problem; without arguments: exit code 2', async () => {
   const script = 'infra/terraform/manager-agent.sh';
   expect(await run('shellcheck', [script], process.env)).toMatchObject({ out: '', code: 0 });
   expect(await run('sh', [script], process.env)).toMatchObject({ code: 2 });
@@ -123,7 +123,7 @@ test('manager-agent.sh: shellcheck finds nothing; without arguments the usage is
 test.each([
   ['with TLS', 'PEM', '9142', 'false'],
   ['without TLS', '', '9042', 'true'],
-])('Page of Terraform: ScyllaDB Cloud %s: the application runs', async (_, certificate, port, elsewhere) => {
+])('Terraform how-to: ScyllaDB Cloud %s: the application runs', async (_, certificate, port, elsewhere) => {
   checkout = makeCheckout('scylladb-cloud', {
     database_env: env({
       CQL_CONTACT_POINTS: `one:${port}`,

@@ -46,7 +46,7 @@ describe('Plan for ScyllaDB Cloud', () => {
     ['without TLS', '', 9042, 'true'],
     ['with TLS', 'PEM', 9142, 'false'],
   ])(
-    'Plan for ScyllaDB Cloud, %s: outputs: the application reads its settings from them',
+    'Terraform plan for ScyllaDB Cloud, %s: outputs: the application reads its CQL settings from the outputs',
     async (_, certificate, port, elsewhere) => {
       const cloud = await clusterWith(certificate);
       try {
@@ -78,7 +78,7 @@ describe('Plan for ScyllaDB Cloud', () => {
   );
 
   test(
-    'Plan for ScyllaDB Cloud: network overlaps with a network of the application: refused before the cluster exists',
+    'Terraform plan for ScyllaDB Cloud: the network overlaps with a network of the application: the plan fails',
     async () => {
       const cloud = await clusterWith('');
       try {
@@ -93,7 +93,7 @@ describe('Plan for ScyllaDB Cloud', () => {
   );
 
   test(
-    'Plan for ScyllaDB Cloud: public addresses without TLS: the application refuses to send the password',
+    'Terraform plan for ScyllaDB Cloud: public addresses without TLS: the application refuses to send the password',
     async () => {
       const cloud = await clusterWith('', { private: false, peerings: {} });
       try {

@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => ec2?.remove());
 
-test('Plan for EC2: three nodes: in three zones, with fixed addresses and the same user data', async () => {
+test('Terraform plan for EC2: three database nodes: in three zones, with fixed addresses and the same user data', async () => {
   const nodes = (await ec2.made()).filter(({ name }) => /^aws_instance__(first|other)$/.test(name));
   expect(
     nodes.map(({ index, input }) => [index ?? '1a-0', input['subnet_id'], input['private_ip']]).sort(),
@@ -55,7 +55,7 @@ test('Plan for EC2: three nodes: in three zones, with fixed addresses and the sa
   expect(scylla_yaml.seed_provider[0].parameters).toEqual([{ seeds: '10.20.0.10' }]);
 });
 
-test('Plan for EC2: incoming rules: each port is open to its clients only', async () => {
+test('Terraform plan for EC2: incoming rules: each port is open only to the security groups that use it', async () => {
   const rules = (await ec2.made())
     .filter(({ name }) => name.startsWith('aws_vpc_security_group_ingress_rule'))
     .map(({ input }) => [
@@ -80,7 +80,7 @@ test('Plan for EC2: incoming rules: each port is open to its clients only', asyn
   );
 });
 
-test('Plan for EC2: permissions: only nodes may read the token of the agents and write backups', async () => {
+test('Terraform plan for EC2: IAM permissions: only database nodes may read the agent token and write backups', async () => {
   const made = await ec2.made();
   const policies = made.filter(({ name }) => name.startsWith('aws_iam_role_policy'));
   expect(
@@ -95,7 +95,7 @@ test('Plan for EC2: permissions: only nodes may read the token of the agents and
   ]);
 });
 
-test('Plan for EC2: outputs: contain the settings of the application, the nodes, and the place of the backups', async () => {
+test('Terraform plan for EC2: outputs: contain the settings of the application, the database nodes and the backup location', async () => {
   const outputs = await ec2.outputs();
   expect(outputs['settings']).toEqual({
     CQL_CONTACT_POINTS: '10.20.0.10:9042,10.20.16.10:9042,10.20.32.10:9042',
@@ -112,7 +112,7 @@ test('Plan for EC2: outputs: contain the settings of the application, the nodes,
   expect(outputs['license']).toEqual({ vcpus: 24, storage_tb: 5.625, of: 'free' });
 });
 
-test('Plan for EC2: nodes with TLS: contact points have the TLS port; without TLS no password is sent', async () => {
+test('Terraform plan for EC2: nodes with TLS: contact points have the TLS port; settings without CQL_TLS_CA are refused', async () => {
   const encrypted = { client_encryption_options: { enabled: true }, native_transport_port_ssl: 9142 };
   const { settings } = await ec2.plannedOutputs(`scylla_yaml=${JSON.stringify(encrypted)}`);
   expect(settings['CQL_CONTACT_POINTS']).toBe('10.20.0.10:9142,10.20.16.10:9142,10.20.32.10:9142');
@@ -120,14 +120,14 @@ test('Plan for EC2: nodes with TLS: contact points have the TLS port; without TL
   expect(() => readCqlSettings(settings)).toThrow('CQL_TLS_CA must be set');
 });
 
-test('Plan for EC2: more nodes: only the new nodes are created, and nothing else changes', async () => {
+test('Terraform plan for EC2: nodes_per_zone is increased: only the new nodes are created, and no resource changes', async () => {
   const { create, 'no-op': kept, ...others } = await ec2.planned('nodes_per_zone=2', 'license=commercial');
   expect(create?.sort()).toEqual(['1a-1', '1b-1', '1c-1'].map((key) => `aws_instance__other["${key}"]`));
   expect(kept?.length).toBeGreaterThan(50);
   expect(others).toEqual({});
 });
 
-test('Plan for EC2: more disk than the free tier: refused', async () => {
+test('Terraform plan for EC2: more disk than the free tier of ScyllaDB: the plan fails', async () => {
   expect(await ec2.refused('nodes_per_zone=2')).toContain(
     "11.25 TB of disk are more than the 10 TB of ScyllaDB's free tier",
   );

@@ -86,13 +86,13 @@ export function describeCells(subject) {
         ],
         -1,
       ],
-    ])('Store: cell is rewritten with %s: greater timestamp, then bytes win', async (_, writes, expected) => {
+    ])('Store: cell write with %s: later timestamp, then greater bytes win', async (_, writes, expected) => {
       const key = newKey();
       for (const [stamp, value] of writes) await run(WRITE, [stamp, value, ...key]);
       expect(await storedValue(key)).toBe(expected);
     });
 
-    test('Store: no write timestamp is given: later writes win', async () => {
+    test('Store: writes without a write timestamp: the last write wins', async () => {
       const key = newKey();
       const plain = WRITE.replace(' USING TIMESTAMP ?', '');
       for (const value of [1, 3, 2]) await run(plain, [value, ...key]);
@@ -101,7 +101,7 @@ export function describeCells(subject) {
       expect(Math.abs(age)).toBeLessThan(60_000);
     });
 
-    test('Store: row is deleted: cells up to the write timestamp of the deletion are gone, later ones stay', async () => {
+    test('Store: row is deleted: cells up to the write timestamp of the deletion are deleted, later cells stay', async () => {
       const key = newKey();
       await run(WRITE, [5, 1, ...key]);
       await run(DELETE_ROW, [5, ...key]);
@@ -148,7 +148,7 @@ export function describeCells(subject) {
       expect(await read(updated)).toBeNull();
     });
 
-    test('Store: value has a TTL: it expires, and values without one stay', async () => {
+    test('Store: value has a TTL of a second: the value expires, and values without a TTL stay', async () => {
       const key = newKey();
       await run(
         'UPDATE sensor USING TTL 1 SET interval_ms = ? WHERE grp = ? AND device_id = ? AND sensor_id = ?',

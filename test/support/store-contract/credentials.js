@@ -43,11 +43,11 @@ export function describeCredentials(storeOf) {
   }
 
   describe('Credential store: find', () => {
-    test('Credential store: find: a credential that was never written: null', async () => {
+    test('Credential store: find: a credential that was never written: returns null', async () => {
       expect(await find(credentialOf())).toBeNull();
     });
 
-    test('Credential store: find: a written credential: equal, with a writtenAt; its devices are unique and in byte order', async () => {
+    test('Credential store: find: a written credential: returned with writtenAt; its devices are unique and in byte order', async () => {
       const credential = await add({ devices: ['b', 'a', 'ä', 'a', 'B', '\u{10000}', '\uffff'] });
       expect(await find(credential)).toEqual({
         ...credential,
@@ -56,12 +56,12 @@ export function describeCredentials(storeOf) {
       });
     });
 
-    test('Credential store: find: a revoked credential: found, with an empty hash', async () => {
+    test('Credential store: find: a revoked credential: returned with an empty hash', async () => {
       const credential = await add({ hash: '' });
       expect(await find(credential)).toMatchObject({ ...credential, devices: [] });
     });
 
-    test('Credential store: find: the caller changes the result: the store does not change', async () => {
+    test('Credential store: find: the caller changes the returned credential: the stored credential does not change', async () => {
       const credential = await add({ devices: ['a'] });
       (await find(credential))?.devices.push('b');
       credential.devices.push('c');
@@ -70,19 +70,19 @@ export function describeCredentials(storeOf) {
   });
 
   describe('Credential store: replace', () => {
-    test('Credential store: replace: a credential exists already: returns false, and the credential stays', async () => {
+    test('Credential store: replace: the caller expects no credential, but one exists: returns false, and the credential stays', async () => {
       const credential = await add();
       expect(await storeOf().replace({ ...credential, account: 'other', changedAt: 2 }, null)).toBe(false);
       expect(await find(credential)).toMatchObject(credential);
     });
 
-    test('Credential store: replace: no credential to replace: returns false, and none is created', async () => {
+    test('Credential store: replace: the credential to replace does not exist: returns false, and no credential is created', async () => {
       const credential = credentialOf();
       expect(await storeOf().replace(credential, { changedAt: 1 })).toBe(false);
       expect(await find(credential)).toBeNull();
     });
 
-    test('Credential store: replace: credential unchanged since the read: all members change, and writtenAt grows', async () => {
+    test('Credential store: replace: the credential is unchanged since it was read: replaced, with a later writtenAt', async () => {
       const before = await find(await add({ devices: ['a'] }));
       if (!before) throw new Error('not found');
       const { writtenAt, ...credential } = before;
@@ -93,7 +93,7 @@ export function describeCredentials(storeOf) {
       expect(Number(after?.writtenAt)).toBeGreaterThan(writtenAt);
     });
 
-    test('Credential store: replace: credential changed since the read: returns false, and the first change stays', async () => {
+    test('Credential store: replace: the credential has changed since it was read: returns false, and the first change stays', async () => {
       const before = await add();
       const first = { ...before, hash: 'first', changedAt: before.changedAt + 1 };
       const second = { ...before, hash: 'second', changedAt: before.changedAt + 2 };
@@ -102,7 +102,7 @@ export function describeCredentials(storeOf) {
       expect(await find(before)).toMatchObject(first);
     });
 
-    test('Credential store: replace: four concurrent calls after one read: one call succeeds', async () => {
+    test('Credential store: replace: four concurrent calls for one credential: exactly one call succeeds', async () => {
       const before = await add();
       const applied = await Promise.all(
         [1, 2, 3, 4].map((more) =>
@@ -125,7 +125,7 @@ export function describeCredentials(storeOf) {
     });
   });
 
-  test('Credential store: writeTimes: returns the writtenAt of find, also for revoked credentials', async () => {
+  test('Credential store: writeTimes: returns the write time of each credential, also of revoked credentials', async () => {
     const written = [await add(), await add({ hash: '' }), await add()];
     const ids = [...written, credentialOf()].map(({ deviceId }) => deviceId);
     const rows = await Promise.all(written.map(find));

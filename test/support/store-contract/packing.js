@@ -34,14 +34,14 @@ export function describePacking(subject) {
   });
 
   describe('progress of packing', () => {
-    test('Store: nothing is packed yet: packing starts at a full hour, the second pass two days earlier', async () => {
+    test('Store: packing progress of a new group: starts at a full hour; packing of settled days starts two days earlier', async () => {
       const { packedUntil, settledUntil, noticedUntil } = await store.packProgress.read(newGroup());
       expect(packedUntil % HOUR_MS).toBe(0);
       expect(noticedUntil).toBe(packedUntil);
       expect(settledUntil).toBe(packedUntil - 2 * DAY_MS);
     });
 
-    test('Store: progress of packing is written: it never goes back, and the three kinds are independent', async () => {
+    test('Store: packing progress is written: an earlier hour changes nothing; packed, settled and noticed hours are independent', async () => {
       const group = newGroup();
       const before = await store.packProgress.read(group);
       const until = before.packedUntil + 5 * HOUR_MS;
@@ -59,7 +59,7 @@ export function describePacking(subject) {
   });
 
   describe('leases', () => {
-    test('Store: a group has a lease: only its owner can take, renew and release the lease', async () => {
+    test('Store: a group of devices has a lease: only the owner of the lease can take, renew and release it', async () => {
       const { packLeases } = store;
       const group = newGroup();
       expect(await packLeases.renew(group, 'first')).toBe(false);
@@ -74,7 +74,7 @@ export function describePacking(subject) {
       expect(await packLeases.take(group, 'second')).toBe(true);
     });
 
-    test('Store: lease has expired: another owner takes it, and the first cannot renew it', async () => {
+    test('Store: the lease of a group has expired: another owner takes the lease, and the first owner cannot renew it', async () => {
       const { packLeases } = store;
       const group = newGroup();
       await subject().database.execute(
@@ -89,7 +89,7 @@ export function describePacking(subject) {
   });
 
   describe('late days', () => {
-    test('Store: 300 late days are recorded twice: each is found once, under its hour', async () => {
+    test('Store: 300 days with late samples are recorded twice: each day is read once, under the hour of the record', async () => {
       const group = newGroup();
       const device = newId();
       const days = Array.from({ length: 300 }, (_, i) => ({ device, day: i * DAY_MS }));
@@ -101,7 +101,7 @@ export function describePacking(subject) {
   });
 
   describe('devices and sensors', () => {
-    test('Store: devices and sensors are registered: a packer finds all devices of a group, page by page', async () => {
+    test('Store: 150 registered devices of a group, and two sensors: all are read, page by page', async () => {
       const group = newGroup();
       const devices = Array.from({ length: 150 }, newId);
       for (const bytes of devices)
@@ -129,7 +129,7 @@ export function describePacking(subject) {
       expect(await store.devices.device({ group: group + 1, bytes })).toBeNull();
     });
 
-    test('Store: message is refused: its dead letter is stored once, with its payload and codes', async () => {
+    test('Store: refused message: its dead letter is stored once, with the payload and the error codes', async () => {
       const receivedAt = HOUR + 5;
       const topic = `iot/x/${randomUUID()}/measurements`;
       const payload = Buffer.from('{"value":"x"}');

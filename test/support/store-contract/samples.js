@@ -49,7 +49,7 @@ export function describeSamples(subject) {
   }
 
   describe('measurements', () => {
-    test('Store: message covers two hours: each hour has its samples', async () => {
+    test('Store: message with samples of two hours: each hour is read with its own samples', async () => {
       const [device, sensor] = [newId(), newId()];
       await commit(device, sensor, [HOUR - 1, HOUR, HOUR + 5], [1, 2, 3]);
       expect(sorted([await store.samples.readHour(device, sensor, HOUR - HOUR_MS)])).toEqual([
@@ -61,13 +61,13 @@ export function describeSamples(subject) {
       expect((await store.samples.readHour(device, sensor, HOUR + HOUR_MS)).times).toHaveLength(0);
     });
 
-    test('Store: one message is committed twice: its row is stored once', async () => {
+    test('Store: one message is committed twice: one row is stored', async () => {
       const [device, sensor] = [newId(), newId()];
       for (let times = 0; times < 2; times++) await commit(device, sensor, [HOUR, HOUR + 5], [1, 2]);
       expect(await blocksOf(device)).toHaveLength(1);
     });
 
-    test('Store: messages begin at the same instant: both rows stay, and the greater value is read', async () => {
+    test('Store: different messages with a sample of the same instant: each row is stored, and the greater value is read', async () => {
       const [device, sensor] = [newId(), newId()];
       await commit(device, sensor, [HOUR, HOUR + 5], [1, 2]);
       await commit(device, sensor, [HOUR], [4]);
@@ -78,7 +78,7 @@ export function describeSamples(subject) {
       ]);
     });
 
-    test('Store: hour has more rows than a page: a packer reads each row once, the newest first', async () => {
+    test('Store: hour with more rows than a page: all pages together have each row once, the newest first', async () => {
       const [device, sensor] = [newId(), newId()];
       const count = 520;
       for (let n = 0; n < count; n++) await commit(device, sensor, [HOUR + n], [n]);
@@ -89,7 +89,7 @@ export function describeSamples(subject) {
       expect(values).toEqual(Array.from({ length: count }, (_, n) => count - 1 - n));
     });
 
-    test('Store: a row cannot be read: reading its hour throws an error', async () => {
+    test('Store: a row has invalid bytes: reading its hour throws RangeError', async () => {
       const [device, sensor] = [newId(), newId()];
       await commit(device, sensor, [HOUR], [1]);
       await subject().database.execute(
@@ -101,7 +101,7 @@ export function describeSamples(subject) {
       await expect(store.samples.readHour(device, sensor, HOUR)).rejects.toThrow(RangeError);
     });
 
-    test('Store: samples are read since an instant: rows whose newest sample is older are left out', async () => {
+    test('Store: samples are read since an instant: rows whose newest sample is older are not returned', async () => {
       const [device, sensor] = [newId(), newId()];
       await commit(device, sensor, [HOUR + 1, HOUR + 50], [1, 50]);
       await commit(device, sensor, [HOUR + 2, HOUR + 20], [2, 20]);
@@ -115,7 +115,7 @@ export function describeSamples(subject) {
       expect(await read(HOUR + 51)).toEqual([]);
     });
 
-    test('Store: rows of an hour are spread over 1, 4 and 2 parts: a reader finds the samples in all parts', async () => {
+    test('Store: rows of an hour are in several partitions: the samples of all partitions are read', async () => {
       const [device, sensor] = [newId(), newId()];
       for (const [index, parts] of [1, 4, 2, 4].entries()) {
         const series = { sensor, times: [HOUR + index], values: [index] };
@@ -131,7 +131,7 @@ export function describeSamples(subject) {
   });
 
   describe('latest', () => {
-    test('Store: latest values arrive in any order: the newest instant wins; for one instant the greater bytes win', async () => {
+    test('Store: latest values are written in any order: the newest instant wins; at the same instant the greater bytes win', async () => {
       const device = newId();
       const [a, b] = [newId(), newId()];
       const group = 3;
@@ -163,7 +163,7 @@ export function describeSamples(subject) {
   describe('history', () => {
     const statistics = { count: 3, min: -1, max: 2, sum: 1.5, first: 2, last: -1 };
 
-    test('Store: samples of several hours of a day are written: each row is read under its hour', async () => {
+    test('Store: packed samples of two hours of a day are written twice: each row is read once, under its hour', async () => {
       const key = { device: newId(), sensor: newId() };
       const rows = [HOUR, HOUR, DAY + 23 * HOUR_MS].map((hour, index) => ({
         hour,
@@ -183,7 +183,7 @@ export function describeSamples(subject) {
       expect(await store.packed.readSamples(key, DAY, HOUR)).toEqual(new Map());
     });
 
-    test('Store: statistics are written twice: those that were read later stay, in any order of the writes', async () => {
+    test('Store: statistics of an hour are written twice: the statistics of the later reading stay, also if written first', async () => {
       const key = { device: newId(), sensor: newId() };
       await store.write.history.writeStatistics(key, HOUR, { ...statistics, count: 9 }, HOUR + 7000);
       await store.write.history.writeStatistics(key, HOUR, statistics, HOUR + 5000);
@@ -192,7 +192,7 @@ export function describeSamples(subject) {
       ]);
     });
 
-    test('Store: hour is marked late: the newest mark and the statistics stay', async () => {
+    test('Store: hour is marked as changed by late samples: the newest mark is read, together with the statistics', async () => {
       const key = { device: newId(), sensor: newId() };
       const other = HOUR + HOUR_MS;
       await store.write.history.writeLate(key, [HOUR, other], HOUR + 9000);
@@ -207,7 +207,7 @@ export function describeSamples(subject) {
       expect(await store.packed.readStatistics(key, nextYear, nextYear + DAY_MS)).toEqual([]);
     });
 
-    test('Store: a day is copied: the copy is read instead of its rows, until a late mark is newer than its source', async () => {
+    test('Store: statistics of a day are copied into one row: the copy is read until late samples change the day', async () => {
       const key = { device: newId(), sensor: newId() };
       const [first, last] = [DAY, DAY + 23 * HOUR_MS];
       const week = () => store.packed.readStatistics(key, DAY - 3 * DAY_MS, DAY + 3 * DAY_MS);
@@ -234,7 +234,7 @@ export function describeSamples(subject) {
       ]);
     });
 
-    test('Store: late mark on an hour that is missing in the copy of its day: the rows are read instead of the copy', async () => {
+    test('Store: late samples in an hour that the copy of the day lacks: the hourly rows are read instead of the copy', async () => {
       const key = { device: newId(), sensor: newId() };
       await store.write.history.writeDay(key, DAY, [{ hour: DAY, statistics, readFrom: HOUR }], HOUR);
       await store.write.history.writeLate(key, [DAY + 5 * HOUR_MS], HOUR - DAY_MS);
@@ -242,7 +242,7 @@ export function describeSamples(subject) {
       expect(read.map(({ hour }) => hour)).toEqual([DAY + 5 * HOUR_MS]);
     });
 
-    test('Store: a range begins and ends within copied days: only the hours of the range are read', async () => {
+    test('Store: time range begins and ends within copied days: only the hours of the range are read', async () => {
       const key = { device: newId(), sensor: newId() };
       for (let day = DAY - 2 * DAY_MS; day <= DAY + 2 * DAY_MS; day += DAY_MS) {
         const hours = Array.from({ length: 24 }, (_, index) => {

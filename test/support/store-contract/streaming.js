@@ -22,7 +22,7 @@ export function describeStreaming(subject) {
   });
 
   describe('streaming out', () => {
-    test('Store: blocks of an hour in two parts: each block has its digest; blocks before an instant can be left out', async () => {
+    test('Store: rows of an hour in two partitions: each row has a digest; rows before an instant can be omitted', async () => {
       const device = newId();
       const size = SENSORS_PER_PART + 1;
       const sensors = Array.from({ length: size }, newId);
@@ -49,7 +49,7 @@ export function describeStreaming(subject) {
       );
     });
 
-    test('Store: notes of blocks in Kafka: reading an hour returns the digests of all its notes', async () => {
+    test('Store: notes of rows that Kafka has: reading an hour returns the digests of all its notes', async () => {
       const device = newId();
       const digests = Array.from({ length: 3 }, () => randomBytes(8));
       const [first, ...others] = /** @type {[Buffer, ...Buffer[]]} */ (digests);
@@ -61,7 +61,7 @@ export function describeStreaming(subject) {
       );
     });
 
-    test('Store: progress of a group and its topics: the greater instant stays', async () => {
+    test('Store: streaming progress of a group and its Kafka topics: an earlier instant does not replace a later one', async () => {
       const group = newGroup();
       const { streaming } = store;
       expect(await streaming.streamedUntil(group)).toBeNull();
@@ -74,7 +74,7 @@ export function describeStreaming(subject) {
       expect(await streaming.topicsUntil(group)).toEqual(new Map([['events', HOUR + HOUR_MS]]));
     });
 
-    test('Store: devices of a group: read completely, or from a given device on', async () => {
+    test('Store: devices of a group: all are read in order, or only those from a given device on', async () => {
       const group = newGroup();
       const ids = Array.from({ length: 3 }, newId).sort((a, b) => (uuidText(a) < uuidText(b) ? -1 : 1));
       for (const bytes of ids)
@@ -85,7 +85,7 @@ export function describeStreaming(subject) {
       expect(await from(/** @type {Buffer} */ (ids[1]))).toEqual(ids.slice(1).map(uuidText));
     });
 
-    test('Store: late arrivals of an hour: read in order of device and hour, completely or from a given one on', async () => {
+    test('Store: late arrivals of an hour: all are read by device and hour, or only those from a given arrival on', async () => {
       const group = newGroup();
       const device = newId();
       const arrivals = [1, 2].map((hours) => ({ device, bucket: HOUR + hours * HOUR_MS, since: HOUR }));
@@ -96,7 +96,7 @@ export function describeStreaming(subject) {
       expect((await lateArrivalPage(group, HOUR + HOUR_MS)).items).toEqual([]);
     });
 
-    test('Store: outbox: returns each entry of an hour and a kind once', async () => {
+    test('Store: outbox for Kafka: the same entry is written twice: reading its hour and kind returns the entry once', async () => {
       const group = newGroup();
       const entry = { kind: /** @type {const} */ ('event'), id: 'pump.5.birth' };
       for (let times = 0; times < 2; times++) await store.write.outbox.write(group, HOUR, entry);
@@ -105,7 +105,7 @@ export function describeStreaming(subject) {
       expect((await store.streaming.outboxPage(group, HOUR + HOUR_MS, 'event')).items).toEqual([]);
     });
 
-    test('Store: event of an outbox entry: found by its key', async () => {
+    test('Store: device event: found by device, session, time and kind; not found by another kind', async () => {
       const device = newId();
       const event = { session: HOUR, kind: /** @type {const} */ ('online'), ts: HOUR + 5, clockOffset: -7 };
       await store.write.events.write(device, event);

@@ -28,7 +28,7 @@ export function describeWatchedTime(subject) {
   }
 
   describe('watched time', () => {
-    test('Store: watched time of two processes: an extended span has one row; spans are read in order across years', async () => {
+    test('Store: watched time of two processes: extending a span adds no row; spans are read in order across years', async () => {
       const end = Date.UTC(WRITTEN + 1, 0, 1);
       const first = { from: end - 2 * HOUR_MS, until: end - HOUR_MS };
       const last = { from: end - 30 * SECOND_MS, until: end };
@@ -46,7 +46,7 @@ export function describeWatchedTime(subject) {
       expect(await read(end + DAY_MS, end + 60 * DAY_MS)).toEqual([]);
     });
 
-    test('Store: more spans of watched time than a page: all are read', async () => {
+    test('Store: watched time with more spans than a page: all spans are read', async () => {
       const begin = Date.UTC(PAGED, 5, 15);
       const spans = Array.from({ length: 250 }, (_, index) => {
         const from = begin + index * 60 * SECOND_MS;
@@ -56,7 +56,7 @@ export function describeWatchedTime(subject) {
       expect(await read(begin, begin + DAY_MS)).toEqual(spans);
     });
 
-    test('Store: first span of watched time: found in a later month; null if the range has none', async () => {
+    test('Store: first span of watched time in a range: found in a later month; null if the range has no span', async () => {
       const from = Date.UTC(PAGED, 2, 3);
       expect(await store.first({ from, to: Date.UTC(PAGED, 11, 1) })).toBe(Date.UTC(PAGED, 5, 15));
       expect(await store.first({ from, to: Date.UTC(PAGED, 5, 1) })).toBe(null);

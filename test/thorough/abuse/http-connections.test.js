@@ -56,7 +56,7 @@ async function ask(client, times) {
   await until(() => client.received().split('well').length === times + 1);
 }
 
-test('HTTP connections: a flood of idle connections: only connections of its address are closed; an open request is kept', async () => {
+test('HTTP connections: a flood of idle connections from one address: only idle connections of that address are closed', async () => {
   const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 50 } });
   const reader = await tcpClients.open(port, '127.0.0.2');
   reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -74,7 +74,7 @@ test('HTTP connections: a flood of idle connections: only connections of its add
   await ask(await tcpClients.open(port, '127.0.0.4'), 1);
 });
 
-test('HTTP connection: idle after an answer: counts as idle again', async () => {
+test('HTTP connections: limit for idle connections: a connection counts as idle again after its answer', async () => {
   const { port, refused } = await startServer({ bounds: { connections: 1000, pending: 20 } });
   const idle = await tcpClients.flood(20, port);
   for (const each of idle) await ask(each, 1);
@@ -91,7 +91,7 @@ test('HTTP connections: the limit is reached: each further connection is closed'
   expect(await refused('full')).toBe(10);
 });
 
-test('HTTP connections: 2,000 idle ones: 1,024 stay open, and a browser is served', async () => {
+test('HTTP connections: 2,000 idle connections: at most 1,024 stay open, and a browser is served', async () => {
   const { port, refused } = await startServer();
   const floods = await Promise.all(
     ['127.0.0.2', '127.0.0.3'].map((from) => tcpClients.flood(1000, port, from)),
@@ -102,16 +102,16 @@ test('HTTP connections: 2,000 idle ones: 1,024 stay open, and a browser is serve
 });
 
 test.each([
-  ['nothing', ''],
-  ['headers, a byte at a time', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(10_000)}`],
-])('HTTP request: the client sends %s: answered with 408 too_slow', async (_, bytes) => {
+  ['no request', ''],
+  ['headers slowly', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(10_000)}`],
+])('HTTP request: the client sends %s: the answer is 408 too_slow', async (_, bytes) => {
   const { port } = await startServer({ requestMs: 300 });
   const client = await tcpClients.open(port);
   await client.drip(bytes, 5);
   expect(client.received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"too_slow"/);
 });
 
-test('HTTP request: answered before its body has arrived: the time limit still holds for the rest of the body', async () => {
+test('HTTP request: answered before its body has arrived: the rest of the body has the same time limit', async () => {
   const { port } = await startServer({ requestMs: 300 });
   const client = await tcpClients.open(port);
   client.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n');
@@ -124,7 +124,7 @@ test.each([
   ['requests with an unknown expectation', `${REQUEST.slice(0, -2)}Expect: all\r\n\r\n`],
   ['requests without a host', 'GET / HTTP/1.1\r\n\r\n'],
 ])(
-  'HTTP pipelining: 1,000 %s behind an unanswered request: none is handled, and the connection closes',
+  'HTTP pipelining: 1,000 %s behind an unanswered request: no further request is handled, and the connection closes',
   async (_, request) => {
     const { port, requests } = await startServer();
     const client = await tcpClients.open(port);
@@ -134,7 +134,7 @@ test.each([
   },
 );
 
-test('HTTP pipelining: the next request comes before the answer: both are answered in order', async () => {
+test('HTTP pipelining: a second request comes before the first answer: both requests are answered in order', async () => {
   const { port, streams } = await startServer();
   const client = await tcpClients.open(port);
   client.socket.write(`GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n${REQUEST}`);
@@ -145,7 +145,7 @@ test('HTTP pipelining: the next request comes before the answer: both are answer
   await ask(client, 2);
 });
 
-test('HTTP pipelining: an answer ends and the next one begins: the connection does not count as idle', async () => {
+test('HTTP pipelining: a second answer begins after the first: the connection does not count as idle', async () => {
   const { port, refused, streams } = await startServer({ bounds: { connections: 1000, pending: 20 } });
   const client = await tcpClients.open(port);
   client.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2));
@@ -157,7 +157,7 @@ test('HTTP pipelining: an answer ends and the next one begins: the connection do
   expect(client.closed()).toBe(false);
 });
 
-test('HTTP request: Expect 100-continue: the server asks for the body, and the connection stays usable', async () => {
+test('HTTP request: header Expect 100-continue: the server sends 100 Continue, and the connection stays usable', async () => {
   const { port } = await startServer();
   const client = await tcpClients.open(port);
   client.socket.write(
@@ -176,7 +176,7 @@ async function readNothing(port, from) {
   return client;
 }
 
-test('HTTP answer: the client does not read it: the client is disconnected, even if it sends; an idle stream stays', async () => {
+test('HTTP answer: the client does not read it: the client is disconnected, even if it sends; an idle event stream stays open', async () => {
   const { port, streams, requests } = await startServer({ stallMs: 100 });
   const reader = await tcpClients.open(port);
   reader.socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -189,7 +189,7 @@ test('HTTP answer: the client does not read it: the client is disconnected, even
   expect(reader.closed()).toBe(false);
 });
 
-test('HTTP connections: many clients that do not read their answers: their number is bounded like that of idle connections', async () => {
+test('HTTP connections: many clients that do not read their answers: limited by the bound for idle connections', async () => {
   const { port, refused, requests } = await startServer({
     bounds: { connections: 1000, pending: 20 },
   });
@@ -202,7 +202,7 @@ test('HTTP connections: many clients that do not read their answers: their numbe
   await until(() => other.received().length > LARGE.length);
 });
 
-test('HTTP connection: the client disconnects during its answer: it does not count as idle', async () => {
+test('HTTP connections: limit for idle connections: clients that disconnect during their answer do not count', async () => {
   const { port, refused, streams, requests } = await startServer({
     bounds: { connections: 1000, pending: 20 },
   });

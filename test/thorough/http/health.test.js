@@ -12,7 +12,7 @@ async function readiness() {
   return { status, ...JSON.parse(text) };
 }
 
-test('Readiness: all checks pass: ready', async () => {
+test('Readiness: database, clock, broker and acknowledgements are in order: /readyz answers 200', async () => {
   const well = { ok: true, message: expect.stringMatching(/./) };
   expect(await readiness()).toEqual({
     status: 200,
@@ -21,7 +21,7 @@ test('Readiness: all checks pass: ready', async () => {
   });
 });
 
-test('Readiness: clock differs by a minute: not ready', async () => {
+test('Readiness: clock of the process is two minutes ahead of the database: /readyz answers 503', async () => {
   ahead = 120_000;
   const state = await until(async () => {
     const now = await readiness();

@@ -188,7 +188,7 @@ function walk(random, from, to) {
   return samples;
 }
 
-test(`Alarms: ${KILLS} kills of two processes and the database, samples shuffled by hours: exactly the true episodes are delivered`, async () => {
+test(`Alarms: ${KILLS} kills of two processes and the database, samples out of order: exactly the expected alarms are delivered`, async () => {
   const random = createRandom(1);
   const now = Date.now();
   const from = now - 6 * HOUR_MS;
@@ -255,7 +255,7 @@ const FLEET = { devices: 3, sensors: 4 };
 /** Number of episodes of each sensor: together they last longer than all kills. */
 const EPISODES = 4 + 2 * KILLS;
 
-test(`Alarms: simulator, ${KILLS} kills of two processes and the database: exactly the episodes of its ledger are delivered`, async () => {
+test(`Alarms: ${KILLS} kills of two processes and the database: exactly the alarms that the simulator caused are delivered`, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-alarms-'));
   const ledger = join(directory, 'ledger');
   for (const { type, range } of COLLAR_SIGNALS)
@@ -324,7 +324,7 @@ test(`Alarms: simulator, ${KILLS} kills of two processes and the database: exact
   }
 });
 
-test('Absence alarm: both processes are killed before and after it opens: one alarm opens, three intervals after the last sample', async () => {
+test('Absence alarm: both processes are killed before and after the alarm opens: one alarm, three intervals after the last sample', async () => {
   const INTERVAL_MS = 3000;
   const killBoth = async () => {
     await Promise.all(processes.map((api) => api.kill()));

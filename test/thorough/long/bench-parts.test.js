@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test('Bench, reading: store and HTTP: both read the loaded samples', async () => {
+test('Benchmark of reading: from the store and over HTTP: every reading returns the loaded samples', async () => {
   const part = createReadingPart({
     small: { sensors: 2, days: 1 },
     large: { sensors: 2, days: 1, longDays: 2 },
@@ -72,7 +72,7 @@ test('Bench, reading: store and HTTP: both read the loaded samples', async () =>
   expect(targetsTable({ reading: result }).rows).toHaveLength(6);
 });
 
-test('Bench, disk: three layouts: the bytes of a sample are measured on the disk', async () => {
+test('Benchmark of disk space: three table layouts: packed history needs the fewest bytes for a sample', async () => {
   const results = await createReadingDiskPart({ packedDays: 1 / 4, batchDays: 1 / 24, rowDays: 1 / 24 }).run(
     context(),
   );
@@ -86,7 +86,7 @@ test('Bench, disk: three layouts: the bytes of a sample are measured on the disk
   expect(targetsTable({ disk: results }).rows).toHaveLength(2);
 });
 
-test('Bench, files: a Parquet file is exported, then imported twice: all samples are stored', async () => {
+test('Benchmark of files: a Parquet file is exported, then imported twice: time and memory of all three are measured', async () => {
   const part = createFilesPart({ days: 2, intervalMs: 20_000 });
   const files = await part.run(context());
   expect(files.samples).toBe(44 * 180);
@@ -99,7 +99,7 @@ test('Bench, files: a Parquet file is exported, then imported twice: all samples
   expect(targetsTable({ files }).rows).toHaveLength(3);
 });
 
-test('Bench, packing: with and without ingest: the measurement ends when all hours are packed', async () => {
+test('Benchmark of packing: with and without ingest: the packed hours are counted', async () => {
   const sizes = { devices: 4, loadDevices: devices };
   const packing = await createPackingPart(sizes).run(context());
   const hours = packing.loaded.hours + packing.alone.hours;
@@ -108,7 +108,7 @@ test('Bench, packing: with and without ingest: the measurement ends when all hou
   expect(targetsTable({ packing }).rows).toHaveLength(1);
 });
 
-test('Bench, streaming: one load: Kafka has every block, and its CPU is counted', async () => {
+test('Benchmark of streaming to Kafka: one load: no row is skipped, and the CPU time of Kafka is measured', async () => {
   const part = createStreamingPart({ loads: ['4x10'], devices, engineDir: ENGINE_DIR });
   const measured = await part.run(context());
   expect(measured).toMatchObject([{ shape: '4x10', skipped: 0 }]);
@@ -118,14 +118,14 @@ test('Bench, streaming: one load: Kafka has every block, and its CPU is counted'
   expect(targetsTable({ streaming: measured }).rows).toHaveLength(1);
 });
 
-test('Bench, alarms: five rules and three probes: each change of an alarm is reported', async () => {
+test('Benchmark of alarms: five rules and three probes: each change of an alarm is reported', async () => {
   const alarms = await createAlarmsPart({ devices, rules: 5, probes: 3 }).run(context());
   // The part throws if a change of an alarm has no report.
   expect(alarms.reports.count).toBeGreaterThan(0);
   expect(targetsTable({ alarms }).rows).toHaveLength(2);
 });
 
-test('Bench, opening: a dashboard opens during a load: acknowledgements are measured with and without it', async () => {
+test('Benchmark of opening: a dashboard opens under load: acknowledgements are measured with and without the dashboard', async () => {
   const part = createOpeningPart(devices);
   const opening = await part.run(context());
   for (const { results } of opening.rounds) {
@@ -137,7 +137,7 @@ test('Bench, opening: a dashboard opens during a load: acknowledgements are meas
   expect(targetsTable({ opening }).rows).toHaveLength(3);
 });
 
-test('Bench, dashboard: three fleets: requests and bytes of views, visits and heap', async () => {
+test('Benchmark of the dashboard: three fleets: requests, bytes and heap of the views are measured', async () => {
   const part = createDashboardPart({
     wall: { devices: 3, sensors: 2, batch: '1s' },
     viewed: [

@@ -36,7 +36,7 @@ afterAll(async () => {
 const stored = (cql) =>
   storedSamples(cql, { devices: shape.devices, from: Date.now() - HOUR_MS, to: Date.now() + HOUR_MS });
 
-test('Bench pipeline: highest rate and fixed rate: counts exactly the samples that the database holds', async () => {
+test('Benchmark of ingest: highest rate and fixed rate: counts exactly the samples that the database stores', async () => {
   const wired = await environment.wired();
   const { cpu } = await measureRate(wired, shape, timing);
   expect(Object.keys(cpu)).toEqual(['ingest', 'broker', 'publisher', 'database']);
@@ -51,7 +51,7 @@ test('Bench pipeline: highest rate and fixed rate: counts exactly the samples th
   expect(await stored(wired.cql)).toBe(before + published);
 });
 
-test('Bench, variants rows, no latest and no broker: highest rate: every sample is committed', async () => {
+test('Benchmark of ingest: variants without packing, latest values or broker, highest rate: every sample is committed', async () => {
   for (const variant of [
     await environment.pipeline('rows', { store: 'rows', gate: true }),
     await environment.pipeline('no-latest', { store: 'no-latest' }),
@@ -63,7 +63,7 @@ test('Bench, variants rows, no latest and no broker: highest rate: every sample 
   }
 });
 
-test('Bench, driver alone: fixed rate: the database holds every sample', async () => {
+test('Benchmark of the Cassandra driver: fixed rate: the database stores every sample', async () => {
   const driver = await environment.driver();
   const latencies = await driver.pace(shape, { rate: 4000, forMs: 500 });
   expect(latencies.count).toBe(50);
@@ -71,7 +71,7 @@ test('Bench, driver alone: fixed rate: the database holds every sample', async (
   expect(await stored(driver.cql)).toBe(2000);
 });
 
-test('Bench, parsing alone: SenML, plain JSON and a map of sensors: a cost is measured for each', async () => {
+test('Benchmark of parsing: SenML, plain JSON and a map of sensors: the CPU cost of each format is measured', async () => {
   const alone = await environment.alone();
   expect(await alone.cost('4x10', 200)).toBeGreaterThan(0);
   for (const form of /** @type {const} */ (['plain', 'map']))

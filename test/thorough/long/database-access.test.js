@@ -84,19 +84,19 @@ function passwordFlags() {
 }
 
 describe('CQL with TLS', () => {
-  test('CQL with TLS: right authority and host: the client connects', async () => {
+  test('CQL with TLS: CQL_TLS_CA has the authority, and the certificate has the host: the client connects', async () => {
     const { rows } = await (await open(superuser)).execute('SELECT release_version FROM system.local');
     expect(rows).toHaveLength(1);
   });
 
-  test('CQL with TLS: no client certificate where the cluster demands one: refused, and the error names the setting', async () => {
+  test('CQL with TLS: the cluster requires a client certificate, and none is set: an error that names CQL_TLS_CERT', async () => {
     const { CQL_TLS_CERT, CQL_TLS_KEY, ...anonymous } = superuser;
     await expect(connect(cqlOf(anonymous))).rejects.toMatchObject({
       message: expect.stringContaining('CQL_TLS_CERT'),
     });
   });
 
-  test('CQL with TLS: the certificate is signed by another authority: refused, and the error names the setting', async () => {
+  test('CQL with TLS: another authority signed the certificate of the database: an error that names CQL_TLS_CA', async () => {
     const other = await certificates.make('other');
     await expect(connect(cqlOf({ ...superuser, CQL_TLS_CA: other.ca }))).rejects.toMatchObject({
       code: 'bad_settings',
@@ -104,7 +104,7 @@ describe('CQL with TLS', () => {
     });
   });
 
-  test('CQL with TLS: the certificate lacks the host: refused, even if the environment disables verification', async () => {
+  test('CQL with TLS: the certificate lacks the host: refused, even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     const port = Number(engine.contactPoint.split(':')[1]);
     const proxy = createServer((socket) => {
       socket.on('error', () => {});
@@ -125,7 +125,7 @@ describe('CQL with TLS', () => {
     expect(code).toBe(78);
   });
 
-  test('CQL with TLS: certificate for a host name: accepted only if that name is a contact point', async () => {
+  test('CQL with TLS: node has a certificate for a host name: accepted only if CQL_CONTACT_POINTS has the name', async () => {
     const socket = connectTls({
       host: '127.0.0.1',
       port: Number(engine.contactPoint.split(':')[1]),
@@ -144,14 +144,14 @@ describe('CQL with TLS', () => {
     expect(identityError('other.example:9142')).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   });
 
-  test('CQL with TLS: client without TLS, database with TLS only: no connection', async () => {
+  test('CQL with TLS: client without TLS connects to a database with TLS only: error database_away', async () => {
     const { CQL_TLS_CA: _ca, CQL_TLS_CERT: _cert, CQL_TLS_KEY: _key, ...open } = superuser;
     await expect(connect(cqlOf(open))).rejects.toMatchObject({ code: 'database_away' });
   });
 });
 
 describe('Roles', () => {
-  test('Roles: --dry-run: prints the statements without a password, and changes nothing', async () => {
+  test('npm run roles: --dry-run: prints the statements without a password, and creates no role', async () => {
     const { code, output } = await makeRoles(['--dry-run', ...passwordFlags()]);
     expect(code).toBe(0);
     expect(output).toContain(
@@ -162,13 +162,13 @@ describe('Roles', () => {
     await expect(connect(cqlOf(roles.serve))).rejects.toThrow(/refuses CQL_USERNAME and CQL_PASSWORD/);
   });
 
-  test('Roles: a role equals CQL_USERNAME: refused', async () => {
+  test('npm run roles: the serving role equals CQL_USERNAME: a usage error', async () => {
     const own = await makeRoles(['--serve-role', 'cassandra', ...passwordFlags()]);
     expect(own).toMatchObject({ code: 2, output: expect.stringContaining('cassandra is CQL_USERNAME') });
   });
 
   test(
-    'Roles: one role migrates, one serves: each can do its own work, and nothing else',
+    'npm run roles: roles for migrations and for serving: each role has only the permissions that it needs',
     async () => {
       const made = await makeRoles(passwordFlags());
       expect(made).toMatchObject({ code: 0, output: expect.not.stringMatching(/serving one|migrating one/) });
@@ -237,7 +237,7 @@ describe('Roles', () => {
   );
 
   test(
-    'Roles: rotation of a password: the new password works, the old one does not, and open connections stay',
+    'Database roles: rotation of a password: new connections need the new password, and open connections stay',
     async () => {
       const [, migrateFile = '', , serveFile = ''] = passwordFlags();
       const api = await startApi(roles.serve);

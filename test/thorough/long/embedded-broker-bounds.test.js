@@ -93,7 +93,7 @@ async function openDevice({ port }, packets, clientId, keepalive) {
   return { socket, acknowledged: () => pubackIds(answers) };
 }
 
-test('Embedded broker: messages wait for the byte budget: no connection is read until there is room again', async () => {
+test('Embedded broker: messages reach the byte budget: no connection is read until messages are settled', async () => {
   const { broker, budget, settleAll } = await startBroker(1 * MB);
   const DEVICES = 60;
   const EACH = 40;
@@ -118,7 +118,7 @@ test('Embedded broker: messages wait for the byte budget: no connection is read 
   expect({ used: budget.used, waiting: budget.waiting }).toEqual({ used: 0, waiting: 0 });
 });
 
-test('Embedded broker: messages wait: CONNECT is answered, and an unread device is not dropped as silent', async () => {
+test('Embedded broker: byte budget is exhausted: CONNECT is answered, and a paused device is not disconnected as silent', async () => {
   const { broker, budget, settleAll } = await startBroker(1);
   const packets = [1, 2].map((id) => publishBytes(TOPIC, 'x', id));
   const first = await openDevice(broker, packets, 'first');
@@ -134,7 +134,7 @@ test('Embedded broker: messages wait: CONNECT is answered, and an unread device 
   await until(() => second.socket.bytesRead === 4 + 2);
 });
 
-test('Embedded broker: connection ends or breaks: its waiting messages are dropped', async () => {
+test('Embedded broker: device disconnects while its message waits for the byte budget: the message is dropped', async () => {
   const { broker, budget } = await startBroker(1);
   const message = publishBytes(TOPIC, Buffer.alloc(3000, 32), 1);
   // This device stays, and the start of its message fills the budget.
@@ -148,7 +148,7 @@ test('Embedded broker: connection ends or breaks: its waiting messages are dropp
   }
 });
 
-test('Embedded broker: device reconnects repeatedly: only its last connection has waiting messages', async () => {
+test('Embedded broker: device reconnects repeatedly and sends the same messages: only messages of its last connection wait', async () => {
   const { broker, budget, settleAll } = await startBroker(20_000);
   const packets = Array.from({ length: 20 }, (_, i) => publishBytes(TOPIC, Buffer.alloc(3000, 32), i + 1));
   for (let round = 0; round < 20; round++) {
@@ -183,7 +183,7 @@ test('Embedded broker: 600 connections with a last will break: at most 32 MiB of
   expect(budget.waiting - 1).toBe(Math.floor((32 * 1024 * 1024) / (65_000 + 2048)));
 });
 
-test('Embedded broker: a subscriber stops reading: its messages are dropped, others get all, and its connection closes', async () => {
+test('Embedded broker: a subscriber stops reading: its messages are dropped and its connection closes; other subscribers get all messages', async () => {
   const { broker, url, metrics, settleAll } = await startBroker(64 * MB);
   settleAll();
   const dropped = async () =>
@@ -227,7 +227,7 @@ test('Embedded broker: a subscriber stops reading: its messages are dropped, oth
   });
 });
 
-test('Embedded broker: one device floods while the database is away: another device waits for at most one slice of the flood', async () => {
+test('Embedded broker: one device floods while the database is away: another device waits for fewer than 192 messages of the flood', async () => {
   const { broker, settleAll, accepted } = await startBroker(64 * MB);
   const messages = Array.from({ length: 10_000 }, (_, index) => publishBytes(TOPIC, 'x', index + 1));
   const flood = await openDevice(broker, [Buffer.concat(messages)], 'flood');
@@ -241,7 +241,7 @@ test('Embedded broker: one device floods while the database is away: another dev
   expect(flood.acknowledged()).toEqual(messages.map((_, index) => index + 1));
 });
 
-test('Embedded broker: a device sends 5,000 messages of QoS 0 and disconnects in one write: all are settled', async () => {
+test('Embedded broker: a device sends 5,000 messages of QoS 0 and DISCONNECT in one write: all messages are accepted', async () => {
   const { broker, metrics, budget, settleAll, accepted } = await startBroker(64 * MB);
   settleAll();
   const { socket } = await openDevice(broker, [], 'quick');

@@ -41,7 +41,7 @@ const sample = (/** @type {number} */ value) => JSON.stringify({ sensor_id: 's',
 describe('Embedded broker, MQTT_AUTH is on', () => {
   const settings = { MQTT_AUTH: 'true', MQTT_USERNAME: 'devices', MQTT_PASSWORD: 'right' };
 
-  test('Embedded broker, MQTT_AUTH is on: right name and password: accepted, everything else is refused', async () => {
+  test('Embedded broker, MQTT_AUTH is on: right name and password: accepted; any other CONNECT is refused', async () => {
     const { mqttUrl } = await startSystem(settings);
     await connect(mqttUrl, { username: 'devices', password: 'right' });
     const wrong = [{ username: 'devices', password: 'wrong' }, { username: 'other', password: 'right' }, {}];
@@ -55,7 +55,7 @@ describe('Embedded broker, MQTT_AUTH is on', () => {
 });
 
 describe('Embedded broker, other clients', () => {
-  test('Embedded broker: contract topics: received at once; later subscribers receive the retained status, and no measurements', async () => {
+  test('Embedded broker: measurements and a retained status: subscribers get both; later subscribers get only the status', async () => {
     const { mqttUrl } = await startSystem();
     const { client } = await connect(mqttUrl);
     const early = await connect(mqttUrl);
@@ -71,7 +71,7 @@ describe('Embedded broker, other clients', () => {
     expect(late.received).toEqual([{ topic: 'iot/v1/d/status', payload: 'online', retain: true }]);
   });
 
-  test('Embedded broker: topics outside the contract: acknowledged, and not forwarded', async () => {
+  test('Embedded broker: messages on topics outside the contract: acknowledged, and not forwarded', async () => {
     const { mqttUrl } = await startSystem();
     const watcher = await connect(mqttUrl);
     await watcher.client.subscribeAsync('#', { qos: 1 });
@@ -92,7 +92,7 @@ describe('Embedded broker, other clients', () => {
     ]);
   });
 
-  test('Embedded broker: messages while a client is disconnected: not delivered later, as CONNACK reports no session', async () => {
+  test('Embedded broker: messages while a client is disconnected: not delivered later; CONNACK reports no session', async () => {
     const { mqttUrl } = await startSystem();
     const persistent = { clientId: 'away', clean: false, resubscribe: false };
     const away = await connect(mqttUrl, persistent);
@@ -115,7 +115,7 @@ describe('Embedded broker, other clients', () => {
     expect(received).toEqual([3]);
   });
 
-  test('Embedded broker: retained statuses: only accepted and small ones are kept', async () => {
+  test('Embedded broker: retained status messages: only accepted and small messages are kept', async () => {
     const system = await startSystem({ AUTO_REGISTER: 'false' });
     const { client } = await connect(system.mqttUrl);
     const retain = /** @type {const} */ ({ qos: 1, retain: true });
@@ -143,7 +143,7 @@ describe('Embedded broker, other clients', () => {
     ]);
   });
 
-  test('Embedded broker: message with QoS 0 right before DISCONNECT: forwarded', async () => {
+  test('Embedded broker: message with QoS 0 right before DISCONNECT: forwarded to subscribers', async () => {
     const { mqttPort, mqttUrl } = await startSystem();
     const watcher = await connect(mqttUrl);
     await watcher.client.subscribeAsync('iot/v1/#');
@@ -175,7 +175,7 @@ describe('Embedded broker, other clients', () => {
   });
 });
 
-test('Embedded broker: 2,000 messages right behind CONNECT: all are acknowledged', async () => {
+test('Embedded broker: 2,000 messages in one write with CONNECT: all messages are acknowledged and stored', async () => {
   const system = await startSystem();
   const socket = connectTcp(Number(system.mqttPort), '127.0.0.1');
   afterwards(() => void socket.destroy());
@@ -267,7 +267,7 @@ describe('Start, port is taken', () => {
   test.each([
     ['MQTT_PORT', 'mqtt'],
     ['HTTP_PORT', 'http'],
-  ])('Start: the port of %s is taken: an error names the port; own exit code', async (name, which) => {
+  ])('Start: the port of %s is in use: exit code 71; the error names the setting', async (name, which) => {
     const { code, output } = await startOnTakenPort((taken) => ({
       [name]: taken[/** @type {'mqtt' | 'http'} */ (which)],
     }));

@@ -140,7 +140,7 @@ describe.each(DOCUMENTS)('%s', (file) => {
   const ids = new Map();
 
   test.each(stepsOf(read(file)))(
-    'Document, line $line: $title: the output is as the document shows',
+    'Documentation example, line $line: $title: the output is as the document shows',
     async ({ command, stop: lines, file: created, change }) => {
       if (created) {
         mkdirSync(dirname(join(clone.folder, created.path)), { recursive: true });
@@ -168,18 +168,18 @@ describe.each(DOCUMENTS)('%s', (file) => {
   );
 });
 
-test('Examples: output differs from the document: an error with both texts', () => {
+test('Documentation examples: output differs from the document: an error with both texts', () => {
   const [step] = stepsOf('```console\n$ echo one\none\n```');
   expect(() => compareOutput('two', step?.command?.expected ?? [])).toThrow(/expected:\none[\s\S]*was:\ntwo/);
 });
 
-test('Examples: output of a start: progress between the steps is removed, the lines after the last step stay', () => {
+test('Documentation examples: output of npm run dev: progress between the steps is removed, the lines after the last step stay', () => {
   expect(withoutProgress('boots: 1 s\n✓ database\nschema 001\nschema 002\n✓ schema\n\n  CQL  x\n')).toBe(
     '✓ database\n✓ schema\n\n  CQL  x\n',
   );
 });
 
-test('Examples: command over several lines, abbreviated id and gap in the output: parsed, and matched with the real id', () => {
+test('Documentation examples: command over several lines, abbreviated id and omitted output: parsed, and matched with the real output', () => {
   const steps = stepsOf(
     '```console\n$ curl x \\\n    -d \'[1,\n    2]\'\n{"id":"0a1b2c3d-…",…}\n$ true\n```',
   );

@@ -31,7 +31,7 @@ async function connect() {
 /** @param {string} sensor */
 const measurement = (sensor) => JSON.stringify({ sensor_id: sensor, ts: Date.now(), value: 1 });
 
-test('Message of 10 MB: published: becomes a dead letter, is counted, and its connection stays open', async () => {
+test('MQTT message of 10 MB: becomes a dead letter with code too_large, and its connection stays open', async () => {
   const [large, other] = [await connect(), await connect()];
   await large.publishAsync('iot/v1/large/measurements', Buffer.alloc(10 * MB, 0x20), { qos: 1 });
   expect(await readMetric(system, 'iot_ingest_oversized_total')).toBe(1);
@@ -42,7 +42,7 @@ test('Message of 10 MB: published: becomes a dead letter, is counted, and its co
   expect(large.connected).toBe(true);
 });
 
-test('Message of the maximum size: published: the sample is stored', async () => {
+test('MQTT message of MAX_MESSAGE_BYTES: the sample is stored, and no dead letter', async () => {
   const client = await connect();
   const text = measurement('t');
   const payload = text.padEnd(system.config.ingest.maxMessageBytes);
@@ -51,7 +51,7 @@ test('Message of the maximum size: published: the sample is stored', async () =>
   expect(await readDeadLetters(system, 'just-right')).toEqual([]);
 });
 
-test('Bad messages: 200 of 1 MB over four connections: each one becomes a dead letter, and memory is bounded', async () => {
+test('Dead letters: 200 invalid messages of 1 MB over four connections: each is stored, and memory is bounded', async () => {
   const before = usedBytes();
   let highest = 0;
   const payload = randomBytes(MB - 1024);
@@ -78,7 +78,7 @@ test('Bad messages: 200 of 1 MB over four connections: each one becomes a dead l
   await until(async () => (await readMetric(system, 'iot_ingest_unsettled_bytes')) === 0);
 });
 
-test('Dead letters: a device floods with bad messages: the number of its dead letters is bounded', async () => {
+test('Dead letters: a device floods with bad messages: about 1,000 an hour are stored, and other devices are not affected', async () => {
   const client = await connect();
   const began = Date.now();
   const sent = 1200;

@@ -11,7 +11,7 @@ const migrations = useMigrations();
 
 const newest = async () => (await readMigrations()).length;
 
-test('Migration: new keyspace: every table has its TTL, window and gc_grace; a second run changes nothing', async () => {
+test('Migration: new keyspace: tables have their TTL, compaction window and gc_grace_seconds; a second run changes no table', async () => {
   const settings = migrations.fresh({ BATCH_DAYS: '45', HISTORY_DAYS: '365' });
   const version = await newest();
   expect(await migrateDatabase(configOf(settings))).toEqual({ from: 0, to: version });
@@ -51,7 +51,7 @@ test.each([2, 5])('Migration: %i processes at once: one process migrates, the ot
   );
 });
 
-test('Migration: another process creates the keyspace: the migration waits for the keyspace, then creates its first table', async () => {
+test('Migration: another process creates the keyspace: the migration waits for the keyspace, then creates the first table', async () => {
   const { cql } = configOf(migrations.fresh());
   const first = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';
   const created = createFirst(migrations.admin(), cql.keyspace, [first]);
@@ -82,7 +82,7 @@ test('Migration: clock of the process is a day ahead: applied_at comes from the 
   }
 });
 
-test('Migration: an earlier run ended between two tables: the next run completes it', async () => {
+test('Migration: an earlier run ended between two tables: the next run creates the missing tables', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   const whole = await migrations.tablesOf(settings.CQL_KEYSPACE);
@@ -100,7 +100,7 @@ test('Migration: an earlier run ended between two tables: the next run completes
   expect(await migrations.tablesOf(settings.CQL_KEYSPACE)).toEqual(whole);
 });
 
-test('Migration: an earlier run ended after it added a column: the next run completes it', async () => {
+test('Migration: an earlier run ended after it added a column: the next run completes the migration', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   const whole = await migrations.tablesOf(settings.CQL_KEYSPACE);
@@ -112,15 +112,15 @@ test('Migration: an earlier run ended after it added a column: the next run comp
 });
 
 test.each([
-  ['a change of HISTORY_DAYS broke off, and the setting has its old value again', []],
+  ['a change of HISTORY_DAYS was interrupted, and the setting has its old value again', []],
   [
-    'the first migration broke off after some tables, and HISTORY_DAYS has changed',
+    'the first migration was interrupted, and HISTORY_DAYS has changed',
     [
       "DELETE FROM schema_version WHERE part = 'millrace' AND version > 7",
       "DELETE latest_groups, batch_days, history_days FROM installation WHERE part = 'millrace' IF EXISTS",
     ],
   ],
-])('Migration: %s: each table gets its TTL', async (_, statements) => {
+])('Migration: %s: each table gets the TTL of the setting', async (_, statements) => {
   const settings = migrations.fresh({ HISTORY_DAYS: '365' });
   const { CQL_KEYSPACE: keyspace } = settings;
   await migrateDatabase(configOf(settings));
@@ -136,7 +136,7 @@ test.each([
   expect(await migrations.tablesOf(keyspace)).toEqual(whole);
 });
 
-test('Migration: devices were registered before the index of sites: the migration adds them to the index', async () => {
+test('Migration: devices were registered before the index device_by_site existed: the migration adds the devices to the index', async () => {
   const settings = migrations.fresh();
   const { CQL_KEYSPACE: keyspace } = settings;
   await migrateDatabase(configOf(settings));
@@ -155,7 +155,7 @@ test('Migration: devices were registered before the index of sites: the migratio
   expect(rows.map(({ site, grp, stamp }) => [site, grp, Number(stamp)])).toEqual([['Oslo', 3, 7]]);
 });
 
-test('Migration: a dead process holds the lock: the migration reports it, and waits until the lock is gone', async () => {
+test('Migration: a dead process holds the schema lock: the migration names the process, and waits until the lock is gone', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   await migrations.execute(
@@ -173,7 +173,7 @@ test('Migration: a dead process holds the lock: the migration reports it, and wa
   expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining(message) });
 });
 
-test('Migration: another process took over the lock: the migration stops, and the lock keeps its new owner', async () => {
+test('Migration: another process took over the schema lock: the migration stops, and the lock keeps its new owner', async () => {
   const config = configOf(migrations.fresh());
   const { cql } = config;
   await migrateDatabase(config);
@@ -191,7 +191,7 @@ test('Migration: another process took over the lock: the migration stops, and th
   expect(rows.map(({ lock_owner: owner }) => owner)).toEqual(['another']);
 });
 
-test('Migration: keyspace of version 0.1: refused, and nothing is changed', async () => {
+test('Migration: keyspace of Millrace 0.1: exit code 73, and no table changes', async () => {
   const settings = migrations.fresh();
   await migrateDatabase(configOf(settings));
   await migrations.execute(

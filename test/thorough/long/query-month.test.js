@@ -45,7 +45,7 @@ const samplesOf = (seed, hour) =>
   [0, 1, 2, 3].map((quarter) => Math.round(1000 * Math.sin(seed + hour / 7 + quarter)) / 10);
 
 test(
-  `Query: ${DEVICES * SENSORS} sensors of a site, hourly for a month, one request: equals a brute-force computation`,
+  `GET /query: ${DEVICES * SENSORS} sensors of a site, hourly for a month: the answer equals a computation from all samples`,
   async () => {
     const names = Array.from({ length: SENSORS }, (_, index) => `s${index}`);
     for (let device = 0; device < DEVICES; device++) {

@@ -15,7 +15,7 @@ describe('Start, setting differs from the database', () => {
     ['LATEST_GROUPS', '8'],
     ['BATCH_DAYS', '40'],
     ['HISTORY_DAYS', '400'],
-  ])('Start: %s differs from the database: start fails; the error names the setting', async (name, value) => {
+  ])('Start: %s differs from the database: exit code 73, and the error names it', async (name, value) => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const { code, output } = await migrations.run('api/index.js', { ...settings, [name]: value });
@@ -24,7 +24,7 @@ describe('Start, setting differs from the database', () => {
     expect(output).toContain(`${name} is ${value} here and `);
   });
 
-  test('npm run migrate: settings differ from the database: changes the retention, also of the tables, and never the groups', async () => {
+  test('npm run migrate: settings differ from the database: changes the retention of the tables, and never the number of groups', async () => {
     const settings = migrations.fresh();
     await migrateDatabase(configOf(settings));
     const changed = { ...settings, BATCH_DAYS: '90', HISTORY_DAYS: '400' };
@@ -57,14 +57,14 @@ describe('Start, setting differs from the database', () => {
 });
 
 describe('Start, schema is unusable', () => {
-  test('Start, schema is unusable: no schema: the error names the command', async () => {
+  test('Start: keyspace does not exist: exit code 73, and the error names npm run migrate', async () => {
     const { code, output } = await migrations.run('api/index.js', migrations.fresh());
     expect(code).toBe(73);
     expect(output.trim().split('\n')).toHaveLength(1);
     expect(output).toContain('npm run migrate');
   });
 
-  test('Start, schema is unusable: keyspace without tables, older version, newer version: the error names the action', async () => {
+  test('Start: keyspace without tables, with an older or a newer schema: exit code 73, and the error names the action', async () => {
     const settings = migrations.fresh();
     const { CQL_KEYSPACE: keyspace } = settings;
     await migrations.execute(
@@ -91,7 +91,7 @@ describe('Start, schema is unusable', () => {
 
 describe('Start, database is unreachable', () => {
   test.each(/** @type {const} */ (['api/index.js', 'api/commands/migrate.js']))(
-    'Start of %s: wrong data center or closed port: the output is one sentence that names the setting',
+    'Start of %s: wrong data center or closed port: the output is one line that names the setting',
     async (script) => {
       const settings = migrations.fresh();
       const wrongDc = await migrations.run(script, { ...settings, CQL_LOCAL_DC: 'elsewhere' });
@@ -112,7 +112,7 @@ describe('Start, database is unreachable', () => {
     },
   );
 
-  test('Start, database is unreachable: wrong password: the output is one sentence; the right password is accepted', async () => {
+  test('npm run migrate: wrong password of the database: exit code 78, and one line that names the settings', async () => {
     const engine = await startTestEngine({ auth: true });
     try {
       const settings = {
@@ -138,7 +138,7 @@ describe('Start, database is unreachable', () => {
     }
   });
 
-  test('Start, database is unreachable: connect() fails: no handle stays open, and the process ends by itself', async () => {
+  test('Cassandra session: connect() fails: no handle stays open, so the process ends by itself', async () => {
     const script = `
       import { connect } from './api/store/connect.js';
       import { readSettings } from './common/settings/index.js';

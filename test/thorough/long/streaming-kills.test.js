@@ -81,7 +81,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('Streaming out: ingest and Kafka are killed under load: no sample below the watermark is missing, and order is kept', async () => {
+test('Streaming to Kafka: ingest and Kafka are killed under load: no sample below the watermark is missing, and order is kept', async () => {
   let api = await start();
   const simulator = startSimulator([
     ...['--broker', api.mqttUrl, '--devices', DEVICES, '--sensors', '3', '--seed', '7', '--interval', '50ms'],
@@ -135,7 +135,7 @@ test('Streaming out: ingest and Kafka are killed under load: no sample below the
   console.log(`${result.acknowledged} samples acknowledged, ${result.stored} in the topic`);
 });
 
-test('GET /changes: the serving process is killed while a client reads: the client gets exactly the samples of the ledger', async () => {
+test('GET /changes: the HTTP process is killed repeatedly while a client reads: the client gets exactly the sent samples', async () => {
   /** @type {Map<string, number[]>} values by device, sensor and instant */
   const read = new Map();
   let cursor = new Date(Date.now() - 2 * HOUR_MS).toISOString();

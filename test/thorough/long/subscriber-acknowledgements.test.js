@@ -34,7 +34,7 @@ async function startBetweenWires(settings, periods) {
   return { cql, wire, system, client };
 }
 
-test('Acknowledgements: one commit is delayed: later messages are committed, and all are acknowledged in order', async () => {
+test('Subscriber: the commit of one message is delayed: later messages are committed, and PUBACKs are sent in order', async () => {
   const { cql, wire, system, client } = await startBetweenWires();
 
   // The answer to the first message is held. The later messages are committed.
@@ -57,7 +57,7 @@ test('Acknowledgements: one commit is delayed: later messages are committed, and
   expect(acknowledged).toEqual(delivered);
 });
 
-test('Acknowledgements: connection breaks: the broker sends the messages again, and they are acknowledged', async () => {
+test('Subscriber: connection breaks before the commit: the broker sends the messages again, and each is acknowledged', async () => {
   const { cql, wire, system, client } = await startBetweenWires();
   cql.hold(writesSamples);
   await publishValues(client, 'd', [1, 2, 3]);
@@ -73,7 +73,7 @@ test('Acknowledgements: connection breaks: the broker sends the messages again, 
   expect(await storedValues(system, 'd')).toEqual([0, 1, 2, 3]);
 });
 
-test('Backpressure: unsettled bytes reach their limit: ingest stops reading, and later stores everything', async () => {
+test('Subscriber: database hangs, and unacknowledged bytes reach their limit: ingest stops reading, and later stores every sample', async () => {
   const { cql, wire, system, client } = await startBetweenWires();
   cql.hold(writesSamples);
   // 40 MB; 16 MB may be unsettled.
@@ -94,9 +94,9 @@ test('Backpressure: unsettled bytes reach their limit: ingest stops reading, and
 });
 
 test.each([
-  ['many messages, the most that the broker may have unacknowledged', 600, 0],
-  ['large messages, so that nothing more is read', 30, 1_000_000],
-])('Subscriber: database hangs for four keepalives, %s: no connection is lost', async (_, count, bytes) => {
+  ['600 small messages', 600, 0],
+  ['30 large messages', 30, 1_000_000],
+])('Subscriber: database hangs for four keepalives, %s: MQTT connection stays', async (_, count, bytes) => {
   // Few requests run at a time. If dozens time out, the driver marks the database as down.
   const { cql, wire, system, client } = await startBetweenWires(
     { INGEST_MAX_IN_FLIGHT: '8' },
@@ -119,7 +119,7 @@ test.each([
   await until(async () => (await storedValues(system, 'd')).length === count + 1);
 });
 
-test('Stop of ingest: messages wait: accepted ones are acknowledged, and the rest stays in the session', async () => {
+test('Subscriber: process stops during commits: accepted messages are acknowledged, and later messages stay in the MQTT session', async () => {
   const cql = await startCql();
   const wire = await startWire();
   const settings = { MQTT_URL: wire.url, CQL_CONTACT_POINTS: cql.contactPoint };

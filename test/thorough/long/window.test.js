@@ -27,7 +27,7 @@ async function startNarrow() {
   return { wire, system, device };
 }
 
-test('Congestion window: messages wait: those of one device and hour share a row, those of other devices and hours do not', async () => {
+test('Congestion window: messages wait for a permit: waiting messages of the same device and hour share one row', async () => {
   const { wire, system, device } = await startNarrow();
   // The present hour stays in time for nearly two hours, and an hour two hours ago is always late. In the five minutes between,
   // an hour becomes late.
@@ -64,7 +64,7 @@ test('Congestion window: messages wait: those of one device and hour share a row
   expect(await system.all(`/devices/two/sensors/s/measurements?from=${base}&order=asc`)).toHaveLength(6);
 });
 
-test('Congestion window: one request at a time, five requests for each message: all messages are stored', async () => {
+test('Congestion window: one request at a time, and five requests for each message: all samples are stored', async () => {
   const { system, device } = await startNarrow();
   const base = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
   const hours = [1, 2, 3, 4, 5].map((hour) => base - hour * HOUR_MS);
@@ -84,7 +84,7 @@ test('Congestion window: one request at a time, five requests for each message: 
   expect(await readMetric(system, 'iot_ingest_in_flight')).toBe(0);
 });
 
-test('Congestion window: more requests than permits: the size of the window follows the answers of the database', async () => {
+test('Congestion window: more requests than permits: the size of the window changes', async () => {
   const system = await startTestSystem();
   afterwards(() => system.stop());
   const device = await connectDevice(system);

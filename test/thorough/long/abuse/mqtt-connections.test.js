@@ -71,7 +71,7 @@ async function connectMqtt(client, clientId) {
   await until(() => client.received() === CONNACK);
 }
 
-test('MQTT connections: a flood without CONNECT: only connections of its address are closed, the oldest first', async () => {
+test('MQTT connections: a flood without CONNECT: only connections of the same address are closed, the oldest first', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 50, withinMs: NEVER_MS });
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`);
   afterwards(() => device.endAsync(true));
@@ -91,7 +91,7 @@ test('MQTT connections: a flood without CONNECT: only connections of its address
   expect(broken).toBe(0);
 });
 
-test('MQTT connections: connected devices: do not count as connections without CONNECT', async () => {
+test('MQTT connections: limit for connections without CONNECT: connected devices do not count', async () => {
   const { port, refused } = await startBroker({ connections: 1000, pending: 10, withinMs: 1000 });
   stopTime();
   const fleet = await tcpClients.flood(10, port);
@@ -107,10 +107,10 @@ test('MQTT connections: connected devices: do not count as connections without C
 });
 
 test.each([
-  ['sends nothing', Buffer.alloc(0)],
-  ['sends half a CONNECT, a byte at a time', connectBytes({ clientId: 'x'.repeat(10_000) })],
-  ['sends a CONNECT that is refused, and stays', Buffer.from('100c00044d5154540502003c00000000', 'hex')],
-])('MQTT connection: the client %s: closed after the time limit of CONNECT', async (_, bytes) => {
+  ['sends no byte', Buffer.alloc(0)],
+  ['sends CONNECT too slowly', connectBytes({ clientId: 'x'.repeat(10_000) })],
+  ['stays after its CONNECT is refused', Buffer.from('100c00044d5154540502003c00000000', 'hex')],
+])('MQTT connection: the client %s: closed after the time limit for CONNECT', async (_, bytes) => {
   const { port, clients } = await startBroker({ connections: 1000, pending: 50, withinMs: 300 });
   stopTime();
   const client = await tcpClients.open(port);
@@ -125,7 +125,7 @@ test.each([
   expect(clients()).toBe(0);
 });
 
-test('MQTT connections: unfinished TLS handshakes: count as connections without CONNECT; a connected device does not', async () => {
+test('MQTT connections: unfinished TLS handshakes: limited like connections without CONNECT; a connected device stays connected', async () => {
   const { cert, key, authority } = await certificates.make();
   const logger = pino({ level: 'silent' });
   const tls = new OwnCertificate({ purpose: 'mqtt', files: { cert, key }, everyMs: NEVER_MS, logger });
@@ -144,7 +144,7 @@ test('MQTT connections: unfinished TLS handshakes: count as connections without 
   await device.publishAsync('iot/v1/d/measurements', 'x', { qos: 1 });
 });
 
-test('MQTT connections: the limit is reached: each further connection is closed, until another one ends', async () => {
+test('MQTT connections: limit for all connections is reached: each further connection is closed until a connected device leaves', async () => {
   const { port, refused } = await startBroker({ connections: 20, pending: 20, withinMs: NEVER_MS });
   const fleet = await tcpClients.flood(20, port);
   for (const [index, device] of fleet.entries()) await connectMqtt(device, `device-${index}`);
@@ -160,7 +160,7 @@ test('MQTT connections: the limit is reached: each further connection is closed,
   });
 });
 
-test('MQTT connections: 5,000 without CONNECT: 4,096 stay open, and a device is served', async () => {
+test('MQTT connections: 5,000 connections without CONNECT: at most 4,096 stay open, and a device can connect', async () => {
   const { port, refused } = await startBroker({ connections: 20_000, pending: 4096, withinMs: NEVER_MS });
   const floods = await Promise.all(
     ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'].map((from) => tcpClients.flood(1250, port, from)),
@@ -171,15 +171,10 @@ test('MQTT connections: 5,000 without CONNECT: 4,096 stay open, and a device is 
 });
 
 test.each([
-  ['CONNECT of 256 MB', '10ffffff7f', Buffer.alloc(0), 1],
-  ['SUBSCRIBE of 256 MB', '82ffffff7f', connectBytes({ clientId: 'd' }), 1],
-  [
-    'a length of more than four bytes, which is malformed',
-    '32ffffffffff',
-    connectBytes({ clientId: 'd' }),
-    0,
-  ],
-])('MQTT packet: %s: the connection is closed after the header', async (_, header, before, oversized) => {
+  ['CONNECT with a length of 256 MB', '10ffffff7f', Buffer.alloc(0), 1],
+  ['SUBSCRIBE with a length of 256 MB', '82ffffff7f', connectBytes({ clientId: 'd' }), 1],
+  ['a malformed length of more than four bytes', '32ffffffffff', connectBytes({ clientId: 'd' }), 0],
+])('MQTT packet: %s: the connection closes after the header', async (_, header, before, oversized) => {
   const { port, metrics } = await startBroker();
   const client = await tcpClients.open(port);
   client.socket.write(before);
@@ -189,7 +184,7 @@ test.each([
   expect((await metrics.oversized.get()).values[0]?.value).toBe(oversized);
 });
 
-test('MQTT CONNECT: size of the last will: the largest will is accepted; a CONNECT of more than 96 KiB closes the connection', async () => {
+test('MQTT CONNECT: last will of 65,000 bytes: accepted; a CONNECT of more than 96 KiB closes the connection', async () => {
   const { port } = await startBroker();
   const will = { topic: 'iot/v1/d/status', payload: Buffer.alloc(65_000, 32), qos: /** @type {const} */ (1) };
   const device = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, { will });

@@ -103,14 +103,14 @@ test.each(
     ],
     ['CONNECT with 10,000 SUBSCRIBE', SUBACK_BYTES, (floods) => floods.subscribeAtOnce(4, 10_000)],
   ]),
-)('MQTT flood: %s in one write: one turn of the loop answers a bounded part', async (_, bytes, flood) => {
+)('MQTT flood: %s in one write: a turn of the event loop answers a bounded part', async (_, bytes, flood) => {
   const { floods, answered } = await startBroker();
   const largest = await largestStep(answered, () => flood(floods));
   expect(largest).toBeGreaterThan(0);
   expect(largest / bytes).toBeLessThanOrEqual(TURN_PACKETS);
 });
 
-test('MQTT flood: 2,000 connections with a last will break at once: one turn of the event loop handles a bounded part', async () => {
+test('MQTT flood: 2,000 connections with a last will break at once: a turn of the event loop publishes a bounded part', async () => {
   const { floods, clients, messages } = await startBroker();
   const breakOff = await floods.prepareWills(2000);
   expect(clients()).toBe(2000);

@@ -39,7 +39,7 @@ test.each([
   ['a bare line feed after a chunk size', post('Transfer-Encoding: chunked', `2;\n{}\r\n0\r\n\r\n${HIDDEN}`)],
   ['a chunk with an enormous size', post('Transfer-Encoding: chunked', `fffffffffffffffff\r\n${HIDDEN}`)],
   ['a NUL in a header', post('X-A: a\u0000b\r\nContent-Length: 2', `{}${HIDDEN}`)],
-])('HTTP request: hides a second one behind %s: an error, and the connection closes', async (_, bytes) => {
+])('HTTP request smuggling: a second request behind %s: the only answer is 4xx', async (_, bytes) => {
   const received = await sendBytes(bytes);
   expect(received.match(/^HTTP\/1\.1 /gm)).toHaveLength(1);
   expect(received).toMatch(/^HTTP\/1\.1 4\d\d /);
@@ -50,7 +50,7 @@ test.each([
   ['chunks without end', post('Transfer-Encoding: chunked', '2\r\n[{'), '5\r\n     \r\n'],
   ['an extension of a chunk without end', post('Transfer-Encoding: chunked', '2;x='), 'x'.repeat(5)],
   ['a body shorter than its length', post('Content-Length: 500000', '[{'), '     '],
-])('HTTP request: %s: the connection ends after the time limit of a request', async (_, head, drop) => {
+])('HTTP request with %s: an error after the time limit for requests', async (_, head, drop) => {
   // All other requests of this file have the usual time limit, so a busy machine does not end them.
   const impatient = await startTestSystem({ periods: { request: 1000 } });
   afterwards(() => impatient.stop());
@@ -61,7 +61,7 @@ test.each([
   await until(async () => (await readMetric(impatient, 'iot_ingest_submitted_bytes')) === 0);
 });
 
-test('Registration: devices with invented names: at most AUTO_REGISTER_MAX are registered, over MQTT and HTTP together', async () => {
+test('Device registration: devices with invented names: at most AUTO_REGISTER_MAX are registered, over MQTT and HTTP together', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
   const measurement = JSON.stringify({ sensor_id: 't', ts: Date.now(), value: 1 });
@@ -87,7 +87,7 @@ test('Registration: devices with invented names: at most AUTO_REGISTER_MAX are r
   expect((await system.get('/devices/made-up-0')).sensors).toHaveLength(1);
 });
 
-test('DNS rebinding: the name of another site points to this host: its page gets no stream and posts nothing', async () => {
+test('DNS rebinding: Host and Origin of another site: every request gets 421', async () => {
   const headers = { host: 'rebound.example:8080', origin: 'http://rebound.example:8080' };
   for (const [method, path] of [
     ['GET', '/api/v1/stream'],
@@ -106,7 +106,7 @@ test.each([
   'toString',
   '__proto__[polluted]',
   'constructor[prototype][polluted]',
-])('HTTP parameter %s: refused as unknown, and nothing changes', async (name) => {
+])('HTTP parameter %s: 400 bad_parameter, and Object.prototype does not change', async (name) => {
   const answer = await send(system.httpUrl, `/api/v1/devices?${encodeURIComponent(name)}=1`);
   expectProblem(answer, 400, 'bad_parameter');
   expect(/** @type {any} */ ({}).polluted).toBeUndefined();
@@ -123,7 +123,7 @@ const NAMES = [
 ];
 
 test.each(NAMES)(
-  'CSV export: the device is named %j: one safe file name, and only times and numbers in the cells',
+  'CSV export: the device is named %j: the file name is safe, and cells have only times and numbers',
   async (device) => {
     const path = `/api/v1/measurements?device=${encodeURIComponent('made-up-1')}`;
     const birth = await mqtt.connectAsync(system.mqttUrl);

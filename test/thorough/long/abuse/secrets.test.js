@@ -85,7 +85,7 @@ test('Secrets: answers and metrics of the API: contain no secret', async () => {
   expect(found(text)).toEqual([]);
 });
 
-test('Secrets: simulator with a right and a wrong password: output and command line contain no secret', async () => {
+test('Secrets: simulator runs with a right and a wrong password: output and command line contain no secret', async () => {
   const flags = ['--broker', api.mqttUrl, '--devices', '1', '--interval', '100ms', '--batch', '100ms'];
   const right = startSimulator([...flags, '--duration', '2s'], {
     MQTT_USERNAME: 'installation',
@@ -106,7 +106,7 @@ test('Secrets: simulator with a right and a wrong password: output and command l
   expect(found((await wrong.ended).output)).toEqual([]);
 });
 
-test('Secrets: log at any level: contains no secret; a crafted client id adds no log line', async () => {
+test('Secrets: log at any level: contains no secret; a client id with line breaks adds no log line', async () => {
   const forged = 'x\n{"level":60,"msg":"forged"}\u001b[2J\r';
   const good = { username: 'installation', password: SECRETS.MQTT_PASSWORD, reconnectPeriod: 0 };
   await expect(
@@ -128,7 +128,7 @@ test('Secrets: log at any level: contains no secret; a crafted client id adds no
 
 test.each([
   ['a wrong setting', { ...settings, HTTP_PORT: 'x' }],
-  ['the database does not answer', { ...settings, CQL_CONTACT_POINTS: '127.0.0.1:1' }],
+  ['an unreachable database', { ...settings, CQL_CONTACT_POINTS: '127.0.0.1:1' }],
   [
     'a password in the broker URL',
     { ...settings, MQTT_URL: `mqtt://installation:${SECRETS.MQTT_PASSWORD}@127.0.0.1:1` },
@@ -137,7 +137,7 @@ test.each([
     'a URL with an unknown scheme',
     { ...settings, LOG_LEVEL: 'none', MQTT_URL: `x://${SECRETS.MQTT_PASSWORD}` },
   ],
-])('Secrets: start fails, %s: the output contains no secret', async (_, wrong) => {
+])('Secrets: start fails because of %s: the output contains no secret', async (_, wrong) => {
   const command = startCommand('api/index.js', wrong);
   // A process that retries has logged its error by then.
   await until(() => !command.running() || /"level":[456]0/.test(command.output()));

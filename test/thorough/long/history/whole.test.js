@@ -11,17 +11,17 @@ const faultsOf = useStoredSimulations();
 const memoryFaultsOf = useMemorySimulations();
 
 test.each(Array.from({ length: RUNS }, (_, run) => run))(
-  'History: real database, simulation %p: exactly the acknowledged samples are read',
+  'Packed history: real database, random simulation %p: exactly the acknowledged samples are read',
   async (run) => {
     expect(await faultsOf(run)).toEqual([]);
   },
 );
 
-test('History: real database without late rows: a simulation detects the missing samples', async () => {
+test('Packed history: real database, ingest does not record late samples: a random simulation detects missing samples', async () => {
   const mistake = MISTAKES['ingest writes no late rows'] ?? {};
   expect(await firstFaults(faultsOf, mistake, RUNS)).not.toEqual([]);
 });
 
-test(`History: ${MEMORY_RUNS} simulations in memory: exactly the acknowledged samples are read`, async () => {
+test(`Packed history: ${MEMORY_RUNS} random simulations in memory: exactly the acknowledged samples are read`, async () => {
   for (let run = 0; run < MEMORY_RUNS; run++) expect(await memoryFaultsOf(run)).toEqual([]);
 }, 600_000);

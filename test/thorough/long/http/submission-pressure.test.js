@@ -66,7 +66,7 @@ const isSamples = (/** @type {WireRequest} */ { statements }) =>
 const unsettled = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_unsettled_bytes');
 const held = (/** @type {TestSystem} */ system) => readMetric(system, 'iot_ingest_submitted_bytes');
 
-test('HTTP submission: database does not answer: posts wait for their commit, and a further post gets 429 busy', async () => {
+test('POST /measurements: database does not answer: posts wait for their commit, and a further post gets 429 busy', async () => {
   const system = await startSystem();
   expect((await post(system, 0)).status).toBe(200);
   cql.hold(({ kind }) => kind !== 'query');
@@ -90,7 +90,7 @@ test('HTTP submission: database does not answer: posts wait for their commit, an
   await until(async () => (await unsettled(system)) === 0);
 });
 
-test('HTTP submission: client disconnects during the commit: its bytes are released', async () => {
+test('POST /measurements: client disconnects during the commit: the bytes of its body are released', async () => {
   const system = await startSystem();
   await post(system, 0);
   cql.hold(isSamples);
@@ -111,7 +111,7 @@ test('HTTP submission: client disconnects during the commit: its bytes are relea
   expect((await system.get('/devices/d/sensors/t')).value).toBe(1);
 });
 
-test('HTTP submission: slow senders: their bytes are bounded, and released for the next sender', async () => {
+test('POST /measurements: many slow bodies: a further body gets 429 busy until a sender disconnects', async () => {
   const system = await startSystem();
   const bodyBytes = system.config.ingest.maxMessageBytes;
   const slow = [];
@@ -132,7 +132,7 @@ test('HTTP submission: slow senders: their bytes are bounded, and released for t
   await until(async () => (await held(system)) === 0);
 });
 
-test('HTTP submission: body does not arrive in time: 408, and the connection closes', async () => {
+test('POST /measurements: body does not arrive in time: 408 too_slow, and the connection closes', async () => {
   const system = await startSystem({ request: 300 });
   const { socket, answer } = await announceBody(system, 1000);
   const closed = once(socket, 'close');
@@ -144,7 +144,7 @@ test('HTTP submission: body does not arrive in time: 408, and the connection clo
   await until(async () => (await post(system, 1)).status === 200);
 });
 
-test('HTTP submission: body is cut off: nothing is stored', async () => {
+test('POST /measurements: client disconnects before the end of the body: no measurement is stored', async () => {
   const system = await startSystem();
   const { socket } = await announceBody(system, 1000);
   await until(async () => (await held(system)) > 0);
@@ -153,7 +153,7 @@ test('HTTP submission: body is cut off: nothing is stored', async () => {
   expect((await system.fetch('/devices/slow')).status).toBe(404);
 });
 
-test('HTTP submission: process stops while a post waits for its commit: 503, or the connection closes', async () => {
+test('POST /measurements: process stops while a post waits for its commit: 503, or the connection closes', async () => {
   const system = await startSystem();
   await post(system, 0);
   cql.hold(isSamples);
