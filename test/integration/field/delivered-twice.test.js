@@ -51,7 +51,7 @@ test.each([
     (/** @type {number} */ value) => JSON.stringify({ sensor_id: 't', ts: FIRST_TS + value, value }),
   ],
 ])(
-  'QoS 2 measurement %s: connection is cut after any packet: each value is stored once, in order',
+  'QoS 2 measurement %s: connection breaks after random packets of the handshake: each value is stored once, in order',
   async (_, kind, payload) => {
     const [cuts = []] = fc.sample(
       fc.array(fc.array(fc.constantFrom(...CUTS), { maxLength: 3 }), {
@@ -95,13 +95,13 @@ describe('Each clause of MQTT 3.1.1, without a time', () => {
     expect(new Set(values)).toEqual(new Set([7]));
   });
 
-  test('Measurement without a time: QoS 1 connection is cut after PUBLISH: each value is stored at least once', async () => {
+  test('QoS 1 measurement without a time: connection breaks after each PUBLISH: each value is stored at least once', async () => {
     const cuts = Array.from({ length: 20 }, () => /** @type {Cut[]} */ (['publish']));
     await sendAll('twice-qos1', 1, cuts, () => 1);
     expect(new Set(await valuesOf('twice-qos1'))).toEqual(new Set(cuts.keys()));
   });
 
-  test('Measurement without a time: client lost its state and reuses packet ids: its values are stored as new', async () => {
+  test('QoS 2 measurement without a time: client lost its state and uses a packet id again: the value is stored as a new one', async () => {
     const device = 'twice-reboot';
     await sendAll(
       device,

@@ -34,7 +34,7 @@ const WRONG = [
 const numbered = WRONG.map(([title, path, payload], index) => [title, index, path, payload]);
 
 describe('A payload that is no UTF-8: refused as malformed, and nothing of it is stored', () => {
-  test.each(numbered)('Payload not in UTF-8: %s: refused as malformed', async (_, index, path, payload) => {
+  test.each(numbered)('Payload not in UTF-8: %s: a malformed dead letter', async (_, index, path, payload) => {
     const device = `text-${index}`;
     // A status needs a registered device.
     if (path === 'status') await client.publish(`iot/v1/${device}/birth`, '{"sensors":[]}');
