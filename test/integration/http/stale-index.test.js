@@ -31,7 +31,7 @@ test.each(
     ['name', 'left', 'right'],
     ['site', 'Oslo', 'Bergen'],
   ]),
-)('Sensor index: %s of a sensor changes: only the new value finds it', async (column, before, after) => {
+)('Sensor index: %s of a sensor changes: only its new value finds the sensor', async (column, before, after) => {
   const birth = (/** @type {string} */ term) =>
     device.birth(`mover-${column}`, {
       session: Date.now() + ahead,
@@ -84,7 +84,7 @@ test('Device index: site of a device changes: only the new site finds the device
   expect(await system.all('/devices?site=Depot')).toHaveLength(1);
 });
 
-test('Sensor index: a page has stale rows: the page is short, and the next one continues after them', async () => {
+test('Sensor index: first rows of a page are outdated: the page is short, and the next page continues after them', async () => {
   const sensors = (/** @type {string} */ type) =>
     Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));
   await device.birth('changing', { sensors: sensors('Before') });
@@ -93,7 +93,7 @@ test('Sensor index: a page has stale rows: the page is short, and the next one c
   expect(rest.map(({ name }) => name).sort()).toEqual(['s8', 's9']);
 });
 
-test('Sensor index: row is rewritten while its old version is removed: the new row stays', async () => {
+test('Sensor index: row is written again while its old version is removed: the new row stays', async () => {
   const index = createSensorIndex(createSession(await system.openDatabase(), () => {}));
   const [deviceId, sensorId] = [
     '10000000-0000-4000-8000-000000000001',
