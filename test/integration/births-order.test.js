@@ -46,19 +46,22 @@ test.each([
   'measurement, status, birth',
   'status, birth, measurement',
   'birth, status, measurement',
-])('Device birth: messages arrive in the order %s: the device and its sensor have the names of the birth', async (order) => {
-  const session = Date.now() - 60 * SECOND_MS;
-  const device = order.replaceAll(/\W+/g, '-');
-  for (const kind of order.split(', ')) await MESSAGES[kind]?.(device, session);
-  expect(await system.get(`/devices/${device}`)).toMatchObject({
-    name: 'A lamp',
-    site: 'Hall',
-    online: true,
-  });
-  expect(await latest(device)).toEqual([
-    expect.objectContaining({ device: 'A lamp', name: 'warmth', type: 'T', site: 'Hall' }),
-  ]);
-});
+])(
+  'Device birth: messages arrive in the order %s: the device and its sensor have the names of the birth',
+  async (order) => {
+    const session = Date.now() - 60 * SECOND_MS;
+    const device = order.replaceAll(/\W+/g, '-');
+    for (const kind of order.split(', ')) await MESSAGES[kind]?.(device, session);
+    expect(await system.get(`/devices/${device}`)).toMatchObject({
+      name: 'A lamp',
+      site: 'Hall',
+      online: true,
+    });
+    expect(await latest(device)).toEqual([
+      expect.objectContaining({ device: 'A lamp', name: 'warmth', type: 'T', site: 'Hall' }),
+    ]);
+  },
+);
 
 test('Device birth: an earlier birth is delivered again after the newest: the device keeps the name and site of the newest birth', async () => {
   const session = Date.now() - 60 * SECOND_MS;

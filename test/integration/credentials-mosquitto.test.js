@@ -116,14 +116,17 @@ test.each([
   ['+', [idOf('+')], ['pump', idOf('pump')]],
   ['gateway', ['gateway', 'sheep', idOf('sheep'), idOf('+')], ['pump', idOf('pump')]],
   ['plant/edge', [idOf('plant/edge')], ['plant', 'edge']],
-])('Mosquitto with generated files: account %s: may publish for the devices %j, and not for %j', async (account, own, others) => {
-  for (const device of own) {
-    expect(await isAccepted(await connect(account), measurements(device))).toBe(true);
-  }
-  for (const topic of [...others.map(measurements), 'iot/live/x', 'spBv1.0/plant/NDATA/other']) {
-    expect(await isAccepted(await connect(account), topic)).toBe(false);
-  }
-});
+])(
+  'Mosquitto with generated files: account %s: may publish for the devices %j, and not for %j',
+  async (account, own, others) => {
+    for (const device of own) {
+      expect(await isAccepted(await connect(account), measurements(device))).toBe(true);
+    }
+    for (const topic of [...others.map(measurements), 'iot/live/x', 'spBv1.0/plant/NDATA/other']) {
+      expect(await isAccepted(await connect(account), topic)).toBe(false);
+    }
+  },
+);
 
 test('Mosquitto: mapped topics: device publishes on its own topics only, and the installation account receives all', async () => {
   const operator = await connect('operator');

@@ -39,30 +39,36 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
   ['a SenML version to come', '[{"bver":11,"n":"t","v":1}]', 'malformed'],
 ]);
 
-test.each(WHOLE)('Invalid MQTT payload: %s: one dead letter holds the message with its error code', async (_, payload, code) => {
-  const device = newDevice();
-  await publish(device, payload);
-  expect(await readDeadLetters(system, device)).toEqual([
-    {
-      topic: `iot/v1/${device}/measurements`,
-      device,
-      size: payload.length,
-      sha256: createHash('sha256').update(payload).digest(),
-      payload: Buffer.from(payload).subarray(0, 65_536),
-      codes: { [code]: 1 },
-      refused: [{ index: -1, code, path: expect.any(String), rule: expect.stringMatching(/\w/) }],
-    },
-  ]);
-});
+test.each(WHOLE)(
+  'Invalid MQTT payload: %s: one dead letter holds the message with its error code',
+  async (_, payload, code) => {
+    const device = newDevice();
+    await publish(device, payload);
+    expect(await readDeadLetters(system, device)).toEqual([
+      {
+        topic: `iot/v1/${device}/measurements`,
+        device,
+        size: payload.length,
+        sha256: createHash('sha256').update(payload).digest(),
+        payload: Buffer.from(payload).subarray(0, 65_536),
+        codes: { [code]: 1 },
+        refused: [{ index: -1, code, path: expect.any(String), rule: expect.stringMatching(/\w/) }],
+      },
+    ]);
+  },
+);
 
 test.each([
   ['{"sensor_id":"","value":1}', 1],
   ['[{"n":"","v":1},{"n":"","v":2,"t":1}]', 2],
-])('Invalid MQTT payload: sensor name is empty in %s: one dead letter counts the refused measurements', async (payload, refused) => {
-  const device = newDevice();
-  await publish(device, payload);
-  expect(await readDeadLetters(system, device)).toMatchObject([{ codes: { bad_id: refused } }]);
-});
+])(
+  'Invalid MQTT payload: sensor name is empty in %s: one dead letter counts the refused measurements',
+  async (payload, refused) => {
+    const device = newDevice();
+    await publish(device, payload);
+    expect(await readDeadLetters(system, device)).toMatchObject([{ codes: { bad_id: refused } }]);
+  },
+);
 
 /** Wrong measurements as JSON, with the error code. @type {[string, string, string][]} */
 const SINGLE = [

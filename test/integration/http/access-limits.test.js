@@ -106,13 +106,16 @@ test('Security headers: HTTP request with too many header bytes: the 431 answer 
   expect(answer.headers['strict-transport-security']).toBeUndefined();
 });
 
-test.each(ANSWERS)('Security headers: request of %s with %j: the answer has the security headers', async (path, headers) => {
-  const answer = await ask(path, headers);
-  expect(answer.headers).toMatchObject(SAFE);
-  expect(answer.headers['x-powered-by']).toBeUndefined();
-  // This header is only right with TLS.
-  expect(answer.headers['strict-transport-security']).toBeUndefined();
-});
+test.each(ANSWERS)(
+  'Security headers: request of %s with %j: the answer has the security headers',
+  async (path, headers) => {
+    const answer = await ask(path, headers);
+    expect(answer.headers).toMatchObject(SAFE);
+    expect(answer.headers['x-powered-by']).toBeUndefined();
+    // This header is only right with TLS.
+    expect(answer.headers['strict-transport-security']).toBeUndefined();
+  },
+);
 
 test('CORS: request from another origin: the answer has no Access-Control header', async () => {
   const origin = 'http://evil.example';

@@ -37,37 +37,43 @@ test.each(['0', '2001', '1000000000', '1e9', '-1', '1.5', '', 'all'])(
   },
 );
 
-test.each(['', '1440', '-1440', '+60', '1.5', 'x'])('GET series: utc_offset=%s: answers 400, with the allowed range of utc_offset', async (offset) => {
-  const answer = await ask(`${SERIES}?utc_offset=${encodeURIComponent(offset)}`);
-  const { parameters } = expectProblem(answer, 400, 'bad_parameter');
-  expect(parameters).toEqual([
-    { name: 'utc_offset', reason: 'a whole number of minutes from -1439 to 1439' },
-  ]);
-});
+test.each(['', '1440', '-1440', '+60', '1.5', 'x'])(
+  'GET series: utc_offset=%s: answers 400, with the allowed range of utc_offset',
+  async (offset) => {
+    const answer = await ask(`${SERIES}?utc_offset=${encodeURIComponent(offset)}`);
+    const { parameters } = expectProblem(answer, 400, 'bad_parameter');
+    expect(parameters).toEqual([
+      { name: 'utc_offset', reason: 'a whole number of minutes from -1439 to 1439' },
+    ]);
+  },
+);
 
 describe('Invalid names', () => {
   const LONG = encodeURIComponent(`${'é'.repeat(64)}x`);
   const BAD = ['a%00b', '%0a', '%7f', '%c2%85', 'x'.repeat(129), LONG];
 
-  test.each(BAD)('Device or sensor name in an API path: invalid name %s: answers 400 with the allowed length', async (name) => {
-    for (const path of [
-      `/devices/${name}`,
-      `/devices/cow/sensors/${name}`,
-      `/devices/${name}/sensors/pulse/measurements`,
-      `/devices/cow/sensors/${name}/series`,
-      `/devices/${name}/events`,
-      `/latest?device=${name}`,
-      `/stream?device=${name}`,
-      `/stream?sensor=cow/${name}`,
-    ]) {
-      const { detail } = expectProblem(await ask(path), 400, 'bad_id');
-      expect(detail).toMatch(/1 to 128 bytes/);
-    }
-    for (const filter of ['type', 'site', 'name']) {
-      const { parameters } = expectProblem(await ask(`/latest?${filter}=${name}`), 400, 'bad_parameter');
-      expect(parameters).toEqual([{ name: filter, reason: expect.stringMatching(/1 to 128 bytes/) }]);
-    }
-  });
+  test.each(BAD)(
+    'Device or sensor name in an API path: invalid name %s: answers 400 with the allowed length',
+    async (name) => {
+      for (const path of [
+        `/devices/${name}`,
+        `/devices/cow/sensors/${name}`,
+        `/devices/${name}/sensors/pulse/measurements`,
+        `/devices/cow/sensors/${name}/series`,
+        `/devices/${name}/events`,
+        `/latest?device=${name}`,
+        `/stream?device=${name}`,
+        `/stream?sensor=cow/${name}`,
+      ]) {
+        const { detail } = expectProblem(await ask(path), 400, 'bad_id');
+        expect(detail).toMatch(/1 to 128 bytes/);
+      }
+      for (const filter of ['type', 'site', 'name']) {
+        const { parameters } = expectProblem(await ask(`/latest?${filter}=${name}`), 400, 'bad_parameter');
+        expect(parameters).toEqual([{ name: filter, reason: expect.stringMatching(/1 to 128 bytes/) }]);
+      }
+    },
+  );
 
   test('Device name in an API path: 128 bytes long: accepted as a name, and answers 404 for the unknown device', async () => {
     expectProblem(await ask(`/devices/${encodeURIComponent('é'.repeat(64))}`), 404, 'not_found');
@@ -96,18 +102,24 @@ describe('Invalid cursors', () => {
     '/dead-letters?limit=1',
   ];
 
-  test.each(LISTINGS)('Paging cursor of %s: used on any other listing: answers 400 bad_cursor', async (path) => {
-    const cursor = await cursorOf(path);
-    for (const other of LISTINGS) {
-      const answer = await ask(`${other}&cursor=${cursor}`);
-      if (other === path) expect(answer.status).toBe(200);
-      else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/start again without a cursor/);
-    }
-  });
+  test.each(LISTINGS)(
+    'Paging cursor of %s: used on any other listing: answers 400 bad_cursor',
+    async (path) => {
+      const cursor = await cursorOf(path);
+      for (const other of LISTINGS) {
+        const answer = await ask(`${other}&cursor=${cursor}`);
+        if (other === path) expect(answer.status).toBe(200);
+        else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/start again without a cursor/);
+      }
+    },
+  );
 
-  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])('Paging cursor: invalid value %j: answers 400 bad_cursor', async (cursor) => {
-    for (const path of LISTINGS) expectProblem(await ask(`${path}&cursor=${cursor}`), 400, 'bad_cursor');
-  });
+  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])(
+    'Paging cursor: invalid value %j: answers 400 bad_cursor',
+    async (cursor) => {
+      for (const path of LISTINGS) expectProblem(await ask(`${path}&cursor=${cursor}`), 400, 'bad_cursor');
+    },
+  );
 });
 
 describe('Ranges', () => {

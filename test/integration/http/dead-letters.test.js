@@ -160,21 +160,24 @@ describe('Dead letters of a device or a code', () => {
     ['code=too_old', 30],
     ['device=d2&code=malformed', 4],
     ['device=nobody', 10],
-  ])('Dead letters: filter %s: only matching dead letters are listed, newest first, in pages of %i', async (query, limit) => {
-    const wanted = new URLSearchParams(query);
-    const { rows } = await system.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
-    const deviceOf = new Map(rows.map(({ id, device }) => [String(id), device]));
-    const expected = all.filter(
-      ({ id, codes }) =>
-        (!wanted.has('device') || deviceOf.get(id) === wanted.get('device')) &&
-        (!wanted.has('code') || Object.hasOwn(codes, String(wanted.get('code')))),
-    );
-    const range = rangeQuery({ from: RANGE.from, to: NOON + 9 * HOUR + 1 });
-    const pages = await pagesOf(system, `/dead-letters?${range}&limit=${limit}&${query}`);
-    const inRange = expected.filter(({ ts }) => Date.parse(ts) < NOON + 9 * HOUR + 1);
-    expect(idsOf(pages.flat())).toEqual(idsOf(inRange));
-    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
-  });
+  ])(
+    'Dead letters: filter %s: only matching dead letters are listed, newest first, in pages of %i',
+    async (query, limit) => {
+      const wanted = new URLSearchParams(query);
+      const { rows } = await system.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
+      const deviceOf = new Map(rows.map(({ id, device }) => [String(id), device]));
+      const expected = all.filter(
+        ({ id, codes }) =>
+          (!wanted.has('device') || deviceOf.get(id) === wanted.get('device')) &&
+          (!wanted.has('code') || Object.hasOwn(codes, String(wanted.get('code')))),
+      );
+      const range = rangeQuery({ from: RANGE.from, to: NOON + 9 * HOUR + 1 });
+      const pages = await pagesOf(system, `/dead-letters?${range}&limit=${limit}&${query}`);
+      const inRange = expected.filter(({ ts }) => Date.parse(ts) < NOON + 9 * HOUR + 1);
+      expect(idsOf(pages.flat())).toEqual(idsOf(inRange));
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+    },
+  );
 
   test('Dead letters of a device: 6,000 dead letters of other devices in the same hour: the one of the device is listed once', async () => {
     const start = NOON - 15 * HOUR;
@@ -276,13 +279,16 @@ describe('Summary of dead letters', () => {
     ['a part of an hour', { from: NOON + 1, to: NOON + 30 * 60_000 }],
     ['parts of two hours', { from: NOON + 30 * 60_000, to: NOON + HOUR + 1 }],
     ['hours without dead letters', { from: NOON + 2 * HOUR, to: NOON + 9 * HOUR }],
-  ])('Summary of dead letters: %s: hours and counts equal those of a plain loop over all dead letters', async (_, range) => {
-    expect(await system.get(`/dead-letters/summary?${rangeQuery(range)}`)).toEqual({
-      items: bruteForce(range),
-      from: new Date(range.from).toISOString(),
-      to: new Date(range.to).toISOString(),
-    });
-  });
+  ])(
+    'Summary of dead letters: %s: hours and counts equal those of a plain loop over all dead letters',
+    async (_, range) => {
+      expect(await system.get(`/dead-letters/summary?${rangeQuery(range)}`)).toEqual({
+        items: bruteForce(range),
+        from: new Date(range.from).toISOString(),
+        to: new Date(range.to).toISOString(),
+      });
+    },
+  );
 
   test('Summary of dead letters: too many for one answer: ends at a full hour, and the answer has this hour as from', async () => {
     const range = { from: RANGE.from, to: NOON + 9 * HOUR };

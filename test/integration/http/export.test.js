@@ -66,22 +66,25 @@ describe('Export: hours in every stored form', () => {
   test.each([
     [NDJSON, 'ndjson', ofNdjson],
     [CSV, 'csv', ofCsv],
-  ])('Export of measurements as %s: ascending and descending order: the file has every sample in order', async (type, extension, read) => {
-    for (const order of ['asc', 'desc']) {
-      const { status, headers, text } = await ask('mixed', type, `order=${order}`);
-      expect(status).toBe(200);
-      expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
-      expect(headers['content-disposition']).toBe(`attachment; filename=mixed_s.${extension}`);
-      expect(headers.vary).toMatch(/Accept/);
-      expect(read(text)).toEqual(order === 'asc' ? expected : expected.toReversed());
-      expect(text.match(/\d{4}-[^",]+/)?.[0]).toBe(
-        new Date(Number(expected.at(order === 'asc' ? 0 : -1)?.[0])).toISOString(),
-      );
-    }
-    const [from, to] = [Number(expected[7]?.[0]), Number(expected[90]?.[0])];
-    const { text } = await ask('mixed', type, `order=asc&from=${from}&to=${to}`);
-    expect(read(text)).toEqual(expected.slice(7, 90));
-  });
+  ])(
+    'Export of measurements as %s: ascending and descending order: the file has every sample in order',
+    async (type, extension, read) => {
+      for (const order of ['asc', 'desc']) {
+        const { status, headers, text } = await ask('mixed', type, `order=${order}`);
+        expect(status).toBe(200);
+        expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
+        expect(headers['content-disposition']).toBe(`attachment; filename=mixed_s.${extension}`);
+        expect(headers.vary).toMatch(/Accept/);
+        expect(read(text)).toEqual(order === 'asc' ? expected : expected.toReversed());
+        expect(text.match(/\d{4}-[^",]+/)?.[0]).toBe(
+          new Date(Number(expected.at(order === 'asc' ? 0 : -1)?.[0])).toISOString(),
+        );
+      }
+      const [from, to] = [Number(expected[7]?.[0]), Number(expected[90]?.[0])];
+      const { text } = await ask('mixed', type, `order=asc&from=${from}&to=${to}`);
+      expect(read(text)).toEqual(expected.slice(7, 90));
+    },
+  );
 
   test.each(['gzip', 'br'])(
     'Export of measurements: Accept-Encoding %s: the lines equal those without compression',

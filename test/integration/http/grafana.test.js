@@ -76,17 +76,20 @@ beforeAll(async () => {
 });
 
 describe('Grafana: requests of the dashboards', () => {
-  test.each(TARGETS)('Grafana dashboard: query %s: the API returns rows, and each column has the type that Grafana expects', async (_, target) => {
-    for (const __interval of ['5s', '30s', '1m', '1h', '1d', '1y']) {
-      const items = await ask(target, { ...VARIABLES, __interval });
-      expect(items.length).toBeGreaterThan(0);
-      for (const { selector, type } of target.columns) {
-        const values = items.map((item) => item[selector]).filter((value) => value !== null);
-        expect(values.length).toBeGreaterThan(0);
-        expect(values.every((value) => TAKES[type]?.(value))).toBe(true);
+  test.each(TARGETS)(
+    'Grafana dashboard: query %s: the API returns rows, and each column has the type that Grafana expects',
+    async (_, target) => {
+      for (const __interval of ['5s', '30s', '1m', '1h', '1d', '1y']) {
+        const items = await ask(target, { ...VARIABLES, __interval });
+        expect(items.length).toBeGreaterThan(0);
+        for (const { selector, type } of target.columns) {
+          const values = items.map((item) => item[selector]).filter((value) => value !== null);
+          expect(values.length).toBeGreaterThan(0);
+          expect(values.every((value) => TAKES[type]?.(value))).toBe(true);
+        }
       }
-    }
-  });
+    },
+  );
 
   test('Grafana dashboard: query of hourly averages: returns the averages of the samples', async () => {
     const [, target] = TARGETS.find(([title]) => title.includes('Averages')) ?? [];

@@ -60,11 +60,14 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /latest with the filte
   const limits = new Set([1, expected.length / 2, expected.length - 1, expected.length, expected.length + 1]);
   const usable = [...limits].filter((limit) => limit >= 1 && Number.isInteger(limit));
 
-  test.each([...usable, 1000])('Pages of GET /latest: limit %i: each sensor that matches the filter is listed once', async (limit) => {
-    const pages = await pagesOf(system, `/latest?${new URLSearchParams({ ...filter, limit: `${limit}` })}`);
-    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
-    expect(names(pages.flat())).toEqual(expected);
-  });
+  test.each([...usable, 1000])(
+    'Pages of GET /latest: limit %i: each sensor that matches the filter is listed once',
+    async (limit) => {
+      const pages = await pagesOf(system, `/latest?${new URLSearchParams({ ...filter, limit: `${limit}` })}`);
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+      expect(names(pages.flat())).toEqual(expected);
+    },
+  );
 });
 
 test('Pages of GET /latest: no limit is given: a page has 100 sensors', async () => {

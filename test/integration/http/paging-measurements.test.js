@@ -35,13 +35,16 @@ describe('Raw samples: 60 samples in three hours', () => {
   const timeOf = (/** @type {number} */ index) => Number(samples[index]?.[0]);
   beforeAll(() => measure('steady', samples));
 
-  test.each([1, 20, 30, 59, 60, 61, 1000])('Pages of raw samples: limit %i, in both orders: each sample once', async (limit) => {
-    const newestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}`));
-    expect(read(newestFirst.flat())).toEqual(samples.toReversed());
-    const oldestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}&order=asc`));
-    expect(read(oldestFirst.flat())).toEqual(samples);
-    for (const page of [...newestFirst, ...oldestFirst]) expect(page.length).toBeLessThanOrEqual(limit);
-  });
+  test.each([1, 20, 30, 59, 60, 61, 1000])(
+    'Pages of raw samples: limit %i, in both orders: each sample once',
+    async (limit) => {
+      const newestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}`));
+      expect(read(newestFirst.flat())).toEqual(samples.toReversed());
+      const oldestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}&order=asc`));
+      expect(read(oldestFirst.flat())).toEqual(samples);
+      for (const page of [...newestFirst, ...oldestFirst]) expect(page.length).toBeLessThanOrEqual(limit);
+    },
+  );
 
   test('Pages of raw samples: last page is full: no empty page follows', async () => {
     const range = `from=${NOON}&to=${NOON + 3 * HOUR}`;
@@ -49,19 +52,22 @@ describe('Raw samples: 60 samples in three hours', () => {
     expect(pages.map(({ length }) => length)).toEqual([20, 20, 20]);
   });
 
-  test.each(['asc', 'desc'])('Pages of raw samples: order %s: a range includes from and excludes to', async (order) => {
-    const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
-    const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
-      const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
-      return read(pages.flat()).sort(([a], [b]) => a - b);
-    };
-    expect(await range(first, last)).toEqual(samples.slice(10, 40));
-    expect(await range(first, last + 1)).toEqual(samples.slice(10, 41));
-    expect(await range(first + 1, last)).toEqual(samples.slice(11, 40));
-    expect(await range(first, next)).toEqual(samples.slice(10, 11));
-    expect(await range(first, first)).toEqual([]);
-    expect(await range(NOON + HOUR, NOON + 2 * HOUR)).toEqual(samples.slice(20, 40));
-  });
+  test.each(['asc', 'desc'])(
+    'Pages of raw samples: order %s: a range includes from and excludes to',
+    async (order) => {
+      const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
+      const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
+        const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
+        return read(pages.flat()).sort(([a], [b]) => a - b);
+      };
+      expect(await range(first, last)).toEqual(samples.slice(10, 40));
+      expect(await range(first, last + 1)).toEqual(samples.slice(10, 41));
+      expect(await range(first + 1, last)).toEqual(samples.slice(11, 40));
+      expect(await range(first, next)).toEqual(samples.slice(10, 11));
+      expect(await range(first, first)).toEqual([]);
+      expect(await range(NOON + HOUR, NOON + 2 * HOUR)).toEqual(samples.slice(20, 40));
+    },
+  );
 
   test.each([
     ['in the future', Date.now() + DAY, Date.now() + 2 * DAY],
@@ -75,12 +81,15 @@ describe('Raw samples: 60 samples in three hours', () => {
     }
   });
 
-  test.each(['asc', 'desc'])('Pages of raw samples: range of a thousand years, %s: each sample, in few pages', async (order) => {
-    const query = `from=1526-01-01T00:00:00Z&to=2526-01-01T00:00:00Z&order=${order}&limit=1000`;
-    const pages = await pagesOf(system, path('steady', query));
-    expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);
-    expect(pages.length).toBeLessThan(20);
-  });
+  test.each(['asc', 'desc'])(
+    'Pages of raw samples: range of a thousand years, %s: each sample, in few pages',
+    async (order) => {
+      const query = `from=1526-01-01T00:00:00Z&to=2526-01-01T00:00:00Z&order=${order}&limit=1000`;
+      const pages = await pagesOf(system, path('steady', query));
+      expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);
+      expect(pages.length).toBeLessThan(20);
+    },
+  );
 });
 
 test('Pages of raw samples: two messages have samples with equal times: each time once, with the greater value', async () => {

@@ -85,11 +85,14 @@ describe('Times', () => {
     expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);
   });
 
-  test.each(['-1h', '-15m', '-7d', '-3600000ms'])('Time parameter %s: means this time before now', async (time) => {
-    expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
-    expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
-    expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
-  });
+  test.each(['-1h', '-15m', '-7d', '-3600000ms'])(
+    'Time parameter %s: means this time before now',
+    async (time) => {
+      expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
+      expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
+      expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
+    },
+  );
 
   test('Time parameter: from=now returns no samples; relative range with from after to answers bad_range', async () => {
     expect((await system.get(`${RAW}?from=now`)).items).toEqual([]);

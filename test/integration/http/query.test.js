@@ -123,21 +123,24 @@ describe('Query: columns', () => {
       { width, range: whole },
       { width, range: cut },
     ]),
-  )('GET /query: step of $width ms from $range.from: aggregates equal those of a plain loop over all samples', async ({ width, range }) => {
-    const { times, series } = await ask(
-      `site=North&from=${range.from}&to=${range.to}&step=${width}ms&aggregate=${ALL.join(',')}`,
-    );
-    const edges = edgesOf(range, width);
-    expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
-    expect(series.map((/** @type {any} */ { device }) => device)).toEqual(['pump-1', 'pump-2']);
-    for (const { device, sensor, unit, ...columns } of series) {
-      expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
-      const expected = alignedOf(stored[device] ?? [], range, edges);
-      for (const name of ['min', 'max', 'count', 'first', 'last'])
-        expect(columns[name]).toEqual(expected[name]);
-      for (const name of ['sum', 'avg']) expectClose(columns[name], expected[name] ?? []);
-    }
-  });
+  )(
+    'GET /query: step of $width ms from $range.from: aggregates equal those of a plain loop over all samples',
+    async ({ width, range }) => {
+      const { times, series } = await ask(
+        `site=North&from=${range.from}&to=${range.to}&step=${width}ms&aggregate=${ALL.join(',')}`,
+      );
+      const edges = edgesOf(range, width);
+      expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
+      expect(series.map((/** @type {any} */ { device }) => device)).toEqual(['pump-1', 'pump-2']);
+      for (const { device, sensor, unit, ...columns } of series) {
+        expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
+        const expected = alignedOf(stored[device] ?? [], range, edges);
+        for (const name of ['min', 'max', 'count', 'first', 'last'])
+          expect(columns[name]).toEqual(expected[name]);
+        for (const name of ['sum', 'avg']) expectClose(columns[name], expected[name] ?? []);
+      }
+    },
+  );
 
   test('GET /query: no step is given: one bin for the whole range', async () => {
     const { times, series } = await ask(`device=oven&from=${cut.from}&to=${cut.to}&aggregate=count,last`);
@@ -161,30 +164,35 @@ describe('Query: columns', () => {
     }
   });
 
-  test.each(['device', 'site', 'type'])('GET /query: group=%s: aggregates cover the samples of all sensors in the group', async (group) => {
-    const { series } = await ask(
-      `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
-    );
-    const edges = edgesOf(whole, 6 * HOUR_MS);
-    const names = ['oven', 'pump-1', 'pump-2', 'silent'];
-    const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
-    const groups = new Map();
-    for (const name of names) {
-      const key = group === 'device' ? name : /** @type {any} */ (all)[name][group];
-      groups.set(key, [...(groups.get(key) ?? []), name]);
-    }
-    expect(series.map((/** @type {any} */ item) => item[group])).toEqual([...groups.keys()].sort());
-    for (const { unit, sensors, ...item } of series) {
-      const members = groups.get(item[group]);
-      expect(sensors).toBe(members.length);
-      const units = new Set(members.map((/** @type {string} */ name) => /** @type {any} */ (all)[name].unit));
-      expect(unit).toBe(units.size === 1 ? [...units][0] : null);
-      const samples = members.flatMap((/** @type {string} */ name) => stored[name] ?? []);
-      const expected = alignedOf(samples, whole, edges);
-      for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
-      for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
-    }
-  });
+  test.each(['device', 'site', 'type'])(
+    'GET /query: group=%s: aggregates cover the samples of all sensors in the group',
+    async (group) => {
+      const { series } = await ask(
+        `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
+      );
+      const edges = edgesOf(whole, 6 * HOUR_MS);
+      const names = ['oven', 'pump-1', 'pump-2', 'silent'];
+      const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
+      const groups = new Map();
+      for (const name of names) {
+        const key = group === 'device' ? name : /** @type {any} */ (all)[name][group];
+        groups.set(key, [...(groups.get(key) ?? []), name]);
+      }
+      expect(series.map((/** @type {any} */ item) => item[group])).toEqual([...groups.keys()].sort());
+      for (const { unit, sensors, ...item } of series) {
+        const members = groups.get(item[group]);
+        expect(sensors).toBe(members.length);
+        const units = new Set(
+          members.map((/** @type {string} */ name) => /** @type {any} */ (all)[name].unit),
+        );
+        expect(unit).toBe(units.size === 1 ? [...units][0] : null);
+        const samples = members.flatMap((/** @type {string} */ name) => stored[name] ?? []);
+        const expected = alignedOf(samples, whole, edges);
+        for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
+        for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
+      }
+    },
+  );
 
   test('GET /query: fill=previous: empty bins have the previous aggregates, except for the count', async () => {
     const range = `from=${BEGIN}&to=${BEGIN + 5 * HOUR_MS}`;

@@ -70,15 +70,18 @@ describe('Series: hours in every stored form', () => {
     samples = await lay('mixed', hours);
   });
 
-  test.each(WIDTHS.filter((width) => width <= 60 * DAY_MS))('GET series: bins of %i ms: points equal those of a plain loop', async (width) => {
-    // The range is so long that no smaller width fits. It begins and ends within a bin and an hour.
-    const length = Math.min(1500 * width, 335 * DAY_MS);
-    const from = BEGIN + 17 * 60_000 + 11;
-    const range = { from, to: from + length + 13 };
-    const points = Math.floor((range.to - 1) / width) - Math.floor(range.from / width) + 1;
-    const answer = await expectBruteForce('mixed', samples, range, points);
-    expect(answer).toEqual({ width, source: width < HOUR_MS ? 'samples' : 'statistics' });
-  });
+  test.each(WIDTHS.filter((width) => width <= 60 * DAY_MS))(
+    'GET series: bins of %i ms: points equal those of a plain loop',
+    async (width) => {
+      // The range is so long that no smaller width fits. It begins and ends within a bin and an hour.
+      const length = Math.min(1500 * width, 335 * DAY_MS);
+      const from = BEGIN + 17 * 60_000 + 11;
+      const range = { from, to: from + length + 13 };
+      const points = Math.floor((range.to - 1) / width) - Math.floor(range.from / width) + 1;
+      const answer = await expectBruteForce('mixed', samples, range, points);
+      expect(answer).toEqual({ width, source: width < HOUR_MS ? 'samples' : 'statistics' });
+    },
+  );
 
   test('GET series: random range and number of points: points equal those of a plain loop over all samples', async () => {
     const instant = fc.oneof(

@@ -31,36 +31,39 @@ test.each(
     ['name', 'left', 'right'],
     ['site', 'Oslo', 'Bergen'],
   ]),
-)('Sensor index: %s of a sensor changes: only its new value finds the sensor', async (column, before, after) => {
-  const birth = (/** @type {string} */ term) =>
-    device.birth(`mover-${column}`, {
-      session: Date.now() + ahead,
-      site: column === 'site' ? term : 'Here',
-      sensors: [{ sensor_id: 'x', ...(column === 'site' ? {} : { [column]: term }) }],
-    });
-  await birth(before);
-  expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
-  await birth(after);
+)(
+  'Sensor index: %s of a sensor changes: only its new value finds the sensor',
+  async (column, before, after) => {
+    const birth = (/** @type {string} */ term) =>
+      device.birth(`mover-${column}`, {
+        session: Date.now() + ahead,
+        site: column === 'site' ? term : 'Here',
+        sensors: [{ sensor_id: 'x', ...(column === 'site' ? {} : { [column]: term }) }],
+      });
+    await birth(before);
+    expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
+    await birth(after);
 
-  // The old row is skipped and counted. It stays for as long as the birth might take.
-  const counted = await staleRows(column);
-  expect((await system.get(`/latest?${column}=${before}`)).items).toEqual([]);
-  expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
-  expect(await staleRows(column)).toBe(counted + 1);
-  expect(await indexRows(column, before)).toBe(1);
+    // The old row is skipped and counted. It stays for as long as the birth might take.
+    const counted = await staleRows(column);
+    expect((await system.get(`/latest?${column}=${before}`)).items).toEqual([]);
+    expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
+    expect(await staleRows(column)).toBe(counted + 1);
+    expect(await indexRows(column, before)).toBe(1);
 
-  ahead += GUARD;
-  expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
-  expect(await indexRows(column, before)).toBe(0);
-  expect(await staleRows(column)).toBe(counted + 2);
-  expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
-  expect(await staleRows(column)).toBe(counted + 2);
-  expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
+    ahead += GUARD;
+    expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
+    expect(await indexRows(column, before)).toBe(0);
+    expect(await staleRows(column)).toBe(counted + 2);
+    expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
+    expect(await staleRows(column)).toBe(counted + 2);
+    expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
 
-  // A removed row can be written again.
-  await birth(before);
-  expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
-});
+    // A removed row can be written again.
+    await birth(before);
+    expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
+  },
+);
 
 test('Device index: site of a device changes: only the new site finds the device', async () => {
   const birth = (/** @type {string} */ site) =>

@@ -43,11 +43,14 @@ describe('Post: payloads of MQTT', () => {
     ['SenML CBOR', 'application/senml+cbor', CBOR, 1],
     ['JSON without a content type', '', '{"sensor_id":"t","value":21.5}', 1],
     ['CBOR without a content type', '', CBOR, 1],
-  ])('HTTP post of measurements: %s: values are accepted and stored', async (name, type, payload, accepted) => {
-    const answer = await post(name, payload, type ? { 'content-type': type } : {});
-    expect(resultOf(answer)).toEqual({ status: 200, accepted });
-    expect(await latest(name, 't')).toBe(21.5);
-  });
+  ])(
+    'HTTP post of measurements: %s: values are accepted and stored',
+    async (name, type, payload, accepted) => {
+      const answer = await post(name, payload, type ? { 'content-type': type } : {});
+      expect(resultOf(answer)).toEqual({ status: 200, accepted });
+      expect(await latest(name, 't')).toBe(21.5);
+    },
+  );
 
   test('HTTP post of measurements: body in chunks without a length: its value is accepted', async () => {
     const parts = ['[{"sensor_id":"t",', '"value":1}', ']'].map((part) => Buffer.from(part));
@@ -107,10 +110,13 @@ describe('Post: whole message refused', () => {
     ['the content type __proto__', '{"sensor_id":"t","value":1}', '__proto__', 415, 'unknown_format'],
     ['bytes of an unknown format', Buffer.from([0x1f, 0x8b]), '', 415, 'unknown_format'],
     ['too many samples', `[${'0,'.repeat(10_000)}0]`, 'application/json', 413, 'too_large'],
-  ])('HTTP post of %s: answers with an error, and accepts no measurement', async (_, payload, type, status, code) => {
-    const answer = await post('bad', payload, type ? { 'content-type': type } : {});
-    expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
-  });
+  ])(
+    'HTTP post of %s: answers with an error, and accepts no measurement',
+    async (_, payload, type, status, code) => {
+      const answer = await post('bad', payload, type ? { 'content-type': type } : {});
+      expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
+    },
+  );
 
   test('HTTP post of measurements: unknown Content-Encoding: answers 415', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'compress' };

@@ -144,10 +144,13 @@ test.each([
   ['a file that does not exist', () => 'nowhere.yaml', 'nowhere.yaml'],
   ['a rule without a condition', () => fileWith('- name: a\n  severity: info\n  scope: {}\n'), 'condition'],
   ['two rules of one name', () => fileWith(WARM + WARM), 'Two rules of the file have the same name.'],
-])('npm run alarms -- apply: %s: an error with the reason, and no rule is changed', async (_, file, words) => {
-  const before = await alarms('list');
-  const { code, output } = await alarms('apply', file());
-  expect(code).toBe(1);
-  expect(output).toContain(words);
-  expect(await alarms('list')).toEqual(before);
-});
+])(
+  'npm run alarms -- apply: %s: an error with the reason, and no rule is changed',
+  async (_, file, words) => {
+    const before = await alarms('list');
+    const { code, output } = await alarms('apply', file());
+    expect(code).toBe(1);
+    expect(output).toContain(words);
+    expect(await alarms('list')).toEqual(before);
+  },
+);

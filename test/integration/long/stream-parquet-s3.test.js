@@ -113,8 +113,11 @@ test('Parquet files on S3: object is written, replaced and removed: readers get 
 test.each([
   ['the bucket is missing', { bucket: 'nowhere' }, 'NoSuchBucket'],
   ['the key is unknown', { keyId: 'other' }, 'InvalidAccessKeyId'],
-])('Parquet files on S3: %s: reading and writing fail with the error code of S3', async (_, options, code) => {
-  const target = openTarget(options);
-  await expect(target.read('watermark/0.json')).rejects.toThrow(code);
-  await expect(target.write('watermark/0.json', [Buffer.from('{}')])).rejects.toThrow(code);
-});
+])(
+  'Parquet files on S3: %s: reading and writing fail with the error code of S3',
+  async (_, options, code) => {
+    const target = openTarget(options);
+    await expect(target.read('watermark/0.json')).rejects.toThrow(code);
+    await expect(target.write('watermark/0.json', [Buffer.from('{}')])).rejects.toThrow(code);
+  },
+);

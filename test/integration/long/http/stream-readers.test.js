@@ -273,18 +273,21 @@ test.each([
   ['the whole fleet', ''],
   ['a device', '?device=healed'],
   ['a sensor', '?sensor=healed/s'],
-])('Event stream of %s: a live message was lost: the next check of the database sends the value once', async (_, query) => {
-  await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
-  await serve({ resync: 40 });
-  const reader = await open(query);
-  await reader.first('snapshot');
-  const { value: before } = (await system.get('/latest?device=healed')).items[0];
-  await device.measure('healed', [{ sensor_id: 's', ts: BASE + before + 1, value: before + 1 }]);
-  await until(() => values(reader).includes(before + 1));
-  const count = reader.events.length;
-  await until(() => reader.events.length > count + 10);
-  expect(values(reader)).toEqual([before + 1]);
-});
+])(
+  'Event stream of %s: a live message was lost: the next check of the database sends the value once',
+  async (_, query) => {
+    await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
+    await serve({ resync: 40 });
+    const reader = await open(query);
+    await reader.first('snapshot');
+    const { value: before } = (await system.get('/latest?device=healed')).items[0];
+    await device.measure('healed', [{ sensor_id: 's', ts: BASE + before + 1, value: before + 1 }]);
+    await until(() => values(reader).includes(before + 1));
+    const count = reader.events.length;
+    await until(() => reader.events.length > count + 10);
+    expect(values(reader)).toEqual([before + 1]);
+  },
+);
 
 test('Event stream: birth renames a sensor and adds one: the next check of the database sends both', async () => {
   await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
