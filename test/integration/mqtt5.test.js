@@ -121,7 +121,7 @@ test('MQTT 5 client: publishes with QoS 1 on a topic of another device: PUBACK 0
   expect(device.connected).toBe(true);
 });
 
-test('MQTT 5 client: publishes with QoS 0 on a topic of another device: DISCONNECT 0x87, because QoS 0 has no acknowledgment', async () => {
+test('MQTT 5 client: publishes with QoS 0 on a topic of another device: DISCONNECT 0x87, because QoS 0 has no acknowledgement', async () => {
   const lamp = await connect('lamp', await credentials.issue('lamp'));
   /** @type {Promise<number | undefined>} */
   const code = new Promise((resolve) => lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)));

@@ -70,7 +70,7 @@ const PAYLOADS = [
 
 describe('A message of measurements that is acknowledged: it leaves values, or a dead letter', () => {
   test.each(numbered(PAYLOADS))(
-    'Measurement message: %s: after the acknowledgment its values are stored, or a dead letter has the error code',
+    'Measurement message: %s: after the acknowledgement its values are stored, or a dead letter has the error code',
     async (_, index, payload, values, codes) => {
       const device = `left-${index}`;
       await client.publish(`iot/v1/${device}/measurements`, payload);
@@ -174,7 +174,7 @@ const SPARKPLUG = [
 
 describe('A Sparkplug birth that is acknowledged: it leaves values, or a dead letter', () => {
   test.each(numbered(SPARKPLUG))(
-    'Sparkplug NBIRTH: %s: after the acknowledgment its values are stored, or a dead letter has the error code',
+    'Sparkplug NBIRTH: %s: after the acknowledgement its values are stored, or a dead letter has the error code',
     async (_, index, payload, values, codes) => {
       await client.publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
       const device = `left/n${index}`;
