@@ -69,15 +69,23 @@ test.each([
 
 describe('Each clause of MQTT 3.1.1, without a time', () => {
   test.each([
-    ['MQTT-4.3.3-2: PUBLISH again with DUP before the PUBREL: no second value', 2, [['publish', 'publish']]],
-    ['MQTT-4.3.3-2: PUBLISH again after PUBREC was lost: no second value', 2, [['publish'], []]],
-    ['MQTT-4.3.3-1: PUBREL again after PUBCOMP was lost: no second value', 2, [['pubrel', 'pubrel'], []]],
     [
-      'MQTT-4.3.3-2: PUBREL on a later connection: the identifier is free for the next value',
+      'MQTT-4.3.3-2: PUBLISH again with DUP before the PUBREL: no second value is stored',
+      2,
+      [['publish', 'publish']],
+    ],
+    ['MQTT-4.3.3-2: PUBLISH again after PUBREC was lost: no second value is stored', 2, [['publish'], []]],
+    [
+      'MQTT-4.3.3-1: PUBREL again after PUBCOMP was lost: no second value is stored',
+      2,
+      [['pubrel', 'pubrel'], []],
+    ],
+    [
+      'MQTT-4.3.3-2: PUBREL on a later connection: its packet id is free for the next value',
       2,
       [['answer'], []],
     ],
-    ['MQTT-4.3.2-1: QoS 1 without cuts and one identifier: all values', 1, [[], [], []]],
+    ['MQTT-4.3.2-1: QoS 1 messages with one packet id: every value is stored', 1, [[], [], []]],
   ])('Measurement without a time: %s', async (title, qos, cuts) => {
     const device = `clause-${title.slice(5, 12)}-${title.length}`;
     await sendAll(device, /** @type {1 | 2} */ (qos), /** @type {Cut[][]} */ (cuts), () => 1);

@@ -179,7 +179,7 @@ describe('Dead letters of a device or a code', () => {
     },
   );
 
-  test('Dead letters of a device: 6,000 dead letters of other devices in the same hour: the one of the device is listed once', async () => {
+  test('Dead letters of a device: other devices have 6,000 in the same hour: its only dead letter is listed once', async () => {
     const start = NOON - 15 * HOUR;
     await forEachConcurrently(50, Array.from({ length: 6000 }), () => writeBare(start + 1));
     await store.deadLetters.write({
