@@ -44,7 +44,7 @@ const addRule = (system, name, condition, since) =>
 const measure = (ts, value) =>
   post(committing, '/measurements?device=pump', { sensor_id: 'heat', ts, value });
 
-test('Alarm evaluation: a process dies between commit and evaluation: another process evaluates its samples, also late ones', async () => {
+test('Alarm evaluation: a process dies after it committed samples and before it evaluated them: another process opens their alarms, also for late samples', async () => {
   const begun = Date.now();
   const since = begun - 3 * DAY_MS;
   await measure(begun - 2 * DAY_MS, 6);

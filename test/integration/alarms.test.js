@@ -91,7 +91,7 @@ async function untilItMatches(read, expected) {
 const measure = (sensor, value, ts = Date.now()) =>
   device.measure('freezer', [{ sensor_id: sensor, ts, value }]);
 
-test('POST /alarm-rules: clear limit above the alarm limit: answers 400 and names the field', async () => {
+test('POST /alarm-rules: clear limit is above the alarm limit: answers 400, and the detail names condition.clear', async () => {
   const condition = { kind: 'above', limit: 5, clear: 6 };
   const response = await request('/alarm-rules', 'POST', {
     name: 'wrong',
@@ -156,7 +156,7 @@ test('Alarm: value crosses the limit and returns: signed webhook, stream and Ale
   ]);
 });
 
-test('Alarm: a late sample splits an episode in two: the first is corrected, and both are marked seen_late', async () => {
+test('Alarm: a late sample splits an alarm episode in two: the first episode ends earlier, and both episodes have seen_late true', async () => {
   const now = Date.now();
   await addRule({
     name: 'late',
@@ -190,7 +190,7 @@ test('Alarm: a late sample splits an episode in two: the first is corrected, and
   expect(new Set(keysOf(corrected)).size).toBe(2);
 });
 
-test('Absence alarm: sensor is silent for three intervals while its device sends: it opens, and ends at the next sample', async () => {
+test('Absence alarm: sensor is silent for three intervals while its device sends: an alarm opens, and clears at the next sample', async () => {
   await device.birth('pump', {
     sensors: [
       { sensor_id: 'flow', interval_ms: 1000 },
@@ -232,7 +232,7 @@ test('Absence alarm: sensor is silent for three intervals while its device sends
   expect(new Set(opened.map(({ alarm_id }) => alarm_id)).size).toBe(opened.length);
 });
 
-test('Alarm delivery: webhook receiver fails, hangs and answers late: every change of the alarm is delivered', async () => {
+test('Alarm delivery: webhook receiver fails, hangs and answers late: the opening and the clearing of the alarm are both delivered', async () => {
   await addRule({
     name: 'flaky',
     scope: { device: 'freezer', sensor: 'door' },
@@ -258,7 +258,7 @@ test('Alarm delivery: webhook receiver fails, hangs and answers late: every chan
   await until(async () => (await system.get('/alarm-deliveries')).items.length === 0);
 });
 
-test('POST /alarms/{alarm_id}/acknowledge: name and comment: the alarm shows them, and events and webhook report them', async () => {
+test('POST /alarms/{alarm_id}/acknowledge: name and comment: stored in the alarm, listed in its events, and sent to the webhook', async () => {
   await addRule({
     name: 'mine',
     scope: { device: 'freezer', sensor: 'lamp' },
@@ -286,7 +286,7 @@ test('POST /alarms/{alarm_id}/acknowledge: name and comment: the alarm shows the
   expect((await request('/alarms/unknown/acknowledge', 'POST', {})).status).toBe(404);
 });
 
-test('POST /alarms/{alarm_id}/shelve: shelved alarm clears: the clearing is delivered when the shelving ends', async () => {
+test('POST /alarms/{alarm_id}/shelve: shelved alarm clears: the webhook receives the clearing only when the shelving ends', async () => {
   const stream = await openStream(`${system.httpUrl}/api/v1/stream`);
   await addRule({
     name: 'shelved',
@@ -324,7 +324,7 @@ test('POST /alarms/{alarm_id}/shelve: shelved alarm clears: the clearing is deli
   ]);
 });
 
-test('PUT and DELETE /alarm-rules/{rule_id}: the rule has an open alarm: the alarm ends', async () => {
+test('PUT and DELETE /alarm-rules/{rule_id}: the rule has an open alarm: the alarm is cleared', async () => {
   const rule = {
     name: 'changing',
     scope: { device: 'freezer', sensor: 'fan' },
@@ -359,7 +359,7 @@ async function openAlarm(name) {
 const openOf = async (name) =>
   (await system.get('/alarms?state=open')).items.filter((/** @type {any} */ { rule }) => rule === name);
 
-test('Device retirement: device has an open alarm: the alarm ends once, and later evaluations do not open it again', async () => {
+test('Device retirement: device has an open alarm: the alarm is cleared once, and later evaluations do not open it again', async () => {
   const { rule_id } = await openAlarm('scrapped');
   expect((await request('/devices/scrapped', 'DELETE')).status).toBe(204);
   expect(await openOf('scrapped')).toEqual([]);
@@ -374,7 +374,7 @@ test('Device retirement: device has an open alarm: the alarm ends once, and late
   await request(`/alarm-rules/${rule_id}`, 'DELETE');
 });
 
-test('Alarm rule: removed after a process retired the device and died: the open alarm ends', async () => {
+test('DELETE /alarm-rules/{rule_id}: a process died while it retired the device of an open alarm: the alarm is cleared', async () => {
   const { rule_id } = await openAlarm('lost');
   const { bytes } = /** @type {Identity} */ (identifyDevice('lost'));
   const store = await system.openStore();
@@ -406,7 +406,7 @@ test('POST /alarm-rules/test: samples in history: the answer lists the alarms th
   expect(found).toMatchObject({ fewer_alarms: { limit: 9, count: 0 }, more_alarms: null });
 });
 
-test('POST /alarm-rules/test: absence by intervals: the answer counts the sensors without an interval', async () => {
+test('POST /alarm-rules/test: rule for absent samples: without_interval is the number of sensors that have no interval', async () => {
   await device.birth('gate', {
     sensors: [{ sensor_id: 'angle' }, { sensor_id: 'force', interval_ms: 1000 }],
   });
@@ -430,7 +430,7 @@ test('POST /alarm-rules/test: absence by intervals: the answer counts the sensor
   expect(await ask({ kind: 'above', limit: 0 })).toBe(0);
 });
 
-test('POST /alarm-deliveries/test: webhook and Alertmanager are configured: each accepts a test delivery', async () => {
+test('POST /alarm-deliveries/test: webhook and Alertmanager are configured: both accept a test delivery, and the answer has no error', async () => {
   const response = await request('/alarm-deliveries/test', 'POST');
   expect(await response.json()).toEqual({
     items: [
@@ -441,7 +441,7 @@ test('POST /alarm-deliveries/test: webhook and Alertmanager are configured: each
   expect(receiver.received.at(-1)?.alarm.rule).toBe('Test of Millrace');
 });
 
-test('Alarm API: times before 1970 and invalid sensors: accepted or refused, and later requests still work', async () => {
+test('Alarm API: times before 1970 are accepted, invalid sensor names answer 400, and alarms are still listed', async () => {
   const early = -Number.MAX_SAFE_INTEGER;
   const rule = {
     name: 'early',

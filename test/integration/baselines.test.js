@@ -31,7 +31,7 @@ async function writeHours(device, usual, now) {
 
 const outliers = (query = '') => stored.system().get(`/outliers${query}`);
 
-test('GET /outliers: no history: the answer has no judged sensor and no outlier', async () => {
+test('GET /outliers: sensor has no history: the sensor is counted, but neither compared with a baseline nor listed', async () => {
   await send('freezer', -18);
   await until(async () => (await outliers()).sensors === 1, { what: 'the sensor' });
   expect(await outliers()).toEqual({ items: [], sensors: 1, judged: 0, provisional: 0, outliers: 0 });
@@ -62,7 +62,7 @@ test('Baseline learner: two weeks of hourly statistics: stores a baseline, and a
   expect(hours.length).toBeGreaterThanOrEqual(24);
 });
 
-test('GET /outliers/groups: by device and by site: each group names its worst sensor', async () => {
+test('GET /outliers/groups: by device and by site: each device or site is listed with its worst sensor', async () => {
   await send('oven', 400);
   await until(
     async () => {
@@ -86,7 +86,7 @@ test('GET /outliers/groups: by device and by site: each group names its worst se
   }
 });
 
-test('GET /outliers: sensor has only two minutes of samples: they form a provisional baseline for the newest value', async () => {
+test('GET /outliers: sensor has only two minutes of samples: the newest value is compared with a provisional baseline', async () => {
   await untilHourGoesOn();
   const now = Date.now();
   const samples = Array.from({ length: 120 }, (_, index) => ({

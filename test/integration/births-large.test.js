@@ -77,7 +77,7 @@ const sensor = (deviceName, name, index) => ({
   name,
 });
 
-test('Birth of 1,000 sensors: some requests fail: each is retried, at most 16 are in flight, and `latest` is written last', async () => {
+test('Device birth with 1,000 sensors: some database requests fail: each is retried, at most 16 run at once, and sensor rows are written last', async () => {
   const { births } = openRegistry();
   const types = Array.from({ length: SENSORS }, (_, index) => ({
     ...sensor('large', `s${index}`, index),
@@ -101,7 +101,7 @@ test('Birth of 1,000 sensors: some requests fail: each is retried, at most 16 ar
   expect(await system.all(`/latest?type=T${SENSORS - 1}`)).toHaveLength(1);
 });
 
-test('Registry: a birth renames a device after a message looked it up: sensors of the message are registered, and the new name stays', async () => {
+test('Device registry: a birth renames the device while a measurement waits: sensors of the measurement are registered under the new name', async () => {
   const { registry, births } = openRegistry();
   const identity = device('renamed');
   const old = /** @type {Device} */ (await registry.device(identity));

@@ -46,21 +46,24 @@ test.each([
   'measurement, status, birth',
   'status, birth, measurement',
   'birth, status, measurement',
-])('Birth: messages arrive as %s: the birth names the device and its sensors', async (order) => {
-  const session = Date.now() - 60 * SECOND_MS;
-  const device = order.replaceAll(/\W+/g, '-');
-  for (const kind of order.split(', ')) await MESSAGES[kind]?.(device, session);
-  expect(await system.get(`/devices/${device}`)).toMatchObject({
-    name: 'A lamp',
-    site: 'Hall',
-    online: true,
-  });
-  expect(await latest(device)).toEqual([
-    expect.objectContaining({ device: 'A lamp', name: 'warmth', type: 'T', site: 'Hall' }),
-  ]);
-});
+])(
+  'Device birth: messages arrive in the order %s: the device and its sensor have the names of the birth',
+  async (order) => {
+    const session = Date.now() - 60 * SECOND_MS;
+    const device = order.replaceAll(/\W+/g, '-');
+    for (const kind of order.split(', ')) await MESSAGES[kind]?.(device, session);
+    expect(await system.get(`/devices/${device}`)).toMatchObject({
+      name: 'A lamp',
+      site: 'Hall',
+      online: true,
+    });
+    expect(await latest(device)).toEqual([
+      expect.objectContaining({ device: 'A lamp', name: 'warmth', type: 'T', site: 'Hall' }),
+    ]);
+  },
+);
 
-test('Birth: an earlier birth is delivered again after the newest: the attributes of the newest birth stay', async () => {
+test('Device birth: an earlier birth is delivered again after the newest: the device keeps the name and site of the newest birth', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   const attributesOf = (/** @type {string} */ word) => ({
     name: word,
@@ -87,7 +90,7 @@ test('Birth: an earlier birth is delivered again after the newest: the attribute
   expect({ name, site }).toEqual({ name: 'Y', site: 'Y' });
 });
 
-test('Birth: sensor was registered by a measurement: the newest birth describes the sensor', async () => {
+test('Device birth: sensor was registered by a measurement: the sensor has the name and site of the newest birth', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   const attributesOf = (/** @type {string} */ word) => ({
     name: word,
@@ -105,7 +108,7 @@ test('Birth: sensor was registered by a measurement: the newest birth describes 
   }
 });
 
-test('Birth: two births have the same session: /devices and /latest show the same name', async () => {
+test('Device birth: two births have the same session number: /devices and /latest show the same device name', async () => {
   const session = Date.now() - 60 * SECOND_MS;
   await birth('twice', { session, name: 'B' });
   await birth('twice', { session, name: 'A' });
@@ -114,7 +117,7 @@ test('Birth: two births have the same session: /devices and /latest show the sam
   expect(await latest('twice')).toEqual([expect.objectContaining({ device: name })]);
 });
 
-test('Birth: two processes with a cached device get births in different orders: the newest birth wins', async () => {
+test('Device birth: two processes receive the births of one device in different orders: the name of the newest birth is stored', async () => {
   const settings = { CQL_KEYSPACE: system.config.cql.keyspace };
   const other = await startTestSystem({ settings });
   const second = await connectDevice(other);

@@ -17,7 +17,7 @@ const measure = (device, sensor, value) =>
 
 const UUID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
-test('Births: sensors by id and by name: the device and its sensors are registered', async () => {
+test('Device birth: lists sensors by id and by name: the device and its sensors are registered', async () => {
   await birth('newborn', {
     session: Date.now(),
     name: 'The newborn',
@@ -44,7 +44,7 @@ test('Births: sensors by id and by name: the device and its sensors are register
   ]);
 });
 
-test('Birth: measurements arrive right behind it: the device is registered with the sensor type of the birth', async () => {
+test('Device birth: 20 measurements are sent at the same moment: the sensor has the type of the birth', async () => {
   const session = Date.now();
   await Promise.all([
     birth('quick', { session, sensors: [{ sensor_id: 't', type: 'Temperature' }] }),
@@ -54,7 +54,7 @@ test('Birth: measurements arrive right behind it: the device is registered with 
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature' })]);
 });
 
-test('Birth: device was registered by a measurement: the birth adds the attributes, although its session is older', async () => {
+test('Device birth: device was already registered by a measurement: name, site and sensor type of the birth are stored', async () => {
   const session = Date.now() - 60_000;
   await measure('early', 't', 1);
   await birth('early', {
@@ -68,7 +68,7 @@ test('Birth: device was registered by a measurement: the birth adds the attribut
   expect(sensors).toEqual([expect.objectContaining({ name: 't', type: 'Temperature', value: 1 })]);
 });
 
-test('Birth: a later session changes names, types and site: every index has the new values', async () => {
+test('Device birth: a birth with a later session changes names, type and site: /latest finds the sensors by the new values only', async () => {
   const session = Date.now() - 1000;
   const sensors = [{ sensor_id: 'a', type: 'Old' }, { sensor_id: 'b' }];
   await birth('moving', { session, name: 'Before', site: 'Here', sensors });
@@ -93,7 +93,7 @@ test('Birth: a later session changes names, types and site: every index has the 
   expect(await system.all('/latest?name=renam')).toHaveLength(1);
 });
 
-test('Birth: the birth of an earlier session is delivered again: nothing changes', async () => {
+test('Device birth: a birth with an earlier session is delivered again: name, site and sensor type of the device do not change', async () => {
   const session = Date.now();
   await birth('late', {
     session: session - 1,
@@ -114,7 +114,7 @@ test('Birth: the birth of an earlier session is delivered again: nothing changes
   ]);
 });
 
-test('Birth: the clock of the device went back: the birth that arrived last describes the device', async () => {
+test('Device birth: the clock of the device went back: the device has the name and site of the birth that arrived last', async () => {
   const session = Date.now() - 60_000;
   const named = (/** @type {string} */ name) => ({ name, site: name, sensors: [{ sensor_id: 't', name }] });
   await birth('set-back', { session, ...named('Zzz') });
@@ -124,7 +124,7 @@ test('Birth: the clock of the device went back: the birth that arrived last desc
   ]);
 });
 
-test('Births: a birth is repeated: nothing is written, also after a restart', async () => {
+test('Device birth: the same birth is repeated: nothing is written to the database, also after a restart', async () => {
   const content = {
     session: Date.now(),
     name: 'Again',
@@ -155,14 +155,14 @@ test('Births: a birth is repeated: nothing is written, also after a restart', as
   }
 });
 
-test('Birth: session is in the future or missing: the time of receipt replaces it', async () => {
+test('Device birth: session number is in the future, missing or too small: the birth that arrived last names the device', async () => {
   await birth('ahead', { session: Date.now() + 86_400_000, name: 'First' });
   await birth('ahead', { name: 'Second' });
   await birth('ahead', { session: 7, name: 'Third' });
   expect((await system.get('/devices/ahead')).name).toBe('Third');
 });
 
-test('Birth: some sensors are invalid: a dead letter lists them, and the others are registered', async () => {
+test('Device birth: some sensors are invalid: a dead letter lists the invalid sensors, and valid ones are registered', async () => {
   await birth('mixed', {
     sensors: [
       { sensor_id: 'good' },
@@ -194,7 +194,7 @@ test('Birth: some sensors are invalid: a dead letter lists them, and the others 
   ]);
 });
 
-test('Birth: device would exceed 10,000 sensors: the sensors beyond the limit become dead letters', async () => {
+test('Device birth: device would exceed 10,000 sensors: the sensors beyond the limit become dead letters', async () => {
   const sensors = (/** @type {number} */ from, /** @type {number} */ count) =>
     Array.from({ length: count }, (_, index) => ({ sensor_id: `s${from + index}` }));
   await birth('many', { sensors: sensors(0, 10_001) });

@@ -39,7 +39,7 @@ const settled = (promise) =>
 const rounds = (name) => Array.from({ length: ROUNDS }, (_, index) => `${name}-${index}`);
 
 describe('Credentials, two processes at once', () => {
-  test('Credentials: two processes issue the same account at once: one gets credential_exists, the other credential is stored', async () => {
+  test('Credentials: two processes issue a secret for one account at once: one gets credential_exists, the secret of the other is stored', async () => {
     for (const account of rounds('issued')) {
       const answers = await Promise.all([
         settled(here().issue({ account, devices: ['here'] })),
@@ -53,7 +53,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials: one process rotates while another revokes: the credential stays revoked', async () => {
+  test('Credentials: one process rotates a secret while another revokes it: the account stays revoked', async () => {
     for (const account of rounds('revoked')) {
       await here().issue({ account });
       const [rotated, revoked] = await Promise.all([
@@ -66,7 +66,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials: one process rotates while another retires the device: credential is revoked, gateways lose the device', async () => {
+  test('Credentials: one process rotates a secret while another retires the device: the secret is revoked, and gateways may not send for the device', async () => {
     for (const device of rounds('retired')) {
       const gateway = `${device}-gateway`;
       await here().issue({ account: device });
@@ -84,7 +84,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials: rotation uses a row that was read before the device was retired: the credential stays revoked', async () => {
+  test('Credentials: rotation uses a row that was read before the device was retired: the account of the device stays revoked', async () => {
     const { credentials } = /** @type {Store} */ (stores[1]);
     /** @type {Array<() => Promise<unknown>>} */
     const duringRead = [];
@@ -112,7 +112,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials: two processes retire two devices of a gateway at once: the gateway loses both', async () => {
+  test('Credentials: two processes retire two devices of one gateway at once: the gateway may no longer send for either device', async () => {
     for (const gateway of rounds('twice')) {
       const devices = [`${gateway} a`, `${gateway} b`];
       await here().issue({ account: gateway, devices: [...devices, 'other'] });
@@ -121,7 +121,7 @@ describe('Credentials, two processes at once', () => {
     }
   });
 
-  test('Credentials: two processes rotate in one millisecond: each change has a later write timestamp of its own', async () => {
+  test('Credentials: two processes rotate a secret in one millisecond: each row has a later write timestamp than the row before', async () => {
     await here().issue({ account: 'rotated' });
     const times = [(await find('rotated'))?.writtenAt];
     for (const index of [1, 0, 1]) {
@@ -145,7 +145,7 @@ describe('Credentials, a request is repeated after it was applied', () => {
     return createCredentialService({ store, clock: Date.now });
   }
 
-  test('Credentials: driver repeats an applied write: issue and rotate return a valid secret, and revoke reports success', async () => {
+  test('Credentials: driver repeats a write that was already applied: issue and rotate return a valid secret, and revoke succeeds', async () => {
     const service = createRepeatingService();
     for (const make of [() => service.issue({ account: 'again' }), () => service.rotate('again')]) {
       const { secret } = await make();
@@ -156,7 +156,7 @@ describe('Credentials, a request is repeated after it was applied', () => {
     await expect(service.revoke('again')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('Credentials: retirement was interrupted after the revocation: the next retirement completes it', async () => {
+  test('Credentials: device retirement stopped after the secret was revoked: the next retirement removes the device from its gateway', async () => {
     await here().issue({ account: 'half' });
     await here().issue({ account: 'half-gateway', devices: ['half'] });
     await here().revoke('half');

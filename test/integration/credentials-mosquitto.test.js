@@ -86,7 +86,7 @@ const isAccepted = (client, topic) =>
 const idOf = (/** @type {string} */ device) => String(identifyDevice(device)?.id);
 const measurements = (/** @type {string} */ device) => `iot/v1/${device}/measurements`;
 
-test('Files for Mosquitto: created: only their owner may read them; the output lists the accounts that are left out', () => {
+test('Password and ACL files for Mosquitto: created: only their owner may read them; the output lists the accounts that are left out', () => {
   expect(written.code).toBe(0);
   for (const name of ['passwords', 'acl']) expect(statSync(join(files, name)).mode & 0o777).toBe(0o600);
   expect(written.output).toContain(`chown -R mosquitto: ${files}`);
@@ -98,7 +98,7 @@ test('Files for Mosquitto: created: only their owner may read them; the output l
   for (const secret of Object.values(secrets)) expect(passwords).not.toContain(secret);
 });
 
-test('Mosquitto: right and wrong secrets: only the right one is accepted', async () => {
+test('Mosquitto with generated files: sign-in with right and wrong secrets: only the right secret is accepted', async () => {
   await connect('pump');
   for (const [account, password] of [
     ['pump', 'wrong'],
@@ -116,14 +116,17 @@ test.each([
   ['+', [idOf('+')], ['pump', idOf('pump')]],
   ['gateway', ['gateway', 'sheep', idOf('sheep'), idOf('+')], ['pump', idOf('pump')]],
   ['plant/edge', [idOf('plant/edge')], ['plant', 'edge']],
-])('Mosquitto: account %s: may publish for %j, and not for %j', async (account, own, others) => {
-  for (const device of own) {
-    expect(await isAccepted(await connect(account), measurements(device))).toBe(true);
-  }
-  for (const topic of [...others.map(measurements), 'iot/live/x', 'spBv1.0/plant/NDATA/other']) {
-    expect(await isAccepted(await connect(account), topic)).toBe(false);
-  }
-});
+])(
+  'Mosquitto with generated files: account %s: may publish for the devices %j, and not for %j',
+  async (account, own, others) => {
+    for (const device of own) {
+      expect(await isAccepted(await connect(account), measurements(device))).toBe(true);
+    }
+    for (const topic of [...others.map(measurements), 'iot/live/x', 'spBv1.0/plant/NDATA/other']) {
+      expect(await isAccepted(await connect(account), topic)).toBe(false);
+    }
+  },
+);
 
 test('Mosquitto: mapped topics: device publishes on its own topics only, and the installation account receives all', async () => {
   const operator = await connect('operator');
@@ -184,7 +187,7 @@ test('Mosquitto: subscription to iot/#: a device receives only its own topics, t
   expect(received.filter((line) => !line.startsWith('operator '))).toEqual(['pump iot/v1/pump/commands']);
 });
 
-test('Mosquitto: installation account: code and infra/compose/mosquitto.acl grant the same permissions', () => {
+test('Mosquitto: account of Millrace itself: the generated ACL and infra/compose/mosquitto.acl grant the same permissions', () => {
   const lines = readFileSync('infra/compose/mosquitto.acl', 'utf8').split('\n');
   const begin = lines.indexOf('user millrace') + 1;
   const permissions = lines.slice(begin, lines.indexOf('', begin)).filter((line) => !line.startsWith('#'));
@@ -204,7 +207,7 @@ test('Mosquitto: rotation and SIGHUP: the old secret is refused, and its connect
   expect(await isAccepted(other, measurements('pump'))).toBe(true);
 });
 
-test('Files for Mosquitto: written again: the files keep their owner and group', async () => {
+test('Password and ACL files for Mosquitto: written again: the files keep their owner and group', async () => {
   const both = ['passwords', 'acl'].map((name) => join(files, name));
   // Only root can change the owner of a file, so any other user runs this test with its own ids.
   const [owner, group] = process.getuid?.() === 0 ? [4711, 4712] : [process.getuid?.(), process.getgid?.()];
@@ -218,7 +221,7 @@ test('Files for Mosquitto: written again: the files keep their owner and group',
   }
 });
 
-test('Files for Mosquitto: a file is missing: the new file belongs to the owner of its directory', async () => {
+test('Password and ACL files for Mosquitto: the ACL file is missing: the new file belongs to the owner of its directory', async () => {
   rmSync(join(files, 'acl'));
   await write();
   expect(statSync(join(files, 'acl')).uid).toBe(statSync(files).uid);

@@ -10,7 +10,7 @@ const dashboard = useDashboard({ fill: publishSmallFleet });
 /** @param {Locator} locator */
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
-test('Dashboard: device publishes: the fleet shows the value at once, and the chart shows all samples', async () => {
+test('Dashboard: device publishes a sample: the sensor list shows the value at once, and the chart shows all samples', async () => {
   await dashboard.visit('/?name=ear');
   await dashboard.untilRows(DEVICES.length);
   const row = dashboard.rows().filter({ hasText: 'collar-1' });

@@ -23,7 +23,7 @@ test.each(
     ['api/commands/migrate.js', 'FROM schema_version'],
   ]),
 )(
-  '%s: database disconnects at "%s": exits with code 69, which an orchestrator retries',
+  '%s: connection to Cassandra breaks at the statement "%s": the command exits with code 69, which an orchestrator retries',
   async (script, statement) => {
     const gate = await startBreakingGate(statement);
     const command = startCommand(script, {

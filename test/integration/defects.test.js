@@ -60,7 +60,7 @@ const messageOf = (value) => ({
   receivedAt: Date.now(),
 });
 
-test('Ingest: defect throws for one message: dead letter is written, stack is logged, and the next message is stored', async () => {
+test('Ingest: the code throws a TypeError for one message: a dead letter is written, the stack is logged, and the next message is stored', async () => {
   await ingest.handleMessage(messageOf(1));
   defects = 1;
   const failing = messageOf(2);
@@ -80,7 +80,7 @@ test('Ingest: defect throws for one message: dead letter is written, stack is lo
   expect(await readDeadLetters(system, 'unlucky')).toHaveLength(1);
 });
 
-test('Ingest: defect throws while the process ends: the message stays unacknowledged, without a dead letter', async () => {
+test('Ingest: the code throws a TypeError while the process ends: the message stays unacknowledged, without a dead letter', async () => {
   ingest.abort();
   defects = 1;
   await expect(ingest.handleMessage(messageOf(4))).rejects.toThrow('x is not a function');

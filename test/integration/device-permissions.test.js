@@ -58,7 +58,7 @@ const isKnown = async (device) =>
   (await system.fetch(`/devices/${encodeURIComponent(device)}`)).status === 200;
 
 describe('MQTT sign-in', () => {
-  test('MQTT sign-in: wrong secrets and unknown accounts: all get the same refusal; the right secret is accepted', async () => {
+  test('MQTT sign-in: wrong secrets and unknown accounts: all get CONNACK not authorized; the right secret is accepted', async () => {
     const secret = await credentials.issue('door');
     const revoked = await credentials.issue('revoked');
     await credentials.credentialService.revoke('revoked');
@@ -84,7 +84,7 @@ describe('MQTT sign-in', () => {
     expect(await readMetric(system, 'iot_broker_denied_total{action="sign_in"}')).toBe(wrong.length);
   });
 
-  test('MQTT sign-in: ten wrong passwords for the installation account in a minute: the address is refused', async () => {
+  test('MQTT sign-in: ten wrong passwords for the installation account in a minute: the address is refused, even with the right password', async () => {
     const { password } = INSTALLATION;
     expect(await answerTo(password)).toBe(0);
     for (let i = 0; i < 10; i++) expect(await answerTo(`wrong ${i}`)).toBe(NOT_AUTHORIZED);
@@ -92,7 +92,7 @@ describe('MQTT sign-in', () => {
     await asInstallation();
   });
 
-  test('MQTT sign-in: client id of another device: accepted, and the connection of that device stays', async () => {
+  test('MQTT sign-in: client id of another device: accepted, and the connection of the other device stays open', async () => {
     const first = await credentials.connectAs('first', { options: { clientId: 'same' } });
     await credentials.connectAs('second', { options: { clientId: 'same' } });
     expect(await isTaken(first, measurements('first'), sample())).toBe(true);
@@ -118,7 +118,7 @@ describe('MQTT sign-in', () => {
     }
   });
 
-  test('MQTT sign-in: connections that closed or were taken over: do not count toward the limit of four', async () => {
+  test('MQTT sign-in: connections that closed or were taken over: not counted toward the limit of four connections per account', async () => {
     const secret = await credentials.issue('reconnecting');
     const connect = (clientId = '') =>
       credentials.connect('reconnecting', secret, clientId ? { clientId } : undefined);
@@ -170,14 +170,14 @@ describe('MQTT publish, device', () => {
   });
 
   test.each([
-    ['its name', measurements('victim')],
-    ['its id', measurements(VICTIM)],
-    ['its status', 'iot/v1/victim/status'],
-    ['its birth', `iot/v1/${VICTIM}/birth`],
-    ['an edge node of Sparkplug', 'spBv1.0/plant/NDATA/edge'],
-    ['a device of that edge node', 'spBv1.0/plant/DDATA/edge/victim'],
+    ['another device by name', measurements('victim')],
+    ['another device by id', measurements(VICTIM)],
+    ['the status of another device', 'iot/v1/victim/status'],
+    ['the birth of another device', `iot/v1/${VICTIM}/birth`],
+    ['a Sparkplug edge node', 'spBv1.0/plant/NDATA/edge'],
+    ['a device of a Sparkplug edge node', 'spBv1.0/plant/DDATA/edge/victim'],
   ])(
-    'MQTT publish: topic of another device by %s: acknowledged and dropped, and the next message is stored',
+    'MQTT publish: device publishes on the topic of %s: acknowledged and dropped, and the next message is stored',
     async (what, topic) => {
       const device = await credentials.connectAs(`publisher by ${what}`);
       const denied = await readMetric(system, 'iot_broker_denied_total{action="publish"}');
@@ -221,7 +221,7 @@ describe('MQTT publish, device', () => {
     expect(await isKnown('victim')).toBe(false);
   });
 
-  test('MQTT publish: topics outside the contract: acknowledged and dropped', async () => {
+  test('MQTT publish: topics that the broker does not serve: acknowledged and dropped, and the connection stays open', async () => {
     const device = await credentials.connectAs('chatty');
     for (const topic of ['elsewhere', 'iot/live/x', `iot/live/${VICTIM}`, 'spBv1.0/STATE/x']) {
       expect(await isTaken(device, topic, sample())).toBe(true);
@@ -229,7 +229,7 @@ describe('MQTT publish, device', () => {
   });
 });
 
-test('MQTT gateway: its own topics and those of its listed devices: publish and subscribe are allowed, others refused', async () => {
+test('MQTT gateway: topics of the gateway and of its listed devices: publish and subscribe are allowed; topics of other devices are refused', async () => {
   const gateway = await credentials.connectAs('gateway', { devices: ['sheep 1', idOf('sheep 2'), '+'] });
   for (const own of ['gateway', 'sheep 1', idOf('sheep 1'), 'sheep 2', idOf('sheep 2'), idOf('+')]) {
     expect(await isTaken(gateway, measurements(own), sample())).toBe(true);
@@ -242,7 +242,7 @@ test('MQTT gateway: its own topics and those of its listed devices: publish and 
   expect(await isKnown(idOf('sheep 3'))).toBe(false);
 });
 
-test('MQTT edge node of Sparkplug: publishes for its devices: allowed; it may subscribe to its own commands only', async () => {
+test('MQTT account of a Sparkplug edge node: may publish for its devices, and may subscribe only to its own commands', async () => {
   const edge = await credentials.connectAs('plant/edge-1');
   expect(await trySubscribe(edge, 'spBv1.0/plant/NCMD/edge-1')).toBe(true);
   expect(await trySubscribe(edge, 'spBv1.0/STATE/+')).toBe(true);
@@ -265,7 +265,7 @@ describe('MQTT filters', () => {
   /** @param {string} device @param {number} length */
   const ownFilters = (device, length) => Array.from({ length }, (_, index) => `iot/v1/${device}/${index}`);
 
-  test('MQTT filter: device holds the limit of 32 filters: after it unsubscribes, new filters are granted', async () => {
+  test('MQTT subscriptions: device holds the limit of 32 topic filters: after it unsubscribes, new filters are granted', async () => {
     const device = await credentials.connectAs('eager');
     const filters = ownFilters('eager', 4000);
     expect(await granted(device, filters)).toBe(32);
@@ -276,20 +276,20 @@ describe('MQTT filters', () => {
     expect(await isTaken(device, measurements('eager'), sample())).toBe(true);
   });
 
-  test('MQTT filter: 4,000 filters are refused: they count toward the limit, so a valid filter is refused', async () => {
+  test('MQTT subscriptions: 4,000 refused topic filters: count toward the limit of the client, so that its own topic is refused as well', async () => {
     const device = await credentials.connectAs('greedy');
     expect(await granted(device, ownFilters('victim', 4000))).toBe(0);
     expect(await granted(device, ['iot/v1/greedy/#'])).toBe(0);
   });
 
-  test('MQTT filter: limit per client: a gateway gets two more for each listed device, the installation account 1,024', async () => {
+  test('MQTT subscriptions: limit of topic filters: 32 plus two for each device of a gateway, and 1,024 for the installation account', async () => {
     const devices = Array.from({ length: 40 }, (_, index) => `flock ${index}`);
     const gateway = await credentials.connectAs('shepherd', { devices });
     expect(await granted(gateway, ownFilters('flock 7', 200))).toBe(32 + 2 * 40);
     expect(await granted(await asInstallation(), ownFilters('anybody', 2000))).toBe(1024);
   });
 
-  test('MQTT filter: filter with too many levels or characters: refused', async () => {
+  test('MQTT subscriptions: topic filter with too many levels or characters: refused', async () => {
     const device = await credentials.connectAs('deep');
     expect(await granted(device, [`iot/v1/deep/${'x/'.repeat(90)}#`, `iot/v1/deep/${'x'.repeat(600)}`])).toBe(
       0,
@@ -322,7 +322,7 @@ test('MQTT SUBSCRIBE: live topics and topics of other devices: granted to the in
 });
 
 describe('MQTT connection ends', () => {
-  test('MQTT connection: another process rotates or revokes its credential: the connection ends', async () => {
+  test('MQTT connection: another process rotates or revokes the credential of the device: the connection is closed', async () => {
     const device = await credentials.connectAs('rotated');
     const other = await credentials.connectAs('unconcerned');
     expect(await isTaken(device, measurements('rotated'), sample())).toBe(true);
@@ -338,7 +338,7 @@ describe('MQTT connection ends', () => {
     expect(other.connected).toBe(true);
   });
 
-  test('MQTT connection: its device is retired: the connection ends, and the credential is deleted', async () => {
+  test('MQTT connection: the device is retired: its connection is closed, and its credential is deleted', async () => {
     const device = await credentials.connectAs('old');
     expect(await isTaken(device, measurements('old'), sample())).toBe(true);
     const closed = whenClosed(device);
@@ -351,7 +351,7 @@ describe('MQTT connection ends', () => {
     expect(await isKnown('old')).toBe(false);
   });
 
-  test('Gateway connection: a device of its list is retired: it may no longer publish for that device', async () => {
+  test('MQTT gateway connection: a device of the gateway is retired: messages of the gateway for that device are not stored', async () => {
     const secret = await credentials.issue('list owner', ['sheep 7', idOf('sheep 8'), 'sheep 9']);
     const gateway = await credentials.connect('list owner', secret);
     expect(await isTaken(gateway, measurements('sheep 7'), sample())).toBe(true);

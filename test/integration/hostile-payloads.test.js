@@ -39,30 +39,36 @@ const WHOLE = /** @type {[string, string | Buffer, string][]} */ ([
   ['a SenML version to come', '[{"bver":11,"n":"t","v":1}]', 'malformed'],
 ]);
 
-test.each(WHOLE)('Payload: %s: one dead letter holds the whole message', async (_, payload, code) => {
-  const device = newDevice();
-  await publish(device, payload);
-  expect(await readDeadLetters(system, device)).toEqual([
-    {
-      topic: `iot/v1/${device}/measurements`,
-      device,
-      size: payload.length,
-      sha256: createHash('sha256').update(payload).digest(),
-      payload: Buffer.from(payload).subarray(0, 65_536),
-      codes: { [code]: 1 },
-      refused: [{ index: -1, code, path: expect.any(String), rule: expect.stringMatching(/\w/) }],
-    },
-  ]);
-});
+test.each(WHOLE)(
+  'Invalid MQTT payload: %s: one dead letter holds the message with its error code',
+  async (_, payload, code) => {
+    const device = newDevice();
+    await publish(device, payload);
+    expect(await readDeadLetters(system, device)).toEqual([
+      {
+        topic: `iot/v1/${device}/measurements`,
+        device,
+        size: payload.length,
+        sha256: createHash('sha256').update(payload).digest(),
+        payload: Buffer.from(payload).subarray(0, 65_536),
+        codes: { [code]: 1 },
+        refused: [{ index: -1, code, path: expect.any(String), rule: expect.stringMatching(/\w/) }],
+      },
+    ]);
+  },
+);
 
 test.each([
   ['{"sensor_id":"","value":1}', 1],
   ['[{"n":"","v":1},{"n":"","v":2,"t":1}]', 2],
-])('Payload: no sensor has a name, %s: one dead letter counts the refusals', async (payload, refused) => {
-  const device = newDevice();
-  await publish(device, payload);
-  expect(await readDeadLetters(system, device)).toMatchObject([{ codes: { bad_id: refused } }]);
-});
+])(
+  'Invalid MQTT payload: sensor name is empty in %s: one dead letter counts the refused measurements',
+  async (payload, refused) => {
+    const device = newDevice();
+    await publish(device, payload);
+    expect(await readDeadLetters(system, device)).toMatchObject([{ codes: { bad_id: refused } }]);
+  },
+);
 
 /** Wrong measurements as JSON, with the error code. @type {[string, string, string][]} */
 const SINGLE = [
@@ -97,7 +103,7 @@ const SINGLE = [
   ['a time after all times', '{"sensor_id":"t","ts":1e300,"value":1}', 'in_future'],
 ];
 
-test('Payload: JSON with valid and invalid measurements: valid ones are stored, and one dead letter lists the others', async () => {
+test('MQTT payload: JSON with valid and invalid measurements: valid ones are stored, and one dead letter lists the invalid ones', async () => {
   const device = newDevice();
   const ts = Date.now();
   const good = (/** @type {number} */ index) => `{"sensor_id":"t","ts":${ts - index},"value":${index}}`;
@@ -143,7 +149,7 @@ const RECORDS = [
   ['a name with a line break', '{"n":"a\\nb","v":1}', 'bad_id'],
 ];
 
-test('Payload: SenML with valid and invalid records: valid ones are stored, and one dead letter lists the others', async () => {
+test('MQTT payload: SenML with valid and invalid records: valid ones are stored, and one dead letter lists the invalid ones', async () => {
   const device = newDevice();
   const payload = `[{"n":"t","v":1},${RECORDS.map(([, json]) => json).join()},{"n":"t","t":-1,"v":2}]`;
   await publish(device, payload);
@@ -155,7 +161,7 @@ test('Payload: SenML with valid and invalid records: valid ones are stored, and 
   );
 });
 
-test('Payload: many refused measurements: a dead letter counts all and lists the first hundred', async () => {
+test('MQTT payload: 5,000 invalid measurements: one dead letter counts all of them and lists the first hundred', async () => {
   const device = newDevice();
   const before = await readMetric(system, 'iot_ingest_dead_letters_total{code="not_numeric"}');
   await publish(device, JSON.stringify(Array(5000).fill({ sensor_id: 't' })));
@@ -170,7 +176,7 @@ test('Payload: many refused measurements: a dead letter counts all and lists the
   expect(after - before).toBe(5000);
 });
 
-test('Payload: invalid births and statuses: each becomes a dead letter', async () => {
+test('MQTT payload: invalid births and statuses: each becomes a dead letter', async () => {
   const device = newDevice();
   for (const payload of ['{', '[]', '7', '{"sensors":{}}', '{"name":""}', '{"site":"a\\tb"}']) {
     await client.publish(`iot/v1/${device}/birth`, payload);
@@ -196,7 +202,7 @@ test('Payload: invalid births and statuses: each becomes a dead letter', async (
   );
 });
 
-test('Payload: after all hostile payloads: the connection is open, and /readyz answers 200', async () => {
+test('MQTT connection: after all hostile payloads: the connection is open, and /readyz answers 200', async () => {
   expect(client.closed()).toBe(0);
   expect((await fetch(`${system.httpUrl}/readyz`)).status).toBe(200);
 });

@@ -14,7 +14,7 @@ const client = useDevice(system);
 /** @param {number} value @param {number} [ts] */
 const measurement = (value, ts = Date.now()) => JSON.stringify({ sensor_id: 't', ts, value });
 
-test('Message: unknown topic: acknowledged, dropped and counted; no client receives it', async () => {
+test('MQTT message: topic is unknown: acknowledged, dropped and counted; no client receives it', async () => {
   const listener = await mqtt.connectAsync(system.mqttUrl);
   /** @type {string[]} */
   const received = [];
@@ -51,7 +51,7 @@ test('Message: unknown topic: acknowledged, dropped and counted; no client recei
   await listener.endAsync(true);
 });
 
-test('Last will: its topic has too many levels: counted as an unknown topic', async () => {
+test('MQTT last will: its topic has too many levels: counted as a message with an unknown topic', async () => {
   const unknownTopic = 'iot_ingest_messages_total{result="unknown_topic"}';
   const before = await readMetric(system, unknownTopic);
   const will = {
@@ -68,14 +68,17 @@ test.each([
   ['no name', ''],
   ['a control character', 'a\u0007b'],
   ['129 bytes', `${'x'.repeat(127)}é`],
-])('Topic: device with %s: a dead letter has the code bad_id', async (_, device) => {
-  await client.publish(`iot/v1/${device}/measurements`, measurement(1));
-  const [deadLetter] = await readDeadLetters(system, device);
-  expect(deadLetter?.codes).toEqual({ bad_id: 1 });
-  expect(client.closed()).toBe(0);
-});
+])(
+  'MQTT topic: device with %s: measurement becomes a dead letter with the code bad_id',
+  async (_, device) => {
+    await client.publish(`iot/v1/${device}/measurements`, measurement(1));
+    const [deadLetter] = await readDeadLetters(system, device);
+    expect(deadLetter?.codes).toEqual({ bad_id: 1 });
+    expect(client.closed()).toBe(0);
+  },
+);
 
-test('Topic: a device with any valid name: its measurement is stored', async () => {
+test('MQTT topic: device name with spaces, emoji or 128 characters: its measurement is stored', async () => {
   for (const device of ['x'.repeat(128), 'Öfen & Co', '$', '..', '%2F', '🌡', 'NULL', '__proto__']) {
     await client.publish(`iot/v1/${device}/measurements`, measurement(3));
     const path = `/latest?device=${encodeURIComponent(device)}`;
@@ -83,7 +86,7 @@ test('Topic: a device with any valid name: its measurement is stored', async () 
   }
 });
 
-test('Retained message: measurements and births: stored, and not kept as retained', async () => {
+test('Retained MQTT message: measurements and births are stored in the database, but not retained by the broker', async () => {
   const ts = Date.now();
   await client.publish('iot/v1/retained/birth', '{"name":"retained"}', { retain: true });
   await client.publish('iot/v1/retained/measurements', measurement(5, ts), { retain: true });
@@ -107,12 +110,12 @@ test('Retained message: measurements and births: stored, and not kept as retaine
   await late.endAsync(true);
 });
 
-test('Measurement: QoS 0: stored', async () => {
+test('MQTT measurement: published with QoS 0: stored', async () => {
   await client.publish('iot/v1/qos-0/measurements', measurement(7), { qos: 0 });
   await until(async () => (await system.get('/latest?device=qos-0')).items[0]?.value === 7);
 });
 
-test('Measurement: QoS 2: acknowledged after the commit', async () => {
+test('MQTT measurement: published with QoS 2: acknowledged after the commit to the database', async () => {
   const ts = Date.now();
   await Promise.all(
     Array.from({ length: 100 }, (_, index) =>
@@ -123,7 +126,7 @@ test('Measurement: QoS 2: acknowledged after the commit', async () => {
   expect(items).toHaveLength(100);
 });
 
-test('Device: more sensors than the limit: the first 10,000 are registered, the rest are dead letters', async () => {
+test('Device: measurements of more sensors than the limit: the first 10,000 sensors are registered, the others become dead letters', async () => {
   const batch = (/** @type {number} */ from, /** @type {number} */ count) =>
     JSON.stringify(Array.from({ length: count }, (_, i) => ({ sensor_id: `s${from + i}`, value: i })));
   await client.publish('iot/v1/crowded/measurements', batch(0, 9_999));
@@ -135,7 +138,7 @@ test('Device: more sensors than the limit: the first 10,000 are registered, the 
   expect((await system.get('/devices/crowded')).sensors).toHaveLength(10_000);
 });
 
-test('MQTT connection: after all hostile topics: still open', async () => {
+test('MQTT connection: after messages with hostile topics: still open', async () => {
   expect(client.closed()).toBe(0);
   expect(client.isConnected()).toBe(true);
 });

@@ -47,11 +47,11 @@ function sendEndless(type, first) {
   });
 }
 
-test('Import over HTTP: files that a killed process left: removed at the start', () => {
+test('Import over HTTP: a killed process left upload files: the next start removes them', () => {
   expect(readdirSync(uploads)).toEqual([]);
 });
 
-test('Import over HTTP: a Parquet file whose length is beyond IMPORT_MAX_BYTES: 413', async () => {
+test('Import over HTTP: Parquet file is larger than IMPORT_MAX_BYTES: answers 413', async () => {
   const response = await system.fetch('/import', {
     method: 'POST',
     headers: { 'content-type': PARQUET },
@@ -64,12 +64,12 @@ test('Import over HTTP: a Parquet file whose length is beyond IMPORT_MAX_BYTES: 
   });
 });
 
-test('Import over HTTP: a Parquet file of unknown length that goes beyond IMPORT_MAX_BYTES: 413, and no file stays', async () => {
+test('Import over HTTP: Parquet file of unknown length grows beyond IMPORT_MAX_BYTES: answers 413, and the upload is removed', async () => {
   expect(await sendEndless(PARQUET, 'PAR1')).toMatchObject({ status: 413, answer: { code: 'too_large' } });
   expect(readdirSync(uploads)).toEqual([]);
 });
 
-test('Import over HTTP: CSV that is refused at its first line, while its rest arrives: 400 reaches the client', async () => {
+test('Import over HTTP: first line of a CSV is refused while more lines arrive: the client gets 400', async () => {
   expect(await sendEndless('text/csv', `a,b\n${'1,2\n'.repeat(20_000)}`)).toMatchObject({
     status: 400,
     answer: { code: 'bad_file' },

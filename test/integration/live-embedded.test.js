@@ -27,7 +27,7 @@ beforeEach(() => {
 
 const measure = () => device.measure('a', [{ sensor_id: 's', ts: now++, value: now }]);
 
-test('Live topics: a client subscribes and unsubscribes: it receives the changes in between', async () => {
+test('MQTT live topics: client subscribes, then unsubscribes: it receives the changes in between', async () => {
   await otherClient.subscribeAsync('iot/live/+');
   await measure();
   await until(() => messages.length === 1);
@@ -41,7 +41,7 @@ test('Live topics: a client subscribes and unsubscribes: it receives the changes
   expect(messages).toHaveLength(1);
 });
 
-test('Live topics: client subscribes to iot/live/stats/+: it receives the statistics of the process', async () => {
+test('MQTT live topics: client subscribes to iot/live/stats/+: it receives the statistics of the process', async () => {
   await otherClient.subscribeAsync('iot/live/stats/+');
   await until(() => messages.length > 0);
   await otherClient.unsubscribeAsync('iot/live/stats/+');
@@ -51,7 +51,7 @@ test('Live topics: client subscribes to iot/live/stats/+: it receives the statis
   expect(parseSnapshot(Buffer.from(published?.payload ?? ''))).toMatchObject({ window: expect.any(Number) });
 });
 
-test('Live topics: client publishes on a live topic: no MQTT client and no stream reader receives the message', async () => {
+test('MQTT live topics: client publishes on a live topic: no MQTT client and no event stream sends the message on', async () => {
   await measure();
   const [item] = (await system.get('/latest?device=a')).items;
   const reader = await openStream(`${system.httpUrl}/api/v1/stream`);

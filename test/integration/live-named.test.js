@@ -56,7 +56,7 @@ describe('Live topics by name, embedded broker', () => {
   const measure = (name, samples = [{ sensor_id: 's', ts: now++, value: now }]) =>
     device.measure(name, /** @type {any} */ (samples));
 
-  test('Live topics by name: client subscribes by device name: it gets the same message as by device id', async () => {
+  test('MQTT live topics: client subscribes by device name: it gets the same message as by device id', async () => {
     const byName = await follow('iot/live/desk');
     const byId = await follow('iot/live/+');
     await measure('desk');
@@ -69,7 +69,7 @@ describe('Live topics by name, embedded broker', () => {
     expect(byName[0]?.items).toMatchObject([{ device: 'desk', name: 's' }]);
   });
 
-  test('Live topics by name: another client subscribes by name: a subscriber to iot/live/# gets each change once', async () => {
+  test('MQTT live topics: another client subscribes by device name: a subscriber to iot/live/# gets each change once', async () => {
     await follow('iot/live/desk', 'iot/live/desk/samples', 'iot/live/+/sensors/+');
     const all = await follow('iot/live/#');
     await measure('desk');
@@ -84,7 +84,7 @@ describe('Live topics by name, embedded broker', () => {
     expect(devices().sort()).toEqual(['desk', 'desk', 'other']);
   });
 
-  test('Live topics by name: client subscribes to samples: it gets all in order, also of late and large messages', async () => {
+  test('MQTT live topics: client subscribes to the samples of a device: it gets each in order, also of late and large messages', async () => {
     const received = await follow('iot/live/meter/samples');
     const samples = Array.from({ length: 250 }, (_, index) => ({
       sensor_id: 's',
@@ -105,7 +105,7 @@ describe('Live topics by name, embedded broker', () => {
     expect(received.map(({ items: some }) => some.length)).toEqual([100, 100, 50, 1]);
   });
 
-  test('Live topics by name: client subscribes to one sensor: it gets the newest value of that sensor only', async () => {
+  test('MQTT live topics: client subscribes to one sensor: it gets the newest value of that sensor only', async () => {
     const received = await follow('iot/live/desk/sensors/t');
     await measure('desk', [
       { sensor_id: 't', ts: now++, value: 1 },
@@ -115,7 +115,7 @@ describe('Live topics by name, embedded broker', () => {
     expect(received[0]).toMatchObject({ items: { name: 't', value: 1 }, retain: false });
   });
 
-  test('Live topics by name: names contain characters such as / and +: the topic has them percent-encoded', async () => {
+  test('MQTT live topics: names contain characters such as / and +: the topic has them percent-encoded', async () => {
     const received = await follow('iot/live/50%25 x/sensors/a%2Fb %2B%23');
     await measure('50% x', [{ sensor_id: 'a/b +#', ts: now++, value: 2 }]);
     await until(() => received.length === 1);
@@ -124,7 +124,7 @@ describe('Live topics by name, embedded broker', () => {
 });
 
 describe('Live topics that are retained, and Home Assistant', () => {
-  test('Retained live topics: embedded broker, later subscriber: gets the newest values and Home Assistant discovery', async () => {
+  test('Retained live topics: client subscribes later to the embedded broker: it gets the newest values and Home Assistant discovery', async () => {
     const system = await startTestSystem({
       settings: { LIVE_RETAIN: 'true', HOME_ASSISTANT_PREFIX: 'homeassistant' },
     });
@@ -172,7 +172,7 @@ describe('Live topics that are retained, and Home Assistant', () => {
     }
   });
 
-  test('Retained live topics: Mosquitto, LIVE_TOPICS is set: these topics are published, and a later subscriber gets values', async () => {
+  test('Retained live topics: Mosquitto as broker, LIVE_TOPICS is set: these topics are published, and a later subscriber gets values', async () => {
     const broker = await startMosquitto();
     const system = await startTestSystem({
       settings: {

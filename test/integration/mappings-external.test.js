@@ -18,7 +18,7 @@ writeFileSync(
 `,
 );
 
-test('Mapped topic: external broker: values and a retained description are stored; other topics are not subscribed', async () => {
+test('Mapped topics of an external broker: values and a retained description are stored; other topics are not subscribed', async () => {
   const client = await connectDevice();
   const config = {
     state_topic: 'homeassistant/sensor/bedroom/state',
@@ -51,7 +51,7 @@ test('Mapped topic: external broker: values and a retained description are store
   );
 });
 
-test('Mapped topic behind an external broker: connection breaks before the PUBACK: each value is stored', async () => {
+test('Mapped topics of an external broker: connection breaks before the PUBACK: each value is stored', async () => {
   const wire = await startWire();
   const system = await startSystem({ MQTT_URL: wire.url, MQTT_MAPPINGS: file });
   const client = await connectDevice();

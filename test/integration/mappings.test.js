@@ -66,7 +66,7 @@ const samplesOf = async (device, sensor) =>
 const isKnown = async (device) => (await system.fetch(`/devices/${device}`)).status === 200;
 
 describe('Mapped topic on the embedded broker', () => {
-  test('Mapped topic: vectors of all presets: every value is stored with its time, and sensors have their units', async () => {
+  test('Mapped topics: examples of all presets: every value is stored with its time, and sensors have their units', async () => {
     for (const { topic, payload } of VECTORS) await publish(installation, topic, payload);
     for (const { device = '', ts, values = {}, units = {}, describes } of VECTORS) {
       for (const [sensor, value] of Object.entries(values)) {
@@ -92,7 +92,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect((await system.get(`/dead-letters?from=${EVENING}`)).items).toEqual([]);
   });
 
-  test('Mapped topic: account of a device: messages for other devices are acknowledged and dropped', async () => {
+  test('Mapped topics: account of a device: messages for other devices are acknowledged and dropped', async () => {
     const own = await credentials.connectAs('hall');
     await publish(own, 'zigbee2mqtt/hall', { temperature: 20 });
     expect(await samplesOf('hall', 'temperature')).toMatchObject([{ value: 20 }]);
@@ -114,7 +114,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect((await readMetric(system, 'iot_broker_denied_total{action="publish"}')) - denied).toBe(3);
   });
 
-  test('Mapped topic: account of a gateway: only messages for the devices of its list are stored', async () => {
+  test('Mapped topics: account of a gateway: only messages for the devices of its list are stored', async () => {
     const gateway = await credentials.connectAs('gateway', { devices: ['porch', 'line'] });
     await publish(gateway, 'zigbee2mqtt/porch', { temperature: 3 });
     await publish(gateway, 'lines/1', { id: 'line', v: 4 });
@@ -124,7 +124,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await isKnown('another')).toBe(false);
   });
 
-  test('Mapped topic: last will for another device: nothing is stored', async () => {
+  test('Mapped topics: last will for another device: nothing is stored', async () => {
     const will = {
       topic: 'zigbee2mqtt/carport',
       payload: Buffer.from('{"temperature":1}'),
@@ -139,7 +139,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await isKnown('carport')).toBe(false);
   });
 
-  test('Mapped topic: value is no number: a dead letter has the path, and a replay uses the current mappings', async () => {
+  test('Mapped topics: value is a text: a dead letter has the path of the value, and its replay is refused again', async () => {
     await publish(installation, 'lines/1', { id: 'press', v: 'high' });
     const query = `/dead-letters?from=${EVENING}&device=press`;
     const { items } = await system.get(query);
@@ -150,7 +150,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(await response.json()).toMatchObject({ accepted: 0, refused: [{ code: 'not_numeric' }] });
   });
 
-  test('Mapped topic: subscriber to mapped topics: it receives nothing, since such a topic may be a command', async () => {
+  test('Mapped topics: client subscribes to a mapped topic: it receives no message, since such a topic may be a command', async () => {
     const follower = await credentials.connect(INSTALLATION.username, INSTALLATION.password);
     await follower.subscribeAsync('#', { qos: 1 });
     /** @type {string[]} */
@@ -169,7 +169,7 @@ describe('Mapped topic on the embedded broker', () => {
     expect(received.filter((topic) => topic.startsWith('zigbee2mqtt'))).toEqual([]);
   });
 
-  test('Unmatched topic: a message arrives: GET /unmatched-topics lists it with a suggested mapping', async () => {
+  test('MQTT message on an unmatched topic: GET /unmatched-topics lists it with a suggested mapping', async () => {
     await publish(installation, 'barn/7/climate', { temperature: 3 });
     expect((await system.get('/unmatched-topics')).items).toMatchObject([
       { topic: 'barn/7/climate', count: 1, mapping: expect.stringContaining('topic: barn/{device}/climate') },

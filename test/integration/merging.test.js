@@ -105,7 +105,7 @@ describe('Merging: the same samples in other messages: the same result', () => {
       ],
       ['one message for each sample', shuffled(samples, random).map((sample) => [sample])],
     ]),
-  )('Merging of equal samples: %s: stored samples and latest value do not differ', async (title, batches) => {
+  )('500 samples, some with equal times: %s: the same samples are stored', async (title, batches) => {
     const device = title.replaceAll(' ', '-');
     // All messages are sent at once, so that commits overtake each other.
     await Promise.all(batches.map((batch) => publish(device, batch)));
@@ -122,7 +122,7 @@ describe('Merging: two values for one instant: the one with the greater bytes is
     [0, 1e-300, 1e-300],
     [5e300, -5e-300, -5e-300],
   ])(
-    'Merging: %d and %d for one instant: %d is stored, in any order, in one message or two',
+    'Samples with equal times: values %d and %d: %d is stored, in any order, in one message or two',
     async (a, b, winner) => {
       const ts = Date.now();
       const [first, second] = [
@@ -145,7 +145,7 @@ describe('Merging: two values for one instant: the one with the greater bytes is
   );
 });
 
-test('Latest: an older sample arrives last: the newest sample stays the latest', async () => {
+test('Latest value: an older sample arrives last: the newest sample stays the latest value', async () => {
   const ts = Date.now();
   await publish('late', [{ ts, value: 1 }]);
   await publish('late', [{ ts: ts - 1, value: 2 }]);
@@ -156,7 +156,7 @@ test('Latest: an older sample arrives last: the newest sample stays the latest',
   expect(await measurements('late')).toHaveLength(4);
 });
 
-test('Latest: a process has just started and gets an older sample: the newest one stays the latest', async () => {
+test('Latest value: a process has just started and gets an older sample: the newest sample stays the latest value', async () => {
   const ts = Date.now();
   await publish('restarted', [{ ts, value: 1 }]);
   const keyspace = { CQL_KEYSPACE: system.config.cql.keyspace };
@@ -190,7 +190,7 @@ describe('Sensors of two devices: their samples are separate', () => {
   });
 });
 
-test('Device and sensor: addressed by name and by id: both address the same samples', async () => {
+test('Device and sensor: addressed by name or by id: the same samples are stored and returned', async () => {
   const { id: device } = /** @type {Identity} */ (identifyDevice('twin'));
   const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
   const ts = Date.now();
@@ -211,7 +211,7 @@ test('Device and sensor: addressed by name and by id: both address the same samp
   expect(sensors).toEqual([expect.objectContaining({ sensor_id: sensor, name: 't', value: 3 })]);
 });
 
-test('New sensor: one message has it by id and by name: it is registered once, with the name', async () => {
+test('New sensor: one message has it by id and by name: the sensor is registered once, with the name', async () => {
   const { id: device } = /** @type {Identity} */ (identifyDevice('both'));
   const { id: sensor } = /** @type {Identity} */ (identifySensor(device, 't'));
   const ts = Date.now();
@@ -225,7 +225,7 @@ test('New sensor: one message has it by id and by name: it is registered once, w
   expect(await measurements('both')).toHaveLength(2);
 });
 
-test('Message of 50 sensors: no other message waits: one request writes its samples and their latest values', async () => {
+test('Message with 50 sensors: no other message waits: one database request writes its samples and their latest values', async () => {
   const names = Array.from({ length: 50 }, (_, index) => `s${index}`);
   const measure = (/** @type {number} */ value) =>
     client.send(

@@ -117,7 +117,7 @@ describe('CONNECT', () => {
     await client.untilClosed();
   });
 
-  test('MQTT-3.2.2-2, MQTT-3.2.2-3: client asks for a session: CONNACK reports no session, with an expiry of 0', async () => {
+  test('MQTT-3.2.2-2, MQTT-3.2.2-3: client asks for a stored session: CONNACK has no session, and a Session Expiry Interval of 0', async () => {
     for (const clean of [true, false, false]) {
       const { connack, send, untilClosed } = await connect({
         clean,
@@ -131,7 +131,7 @@ describe('CONNECT', () => {
     }
   });
 
-  test('MQTT 5, 3.2.2.3: CONNACK announces the limits of the broker', async () => {
+  test('MQTT 5, 3.2.2.3: CONNACK has Receive Maximum, Maximum Packet Size and no shared subscriptions', async () => {
     const { connack } = await connect({ clientId: 'a' });
     expect(connack.properties).toEqual({
       receiveMaximum: 64,
@@ -145,7 +145,7 @@ describe('CONNECT', () => {
     await client.untilClosed();
   });
 
-  test('MQTT-3.1.3-6, MQTT-3.2.2-16: no client id: each client is assigned its own client id', async () => {
+  test('MQTT-3.1.3-6, MQTT-3.2.2-16: CONNECT without a client id: CONNACK assigns each client its own id', async () => {
     const ids = new Set();
     for (let count = 0; count < 3; count++) {
       ids.add((await connect({ clientId: '' })).connack.properties.assignedClientIdentifier);
@@ -188,7 +188,7 @@ describe('CONNECT', () => {
     await client.untilClosed();
   });
 
-  test('MQTT 5, 2.2.2.2: a property is repeated, in any packet: the connection is closed', async () => {
+  test('MQTT 5, 2.2.2.2: packet repeats a property that is allowed once: the connection is closed', async () => {
     // The MQTT library generates repeated user properties only, so the test writes the bytes by hand.
     const repeated = Buffer.from([0x21, 0, 7, 0x21, 0, 8]);
     const body = Buffer.concat([
@@ -235,7 +235,7 @@ describe('PUBLISH', () => {
   );
 
   test.each([0, 1, 65_535])(
-    'MQTT-3.3.2-8, MQTT-3.3.2-9: topic alias %d, without a Topic Alias Maximum: DISCONNECT 0x94',
+    'MQTT-3.3.2-8, MQTT-3.3.2-9: PUBLISH with topic alias %d, without a Topic Alias Maximum: DISCONNECT 0x94',
     async (topicAlias) => {
       const client = await connect();
       const bytes = bytesOf(publish({ properties: { topicAlias: 7 } }));
@@ -246,7 +246,7 @@ describe('PUBLISH', () => {
     },
   );
 
-  test('MQTT-3.3.2-4, -15, -16, -17, -18, -20: properties of a message: forwarded unaltered and in order', async () => {
+  test('MQTT-3.3.2-4, -15, -16, -17, -18, -20: PUBLISH with properties: they are forwarded unaltered and in order', async () => {
     const reader = await subscriber(STATUS);
     const device = await connect();
     const properties = {
@@ -264,7 +264,7 @@ describe('PUBLISH', () => {
     expect(Object.keys(message.properties.userProperties)).toEqual(['b', 'a']);
   });
 
-  test('MQTT-3.3.2-6: retained message with an expiry interval: it is sent with the remaining seconds', async () => {
+  test('MQTT-3.3.2-6: retained message with an expiry interval: a later subscriber gets it with the remaining seconds', async () => {
     const device = await connect();
     device.send(publish({ retain: true, properties: { messageExpiryInterval: 1000 } }));
     await device.take('puback');
@@ -344,7 +344,7 @@ describe('PUBLISH', () => {
     expect(client.received.map(({ messageId }) => messageId)).toEqual([1, 2, 3]);
   });
 
-  test('MQTT-4.3.3: QoS 2: delivered once, and each PUBREL is answered', async () => {
+  test('MQTT-4.3.3: QoS 2 message with a repeated PUBLISH and PUBREL: delivered once, and each PUBREL gets PUBCOMP', async () => {
     const reader = await subscriber(STATUS);
     const client = await connect();
     client.send(publish({ qos: 2 }));
@@ -373,7 +373,7 @@ describe('PUBACK and PUBREC', () => {
     ['rejected', 0x83],
   ];
   test.each(REASONS)(
-    'MQTT 5, 3.4.2.1: message is refused as %s: %d with the code and the rule, and no subscriber receives it',
+    'MQTT 5, 3.4.2.1: message is refused as %s: PUBACK %d with the code and the rule, and no subscriber receives it',
     async (code, reasonCode) => {
       refuseWith('refused', code, code);
       const reader = await subscriber('#');
@@ -388,7 +388,7 @@ describe('PUBACK and PUBREC', () => {
     },
   );
 
-  test('MQTT 5, 4.3.3: QoS 2 message is refused: its packet id is free at once', async () => {
+  test('MQTT 5, 4.3.3: QoS 2 message is refused: its packet id may be used again at once', async () => {
     refuseWith('refused', 'malformed');
     const client = await connect();
     for (let count = 0; count < 70; count++) {
@@ -397,7 +397,7 @@ describe('PUBACK and PUBREC', () => {
     }
   });
 
-  test('MQTT 5, 3.4.2.2.2: a part of the message is refused: PUBACK has success and a reason, and subscribers receive it', async () => {
+  test('MQTT 5, 3.4.2.2.2: some measurements are refused: PUBACK has success and a reason, and subscribers receive the message', async () => {
     refuseWith('accepted', 'not_numeric');
     const reader = await subscriber(STATUS, { qos: 1 });
     const client = await connect();
@@ -413,7 +413,7 @@ describe('PUBACK and PUBREC', () => {
     await reader.take('publish');
   });
 
-  test('MQTT 5, 3.4.2.1: topic outside the contract: PUBACK 0x90 suggests the topic that was probably meant', async () => {
+  test('MQTT 5, 3.4.2.1: message on an unknown topic: PUBACK 0x90 suggests the topic that was probably meant', async () => {
     refuseWith('unknown_topic');
     const client = await connect();
     client.send(publish({ topic: 'iot/v1/desk/measurement' }), publish({ topic: 'x', messageId: 2 }));
@@ -426,7 +426,7 @@ describe('PUBACK and PUBREC', () => {
     );
   });
 
-  test('MQTT-1.5.4-2: refused name has control characters: the reason string has none', async () => {
+  test('MQTT-1.5.4-2: message is refused for a name with control characters: the reason string has question marks instead', async () => {
     settle = async ({ onRefused }) => {
       onRefused?.([{ ...refusal('bad_id'), path: 'a\u0000\nb' }]);
       return 'refused';
@@ -437,7 +437,7 @@ describe('PUBACK and PUBREC', () => {
     expect(properties.reasonString).toBe('bad_id: a??b: must be a number');
   });
 
-  test('MQTT-3.1.2-29: client requests no problem information: PUBACK has the code only', async () => {
+  test('MQTT-3.1.2-29: client requests no problem information: PUBACK of a refused message has the code only', async () => {
     refuseWith('refused', 'malformed');
     const client = await connect({ properties: { requestProblemInformation: false } });
     client.send(publish());
@@ -445,7 +445,7 @@ describe('PUBACK and PUBREC', () => {
     expect({ code: answer.reasonCode, properties: answer.properties }).toEqual({ code: 0x99 });
   });
 
-  test('MQTT-3.4.2-2: reason does not fit into the Maximum Packet Size of the client: PUBACK has the code only', async () => {
+  test('MQTT-3.4.2-2: reason string would exceed the Maximum Packet Size of the client: PUBACK has the code only', async () => {
     refuseWith('refused', 'malformed');
     const client = await connect({ properties: { maximumPacketSize: 40 } });
     client.send(publish());
@@ -464,7 +464,7 @@ describe('PUBACK and PUBREC', () => {
 });
 
 describe('SUBSCRIBE and UNSUBSCRIBE', () => {
-  test('MQTT-3.8.4-6, MQTT-3.9.3-1: several filters: SUBACK and UNSUBACK have a code for each filter, in order', async () => {
+  test('MQTT-3.8.4-6, MQTT-3.9.3-1: several topic filters: SUBACK and UNSUBACK have a code for each filter, in order', async () => {
     const client = await connect();
     const topics = ['iot/v1/a/status', '$SYS/#', '$share/g/iot/v1/+/status', '__proto__', 'iot/#'];
     client.send(subscribe(topics.map((topic, index) => ({ topic, qos: index % 3 }))));
@@ -474,7 +474,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
   });
 
   test.each(['a/#/b', 'a+', ''])(
-    'MQTT-4.7.1-1, MQTT-4.7.1-2, MQTT-4.7.3-1: invalid filter "%s": the connection is closed',
+    'MQTT-4.7.1-1, MQTT-4.7.1-2, MQTT-4.7.3-1: SUBSCRIBE with the invalid filter "%s": the connection is closed',
     async (topic) => {
       const client = await connect();
       client.send(subscribe([{ topic, qos: 0 }]));
@@ -482,7 +482,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     },
   );
 
-  test('MQTT-3.8.3-3: No Local: a client does not receive its own messages', async () => {
+  test('MQTT-3.8.3-3: subscription with No Local: the client does not receive its own messages', async () => {
     const client = await subscriber(STATUS, { nl: true });
     const other = await subscriber(STATUS);
     client.send(publish());
@@ -491,7 +491,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     expect(client.received.map(({ cmd }) => cmd)).toEqual(['puback']);
   });
 
-  test('MQTT-3.3.1-12, MQTT-3.3.1-13: the retain flag of a forwarded message: set by Retain As Published', async () => {
+  test('MQTT-3.3.1-12, MQTT-3.3.1-13: forwarded message has the retain flag only with Retain As Published', async () => {
     const as = await subscriber(STATUS, { rap: true });
     const not = await subscriber(STATUS, { rap: false });
     const client = await connect();
@@ -547,7 +547,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     for (const _ of [1, 2, 3]) expect((await client.take('publish')).qos).toBe(0);
   });
 
-  test('MQTT-3.8.4-8, MQTT-3.3.4-9: a filter with a wildcard: retained messages have the granted QoS at most', async () => {
+  test('MQTT-3.8.4-8, MQTT-3.3.4-9: subscription with a wildcard: retained messages have at most the granted QoS', async () => {
     const topics = ['iot/v1/d/status', 'iot/v1/e/status'];
     const device = await connect();
     for (const topic of topics) {
@@ -561,7 +561,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     for (const topic of topics) expect(await unlimited.take('publish')).toMatchObject({ topic, qos: 1 });
   });
 
-  test('MQTT-3.1.2-24, MQTT-3.1.2-25: a message is larger than the client accepts: it is not sent', async () => {
+  test('MQTT-3.1.2-24, MQTT-3.1.2-25: message is larger than the Maximum Packet Size of the client: it is not sent', async () => {
     const client = await connect({ properties: { maximumPacketSize: 60 } });
     client.send(subscribe([{ topic: STATUS, qos: 0 }]));
     await client.take('suback');
@@ -572,7 +572,7 @@ describe('SUBSCRIBE and UNSUBSCRIBE', () => {
     expect(client.received).toEqual([]);
   });
 
-  test('MQTT-4.7.2-1: filter begins with a wildcard: the client gets no topics of the broker itself', async () => {
+  test('MQTT-4.7.2-1: topic filter begins with a wildcard: the client gets no $SYS topics', async () => {
     const client = await subscriber('#');
     const other = await subscriber('+/#');
     await connect();
@@ -591,7 +591,7 @@ describe('Last will and DISCONNECT', () => {
     properties: { willDelayInterval: 3600, contentType: 'text/plain', userProperties: { a: 'b' } },
   };
 
-  test('MQTT-3.1.2-8, 3.1.3.2.2: the connection breaks: the will is sent at once, because the session ends', async () => {
+  test('MQTT-3.1.2-8, 3.1.3.2.2: connection breaks: the last will is sent at once, because the session ends', async () => {
     const reader = await subscriber(STATUS);
     const device = await connect({ will, properties: { sessionExpiryInterval: 7200 } });
     device.socket.destroy();
@@ -606,7 +606,7 @@ describe('Last will and DISCONNECT', () => {
   test.each([
     [0x00, 0],
     [0x04, 1],
-  ])('MQTT-3.14.4-3: DISCONNECT with reason %d: %d wills are sent', async (reasonCode, wills) => {
+  ])('MQTT-3.14.4-3: DISCONNECT with reason %d: %d last wills are sent', async (reasonCode, wills) => {
     const reader = await subscriber(STATUS);
     const device = await connect({ will });
     device.send({ cmd: 'disconnect', reasonCode });
@@ -616,14 +616,14 @@ describe('Last will and DISCONNECT', () => {
     expect(reader.received).toHaveLength(wills);
   });
 
-  test('MQTT 5, 3.14.2.1: the broker stops: DISCONNECT 0x8B', async () => {
+  test('MQTT 5, 3.14.2.1: the broker stops: clients get DISCONNECT 0x8B', async () => {
     const client = await connect();
     await stopBroker();
     expect((await client.take('disconnect')).reasonCode).toBe(0x8b);
     await client.untilClosed();
   });
 
-  test('MQTT 5, 3.2.2.3.6: a packet is larger than announced: DISCONNECT 0x95', async () => {
+  test('MQTT 5, 3.2.2.3.6: packet is larger than the Maximum Packet Size in CONNACK: DISCONNECT 0x95', async () => {
     const client = await connect();
     client.sendBytes(Buffer.from([0x30, 0xff, 0xff, 0xff, 0x7f]));
     expect((await client.take('disconnect')).reasonCode).toBe(0x95);
@@ -633,7 +633,7 @@ describe('Last will and DISCONNECT', () => {
 
 describe('Hostile clients', () => {
   test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'MQTT 5 broker: client id and filter are "%s": the broker continues to serve clients',
+    'MQTT 5 broker: client id and topic filter are "%s": the broker continues to serve clients',
     async (name) => {
       for (let count = 0; count < 2; count++) {
         const client = await connect({ clientId: name });
@@ -646,7 +646,7 @@ describe('Hostile clients', () => {
     },
   );
 
-  test('MQTT 5 broker: mutated packets: each connection is served or closed, and other connections stay open', async () => {
+  test('MQTT 5 broker: packets with random changes: each connection is served or closed, and other connections stay open', async () => {
     const seeds = [
       publish({
         properties: {

@@ -65,7 +65,7 @@ async function latest(name) {
   return Object.fromEntries(items.map((/** @type {any} */ item) => [item.name, item.value]));
 }
 
-test('MQTT 5: MQTT.js as a device: a measurement is stored when it is acknowledged', async () => {
+test('MQTT 5 client MQTT.js: publishes a measurement: it is stored when it is acknowledged', async () => {
   expect(await publish('iot/v1/desk/measurements', '{"sensor_id": "t", "value": 21.5}')).toEqual([
     0,
     undefined,
@@ -73,7 +73,7 @@ test('MQTT 5: MQTT.js as a device: a measurement is stored when it is acknowledg
   expect(await latest('desk')).toEqual({ t: 21.5 });
 });
 
-test('MQTT 5: mosquitto_pub publishes: a valid measurement is stored, and a refusal is reported', async () => {
+test('MQTT 5 client mosquitto_pub: a valid measurement is stored; for an invalid one it prints Payload format invalid', async () => {
   const topic = ['-t', 'iot/v1/bench/measurements'];
   expect(await mosquittoPub(...topic, '-m', '{"sensor_id": "t", "value": 4}')).toEqual({
     code: 0,
@@ -85,7 +85,7 @@ test('MQTT 5: mosquitto_pub publishes: a valid measurement is stored, and a refu
   );
 });
 
-test('MQTT 5: message has a content type: it selects the decoder; an unknown content type is refused', async () => {
+test('MQTT 5 message with a content type: it selects the decoder; an unknown content type is refused with 0x99', async () => {
   const topic = 'iot/v1/desk/measurements';
   const senml = '[{"n": "h", "v": 40}]';
   const as = (/** @type {string} */ contentType) => ({ properties: { contentType } });
@@ -97,7 +97,7 @@ test('MQTT 5: message has a content type: it selects the decoder; an unknown con
   expect(deadLetter).toMatchObject({ topic, codes: { unknown_format: 1 } });
 });
 
-test('MQTT 5: every measurement of a message is refused: PUBACK 0x99 has code, path and rule', async () => {
+test('MQTT 5 message: every measurement is refused: PUBACK 0x99 has code, path and rule', async () => {
   expect(await publish('iot/v1/desk/measurements', BAD)).toEqual([
     0x99,
     'not_numeric: [0].value: must be a number',
@@ -105,14 +105,14 @@ test('MQTT 5: every measurement of a message is refused: PUBACK 0x99 has code, p
   expect((await publish('iot/v1/desk/measurements', '{'))[0]).toBe(0x99);
 });
 
-test('MQTT 5: a part of a message is refused: PUBACK has success and the reason', async () => {
+test('MQTT 5 message: some measurements are refused: PUBACK has success and the reason', async () => {
   const payload = '[{"sensor_id": "t", "value": 5}, {"sensor_id": "t", "value": "warm"}]';
   const [code, reason] = await publish('iot/v1/desk/measurements', payload);
   expect([code, reason]).toEqual([0, 'not_numeric: [1].value: must be a number']);
   expect(await latest('desk')).toMatchObject({ t: 5 });
 });
 
-test('MQTT 5: device publishes on a topic of another device: PUBACK 0x87, and the connection stays', async () => {
+test('MQTT 5 client: publishes with QoS 1 on a topic of another device: PUBACK 0x87, and the connection stays open', async () => {
   expect(await publish('iot/v1/bench/measurements', '{"sensor_id": "t", "value": 666}')).toEqual([
     0x87,
     'forbidden: the account may not publish on this topic',
@@ -121,7 +121,7 @@ test('MQTT 5: device publishes on a topic of another device: PUBACK 0x87, and th
   expect(device.connected).toBe(true);
 });
 
-test('MQTT 5: QoS 0 on a topic of another device: DISCONNECT 0x87, because there is no acknowledgement', async () => {
+test('MQTT 5 client: publishes with QoS 0 on a topic of another device: DISCONNECT 0x87, because QoS 0 has no acknowledgement', async () => {
   const lamp = await connect('lamp', await credentials.issue('lamp'));
   /** @type {Promise<number | undefined>} */
   const code = new Promise((resolve) => lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)));
@@ -130,7 +130,7 @@ test('MQTT 5: QoS 0 on a topic of another device: DISCONNECT 0x87, because there
   await lamp.endAsync(true);
 });
 
-test('MQTT 5: more new devices than AUTO_REGISTER_MAX: PUBACK 0x97', async () => {
+test('MQTT 5 client: measurement would register more devices than AUTO_REGISTER_MAX: PUBACK 0x97', async () => {
   const before = await readMetric(system, 'iot_broker_reasons_total{code="151"}');
   const { output } = await mosquittoPub(
     '-t',
@@ -142,18 +142,18 @@ test('MQTT 5: more new devices than AUTO_REGISTER_MAX: PUBACK 0x97', async () =>
   expect(await readMetric(system, 'iot_broker_reasons_total{code="151"}')).toBe((before || 0) + 1);
 });
 
-test('MQTT 5: topic outside the contract: PUBACK 0x90 suggests the topic that was meant', async () => {
+test('MQTT 5 client: publishes on an unknown topic: PUBACK 0x90 suggests the topic that was meant', async () => {
   expect(await publish('iot/v1/desk/measurement', '1')).toEqual([
     0x90,
     'unknown_topic: did you mean iot/v1/desk/measurements?',
   ]);
 });
 
-test('MQTT 5: a wrong password: CONNACK 0x87', async () => {
+test('MQTT 5 client: connects with a wrong password: CONNACK 0x87', async () => {
   await expect(connect('desk', 'wrong')).rejects.toMatchObject({ code: 0x87 });
 });
 
-test('MQTT 5: a credential is revoked: DISCONNECT 0x87', async () => {
+test('MQTT 5 client: its credential is revoked: DISCONNECT 0x87', async () => {
   const lamp = await connect('bulb', await credentials.issue('bulb'));
   /** @type {Promise<number | undefined>} */
   const code = new Promise((resolve) => lamp.on('disconnect', ({ reasonCode }) => resolve(reasonCode)));

@@ -14,7 +14,7 @@ const session = /** @type {Session} */ ({
   all: async ({ cql }, params) => (await packed.database().execute(cql, params, { prepare: true })).rows,
 });
 
-test('Packing: late samples: readable at once, in the statistics a day later, and only their hours are packed again', async () => {
+test('Hourly packing of samples: late samples arrive: readable at once, and only their hours are packed again', async () => {
   const hour = packed.newHour();
   await send('tardy', samplesOf(hour, 20));
   await send('timely', samplesOf(hour, 20));
@@ -70,7 +70,7 @@ test('Packing: late samples: readable at once, in the statistics a day later, an
   }
 });
 
-test('Packing: samples arrive after both passes over their day, or for a day before packing began: packed within two hours', async () => {
+test('Hourly packing of samples: samples arrive days late, or for a day before packing began: packed within two hours', async () => {
   const hour = packed.newHour();
   const long = hour - 40 * DAY_MS;
   await send('backfilled', samplesOf(hour, 10));
@@ -104,7 +104,7 @@ test('Packing: samples arrive after both passes over their day, or for a day bef
   expect(await statisticsOf('backfilled', long)).toMatchObject({ readFrom: clock.now });
 });
 
-test('Packing: device row has lost its name, site and registration time: the samples are packed nevertheless', async () => {
+test('Hourly packing of samples: device row has lost its name, site and registration time: the samples are packed nevertheless', async () => {
   const hour = packed.newHour();
   const { device, sensor } = packed.keyOf('bare');
   await send('bare', samplesOf(hour, 7));
@@ -121,7 +121,7 @@ test('Packing: device row has lost its name, site and registration time: the sam
   expect(rows).toMatchObject([{ statistics: { count: 7 } }]);
 });
 
-test('Packing: a packer died before it wrote statistics, and the batches expired: the hour is packed from history', async () => {
+test('Hourly packing of samples: packing died before it wrote statistics, and the rows expired: they are computed from history', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 30);
   await send('expired', samples);

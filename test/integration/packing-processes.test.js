@@ -15,7 +15,7 @@ const afterwards = useCleanUps();
 const leasesOf = (owner) =>
   createLeases({ store: packed.store().packLeases, owner, logger: pino({ level: 'silent' }) });
 
-test('Packing: two processes pack at once: they share the groups, and each hour is packed once', async () => {
+test('Hourly packing of samples: two processes pack at once: they share the groups of devices, and pack each hour once', async () => {
   const hour = packed.newHour();
   for (const device of ['a', 'b', 'c', 'd']) await send(device, samplesOf(hour, 10));
   await packed.packBefore(hour);
@@ -27,7 +27,7 @@ test('Packing: two processes pack at once: they share the groups, and each hour 
   expect(packers.reduce((sum, { counts }) => sum + counts.hours, 0)).toBe(4);
 });
 
-test('Packing: another process holds the lease of a group: the group is skipped, and packed after the release', async () => {
+test('Hourly packing of samples: another process holds the lease of a device group: the group is packed after the release', async () => {
   const hour = packed.newHour();
   await send('a', samplesOf(hour, 10));
   await packed.packBefore(hour);
@@ -53,7 +53,7 @@ test('Packing: another process holds the lease of a group: the group is skipped,
   await packLeases.release(1, 'anybody');
 });
 
-test('Packing: API process runs: it packs closed hours, reports its lag, and releases its leases when it stops', async () => {
+test('Hourly packing of samples: API process runs: it packs closed hours, reports its lag, and releases its leases on stop', async () => {
   let now = Date.now();
   const system = await startTestSystem({
     clock: () => now,

@@ -11,7 +11,7 @@ const { clock, send, read, historyOf, statisticsOf, packedUntil } = packed;
 
 const allUntil = (/** @type {number} */ until) => Array(GROUPS).fill(until);
 
-test('Packing: an hour closes: its samples are packed then, and not a millisecond before', async () => {
+test('Hourly packing of samples: an hour closes: its samples are packed then, and not a millisecond before', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 100);
   await send('early', samples.slice(0, 60));
@@ -38,7 +38,7 @@ test('Packing: an hour closes: its samples are packed then, and not a millisecon
   expect(packer.counts.groupHours).toBe(GROUPS);
 });
 
-test('Packing: device with 150 sensors: every sensor is packed', async () => {
+test('Hourly packing of samples: device with 150 sensors: every sensor is packed', async () => {
   const hour = packed.newHour();
   const sensors = Array.from({ length: 150 }, (_, index) => `s${index}`);
   const body = sensors.flatMap((sensor_id) => samplesOf(hour, 3).map((sample) => ({ sensor_id, ...sample })));
@@ -59,7 +59,7 @@ test('Packing: device with 150 sensors: every sensor is packed', async () => {
   }
 });
 
-test('Packing: a packer is killed after any of its writes: reads stay right, and the next packer completes the hour', async () => {
+test('Hourly packing of samples: killed after any of its writes: samples stay readable, and the next run completes the hour', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 50);
   for (const sensor of ['a', 'b']) await send('killed', samples, sensor);
@@ -80,7 +80,7 @@ test('Packing: a packer is killed after any of its writes: reads stay right, and
   expect(await packed.store().packed.readHour(packed.keyOf('killed', 'a'), hour)).toHaveLength(1);
 });
 
-test('Packing: a row is unreadable for this process: its group continues, and a newer version packs the row later', async () => {
+test('Hourly packing of samples: a row is unreadable: other devices are packed, and a newer version packs the row later', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 10);
   await send('broken', samples);
@@ -119,7 +119,7 @@ test('Packing: a row is unreadable for this process: its group continues, and a 
   expect(await read('broken', hour)).toEqual(all);
 });
 
-test('Packing: write of an hour is rejected: its group waits, and a later run packs the hour', async () => {
+test('Hourly packing of samples: the database rejects a write: the device group waits, and a later run packs the hour', async () => {
   const hour = packed.newHour();
   const samples = samplesOf(hour, 10);
   await send('refused', samples);

@@ -31,13 +31,13 @@ async function measure(send) {
   return [...files.keys()];
 }
 
-test('Path: a message to the embedded broker: the files that run are those of docs/images/path.svg', async () => {
+test('Diagram docs/images/path.svg: message to the embedded broker: the source files that run are those of the diagram', async () => {
   const system = await startTestSystem();
   afterwards(() => system.stop());
   expect(await measure(await connectSensor(system.mqttUrl))).toEqual(drawnFiles('embedded').sort());
 });
 
-test('Path: a message behind Mosquitto: the files that run are those of docs/images/path.svg', async () => {
+test('Diagram docs/images/path.svg: message through Mosquitto: the source files that run are those of the diagram', async () => {
   const broker = await startMosquitto();
   afterwards(() => broker.remove());
   let onAcknowledged = () => {};

@@ -62,7 +62,7 @@ async function expectAllSettled(system) {
   expect(await readDeadLetters(system)).toHaveLength(INVALID.length * ROUNDS);
 }
 
-test('Invalid messages: external broker, INGEST_MAX_IN_FLIGHT=1: one connection settles all, and valid ones are stored', async () => {
+test('Invalid MQTT messages: external broker, INGEST_MAX_IN_FLIGHT=1: all are acknowledged on one connection, and valid ones are stored', async () => {
   const wire = await startWire();
   const system = await startSystem({ MQTT_URL: wire.url, INGEST_MAX_IN_FLIGHT: '1' });
   const client = await connectExternal();
@@ -76,7 +76,7 @@ test('Invalid messages: external broker, INGEST_MAX_IN_FLIGHT=1: one connection 
   expect(wire.connections).toHaveLength(1);
 });
 
-test('Invalid messages: embedded broker, INGEST_MAX_IN_FLIGHT=1: one connection settles all, and valid ones are stored', async () => {
+test('Invalid MQTT messages: embedded broker, INGEST_MAX_IN_FLIGHT=1: all are acknowledged on one connection, and valid ones are stored', async () => {
   const system = await startSystem({ MQTT_URL: '', INGEST_MAX_IN_FLIGHT: '1' });
   const device = await connectDevice(system);
   afterwards(() => device.end());

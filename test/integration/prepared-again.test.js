@@ -5,7 +5,7 @@ import { useDevice, useTestSystem } from '../support/system/use.js';
 const system = useTestSystem();
 const device = useDevice(system);
 
-test('Prepared statements: the database forgets them: the process prepares them again, and no sample is lost', async () => {
+test('Prepared statements: Cassandra drops them after ALTER TABLE: the process prepares them again, and no sample is lost', async () => {
   const now = Date.now();
   const measure = (/** @type {number} */ n) =>
     device.measure('again', [{ sensor_id: 's', ts: now - 60_000 + n * 1000, value: n }]);

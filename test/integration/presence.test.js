@@ -28,7 +28,7 @@ describe('Presence: the message that arrived last decides', () => {
 
   test.each([
     [
-      'the end of the session before comes late',
+      'last will of the previous session arrives late: the device stays online',
       [
         ['online', old],
         ['online', young],
@@ -37,7 +37,7 @@ describe('Presence: the message that arrived last decides', () => {
       true,
     ],
     [
-      'the clock went back between the sessions',
+      'clock went back between two sessions, and the first one ends: the device stays online',
       [
         ['online', young],
         ['online', old],
@@ -46,7 +46,7 @@ describe('Presence: the message that arrived last decides', () => {
       true,
     ],
     [
-      'the session ends, and its beginning comes again',
+      'session ends, and its status online arrives again: the device is online',
       [
         ['online', young],
         ['offline', young],
@@ -55,7 +55,7 @@ describe('Presence: the message that arrived last decides', () => {
       true,
     ],
     [
-      'the session ends',
+      'newest session ends: the device is offline',
       [
         ['online', old],
         ['online', young],
@@ -64,14 +64,14 @@ describe('Presence: the message that arrived last decides', () => {
       false,
     ],
     [
-      'a session ends that nobody announced',
+      'session ends that never was online: the device is offline',
       [
         ['online', young],
         ['offline', old],
       ],
       false,
     ],
-  ])('Presence: %s: the device is online or offline as listed', async (title, statuses, isOnline) => {
+  ])('Device presence: %s', async (title, statuses, isOnline) => {
     const device = title.replaceAll(' ', '-');
     for (const [state, session] of statuses) {
       await status(device, /** @type {'online' | 'offline'} */ (state), Number(session));
@@ -79,7 +79,7 @@ describe('Presence: the message that arrived last decides', () => {
     expect((await read(device)).online).toBe(isOnline);
   });
 
-  test('Presence: birth or measurement arrives after the last will: the device is online', async () => {
+  test('Device presence: birth or measurement arrives after the last will: the device is online', async () => {
     for (const prove of ['birth', 'measurements']) {
       await status(prove, 'online', old);
       await status(prove, 'offline', old);
@@ -90,7 +90,7 @@ describe('Presence: the message that arrived last decides', () => {
   });
 });
 
-test('Presence: status payload is the bare word online or offline: the presence follows it', async () => {
+test('Device presence: status payload is the bare word online or offline: the API shows this state', async () => {
   for (const state of ['online', 'offline', 'online']) {
     now += 1;
     await client.publish('iot/v1/bare/status', state, { retain: true });
@@ -101,7 +101,7 @@ test('Presence: status payload is the bare word online or offline: the presence 
   expect((await read('bare')).online).toBe(true);
 });
 
-test('Presence: the connection breaks: the last will sets the device offline', async () => {
+test('Device presence: MQTT connection breaks: the last will sets the device offline', async () => {
   const session = now;
   const payload = Buffer.from(JSON.stringify({ state: 'offline', session }));
   const device = await mqtt.connectAsync(system.mqttUrl, {
@@ -120,7 +120,7 @@ test('Presence: the connection breaks: the last will sets the device offline', a
   expect((await read('breaking')).online).toBe(true);
 });
 
-test('Presence: device never sends a status: online for five minutes after its last message', async () => {
+test('Device presence: device never sends a status: online for five minutes after its last message', async () => {
   const seenAt = now;
   await measure('silent');
   now = seenAt + 5 * MINUTE_MS - 1;
@@ -129,7 +129,7 @@ test('Presence: device never sends a status: online for five minutes after its l
   expect((await read('silent')).online).toBe(false);
 });
 
-test('last_seen: several messages in a minute: written once', async () => {
+test('Device member last_seen: several messages in a minute: written to the database once', async () => {
   // After a step of the clock, ingest first compares it with the database. This device takes that wait, so that it
   // delays no other.
   await measure('another');
@@ -144,7 +144,7 @@ test('last_seen: several messages in a minute: written once', async () => {
   expect(await lastSeen()).toBe(now);
 });
 
-test('last_seen: process starts and receives a retained status: last_seen stays null', async () => {
+test('Device member last_seen: process starts and receives a retained status: last_seen stays null', async () => {
   const broker = await startMosquitto();
   try {
     const device = await mqtt.connectAsync(broker.url);

@@ -71,7 +71,7 @@ async function writeDeadLetter({ device: name, payload, refused, receivedAt = Da
   });
 }
 
-test('Replay: device was unknown until its birth: all samples are stored, and a second replay changes nothing', async () => {
+test('Dead letter replay: device was unknown until its birth: every sample is stored, and a second replay changes nothing', async () => {
   const samples = Array.from({ length: 10 }, (_, i) => ({ sensor_id: 's', ts: NOW - i * 1000, value: i }));
   // The message is too large to wait in memory for the birth, so only the replay can store it.
   const filler = { sensor_id: 's', ts: NOW, value: 0, note: 'x'.repeat(20_000) };
@@ -97,7 +97,7 @@ test('Replay: device was unknown until its birth: all samples are stored, and a 
   expect(await deadLetterIds('late')).toEqual([id]);
 });
 
-test('Replay: message was valid in part: only its refused measurements are stored', async () => {
+test('Dead letter replay: message was valid in part: only its refused measurements are stored', async () => {
   await device.birth('partly', { sensors: [{ sensor_id: 's' }] });
   const samples = Array.from({ length: 400 }, (_, i) => ({
     sensor_id: i % 2 ? 's' : 'new',
@@ -119,7 +119,7 @@ test('Replay: message was valid in part: only its refused measurements are store
   expect(await countRows()).toBe(rows + 2 * rowsOfMessage);
 });
 
-test('Replay: a measurement is refused again: the answer has its index in the original message', async () => {
+test('Dead letter replay: a measurement is refused again: the answer has its index in the original message', async () => {
   await device.birth('partial', { sensors: [{ sensor_id: 's' }] });
   await device.measure('partial', [
     { sensor_id: 's', ts: NOW, value: 1 },
@@ -138,7 +138,7 @@ test('Replay: a measurement is refused again: the answer has its index in the or
   expect(await stored('partial', 'new')).toEqual([[NOW, 2]]);
 });
 
-test('Replay: SenML with relative times: the times count from the original receipt', async () => {
+test('Dead letter replay: SenML with relative times: the times count from the original receipt', async () => {
   await device.birth('relative', { sensors: [{ sensor_id: 's' }] });
   const receivedAt = NOW - 3_600_000;
   const payload = '[{"bn":"s","t":-2,"v":1},{"t":-1,"v":2},{"v":3}]';
@@ -160,7 +160,7 @@ test('Replay: SenML with relative times: the times count from the original recei
 });
 
 describe('Replay: the age counts from the replay', () => {
-  test('Replay: sample was in the future: stored once its time has come', async () => {
+  test('Dead letter replay: sample had a time in the future: stored once this time has come', async () => {
     await device.birth('early', { sensors: [{ sensor_id: 's' }] });
     await device.measure('early', [{ sensor_id: 's', ts: NOW + 600_000, value: 1 }]);
     const id = await onlyDeadLetter('early');
@@ -172,7 +172,7 @@ describe('Replay: the age counts from the replay', () => {
     expect(await stored('early')).toEqual([[NOW + 600_000, 1]]);
   });
 
-  test('Replay: sample has become too old: the sample is refused', async () => {
+  test('Dead letter replay: sample is older than the history by now: refused as too_old', async () => {
     await device.birth('aged', { sensors: [{ sensor_id: 's' }] });
     const ts = NOW - 365 * DAY + 3_600_000;
     const payload = JSON.stringify({ sensor_id: 's', ts, value: 1 });
@@ -187,7 +187,7 @@ describe('Replay: the age counts from the replay', () => {
   });
 });
 
-test('Replay: sample was too_old, and HISTORY_DAYS is longer now: the sample is stored', async () => {
+test('Dead letter replay: sample was refused as too_old, and HISTORY_DAYS is longer now: the sample is stored', async () => {
   await device.birth('archive', { sensors: [{ sensor_id: 's' }] });
   const ts = NOW - 380 * DAY;
   await device.measure('archive', [{ sensor_id: 's', ts, value: 7 }]);
@@ -206,7 +206,7 @@ test('Replay: sample was too_old, and HISTORY_DAYS is longer now: the sample is 
   }
 });
 
-test('Replay: dead letters of a birth and a status: both take effect', async () => {
+test('Dead letter replay: message was a birth or a status: the device is registered, then online', async () => {
   await device.publish('iot/v1/asleep/status', JSON.stringify({ state: 'online', session: NOW }));
   const id = await onlyDeadLetter('asleep');
   expectProblem(await replay(id), 422, 'unknown_device');
@@ -232,7 +232,7 @@ test('Replay: dead letters of a birth and a status: both take effect', async () 
   });
 });
 
-test('Replay: dead letter lacks a part of its payload: answers 409, and nothing is stored', async () => {
+test('Dead letter replay: payload was kept in part or not at all: answers 409, and nothing is stored', async () => {
   await device.birth('long', { sensors: [{ sensor_id: 's' }] });
   const payload = `${JSON.stringify({ sensor_id: 'new', ts: NOW, value: 1 })}${' '.repeat(70_000)}`;
   await device.publish('iot/v1/long/measurements', payload);
@@ -252,11 +252,11 @@ test.each([
   ['unknown id', '3f2a1c00-c6a1-11f0-8000-0123456789ab'],
   ['id of another kind', '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44'],
   ['not an id', 'abc'],
-])('Replay: the path names no dead letter (%s): answers 404', async (_, id) => {
+])('Dead letter replay: no dead letter has the id (%s): answers 404', async (_, id) => {
   expectProblem(await replay(id), 404, 'not_found');
 });
 
-test('Replay: GET instead of POST, or a query parameter: refused', async () => {
+test('Dead letter replay: GET instead of POST answers 405, a query parameter answers 400', async () => {
   const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc/replay');
   expectProblem(answer, 405, 'method_not_allowed');
   expect(answer.headers['allow']).toBe('POST');

@@ -73,7 +73,7 @@ const subscribe = (topic) => ({ cmd: 'subscribe', messageId: 9, subscriptions: [
 /** @param {RawClient} client @param {string} cmd */
 const countOf = ({ received }, cmd) => received.filter((packet) => packet.cmd === cmd).length;
 
-test('Retained messages: 2,000 SUBSCRIBE packets in one write: all are granted, and few of them start a search', async () => {
+test('Retained messages: client sends 2,000 SUBSCRIBE packets at once: each gets SUBACK, and few of them start a search', async () => {
   const statuses = 50;
   await retain(statuses);
   const client = await connect();
@@ -91,7 +91,7 @@ test('Retained messages: 2,000 SUBSCRIBE packets in one write: all are granted, 
   expect(delivered).toBeLessThanOrEqual(2 * (FLOOD / 128 + 2) * statuses);
 });
 
-test('Retained messages: two clients subscribe alternately: each receives what its own filter matches', async () => {
+test('Retained messages: two clients subscribe alternately: each receives what its own topic filter matches', async () => {
   await retain(20);
   const [all, one] = [await connect(), await connect()];
   for (let times = 0; times < 3; times++) {
@@ -106,7 +106,7 @@ test('Retained messages: two clients subscribe alternately: each receives what i
   expect(new Set(one.received.map(({ topic }) => topic))).toEqual(new Set(['iot/v1/d3/status']));
 });
 
-test('Retained messages: published in one turn with live values: a subscriber to both receives every message', async () => {
+test('Retained messages: broker sends retained and live messages alternately: a subscriber to both receives every message', async () => {
   const client = await connect();
   const subscriptions = ['homeassistant/#', 'iot/live/+/sensors/+'].map((topic) => ({ topic, qos: 0 }));
   client.send({ cmd: 'subscribe', messageId: 9, subscriptions });
@@ -119,7 +119,7 @@ test('Retained messages: published in one turn with live values: a subscriber to
   expect(countOf(client, 'publish')).toBe(6);
 });
 
-test('Retained messages: client closes during a search: the search ends', async () => {
+test('Retained messages: client disconnects during a search for them: the search ends', async () => {
   const statuses = 5000;
   await retain(statuses);
   const client = await connect();

@@ -22,7 +22,7 @@ async function readiness({ httpUrl }) {
   return { status, checks: Object.keys(JSON.parse(text).checks).sort() };
 }
 
-test('Roles: one HTTP process and two ingest processes: they share the load, and no sample is lost or doubled', async () => {
+test('Processes with roles: one http and two ingest processes: they share the load, and each sample is stored once', async () => {
   const [http, ...ingest] = await Promise.all([
     start({ ROLE: 'http' }),
     startIngest('ingest-1'),
@@ -72,7 +72,7 @@ test('Roles: one HTTP process and two ingest processes: they share the load, and
   expect(samples).toBe(DEVICES * MESSAGES);
 });
 
-test('Role ingest: HTTP requests: only health and metrics are served', async () => {
+test('Process with the role ingest: HTTP requests: only health and metrics are served, other paths answer 404', async () => {
   const api = await startIngest('ingest-1');
   expect(await readiness(api)).toEqual({
     status: 200,
@@ -85,7 +85,7 @@ test('Role ingest: HTTP requests: only health and metrics are served', async () 
   }
 });
 
-test('Role http: no broker: the process is ready, and stores posted samples', async () => {
+test('Process with the role http: MQTT broker is unreachable: the process is ready, and stores posted samples', async () => {
   const closedPort = `mqtt://127.0.0.1:${await steadyPort()}`;
   const api = await start({ ROLE: 'http', MQTT_URL: closedPort });
   expect(await readiness(api)).toEqual({ status: 200, checks: ['clock', 'database', 'live'] });

@@ -32,7 +32,7 @@ async function listen({ mqttUrl }, filter) {
   return received;
 }
 
-test('Sparkplug host: restarts: aliases need a new birth, an old NDEATH has no effect, and STATE is published each time', async () => {
+test('Sparkplug host: restarts: data with aliases needs a new birth, an old NDEATH is ignored, and STATE is published each time', async () => {
   let now = T0 + 2 * LATER;
   const clock = () => now;
   const first = await startTestSystem({ clock, settings: { MQTT_CLIENT_ID: 'host-7' } });
@@ -84,7 +84,7 @@ test('Sparkplug host: restarts: aliases need a new birth, an old NDEATH has no e
   await until(async () => !(await online()).includes(true));
 });
 
-test('Sparkplug: SPARKPLUG is off: messages are acknowledged, dropped and counted as unknown topics', async () => {
+test('Sparkplug messages: SPARKPLUG=false: acknowledged, dropped and counted as unknown topics', async () => {
   const system = await startTestSystem({ settings: { SPARKPLUG: 'false' } });
   afterwards(() => system.stop());
   const received = await listen(system, 'spBv1.0/#');

@@ -43,7 +43,7 @@ async function samplesOf({ device }, sensor) {
 /** @returns {Promise<number>} the number of rebirth requests */
 const requests = () => readMetric(system, 'iot_sparkplug_rebirth_requests_total');
 
-test('Sparkplug: births: the node and its device are registered, and their values are stored', async () => {
+test('Sparkplug NBIRTH and DBIRTH: node and device are registered, and their values are stored', async () => {
   const node = await connectBorn();
   const { sensors, ...device } = await read(node.name);
   expect(device).toMatchObject({ name: node.name, online: true });
@@ -68,7 +68,7 @@ test('Sparkplug: births: the node and its device are registered, and their value
   expect(await readDeadLetters(system, node.device)).toEqual([]);
 });
 
-test('Sparkplug: data with aliases, sequence numbers beyond 255: all is stored, without a rebirth request', async () => {
+test('Sparkplug DDATA: aliases, and more messages than sequence numbers: every value is stored, without a rebirth request', async () => {
   const node = await connectBorn();
   const indexes = Array.from({ length: countOf('ddata') }, (_, index) => index);
   await Promise.all(indexes.map((index) => node.publish('DDATA', vector('ddata', index))));
@@ -80,7 +80,7 @@ test('Sparkplug: data with aliases, sequence numbers beyond 255: all is stored, 
   expect(await readDeadLetters(system, node.device)).toEqual([]);
 });
 
-test('Sparkplug: gap in the sequence numbers: data is stored, and a rebirth is requested once in 10 s until it arrives', async () => {
+test('Sparkplug DDATA: gap in the sequence numbers: values are stored, and a rebirth is requested once in 10 s until it arrives', async () => {
   const node = await connectBorn();
   const requestsBefore = await requests();
   const publish = (/** @type {number} */ index) => node.publish('DDATA', vector('ddata', index));
@@ -106,7 +106,7 @@ test('Sparkplug: gap in the sequence numbers: data is stored, and a rebirth is r
   expect(await requests()).toBe(requestsBefore + 2);
 });
 
-test('Sparkplug: data with a time before the newest birth: it is decoded with the birth that arrived last', async () => {
+test('Sparkplug DDATA: its time is before the newest birth: decoded with the birth that arrived last', async () => {
   const node = await connectBorn();
   await node.publish('NBIRTH', vector('nbirthAgain'));
   await node.publish('DBIRTH', vector('dbirthSwapped'));
@@ -122,7 +122,7 @@ test('Sparkplug: data with a time before the newest birth: it is decoded with th
   expect(await samplesOf(node, 'Temperature')).toContainEqual([2500, expect.any(Number)]);
 });
 
-test('Sparkplug: data has an unknown alias: a dead letter is written, and a rebirth is requested', async () => {
+test('Sparkplug DDATA: unknown alias: a dead letter is written, and a rebirth is requested', async () => {
   const node = await connectBorn();
   await node.publish('DDATA', vector('ddataUnknown'));
   await until(() => node.commands.length === 1);
@@ -135,7 +135,7 @@ test('Sparkplug: data has an unknown alias: a dead letter is written, and a rebi
   ]);
 });
 
-test('Sparkplug: data arrived before any birth: a replay after the birth still refuses its aliases', async () => {
+test('Sparkplug DDATA: arrived before any birth: a replay of its dead letter is refused, also after the birth', async () => {
   const node = await connectNode();
   await node.publish('DDATA', vector('ddata'));
   const listed = await system.get(`/dead-letters?from=${now - 1}&to=${now + 1}`);
@@ -148,7 +148,7 @@ test('Sparkplug: data arrived before any birth: a replay after the birth still r
   expect(await samplesOf(node, 'Temperature')).toEqual([[1, 20.5]]);
 });
 
-test('Sparkplug: data of an unknown node: a dead letter is written, and a rebirth is requested', async () => {
+test('Sparkplug NDATA: node is unknown: a dead letter is written, and a rebirth is requested', async () => {
   const node = await connectNode();
   await node.publish('NDATA', vector('ndata'));
   await until(() => node.commands.length === 1);
@@ -161,14 +161,14 @@ describe('Sparkplug: deaths', () => {
   /** @param {EdgeNode} node @returns {Promise<boolean[]>} the node and its device */
   const online = async ({ name, device }) => [(await read(name)).online, (await read(device)).online];
 
-  test('Sparkplug death: connection breaks: the node and its device are offline', async () => {
+  test('Sparkplug node: MQTT connection breaks: the node and its device are offline', async () => {
     const node = await connectBorn();
     expect(await online(node)).toEqual([true, true]);
     node.break();
     await until(async () => !(await online(node)).includes(true));
   });
 
-  test('Sparkplug death: NDEATH has the bdSeq of another birth: node and device stay online', async () => {
+  test('Sparkplug NDEATH: bdSeq of another birth: node and device stay online', async () => {
     const node = await connectBorn();
     await node.publish('NDEATH', vector('ndeathBefore'));
     expect(await online(node)).toEqual([true, true]);
@@ -180,7 +180,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([false, false]);
   });
 
-  test('Sparkplug death: DDEATH of a device: only this device is offline, until its next birth', async () => {
+  test('Sparkplug DDEATH: only this device is offline, until its next birth', async () => {
     const node = await connectBorn();
     await node.publish('DDEATH', vector('ddeath'));
     expect(await online(node)).toEqual([true, false]);
@@ -191,7 +191,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([true, false]);
   });
 
-  test('Sparkplug death: NBIRTH on a new connection: the devices of the node are offline until their birth', async () => {
+  test('Sparkplug NBIRTH on a new connection: the devices of the node are offline until their birth', async () => {
     const node = await connectBorn();
     await node.publish('NBIRTH', vector('nbirthNext'));
     expect(await online(node)).toEqual([true, false]);
@@ -199,7 +199,7 @@ describe('Sparkplug: deaths', () => {
     expect(await online(node)).toEqual([true, true]);
   });
 
-  test('Sparkplug death: data arrives after NDEATH: device is online, a rebirth is requested, and the data is stored after it', async () => {
+  test('Sparkplug DDATA after NDEATH: device is online, a rebirth is requested, and the data is stored after the rebirth', async () => {
     const node = await connectBorn();
     now += 1;
     await node.publish('NDEATH', vector('ndeath'));
@@ -214,7 +214,7 @@ describe('Sparkplug: deaths', () => {
   });
 });
 
-test('Sparkplug: invalid messages: each becomes a dead letter, and the node stays connected', async () => {
+test('Sparkplug messages: invalid payload: each becomes a dead letter, and the node stays connected', async () => {
   const node = await connectBorn();
   const messages = [
     Buffer.from('no protobuf'),
@@ -237,7 +237,7 @@ test('Sparkplug: invalid messages: each becomes a dead letter, and the node stay
   expect(await samplesOf(node, 'no type, a double')).toEqual([[0, 5]]);
 });
 
-test('Sparkplug: name of the node is too long: a dead letter has the code bad_id', async () => {
+test('Sparkplug node: its name is too long: a dead letter has the code bad_id', async () => {
   const long = await connectEdgeNode(system.mqttUrl, { id: 'e'.repeat(130), death: vector('ndeath') });
   afterwards(() => long.end());
   await long.publish('NBIRTH', vector('nbirth'));
@@ -246,7 +246,7 @@ test('Sparkplug: name of the node is too long: a dead letter has the code bad_id
   ]);
 });
 
-test('Sparkplug: client publishes NCMD, DCMD or STATE: no subscriber receives it, because only the host may publish it', async () => {
+test('Sparkplug commands and STATE: a client publishes them: no subscriber receives them, because only the host may publish them', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   afterwards(() => client.endAsync(true));
   /** @type {Array<[topic: string, text: string | null, retained: boolean]>} */

@@ -26,7 +26,7 @@ async function startWatched() {
   return { gate, client, seen };
 }
 
-test('Client id takeover: broker accepts and soon resets the connection, five times: a takeover is reported', async () => {
+test('MQTT client id takeover: broker accepts and soon resets the connection, five times: a takeover is reported', async () => {
   const { gate, client, seen } = await startWatched();
   for (let round = 0; round < 4; round++) {
     expect(seen.taken).toBe(0);
@@ -42,7 +42,7 @@ test('Client id takeover: broker accepts and soon resets the connection, five ti
   expect(seen.taken).toBe(1);
 });
 
-test('Client id takeover: the network fails eight times: no takeover is reported', async () => {
+test('MQTT client id takeover: the network fails eight times: no takeover is reported', async () => {
   const { gate, client, seen } = await startWatched();
   for (let round = 0; round < 8; round++) {
     const before = seen.errors.filter((code) => code === 'ECONNREFUSED').length;

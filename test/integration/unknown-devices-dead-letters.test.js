@@ -14,7 +14,7 @@ import { useStore, useTestSystem } from '../support/system/use.js';
 const system = useTestSystem();
 const store = useStore(system);
 
-test('Dead letter quota: messages of unknown devices: share one quota; a registered device has its own', async () => {
+test('Quota of dead letters: unknown devices share one quota; a registered device has its own', async () => {
   const retry = new Retry({ logger: pino({ level: 'silent' }), onRetry: () => {} });
   const registry = new Registry({
     store: store.write.registry,

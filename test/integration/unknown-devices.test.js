@@ -20,7 +20,7 @@ async function start(settings) {
   };
 }
 
-test('Unknown device: AUTO_REGISTER=false: its messages are dead letters at once, and are stored when the birth arrives', async () => {
+test('Unknown device: AUTO_REGISTER=false: its messages become dead letters, and are stored when its birth arrives', async () => {
   const { system, publish, deadLetters } = await start({ AUTO_REGISTER: 'false' });
   const ts = Date.now();
   await publish('early', 'measurements', [
@@ -55,7 +55,7 @@ test('Unknown device: AUTO_REGISTER=false: its messages are dead letters at once
   expect((await system.get('/devices/early/sensors/t')).value).toBe(5);
 });
 
-test('AUTO_REGISTER_MAX: limit of devices registered by measurements is reached: further devices register by birth only', async () => {
+test('Unknown device: AUTO_REGISTER_MAX is reached: refused as registration_limit, until the device sends a birth', async () => {
   const { system, publish, deadLetters } = await start({ AUTO_REGISTER: 'true', AUTO_REGISTER_MAX: '3' });
   for (const device of ['a', 'b', 'c', 'd']) {
     await publish(device, 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });

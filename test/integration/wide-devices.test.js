@@ -41,7 +41,7 @@ const secondsOf = (device, sensors, hour) =>
     ),
   );
 
-test('Hour of a device: 64 or 65 sensors: stored in part 0, or spread over parts 1 and 2', async () => {
+test('Database rows of a device hour: up to 64 sensors are in partition part 0, more in parts 1 and 2', async () => {
   const hour = packed.newHour();
   await send('narrow', names(64), hour);
   expect(await rowsByPart('narrow')).toEqual(new Map([[0, 1]]));
@@ -49,7 +49,7 @@ test('Hour of a device: 64 or 65 sensors: stored in part 0, or spread over parts
   expect([...(await rowsByPart('wide')).keys()].sort()).toEqual([1, 2]);
 });
 
-test('Hour of a device: sensors grow beyond 64 and 128: every sample is readable before and after packing', async () => {
+test('Database rows of a device hour: device grows beyond 64 and 128 sensors: every sample is readable before and after packing', async () => {
   const hour = packed.newHour();
   const all = names(130);
   await send('growing', all.slice(0, 60), hour);
@@ -71,7 +71,7 @@ test('Hour of a device: sensors grow beyond 64 and 128: every sample is readable
   expect(await secondsOf('growing', selected, hour)).toEqual(expected);
 });
 
-test('Hour of a wide device: 200 sensors in several parts: each sensor is packed once', async () => {
+test('Database rows of a device hour: 200 sensors in several partition parts: each sensor is packed once', async () => {
   const hour = packed.newHour();
   const sensors = names(200);
   // The first message registers the sensors, and is written into as many parts as the sensors need at that time.
@@ -84,7 +84,7 @@ test('Hour of a wide device: 200 sensors in several parts: each sensor is packed
   expect(packer.counts.samples).toBe(400);
 });
 
-test('Samples since an instant: rows begin or end before it: only samples from the instant on are returned', async () => {
+test('Raw samples from a given time on: database rows begin or end before it: only samples from this time on are returned', async () => {
   const hour = packed.newHour();
   const sample = (/** @type {number} */ second) => ({ ts: hour + 1000 * second, value: second });
   // The messages overlap in time. The newest sample of the first message is after the start of most ranges.
@@ -106,7 +106,7 @@ test('Samples since an instant: rows begin or end before it: only samples from t
   expect(await read(101, 'asc')).toEqual([]);
 });
 
-test('Samples since an instant: wide device without rows in part 0: found', async () => {
+test('Raw samples from a given time on: device with 70 sensors, so without rows in partition part 0: the sample is returned', async () => {
   const hour = packed.newHour();
   await send('wide-since', names(70), hour);
   await send('wide-since', names(70), hour + 60_000);

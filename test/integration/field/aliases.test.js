@@ -59,7 +59,7 @@ async function deadLetters(api, device) {
   return items.map((/** @type {any} */ item) => item.codes);
 }
 
-test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#345: swapped while the host was away: a rebirth is requested', async () => {
+test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#345: node swaps two aliases while the host is down: data becomes a dead letter, and a rebirth is requested', async () => {
   const first = await start({ MQTT_CLIENT_ID: 'host' });
   const node = await listen('swapped');
   await edge('swapped', 'NBIRTH', {
@@ -84,7 +84,7 @@ test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#345: swapped while
   await second.ended;
 });
 
-test('Sparkplug aliases: eclipse-sparkplug/sparkplug#135: only the host restarts: waiting data is stored after the rebirth', async () => {
+test('Sparkplug aliases: eclipse-sparkplug/sparkplug#135: host restarts while data waits in its MQTT session: data is stored after the rebirth', async () => {
   const first = await start({ MQTT_CLIENT_ID: 'host' });
   const node = await listen('waiting');
   const birth = { seq: 0, metrics: [bdSeq(0), metric('temp', 1, 21)] };
@@ -115,7 +115,7 @@ async function startEmbedded() {
   return system;
 }
 
-test('Sparkplug aliases: mqtt-viewer/mqtt-viewer#129: two devices use one alias: each device has its own metric for it', async () => {
+test('Sparkplug aliases: mqtt-viewer/mqtt-viewer#129: two devices use one alias: values are stored under the metric of each device', async () => {
   const api = await startEmbedded();
   await edge('spaces', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('load', 3, 1)] });
   await edge('spaces', 'DBIRTH', { seq: 1, metrics: [metric('energy', 3, 2)] }, { device: 'meter' });
@@ -143,7 +143,7 @@ test('Sparkplug aliases: mqtt-viewer/mqtt-viewer#129: two devices use one alias:
   expect(await deadLetters(api, 'field/spaces')).toEqual([{ unknown_sensor: 1 }]);
 });
 
-test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#454: data has name and alias but no type: uses the type of the birth', async () => {
+test('Sparkplug aliases: united-manufacturing-hub/benthos-umh#454: NDATA has name and alias but no datatype: stored with the datatype of the NBIRTH', async () => {
   const api = await startEmbedded();
   await edge('named', 'NBIRTH', { seq: 0, metrics: [bdSeq(0), metric('level', 1, 5, 'int32')] });
   const named = { ...metric('level', 1, -12, 'int32'), ts: Date.now() + 1 };

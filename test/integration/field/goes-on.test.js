@@ -52,7 +52,7 @@ describe.each([1, 2])(
   'QoS %d: a message that cannot be stored is acknowledged, and the next one is stored',
   (qos) => {
     test.each(MESSAGES.map(([title, ...rest], index) => ({ title, index, rest })))(
-      'Message that cannot be stored: $title: acknowledged, and the next message is stored',
+      'MQTT message that cannot be stored: $title: acknowledged, and the next message is stored',
       async ({ index, rest }) => {
         const [path, payload, code] = rest;
         const device = `on-${qos}-${index}`;

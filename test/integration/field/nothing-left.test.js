@@ -37,40 +37,40 @@ const numbered = (cases) =>
 const PAYLOADS = [
   ['telegraf#3265, Metrics.NET#87: a byte order mark', `${BOM}{"t":21.5}`, { t: 21.5 }, []],
   ['cJSON#184: a byte order mark before an array', `${BOM}[{"sensor_id":"t","value":1}]`, { t: 1 }, []],
-  ['jisoni#1: UTF-16 with its mark', Buffer.from(`${BOM}{"t":3}`, 'utf16le'), { t: 3 }, []],
-  ['telegraf#7536, thin-edge PR#3866: NUL at the end', '{"t":2}\0', { t: 2 }, []],
+  ['jisoni#1: UTF-16 with a byte order mark', Buffer.from(`${BOM}{"t":3}`, 'utf16le'), { t: 3 }, []],
+  ['telegraf#7536, thin-edge PR#3866: NUL after JSON', '{"t":2}\0', { t: 2 }, []],
   ['ArduinoMqtt#16: NUL behind SenML', `[{"n":"t","v":4}]\0`, { t: 4 }, []],
-  ['nanomq#2170: NUL at the beginning', '\0{"t":2}', {}, ['unknown_format']],
-  ['Tasmota#4147, ESPEasy#470: nan of one sensor', '{"t":nan,"h":40}', { h: 40 }, ['not_finite']],
-  ['rtl_433#558: -nan', '{"model":"Efergy","pulses":3200,"energy":-nan}', { pulses: 3200 }, ['not_finite']],
+  ['nanomq#2170: NUL before JSON', '\0{"t":2}', {}, ['unknown_format']],
+  ['Tasmota#4147, ESPEasy#470: nan as the value of a sensor', '{"t":nan,"h":40}', { h: 40 }, ['not_finite']],
+  ['rtl_433#558: -nan as a value', '{"model":"Efergy","pulses":3200,"energy":-nan}', { pulses: 3200 }, ['not_finite']],
   [
-    'ArduinoJson#973: NaN',
+    'ArduinoJson#973: NaN as a value',
     '[{"sensor_id":"a","value":NaN},{"sensor_id":"b","value":5}]',
     { b: 5 },
     ['not_finite'],
   ],
-  ['openmct#2298: Infinity', '[{"n":"a","v":-Infinity},{"n":"b","v":6}]', { b: 6 }, ['not_finite']],
+  ['openmct#2298: -Infinity as a value', '[{"n":"a","v":-Infinity},{"n":"b","v":6}]', { b: 6 }, ['not_finite']],
   [
-    'awtrix-ng#9: nan within a name',
+    'awtrix-ng#9: nan within a sensor name',
     '{"nan":1,"x nan y":2,"z":nan}',
     { nan: 1, 'x nan y': 2 },
     ['not_finite'],
   ],
   ['rdz_ttgo_sonde#45: a comma too many', '{"a":1,}', {}, ['malformed']],
   ['DelphiCBOR#3: self-described CBOR', Buffer.from('d9d9f781a2006174021828', 'hex'), { t: 40 }, []],
-  ['cbor#228: the tag twice', Buffer.from('d9d9f7d9d9f781a2006174021829', 'hex'), { t: 41 }, []],
+  ['cbor#228: self-described CBOR with its tag twice', Buffer.from('d9d9f7d9d9f781a2006174021829', 'hex'), { t: 41 }, []],
   [
-    'an array whose only names are labels of SenML',
+    'an array of objects that only have names of SenML labels',
     '[{"u":230,"s":1,"t":21.5}]',
     { u: 230, s: 1, t: 21.5 },
     [],
   ],
-  ['a SenML pack of base fields', `[{"bn":"x","bt":${now / 1000}}]`, {}, ['not_numeric']],
+  ['a SenML pack with base fields only', `[{"bn":"x","bt":${now / 1000}}]`, {}, ['not_numeric']],
 ];
 
 describe('A message of measurements that is acknowledged: it leaves values, or a dead letter', () => {
   test.each(numbered(PAYLOADS))(
-    'Acknowledged measurements: %s: leave values or a dead letter',
+    'Measurement message: %s: after the acknowledgement its values are stored, or a dead letter has the error code',
     async (_, index, payload, values, codes) => {
       const device = `left-${index}`;
       await client.publish(`iot/v1/${device}/measurements`, payload);
@@ -147,13 +147,13 @@ const SPARKPLUG = [
   ['a payload that is compressed twice', withBody(gzipSync(withBody(gzipSync(BIRTH)))), {}, ['malformed']],
   ['a body of another kind', withBody(BIRTH, 'file'), {}, ['unknown_format']],
   [
-    'json-scada PR#99: a data set',
+    'json-scada PR#99: a metric with a data set',
     payloadOf([metric('a', double(1)), metric('table', structure(16, 17, Buffer.from([8, 0])))]),
     { a: 1 },
     ['not_numeric'],
   ],
   [
-    'micropython-sparkplugb#1: a template',
+    'micropython-sparkplugb#1: a metric with a template',
     payloadOf([metric('a', double(2)), metric('motor', structure(19, 18, Buffer.from([0x28, 0])))]),
     { a: 2 },
     ['not_numeric'],
@@ -165,7 +165,7 @@ const SPARKPLUG = [
     [],
   ],
   [
-    'an array',
+    'a metric with an array',
     payloadOf([metric('a', double(4)), metric('axes', structure(31, 16, Buffer.alloc(16)))]),
     { a: 4 },
     ['not_numeric'],
@@ -174,7 +174,7 @@ const SPARKPLUG = [
 
 describe('A Sparkplug birth that is acknowledged: it leaves values, or a dead letter', () => {
   test.each(numbered(SPARKPLUG))(
-    'Acknowledged Sparkplug birth: %s: leaves values or a dead letter',
+    'Sparkplug NBIRTH: %s: after the acknowledgement its values are stored, or a dead letter has the error code',
     async (_, index, payload, values, codes) => {
       await client.publish(`spBv1.0/left/NBIRTH/n${index}`, payload);
       const device = `left/n${index}`;
@@ -200,7 +200,7 @@ describe('A post with a content coding', () => {
     ['deflate', deflateSync(body)],
     ['br', brotliCompressSync(body)],
   ])(
-    'HTTP post: tokenjam#365, thingsboard#6166: Content-Encoding %s: its values are stored',
+    'HTTP post: tokenjam#365, thingsboard#6166: Content-Encoding %s: the values of the compressed body are stored',
     async (coding, bytes) => {
       expect((await post(`coded-${coding}`, coding, bytes)).status).toBe(200);
       expect(await valuesOf(`coded-${coding}`)).toEqual({ t: 7 });

@@ -37,7 +37,7 @@ const edge = (node, type, content, device) =>
 /** @param {number} ts @param {string} name @param {number} alias @param {number} value @returns {MetricContent} */
 const metric = (ts, name, alias, value) => ({ name, alias, ts, type: 'double', value });
 
-test('Device clock: OffbandMesh/meshcore-firmware#1081: ten days back after a restart: device is online with the new unit', async () => {
+test('Device clock: OffbandMesh/meshcore-firmware#1081: set back ten days after a restart: device is online, with the unit of the new birth', async () => {
   const now = Date.now();
   await birth('back', now - 60_000, 'K');
   await client.send('back', 'status', { state: 'online', session: now - 60_000 });
@@ -56,7 +56,7 @@ test('Device clock: OffbandMesh/meshcore-firmware#1081: ten days back after a re
   ]);
 });
 
-test('Device clock: arendst/Tasmota#2571: 1970 after an update: the last will of that session sets the device offline', async () => {
+test('Device clock: arendst/Tasmota#2571: set to 1970 after an update: the last will sets the device offline', async () => {
   await client.send('epoch', 'status', { state: 'online', session: Date.now() - 5000 });
   await client.send('epoch', 'status', { state: 'online', session: 3000 });
   expect((await read('epoch')).clock_offset_ms).toBeLessThan(-50 * 365 * DAY_MS);
@@ -64,7 +64,7 @@ test('Device clock: arendst/Tasmota#2571: 1970 after an update: the last will of
   expect((await read('epoch')).online).toBe(false);
 });
 
-test('Device clock: dabeani/meshcoreterm#314: a month ahead, then corrected: the newest birth describes the device', async () => {
+test('Device clock: dabeani/meshcoreterm#314: a month ahead, then corrected: sensor has the unit of the birth that arrived last', async () => {
   const now = Date.now();
   await birth('ahead', now + 30 * DAY_MS, 'K');
   expect(Math.round((await read('ahead')).clock_offset_ms / DAY_MS)).toBe(30);
@@ -72,7 +72,7 @@ test('Device clock: dabeani/meshcoreterm#314: a month ahead, then corrected: the
   expect(await read('ahead')).toMatchObject({ clock_offset_ms: null, sensors: [{ unit: 'Cel' }] });
 });
 
-test('Presence: nielsonm236/NetMod-ServerApp#228: last will arrives after the new status: a measurement sets device online', async () => {
+test('Presence: nielsonm236/NetMod-ServerApp#228: last will arrives after the status online: the next measurement sets the device online', async () => {
   for (const state of ['online', 'online', 'offline']) await client.send('bare', 'status', state);
   expect((await read('bare')).online).toBe(false);
   await client.send('bare', 'measurements', { sensor_id: 't', ts: Date.now(), value: 1 });
@@ -81,7 +81,7 @@ test('Presence: nielsonm236/NetMod-ServerApp#228: last will arrives after the ne
   expect(kinds.slice(0, 2)).toEqual(['online', 'offline']);
 });
 
-test('Presence: moscajs/mosca#632: offline of the old connection arrives after online of the new: device stays online', async () => {
+test('Presence: moscajs/mosca#632: last will of the old connection arrives after the new connection is online: device stays online', async () => {
   const session = Date.now() - 60_000;
   await client.send('taken-over', 'status', { state: 'online', session });
   // The clock of the device was set back between the two connections.
@@ -90,7 +90,7 @@ test('Presence: moscajs/mosca#632: offline of the old connection arrives after o
   expect((await read('taken-over')).online).toBe(true);
 });
 
-test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last will is retained: new data sets it online', async () => {
+test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last will is retained: the next measurement sets the device online', async () => {
   const device = await mqtt.connectAsync(system.mqttUrl, {
     reconnectPeriod: 0,
     will: { topic: 'iot/v1/heat-pump/status', payload: Buffer.from('offline'), qos: 0, retain: true },
@@ -102,7 +102,7 @@ test('Presence: F1p/Home-Assistant-Mitsubishi-CN105-to-MQTT#60: only the last wi
   expect((await read('heat-pump')).online).toBe(true);
 });
 
-test('Birth: guycorbaz/smartme_mqtt#29: DBIRTH after a reconnect repeats the time of an old reading: device is online', async () => {
+test('Sparkplug DBIRTH: guycorbaz/smartme_mqtt#29: after a reconnect it repeats the timestamp of an old reading: device is online', async () => {
   const now = Date.now();
   const reading = now - 37 * 60_000;
   const declared = { ts: reading, seq: 1, metrics: [metric(reading, 'power', 10, 11)] };
@@ -131,7 +131,7 @@ test('Sparkplug death: eclipse-sparkplug/sparkplug#524: NDEATH of another sessio
   expect((await read('field/two-lives')).online).toBe(false);
 });
 
-test('Sparkplug death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: NDEATH with a seq: the session ends', async () => {
+test('Sparkplug death: thomassorensen2650/node-red-contrib-mqtt-sparkplug-plus#89: NDEATH has a sequence number: the node is offline', async () => {
   const now = Date.now();
   await edge('with-seq', 'NBIRTH', { ts: now, seq: 0, metrics: [bdSeq(0), metric(now, 't', 1, 1)] });
   await edge('with-seq', 'NDEATH', { ts: now - DAY_MS, seq: 1, metrics: [bdSeq(0)] });

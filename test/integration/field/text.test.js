@@ -34,17 +34,20 @@ const WRONG = [
 const numbered = WRONG.map(([title, path, payload], index) => [title, index, path, payload]);
 
 describe('A payload that is no UTF-8: refused as malformed, and nothing of it is stored', () => {
-  test.each(numbered)('Payload not in UTF-8: %s: refused as malformed', async (_, index, path, payload) => {
-    const device = `text-${index}`;
-    // A status needs a registered device.
-    if (path === 'status') await client.publish(`iot/v1/${device}/birth`, '{"sensors":[]}');
-    await client.publish(`iot/v1/${device}/${path}`, payload);
-    expect(await codesOf(device)).toEqual(['malformed']);
-    const response = await system.fetch(`/devices/${device}`);
-    const { sensors = [], online = null } =
-      response.status === 404 ? {} : /** @type {any} */ (await response.json());
-    expect({ sensors, online }).toEqual({ sensors: [], online: path === 'status' ? true : null });
-  });
+  test.each(numbered)(
+    'Payload not in UTF-8: %s: a malformed dead letter',
+    async (_, index, path, payload) => {
+      const device = `text-${index}`;
+      // A status needs a registered device.
+      if (path === 'status') await client.publish(`iot/v1/${device}/birth`, '{"sensors":[]}');
+      await client.publish(`iot/v1/${device}/${path}`, payload);
+      expect(await codesOf(device)).toEqual(['malformed']);
+      const response = await system.fetch(`/devices/${device}`);
+      const { sensors = [], online = null } =
+        response.status === 404 ? {} : /** @type {any} */ (await response.json());
+      expect({ sensors, online }).toEqual({ sensors: [], online: path === 'status' ? true : null });
+    },
+  );
 });
 
 test('HTTP post: charset in the content type: the body is decoded with it', async () => {

@@ -13,7 +13,7 @@ const ask = (path, headers = {}, method = 'GET') =>
     method,
   });
 
-test('Rate limit: too many requests of an address: 429; health, metrics, dashboard files and other addresses are served', async () => {
+test('HTTP rate limit: too many requests from one address: 429; health, metrics, dashboard files and other addresses are still served', async () => {
   const from = { 'x-forwarded-for': '192.0.2.1' };
   // A window of the limit may end between two requests, so the number of refusals varies.
   const answers = [];
@@ -32,7 +32,7 @@ test('Rate limit: too many requests of an address: 429; health, metrics, dashboa
   expect((await ask('/api/v1/fleet', { 'x-forwarded-for': '192.0.2.2' })).status).toBe(200);
 });
 
-test('Rate limit: forged X-Forwarded-For: only the address that the trusted proxy added counts', async () => {
+test('HTTP rate limit: forged X-Forwarded-For: only the address that the trusted proxy added is counted', async () => {
   const statuses = [];
   for (let count = 0; count < 21; count++) {
     const { status } = await ask('/api/v1/fleet', { 'x-forwarded-for': `203.0.113.${count}, 192.0.2.3` });
@@ -51,7 +51,7 @@ describe('Rate limit: requests from this machine', () => {
     return statuses.includes(429);
   }
 
-  test('Rate limit: trusted proxy without X-Forwarded-For: its requests are counted', async () => {
+  test('HTTP rate limit: trusted proxy sends no X-Forwarded-For: its requests are counted', async () => {
     expect(await isCounted(system.httpUrl)).toBe(true);
   });
 
@@ -61,7 +61,7 @@ describe('Rate limit: requests from this machine', () => {
     ['a token is configured: counted', { API_TOKEN }, { authorization: `Bearer ${API_TOKEN}` }, true],
     ['forwarded for another client: counted', {}, { 'x-forwarded-for': '192.0.2.9' }, true],
   ])(
-    'Rate limit of requests from this machine: %s',
+    'HTTP rate limit: request from the loopback address: %s',
     async (_what, settings, /** @type {Record<string, string>} */ headers, expected) => {
       const other = await startTestSystem({
         settings: { HTTP_RATE_LIMIT: '1', CQL_KEYSPACE: system.config.cql.keyspace, ...settings },
@@ -99,20 +99,23 @@ const SAFE = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-test('Security headers: malformed HTTP request: the problem has them as well', async () => {
+test('Security headers: HTTP request with too many header bytes: the 431 answer has the security headers', async () => {
   const answer = await ask('/', { cookie: 'x'.repeat(250_000) });
   expectProblem(answer, 431, 'headers_too_large');
   expect(answer.headers).toMatchObject(SAFE);
   expect(answer.headers['strict-transport-security']).toBeUndefined();
 });
 
-test.each(ANSWERS)('Security headers: request of %s with %j: the answer has them', async (path, headers) => {
-  const answer = await ask(path, headers);
-  expect(answer.headers).toMatchObject(SAFE);
-  expect(answer.headers['x-powered-by']).toBeUndefined();
-  // This header is only right with TLS.
-  expect(answer.headers['strict-transport-security']).toBeUndefined();
-});
+test.each(ANSWERS)(
+  'Security headers: request of %s with %j: the answer has the security headers',
+  async (path, headers) => {
+    const answer = await ask(path, headers);
+    expect(answer.headers).toMatchObject(SAFE);
+    expect(answer.headers['x-powered-by']).toBeUndefined();
+    // This header is only right with TLS.
+    expect(answer.headers['strict-transport-security']).toBeUndefined();
+  },
+);
 
 test('CORS: request from another origin: the answer has no Access-Control header', async () => {
   const origin = 'http://evil.example';

@@ -46,7 +46,7 @@ async function whoIs(cookie, origin = system.httpUrl) {
   return JSON.parse((await send(origin, '/api/v1/session', { headers: { cookie } })).text);
 }
 
-test('Dashboard session: sign-in: sets an HttpOnly, SameSite cookie with the scopes of the token', async () => {
+test('Dashboard session: sign-in with a read token: sets an HttpOnly, SameSite cookie, and the answer has the scope read', async () => {
   const { status, headers, text } = await signIn(READER);
   const [cookie = ''] = headers['set-cookie'] ?? [];
   expect(status).toBe(200);
@@ -60,7 +60,7 @@ test('Dashboard session: sign-in: sets an HttpOnly, SameSite cookie with the sco
   expect(text + cookie).not.toContain(READER);
 });
 
-test('Dashboard session: token may only read: reads are served, and DELETE is refused', async () => {
+test('Dashboard session: sign-in with a read token: reads are served, and DELETE answers 403', async () => {
   const cookie = await sessionOf(READER);
   const headers = { cookie, ...ownPage() };
   expect((await send(system.httpUrl, '/api/v1/latest', { headers })).status).toBe(200);
@@ -68,7 +68,7 @@ test('Dashboard session: token may only read: reads are served, and DELETE is re
   expectProblem(retired, 403, 'forbidden');
 });
 
-test('Dashboard session: cookie is changed, badly signed or expired: refused', async () => {
+test('Dashboard session: cookie is changed, badly signed or expired: the request answers 401', async () => {
   const cookie = await sessionOf(ADMIN);
   const [, end = '', signature = ''] = /=(\d+)\.(.+)/.exec(cookie) ?? [];
   const nobody = { required: true, scopes: [], ends_at: null };
@@ -98,7 +98,7 @@ test('Dashboard session: more than four session cookies: only four are checked, 
   expect((await whoIs(other.repeat(4) + cookie)).scopes).toEqual([]);
 });
 
-test('Dashboard session: another process with the same settings: accepts the cookie, until its token is removed', async () => {
+test('Dashboard session: another process with the same settings: accepts the cookie, until the token of the session is removed', async () => {
   const cookie = await sessionOf(READER);
   const start = (/** @type {Record<string, string>} */ changed) =>
     startTestSystem({
@@ -117,7 +117,7 @@ test('Dashboard session: another process with the same settings: accepts the coo
   }
 });
 
-test('Dashboard session: sign-out: the cookie is removed', async () => {
+test('Dashboard session: sign-out: answers 204 with an expired cookie', async () => {
   const cookie = await sessionOf(READER);
   const headers = { cookie, ...ownPage() };
   const answer = await send(system.httpUrl, '/api/v1/session', { method: 'DELETE', headers });
@@ -165,11 +165,11 @@ describe('Requests that change data', () => {
   test.each([
     ['of another site', { 'sec-fetch-site': 'cross-site' }],
     ['of another origin of this site', { 'sec-fetch-site': 'same-site' }],
-    ['from another origin, in an old browser', { origin: 'http://evil.example' }],
-    ['of nowhere', { origin: 'null' }],
-    ['without a header of its origin', {}],
+    ['of another origin, in an old browser', { origin: 'http://evil.example' }],
+    ['with the origin null', { origin: 'null' }],
+    ['without an Origin header', {}],
   ])(
-    'Dashboard session: DELETE from a page %s: refused as forbidden',
+    'Dashboard session: DELETE from a page %s: answers 403',
     async (_name, /** @type {Record<string, string>} */ headers) => {
       const cookie = await sessionOf(ADMIN);
       const answer = await send(system.httpUrl, device, {
@@ -180,7 +180,7 @@ describe('Requests that change data', () => {
     },
   );
 
-  test('Requests that change data: session from a page of this origin, token from anywhere: accepted', async () => {
+  test('Requests that change data: session cookie from a page of this origin, or token from any page: accepted', async () => {
     const cookie = await sessionOf(ADMIN);
     const { host } = new URL(system.httpUrl);
     /** @type {Record<string, string>[]} */
@@ -194,7 +194,7 @@ describe('Requests that change data', () => {
     }
   });
 
-  test('Requests that change data: sign-in from a page of another origin: refused', async () => {
+  test('Dashboard session: sign-in from a page of another origin: answers 403 without a cookie', async () => {
     const answer = await signIn(ADMIN, { 'sec-fetch-site': 'cross-site' });
     expectProblem(answer, 403, 'forbidden');
     expect(answer.headers['set-cookie']).toBeUndefined();

@@ -44,15 +44,15 @@ const ask = ({ method, path }, headers) =>
   });
 
 describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.path}` })))(
-  '$name',
+  'API route $name',
   (route) => {
     const { scope } = route.operation;
 
-    test('Access: OpenAPI description of a route: names the scope', () => {
+    test('API route: its OpenAPI description: names an access scope', () => {
       expect(['open', 'read', 'ingest', 'admin']).toContain(scope);
     });
 
-    test('Access: tokens on a route: only those with the scope of the route are allowed', async () => {
+    test('API route: request with a token: allowed only if the token grants the scope of the route', async () => {
       if (scope === 'open') return;
       const isHead = route.path.endsWith('/stream');
       for (const [kind, token] of Object.entries(TOKENS)) {
@@ -70,7 +70,7 @@ describe.each(ROUTES.map((route) => ({ ...route, name: `${route.method} ${route.
   },
 );
 
-test('Access: no token: every method of every address with a scope is refused', async () => {
+test('API routes with an access scope: any method without a token: answers 401 or 405', async () => {
   const paths = new Set(
     ROUTES.filter(({ operation }) => operation.scope !== 'open').map(({ path }) => pathOf(path)),
   );
@@ -82,7 +82,7 @@ test('Access: no token: every method of every address with a scope is refused', 
   }
 });
 
-test('Token: misspelled, joined with another token, or under another scheme: answers 401', async () => {
+test('API token: misspelled, joined with another token, or under another scheme: answers 401', async () => {
   const spellings = [
     '',
     'Bearer',
@@ -112,12 +112,12 @@ test.each([
   ['bearer', `bearer ${TOKENS.read}`],
   ['each of a list', 'Bearer another-reader-too'],
   ['the password of Basic', `Basic ${Buffer.from(`anyone:${TOKENS.read}`).toString('base64')}`],
-])('Token as %s: accepted', async (_name, authorization) => {
+])('API token: sent as %s: the request is served', async (_name, authorization) => {
   const { status } = await send(system.httpUrl, '/api/v1/latest', { headers: { authorization } });
   expect(status).toBe(200);
 });
 
-test('Access: dashboard, its files, health, documents: no token needed', async () => {
+test('HTTP access: dashboard pages, health checks and API documents: served without a token', async () => {
   const paths = ['/', '/devices/x', '/pipeline', '/mark.svg'];
   for (const path of [...paths, '/healthz', '/readyz', '/openapi.json', '/asyncapi.json']) {
     expect((await send(system.httpUrl, path)).status).toBe(200);

@@ -38,7 +38,7 @@ async function store(body) {
 
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
-test('Annotations of a device: over several years: listed newest first, within the requested range only', async () => {
+test('Annotations of a device: spread over 400 days: listed newest first, in pages, within the requested range only', async () => {
   const times = [NOW - 60_000, NOW - 3_600_000, NOW - 400 * DAY_MS];
   for (const ts of times) await store({ device: 'boiler', ts, text: `at ${ts}` });
   const { items } = await list('?device=boiler');
@@ -55,7 +55,7 @@ test('Annotations of a device: over several years: listed newest first, within t
   expect(rest.next).toBeNull();
 });
 
-test('Annotation of the installation: no time is given: stored with the current time; DELETE removes it once', async () => {
+test('Annotation without a device: no time is given: stored with the current time; a second DELETE answers 404', async () => {
   const stored = await store({ text: 'Version 2 deployed' });
   expect(stored).toMatchObject({ device_id: null, ts: iso(NOW) });
   expect((await list('')).items).toEqual([stored]);
@@ -66,7 +66,7 @@ test('Annotation of the installation: no time is given: stored with the current 
   expect((await list('')).items).toEqual([]);
 });
 
-test('Annotations: token has only scope read: may list, and may not add or remove', async () => {
+test('Annotations API: token has only the scope read: GET answers 200, POST and DELETE answer 403', async () => {
   expect((await ask('GET', '', { token: READER })).status).toBe(200);
   expectProblem(await ask('POST', '', { body: { text: 'a' }, token: READER }), 403, 'forbidden');
   const id = '7d3f1c60-c6d2-11f0-8de9-0242ac120002';

@@ -50,7 +50,7 @@ async function refuseMessage() {
 
 let secret = '';
 
-test('Audit: act of an administrator: one line with act, target, credential, address and request, without a secret', async () => {
+test('Audit log: administrator changes something: one line has action, target, credential, address and request id, without a secret', async () => {
   const issued = await ask('POST', '/credentials', { body: '{"account":"pump"}', id: 'issuing' });
   secret = JSON.parse(issued.text).secret;
   const id = await refuseMessage();
@@ -136,7 +136,7 @@ test('Audit: an act is refused: no audit line is written', async () => {
   expect(logged(({ audit }) => audit)).toHaveLength(before);
 });
 
-test('Log: many wrong tokens: one line has the address, and one line reports that the client has to wait', async () => {
+test('Process log: many wrong API tokens: one line has the address, and one line reports that the client has to wait', async () => {
   const address = '192.0.2.66';
   for (let count = 0; count < 5; count++) await ask('GET', '/fleet', { token: 'a guess', address });
   const about = logged((line) => line.address === address);
@@ -147,7 +147,7 @@ test('Log: many wrong tokens: one line has the address, and one line reports tha
   expect(lines.join('')).not.toContain('a guess');
 });
 
-test('Log: wrong MQTT password: one line has the account and the address', async () => {
+test('Process log: wrong MQTT password: one line has the account and the address', async () => {
   await expect(
     mqtt.connectAsync(system.mqttUrl, { username: 'valve', password: 'a guess', reconnectPeriod: 0 }),
   ).rejects.toMatchObject({ code: 5 });

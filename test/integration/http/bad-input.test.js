@@ -30,46 +30,52 @@ const SERIES = '/devices/cow/sensors/pulse/series';
 const sum = (/** @type {number} */ total, /** @type {number} */ count) => total + count;
 
 test.each(['0', '2001', '1000000000', '1e9', '-1', '1.5', '', 'all'])(
-  'Series: points=%s: refused',
+  'GET series: points=%s: answers 400, with the allowed range of points',
   async (points) => {
     const { parameters } = expectProblem(await ask(`${SERIES}?points=${points}`), 400, 'bad_parameter');
     expect(parameters).toEqual([{ name: 'points', reason: 'a whole number from 1 to 2000' }]);
   },
 );
 
-test.each(['', '1440', '-1440', '+60', '1.5', 'x'])('Series: utc_offset=%s: refused', async (offset) => {
-  const answer = await ask(`${SERIES}?utc_offset=${encodeURIComponent(offset)}`);
-  const { parameters } = expectProblem(answer, 400, 'bad_parameter');
-  expect(parameters).toEqual([
-    { name: 'utc_offset', reason: 'a whole number of minutes from -1439 to 1439' },
-  ]);
-});
+test.each(['', '1440', '-1440', '+60', '1.5', 'x'])(
+  'GET series: utc_offset=%s: answers 400, with the allowed range of utc_offset',
+  async (offset) => {
+    const answer = await ask(`${SERIES}?utc_offset=${encodeURIComponent(offset)}`);
+    const { parameters } = expectProblem(answer, 400, 'bad_parameter');
+    expect(parameters).toEqual([
+      { name: 'utc_offset', reason: 'a whole number of minutes from -1439 to 1439' },
+    ]);
+  },
+);
 
 describe('Invalid names', () => {
   const LONG = encodeURIComponent(`${'é'.repeat(64)}x`);
   const BAD = ['a%00b', '%0a', '%7f', '%c2%85', 'x'.repeat(129), LONG];
 
-  test.each(BAD)('Invalid name of a device or sensor: %s: refused', async (name) => {
-    for (const path of [
-      `/devices/${name}`,
-      `/devices/cow/sensors/${name}`,
-      `/devices/${name}/sensors/pulse/measurements`,
-      `/devices/cow/sensors/${name}/series`,
-      `/devices/${name}/events`,
-      `/latest?device=${name}`,
-      `/stream?device=${name}`,
-      `/stream?sensor=cow/${name}`,
-    ]) {
-      const { detail } = expectProblem(await ask(path), 400, 'bad_id');
-      expect(detail).toMatch(/1 to 128 bytes/);
-    }
-    for (const filter of ['type', 'site', 'name']) {
-      const { parameters } = expectProblem(await ask(`/latest?${filter}=${name}`), 400, 'bad_parameter');
-      expect(parameters).toEqual([{ name: filter, reason: expect.stringMatching(/1 to 128 bytes/) }]);
-    }
-  });
+  test.each(BAD)(
+    'Device or sensor name in an API path: invalid name %s: answers 400 with the allowed length',
+    async (name) => {
+      for (const path of [
+        `/devices/${name}`,
+        `/devices/cow/sensors/${name}`,
+        `/devices/${name}/sensors/pulse/measurements`,
+        `/devices/cow/sensors/${name}/series`,
+        `/devices/${name}/events`,
+        `/latest?device=${name}`,
+        `/stream?device=${name}`,
+        `/stream?sensor=cow/${name}`,
+      ]) {
+        const { detail } = expectProblem(await ask(path), 400, 'bad_id');
+        expect(detail).toMatch(/1 to 128 bytes/);
+      }
+      for (const filter of ['type', 'site', 'name']) {
+        const { parameters } = expectProblem(await ask(`/latest?${filter}=${name}`), 400, 'bad_parameter');
+        expect(parameters).toEqual([{ name: filter, reason: expect.stringMatching(/1 to 128 bytes/) }]);
+      }
+    },
+  );
 
-  test('Device name: 128 bytes: valid', async () => {
+  test('Device name in an API path: 128 bytes long: accepted as a name, and answers 404 for the unknown device', async () => {
     expectProblem(await ask(`/devices/${encodeURIComponent('é'.repeat(64))}`), 404, 'not_found');
   });
 });
@@ -96,29 +102,35 @@ describe('Invalid cursors', () => {
     '/dead-letters?limit=1',
   ];
 
-  test.each(LISTINGS)('Cursor of %s: used on any other listing: refused', async (path) => {
-    const cursor = await cursorOf(path);
-    for (const other of LISTINGS) {
-      const answer = await ask(`${other}&cursor=${cursor}`);
-      if (other === path) expect(answer.status).toBe(200);
-      else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/start again without a cursor/);
-    }
-  });
+  test.each(LISTINGS)(
+    'Paging cursor of %s: used on any other listing: answers 400 bad_cursor',
+    async (path) => {
+      const cursor = await cursorOf(path);
+      for (const other of LISTINGS) {
+        const answer = await ask(`${other}&cursor=${cursor}`);
+        if (other === path) expect(answer.status).toBe(200);
+        else expect(expectProblem(answer, 400, 'bad_cursor').detail).toMatch(/start again without a cursor/);
+      }
+    },
+  );
 
-  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])('Invalid cursors: %j: refused', async (cursor) => {
-    for (const path of LISTINGS) expectProblem(await ask(`${path}&cursor=${cursor}`), 400, 'bad_cursor');
-  });
+  test.each(['', 'x', 'null', '%00', 'AAAA'.repeat(1000)])(
+    'Paging cursor: invalid value %j: answers 400 bad_cursor',
+    async (cursor) => {
+      for (const path of LISTINGS) expectProblem(await ask(`${path}&cursor=${cursor}`), 400, 'bad_cursor');
+    },
+  );
 });
 
 describe('Ranges', () => {
   const RANGED = [RAW, SERIES, '/devices/cow/events', '/dead-letters', '/dead-letters/summary'];
 
-  test.each(RANGED)('Range on %s: from is after to: refused with the definition of a range', async (path) => {
+  test.each(RANGED)('GET %s: range with from after to: answers 400 bad_range', async (path) => {
     const { detail } = expectProblem(await ask(`${path}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
     expect(detail).toMatch(/half-open/);
   });
 
-  test.each(RANGED)('Range on %s: empty or without data: returns nothing', async (path) => {
+  test.each(RANGED)('GET %s: range is empty or has no data: the answer has no items', async (path) => {
     const empty = [
       [TS + 1000, TS + 1000],
       [TS - 30 * DAY, TS - 20 * DAY],
@@ -133,7 +145,7 @@ describe('Ranges', () => {
     }
   });
 
-  test('Range: a thousand years: everything is returned', async () => {
+  test('Time range of a thousand years: measurements, series, events and dead letters: every stored item is returned', async () => {
     const range = 'from=1500-01-01T00:00:00Z&to=2500-01-01T00:00:00Z';
     for (const order of ['asc', 'desc']) {
       const { items, next } = await system.get(`${RAW}?${range}&order=${order}`);

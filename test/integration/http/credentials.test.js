@@ -41,7 +41,7 @@ async function connects(username, password) {
   }
 }
 
-test('Credential: issue, sign in, rotate, revoke: each takes effect', async () => {
+test('Credentials API: issue, rotate, revoke: MQTT accepts only the newest secret, and no secret after the revocation', async () => {
   const issued = await issue('pump 1', ['a', 'plant/edge']);
   expect(issued).toMatchObject({ account: 'pump 1', devices: ['a', 'plant/edge'] });
   expect(await connects('pump 1', issued.secret)).toBe(0);
@@ -68,7 +68,7 @@ test('Credential: issue, sign in, rotate, revoke: each takes effect', async () =
   }
 });
 
-test('Credential: its account is revoked or its device retired: connections are closed at once', async () => {
+test('Credentials API: credential is revoked or its device is retired: the MQTT connection of the account is closed', async () => {
   for (const path of ['credentials', 'devices']) {
     const name = `valve-${path}`;
     const { secret: password } = await issue(name);
@@ -82,7 +82,7 @@ test('Credential: its account is revoked or its device retired: connections are 
   }
 });
 
-test('Credentials: list of 25 accounts: the pages have every account once', async () => {
+test('Credentials API: list of 25 accounts: the pages have every account once', async () => {
   const names = Array.from({ length: 25 }, (_, i) => `one-of-many-${i}`);
   for (const name of names) await issue(name);
   const seen = [];
@@ -105,11 +105,11 @@ test.each([
   [{ account: 'x', password: 'of my own' }, 400, 'malformed'],
   [{ account: 'ä'.repeat(100) }, 400, 'bad_id'],
   [{ account: 'x', devices: Array.from({ length: 1001 }, (_, i) => `d${i}`) }, 400, 'malformed'],
-])('Credential: %j: refused', async (body, status, code) => {
+])('Credentials API: POST with the body %j: refused with the error code', async (body, status, code) => {
   expectProblem(await ask('POST', '', body), status, code);
 });
 
-test('Credential: content type is text/plain: answers 415', async () => {
+test('Credentials API: content type is text/plain: answers 415', async () => {
   const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'text/plain' };
   const answer = await send(system.httpUrl, '/api/v1/credentials', { method: 'POST', headers, body: 'pump' });
   expectProblem(answer, 415, 'unknown_format');

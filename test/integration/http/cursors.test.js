@@ -76,7 +76,7 @@ const LISTINGS = [
   raw('a', 's', `&from=${FROM}&to=${FROM + HOUR}`),
 ];
 
-test('Cursor: used on another listing: refused', async () => {
+test('Paging cursor: used on another listing: refused', async () => {
   for (const path of LISTINGS) {
     const cursor = await cursorOf(path);
     expect((await system.get(withCursor(path, cursor))).items).toHaveLength(1);
@@ -84,7 +84,7 @@ test('Cursor: used on another listing: refused', async () => {
   }
 });
 
-test('Cursor: other limit or other spelling of a time: valid', async () => {
+test('Paging cursor: next page has another limit, or another spelling of the same time: valid', async () => {
   const cursor = await cursorOf('/latest?limit=1');
   expect((await system.get(withCursor('/latest?limit=9', cursor))).items).toHaveLength(5);
   const page = await cursorOf(raw('a', 's', `&from=${FROM}`));
@@ -92,13 +92,13 @@ test('Cursor: other limit or other spelling of a time: valid', async () => {
   expect((await system.get(withCursor(spelt, page))).items).toHaveLength(1);
 });
 
-test('Cursor: device is given by name, then by id: still valid', async () => {
+test('Paging cursor: device is given by name on one page, and by id on the next: valid', async () => {
   const { device_id } = await system.get('/devices/a');
   const cursor = await cursorOf('/latest?limit=1&device=a');
   expect((await system.get(withCursor(`/latest?limit=1&device=${device_id}`, cursor))).items).toHaveLength(1);
 });
 
-test('Cursor: one character changed: refused', async () => {
+test('Paging cursor: one character is changed, added or removed: refused', async () => {
   const cursor = await cursorOf('/latest?limit=1');
   for (let index = 0; index < cursor.length; index++) {
     const other = cursor[index] === 'A' ? 'B' : 'A';
@@ -115,19 +115,19 @@ describe.each([
   ['padded', 'AAAA=='],
   ['ten thousand characters', 'A'.repeat(10_000)],
   ['JSON', '{"group":0}'],
-])('Cursor: %s', (_, cursor) => {
-  test.each(['/latest', '/devices', raw('a')])('Cursor: malformed, on %s: refused', async (path) => {
+])('Malformed paging cursor: %s', (_, cursor) => {
+  test.each(['/latest', '/devices', raw('a')])('Malformed paging cursor: GET %s: refused', async (path) => {
     await expectRefused(path, cursor);
   });
 });
 
-test('Cursor: signed with another secret: refused', async () => {
+test('Paging cursor: signed with another secret: refused', async () => {
   const other = createCursors({ secret: 'x'.repeat(32), clock });
   const scope = JSON.stringify(['latest', {}, null]);
   await expectRefused('/latest', other.seal(scope, { group: 0 }));
 });
 
-test('Cursor: older than a day: refused as expired', async () => {
+test('Paging cursor: older than a day: refused as expired', async () => {
   const cursor = await cursorOf('/latest?limit=1');
   try {
     ahead = 24 * HOUR - 60_000;
@@ -139,7 +139,7 @@ test('Cursor: older than a day: refused as expired', async () => {
   }
 });
 
-test('Cursor: given twice: bad_parameter', async () => {
+test('Paging cursor: parameter is given twice: answers bad_parameter', async () => {
   const cursor = await cursorOf('/latest?limit=1');
   const answer = await send(system.httpUrl, `/api/v1/latest?cursor=${cursor}&cursor=${cursor}`);
   expectProblem(answer, 400, 'bad_parameter');
@@ -148,7 +148,7 @@ test('Cursor: given twice: bad_parameter', async () => {
 test.each([
   ['the secret that was kept in DATA_DIR', {}],
   ['CURSOR_SECRET', { CURSOR_SECRET: 'a secret of thirty-two characters' }],
-])('Cursor: process restarts: still valid because of %s', async (_, settings) => {
+])('Paging cursor: process restarts with the same secret, %s: still valid', async (_, settings) => {
   const own = await mkdtemp(join(tmpdir(), 'millrace-cursors-'));
   const keyspace = system.config.cql.keyspace;
   const start = (/** @type {Record<string, string>} */ more) =>

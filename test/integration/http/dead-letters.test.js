@@ -67,7 +67,7 @@ const idsOf = (/** @type {any[]} */ items) => items.map(({ id }) => id);
 
 describe('Pages of dead letters', () => {
   test.each([1, 7, 39, 40, 41, 100, 1000])(
-    'Pages of dead letters: limit %i: each dead letter once, newest first',
+    'Pages of dead letters: limit %i: each dead letter is listed once, newest first',
     async (limit) => {
       const pages = await pagesOf(system, `/dead-letters?${rangeQuery()}&limit=${limit}`);
       expect(idsOf(pages.flat())).toEqual(idsOf(all));
@@ -76,7 +76,7 @@ describe('Pages of dead letters', () => {
     },
   );
 
-  test('Pages of dead letters: range: half-open, to the millisecond, also over the edge of an hour', async () => {
+  test('Pages of dead letters: range: includes from and excludes to, to the millisecond, also across hours', async () => {
     for (const [from, to] of [
       [NOON, NOON + 1],
       [NOON - 1, NOON],
@@ -94,7 +94,7 @@ describe('Pages of dead letters', () => {
     }
   });
 
-  test('Pages of dead letters: two weeks: few pages, and each reads a bounded number of partitions', async () => {
+  test('Pages of dead letters: range of two weeks: at most 15 pages, and each page reads a bounded number of partitions', async () => {
     const before = await requestsOf('dead_letter_ids');
     const pages = await pagesOf(system, `/dead-letters?from=0&limit=1000`);
     expect(idsOf(pages.flat())).toEqual(idsOf(all));
@@ -102,13 +102,13 @@ describe('Pages of dead letters', () => {
     expect((await requestsOf('dead_letter_ids')) - before).toBeLessThanOrEqual(pages.length * 26 * 16);
   });
 
-  test('Pages of dead letters: a day plus a minute of clock difference, from the end of an hour on: one page', async () => {
+  test('Pages of dead letters: range of a day and a minute that begins near the end of an hour: listed in one page', async () => {
     const from = NOON - 30 * HOUR - 55_000;
     const range = rangeQuery({ from, to: from + 24 * HOUR + 60_000 });
     expect((await system.get(`/dead-letters?${range}&limit=1000`)).next).toBe(null);
   });
 
-  test('Pages of dead letters: new ones arrive between two pages: left out, and no old one is lost', async () => {
+  test('Pages of dead letters: new dead letters arrive between two pages: not listed, and no older one is missing', async () => {
     const [wanted, range] = [idsOf(all), rangeQuery({ from: RANGE.from, to: NOON + 10 * HOUR })];
     const pages = await pagesOf(system, `/dead-letters?${range}&limit=30`, async (page) => {
       await writeBare(NOON + 9 * HOUR + page);
@@ -160,23 +160,26 @@ describe('Dead letters of a device or a code', () => {
     ['code=too_old', 30],
     ['device=d2&code=malformed', 4],
     ['device=nobody', 10],
-  ])('Dead letters: filter %s: only matching ones, newest first, in pages of %i', async (query, limit) => {
-    const wanted = new URLSearchParams(query);
-    const { rows } = await system.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
-    const deviceOf = new Map(rows.map(({ id, device }) => [String(id), device]));
-    const expected = all.filter(
-      ({ id, codes }) =>
-        (!wanted.has('device') || deviceOf.get(id) === wanted.get('device')) &&
-        (!wanted.has('code') || Object.hasOwn(codes, String(wanted.get('code')))),
-    );
-    const range = rangeQuery({ from: RANGE.from, to: NOON + 9 * HOUR + 1 });
-    const pages = await pagesOf(system, `/dead-letters?${range}&limit=${limit}&${query}`);
-    const inRange = expected.filter(({ ts }) => Date.parse(ts) < NOON + 9 * HOUR + 1);
-    expect(idsOf(pages.flat())).toEqual(idsOf(inRange));
-    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
-  });
+  ])(
+    'Dead letters: filter %s: only matching dead letters are listed, newest first, in pages of %i',
+    async (query, limit) => {
+      const wanted = new URLSearchParams(query);
+      const { rows } = await system.execute('SELECT id, device FROM dead_letter', [], { fetchSize: 5000 });
+      const deviceOf = new Map(rows.map(({ id, device }) => [String(id), device]));
+      const expected = all.filter(
+        ({ id, codes }) =>
+          (!wanted.has('device') || deviceOf.get(id) === wanted.get('device')) &&
+          (!wanted.has('code') || Object.hasOwn(codes, String(wanted.get('code')))),
+      );
+      const range = rangeQuery({ from: RANGE.from, to: NOON + 9 * HOUR + 1 });
+      const pages = await pagesOf(system, `/dead-letters?${range}&limit=${limit}&${query}`);
+      const inRange = expected.filter(({ ts }) => Date.parse(ts) < NOON + 9 * HOUR + 1);
+      expect(idsOf(pages.flat())).toEqual(idsOf(inRange));
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+    },
+  );
 
-  test('Dead letters of a device: 6,000 others in its hour, more than one step reads: found once', async () => {
+  test('Dead letters of a device: other devices have 6,000 in the same hour: its only dead letter is listed once', async () => {
     const start = NOON - 15 * HOUR;
     await forEachConcurrently(50, Array.from({ length: 6000 }), () => writeBare(start + 1));
     await store.deadLetters.write({
@@ -192,7 +195,7 @@ describe('Dead letters of a device or a code', () => {
   });
 });
 
-test('Dead letters: no range is given: the last day is listed, with refusals and payload', async () => {
+test('Dead letters: no range is given: dead letters of the last day are listed, with refusals and payload', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   const payload = '[{"sensor_id":"t","value":"x"},{"sensor_id":"t","value":1},{"value":2}]';
   const before = Date.now();
@@ -225,7 +228,7 @@ test('Dead letters: no range is given: the last day is listed, with refusals and
 });
 
 describe('One dead letter', () => {
-  test('Dead letter: only its counts are stored: other members are null', async () => {
+  test('Dead letter: stored without payload: the answer has its error counts, and null for payload, size and refusals', async () => {
     await writeBare(NOON - 30 * HOUR);
     const range = rangeQuery({ from: NOON - 30 * HOUR, to: NOON - 29 * HOUR });
     const [{ id }] = (await system.get(`/dead-letters?${range}`)).items;
@@ -249,7 +252,7 @@ describe('One dead letter', () => {
     },
   );
 
-  test('Dead letter: query parameter is given: refused', async () => {
+  test('Dead letter by id: unknown query parameter: answers bad_parameter', async () => {
     const answer = await send(system.httpUrl, '/api/v1/dead-letters/abc?full=1');
     expectProblem(answer, 400, 'bad_parameter');
   });
@@ -272,19 +275,22 @@ describe('Summary of dead letters', () => {
   }
 
   test.each([
-    ['of all', RANGE],
-    ['of a part of an hour', { from: NOON + 1, to: NOON + 30 * 60_000 }],
-    ['over an edge', { from: NOON + 30 * 60_000, to: NOON + HOUR + 1 }],
-    ['of nothing', { from: NOON + 2 * HOUR, to: NOON + 9 * HOUR }],
-  ])('Summary of dead letters: %s: equals a count by brute force', async (_, range) => {
-    expect(await system.get(`/dead-letters/summary?${rangeQuery(range)}`)).toEqual({
-      items: bruteForce(range),
-      from: new Date(range.from).toISOString(),
-      to: new Date(range.to).toISOString(),
-    });
-  });
+    ['all hours', RANGE],
+    ['a part of an hour', { from: NOON + 1, to: NOON + 30 * 60_000 }],
+    ['parts of two hours', { from: NOON + 30 * 60_000, to: NOON + HOUR + 1 }],
+    ['hours without dead letters', { from: NOON + 2 * HOUR, to: NOON + 9 * HOUR }],
+  ])(
+    'Summary of dead letters: %s: hours and counts equal those of a plain loop over all dead letters',
+    async (_, range) => {
+      expect(await system.get(`/dead-letters/summary?${rangeQuery(range)}`)).toEqual({
+        items: bruteForce(range),
+        from: new Date(range.from).toISOString(),
+        to: new Date(range.to).toISOString(),
+      });
+    },
+  );
 
-  test('Summary of dead letters: too many for one answer: ends at a full hour, and the answer names this hour', async () => {
+  test('Summary of dead letters: too many for one answer: ends at a full hour, and the answer has this hour as from', async () => {
     const range = { from: RANGE.from, to: NOON + 9 * HOUR };
     const { hours, from } = await store.deadLetters.summary(range, { maxDeadLetters: 2 });
     expect(from).toBe(NOON + HOUR);
@@ -297,7 +303,7 @@ describe('Summary of dead letters', () => {
     expect(counts).toEqual(bruteForce(range));
   });
 
-  test('Summary of dead letters: thousands in one hour: each counted once', async () => {
+  test('Summary of dead letters: 3,000 in one hour: each is counted once', async () => {
     const start = NOON - 20 * HOUR;
     const instants = Array.from({ length: 3000 }, (_, i) => start + (i % 7));
     await forEachConcurrently(50, instants, (instant) => writeBare(instant));
@@ -321,11 +327,11 @@ describe('Dead letters: wrong requests', () => {
     [`/dead-letters?from=${NOON + 1}&to=${NOON}`, 'bad_range'],
     [`/dead-letters/summary?from=${NOON + 1}&to=${NOON}`, 'bad_range'],
     ['/dead-letters?cursor=AAAA', 'bad_cursor'],
-  ])('Dead letters: wrong requests: %s: %s', async (path, code) => {
+  ])('Dead letters API: invalid request: %s: answers 400 %s', async (path, code) => {
     expectProblem(await send(system.httpUrl, `/api/v1${path}`), 400, code);
   });
 
-  test('Dead letters: wrong requests: cursor of another range: refused', async () => {
+  test('Dead letters API: cursor of another range: answers 400 bad_cursor', async () => {
     const { next } = await system.get(`/dead-letters?${rangeQuery()}&limit=1`);
     const other = withCursor(`/dead-letters?from=${NOON - 2 * HOUR}&to=${RANGE.to}&limit=1`, next);
     expectProblem(await send(system.httpUrl, `/api/v1${other}`), 400, 'bad_cursor');
@@ -337,9 +343,9 @@ describe('Dead letters: wrong requests', () => {
   test.each([
     ['before retention', `from=0&to=${NOON - 400 * DAY}`],
     ['in the future', `from=${NOON + 400 * DAY}`],
-    ['at the end of all times', 'from=8640000000000000'],
-    ['before all times', 'to=-8640000000000000'],
-  ])('Dead letters: range %s: empty', async (_, query) => {
+    ['from the latest possible time on', 'from=8640000000000000'],
+    ['up to the earliest possible time', 'to=-8640000000000000'],
+  ])('Dead letters API: range %s: the list and the summary are empty', async (_, query) => {
     expect(await system.get(`/dead-letters?${query}`)).toEqual({ items: [], next: null });
     expect((await system.get(`/dead-letters/summary?${query}`)).items).toEqual([]);
   });

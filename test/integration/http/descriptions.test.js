@@ -21,7 +21,7 @@ async function publishBirth(device, birth, session) {
   await client.end();
 }
 
-test('PUT description: new device: it and its sensors are registered, and accept measurements', async () => {
+test('PUT device description: new device: the device and its sensors are registered, and measurements are accepted', async () => {
   const sensors = [
     { sensor_id: 't', type: 'temperature', unit: 'Cel', label: 'Under the lamp', interval_ms: 500 },
   ];
@@ -43,7 +43,7 @@ test('PUT description: new device: it and its sensors are registered, and accept
   expect((await system.get('/latest?type=temperature')).items).toMatchObject([{ device: 'desk' }]);
 });
 
-test('PUT description: sent again: given members change, others stay; the new site lists the device and its sensors', async () => {
+test('PUT device description: sent again: given members change, others stay; the new site lists the device and its sensors', async () => {
   await ask('PUT', '/devices/moving', {
     site: 'old',
     label: 'A',
@@ -55,7 +55,7 @@ test('PUT description: sent again: given members change, others stay; the new si
   expect((await system.get('/latest?site=old')).items).toEqual([]);
 });
 
-test('PATCH description of a sensor: type, unit, label and interval are given: these change, and the name stays', async () => {
+test('PATCH sensor description: type, unit, label and interval are given: these change, and the name stays', async () => {
   await ask('PUT', '/devices/patched', { sensors: [{ sensor_id: 't', name: 'Temperature', unit: 'K' }] });
   const { status, json } = await ask('PATCH', '/devices/patched/sensors/t', {
     type: 'temperature',
@@ -74,7 +74,7 @@ test('PATCH description of a sensor: type, unit, label and interval are given: t
   expect(await system.get('/devices/patched/sensors/t')).toMatchObject(described);
 });
 
-test('Description: a birth arrives later: it overwrites the description, whatever its session; labels stay', async () => {
+test('Device description: a birth arrives later: site and unit of the birth replace those of the description, labels stay', async () => {
   const sensors = [{ sensor_id: 't', unit: 'Cel', label: 'Left' }];
   const hourAgo = Date.now() - 3_600_000;
   await ask('PUT', '/devices/born', { site: 'described', label: 'Mine', sensors });
@@ -86,7 +86,7 @@ test('Description: a birth arrives later: it overwrites the description, whateve
   expect(await system.get('/devices/born')).toMatchObject(born);
 });
 
-test('Description: a birth has labels: they are stored', async () => {
+test('Device description: a birth has labels: the labels are stored', async () => {
   await publishBirth('labelled', { label: 'Mine', sensors: [{ sensor_id: 't', label: 'Left' }] }, Date.now());
   expect(await system.get('/devices/labelled')).toMatchObject({
     label: 'Mine',
@@ -94,7 +94,7 @@ test('Description: a birth has labels: they are stored', async () => {
   });
 });
 
-test('Description: DELETE, then PUT: the device comes back without its old label', async () => {
+test('Device description: DELETE, then PUT: the device is registered again without its old label', async () => {
   await ask('PUT', '/devices/retired', { label: 'Old', sensors: [{ sensor_id: 't', label: 'Old' }] });
   expect((await ask('DELETE', '/devices/retired')).status).toBe(204);
   const { json } = await ask('PUT', '/devices/retired', { site: 'x', sensors: [{ sensor_id: 't' }] });
@@ -106,7 +106,7 @@ test('Description: DELETE, then PUT: the device comes back without its old label
   });
 });
 
-test('PUT description: wrong sensors: each is named with path and rule, the others are described', async () => {
+test('PUT device description: some sensors are invalid: each is listed with path and rule, and valid sensors are registered', async () => {
   const sensors = [{ sensor_id: 'a' }, { sensor_id: 'b', unit: '' }, { sensor_id: 'c', label: 7 }];
   const { json } = await ask('PUT', '/devices/partly', { sensors });
   expect(json).toMatchObject({
@@ -133,14 +133,14 @@ test.each(
     ['PATCH', '/devices/wrong/sensors/t', { unit: 'Cel' }, 404, 'not_found'],
   ]),
 )(
-  'Description: %s %s with %j: answers %i %s, and nothing changes',
+  'Device description: %s %s with %j: answers %i %s, and nothing is stored',
   async (method, address, content, status, code) => {
     expectProblem(await ask(method, address, /** @type {any} */ (content)), status, code);
     expectProblem(await send(system.httpUrl, '/api/v1/devices/wrong'), 404, 'not_found');
   },
 );
 
-test('PATCH description: wrong value: the problem names the path and the rule', async () => {
+test('PATCH sensor description: unit is a number: the detail has the path and the rule', async () => {
   const { json } = await ask('PATCH', '/devices/desk/sensors/t', { unit: 7 });
   expect(json.detail).toBe('unit: must be a text');
 });

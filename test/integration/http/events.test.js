@@ -17,7 +17,7 @@ const client = useDevice(system);
 
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
-test('Events: births and statuses, some repeated: each is listed once, newest first', async () => {
+test('Device events: births and statuses, some sent twice: each is listed once, newest first', async () => {
   const first = now - 60 * SECOND_MS;
   const second = now - 30 * SECOND_MS;
   for (const session of [first, second]) {
@@ -43,7 +43,7 @@ test('Events: births and statuses, some repeated: each is listed once, newest fi
   expect(rows).toHaveLength(6);
 });
 
-test('Events: two processes write the same event: one event is listed', async () => {
+test('Device events: two processes write the same event: one event is listed', async () => {
   const other = await system.openStore();
   const { bytes } = /** @type {Identity} */ (identifyDevice('twin'));
   const event = { session: now, kind: /** @type {const} */ ('birth'), ts: now };
@@ -52,12 +52,12 @@ test('Events: two processes write the same event: one event is listed', async ()
   expect((await system.get('/devices/twin/events')).items).toEqual([{ ts: iso(now), kind: 'birth' }]);
 });
 
-test('Events: device sends measurements only: the list is empty', async () => {
+test('Device events: device sends measurements only: the list is empty', async () => {
   await client.send('mute', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   expect(await system.get('/devices/mute/events')).toEqual({ items: [], next: null });
 });
 
-test('Events: unknown device, or reversed range: answers 404 or 400', async () => {
+test('Device events: unknown device answers 404, reversed range answers 400', async () => {
   expectProblem(await send(system.httpUrl, '/api/v1/devices/nobody/events'), 404, 'not_found');
   const reversed = '/api/v1/devices/door/events?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z';
   expectProblem(await send(system.httpUrl, reversed), 400, 'bad_range');
@@ -76,7 +76,7 @@ const LONG = YEARS.flatMap((year) =>
   ])
   .reverse();
 
-test('Events: over several years: pages are complete, and ranges are half-open', async () => {
+test('Device events: spread over several years: pages have every event once, and a range includes from and excludes to', async () => {
   const identity = /** @type {Identity} */ (identifyDevice('old'));
   await client.send('old', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   const store = createEventStore(createSession(await system.openDatabase(), () => {}));

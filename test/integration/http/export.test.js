@@ -66,25 +66,28 @@ describe('Export: hours in every stored form', () => {
   test.each([
     [NDJSON, 'ndjson', ofNdjson],
     [CSV, 'csv', ofCsv],
-  ])('Export as %s: whole range, both orders: the file has every sample', async (type, extension, read) => {
-    for (const order of ['asc', 'desc']) {
-      const { status, headers, text } = await ask('mixed', type, `order=${order}`);
-      expect(status).toBe(200);
-      expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
-      expect(headers['content-disposition']).toBe(`attachment; filename=mixed_s.${extension}`);
-      expect(headers.vary).toMatch(/Accept/);
-      expect(read(text)).toEqual(order === 'asc' ? expected : expected.toReversed());
-      expect(text.match(/\d{4}-[^",]+/)?.[0]).toBe(
-        new Date(Number(expected.at(order === 'asc' ? 0 : -1)?.[0])).toISOString(),
-      );
-    }
-    const [from, to] = [Number(expected[7]?.[0]), Number(expected[90]?.[0])];
-    const { text } = await ask('mixed', type, `order=asc&from=${from}&to=${to}`);
-    expect(read(text)).toEqual(expected.slice(7, 90));
-  });
+  ])(
+    'Export of measurements as %s: ascending and descending order: the file has every sample in order',
+    async (type, extension, read) => {
+      for (const order of ['asc', 'desc']) {
+        const { status, headers, text } = await ask('mixed', type, `order=${order}`);
+        expect(status).toBe(200);
+        expect(headers['content-type']).toBe(`${type}; charset=utf-8`);
+        expect(headers['content-disposition']).toBe(`attachment; filename=mixed_s.${extension}`);
+        expect(headers.vary).toMatch(/Accept/);
+        expect(read(text)).toEqual(order === 'asc' ? expected : expected.toReversed());
+        expect(text.match(/\d{4}-[^",]+/)?.[0]).toBe(
+          new Date(Number(expected.at(order === 'asc' ? 0 : -1)?.[0])).toISOString(),
+        );
+      }
+      const [from, to] = [Number(expected[7]?.[0]), Number(expected[90]?.[0])];
+      const { text } = await ask('mixed', type, `order=asc&from=${from}&to=${to}`);
+      expect(read(text)).toEqual(expected.slice(7, 90));
+    },
+  );
 
   test.each(['gzip', 'br'])(
-    'Export: Accept-Encoding %s: the lines equal those without compression',
+    'Export of measurements: Accept-Encoding %s: the lines equal those without compression',
     async (encoding) => {
       const plain = await ask('mixed', CSV, 'order=asc');
       const path = '/devices/mixed/sensors/s/measurements?order=asc';
@@ -102,12 +105,12 @@ describe('Export: hours in every stored form', () => {
     ['text/csv; charset=utf-8', CSV],
     ['text/html, application/xhtml+xml, */*;q=0.8', 'application/json'],
     ['text/*', CSV],
-  ])('Export: Accept %s: the content type is %s', async (accept, type) => {
+  ])('Export of measurements: Accept %s: the content type is %s', async (accept, type) => {
     const { headers } = await ask('mixed', accept);
     expect(headers['content-type']).toMatch(type);
   });
 
-  test('Export: parameter format is given: it replaces the Accept header', async () => {
+  test('Export of measurements: parameter format is given: it replaces the Accept header', async () => {
     const html = 'text/html, application/xhtml+xml, */*;q=0.8';
     const csv = await ask('mixed', html, 'order=asc&format=csv');
     expect(csv.headers['content-type']).toBe(`${CSV}; charset=utf-8`);
@@ -120,7 +123,7 @@ describe('Export: hours in every stored form', () => {
     expectProblem(await ask('mixed', html, 'format=csv&limit=5'), 400, 'bad_parameter');
   });
 
-  test('Export: unknown format, paging parameter, reversed range or unknown device: refused', async () => {
+  test('Export of measurements: unknown format, paging parameter, reversed range or unknown device: refused', async () => {
     expectProblem(await ask('mixed', 'application/xml'), 406, 'not_acceptable');
     for (const query of ['limit=5', 'cursor=abc']) {
       const answer = await ask('mixed', CSV, query);
@@ -131,7 +134,7 @@ describe('Export: hours in every stored form', () => {
     expectProblem(await ask('nobody', CSV), 404, 'not_found');
   });
 
-  test('Export: empty range: a file without samples; HEAD: no history is read', async () => {
+  test('Export of measurements: empty range: a file without samples; HEAD: no history is read', async () => {
     expect((await ask('mixed', CSV, `to=${BEGIN}`)).text).toBe('ts,value\n');
     expect((await ask('mixed', NDJSON, `to=${BEGIN}`)).text).toBe('');
     const before = await historyReads();
@@ -185,7 +188,7 @@ describe('Export: nearly two million samples', () => {
     return response;
   }
 
-  test('Export: nearly two million samples: client reads nothing, or disconnects: the query stops', async () => {
+  test('Export of nearly two million samples: client reads nothing, or disconnects: the database query stops', async () => {
     const before = await historyReads();
     const response = await begin('order=asc');
     const stalled = (await settledReads()) - before;
@@ -195,7 +198,7 @@ describe('Export: nearly two million samples', () => {
     expect((await settledReads()) - before).toBeLessThanOrEqual(stalled + 1);
   });
 
-  test('Export: nearly two million samples, slow client: the client gets everything', async () => {
+  test('Export of nearly two million samples: client reads slowly: the client gets every sample', async () => {
     const response = await begin('order=desc');
     await settledReads();
     let [lines, bytes] = [0, 0];
@@ -207,7 +210,7 @@ describe('Export: nearly two million samples', () => {
     expect(bytes).toBeGreaterThan(50e6);
   });
 
-  test('Export: nearly two million samples: error in the middle: the connection breaks, so the file is not taken as complete', async () => {
+  test('Export of nearly two million samples: error in the middle: the connection breaks, so the file is not taken as complete', async () => {
     const sensor = world.history.sensorOf('large', 's');
     const hour = FROM + (DAYS - 1) * DAY_MS + 5 * HOUR_MS;
     await world.history.dropPacked(sensor, hour);

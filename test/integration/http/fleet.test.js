@@ -76,7 +76,7 @@ test('Fleet count: devices register, change and retire: the counts by state, typ
   });
 });
 
-test('Fleet count: device without a status: online for five minutes after a message', async () => {
+test('Fleet count: device never sent a status: online for five minutes after a message, then offline', async () => {
   const { devices } = await countAgain();
   ahead += 5 * 60_000;
   expect((await system.get('/fleet')).devices).toEqual({
@@ -85,7 +85,7 @@ test('Fleet count: device without a status: online for five minutes after a mess
   });
 });
 
-test('Fleet count: 40 concurrent requests: the fleet is counted once, and unchanged groups are not read again', async () => {
+test('Fleet count: 40 concurrent requests: the devices are counted once, and groups without a change are not read again', async () => {
   await countAgain();
   const [devices, sensors] = [await requests('tally_devices'), await requests('tally_sensors')];
   ahead += 10_000;
@@ -96,7 +96,7 @@ test('Fleet count: 40 concurrent requests: the fleet is counted once, and unchan
   expect(await requests('tally_sensors')).toBe(sensors + 1);
 });
 
-test('Fleet count: change was written without marking its group: counted when the rotation reaches the group', async () => {
+test('Fleet count: sensor was written without the mark that its group changed: counted at the next regular reading of the group', async () => {
   const { bytes } = /** @type {Identity} */ (identifyDevice('three'));
   const key = { group: groupOf(bytes, 4), bytes };
   const store = createRegistryStore(createSession(await system.openDatabase(), () => {}));

@@ -76,19 +76,22 @@ beforeAll(async () => {
 });
 
 describe('Grafana: requests of the dashboards', () => {
-  test.each(TARGETS)('Grafana: query %s: returns an array of objects with its columns', async (_, target) => {
-    for (const __interval of ['5s', '30s', '1m', '1h', '1d', '1y']) {
-      const items = await ask(target, { ...VARIABLES, __interval });
-      expect(items.length).toBeGreaterThan(0);
-      for (const { selector, type } of target.columns) {
-        const values = items.map((item) => item[selector]).filter((value) => value !== null);
-        expect(values.length).toBeGreaterThan(0);
-        expect(values.every((value) => TAKES[type]?.(value))).toBe(true);
+  test.each(TARGETS)(
+    'Grafana dashboard: query %s: the API returns rows, and each column has the type that Grafana expects',
+    async (_, target) => {
+      for (const __interval of ['5s', '30s', '1m', '1h', '1d', '1y']) {
+        const items = await ask(target, { ...VARIABLES, __interval });
+        expect(items.length).toBeGreaterThan(0);
+        for (const { selector, type } of target.columns) {
+          const values = items.map((item) => item[selector]).filter((value) => value !== null);
+          expect(values.length).toBeGreaterThan(0);
+          expect(values.every((value) => TAKES[type]?.(value))).toBe(true);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test('Grafana: query of averages: returns the averages of the samples', async () => {
+  test('Grafana dashboard: query of hourly averages: returns the averages of the samples', async () => {
     const [, target] = TARGETS.find(([title]) => title.includes('Averages')) ?? [];
     const items = await ask(/** @type {Target} */ (target), { ...VARIABLES, __interval: '1h' });
     expect(items.map(({ ts, avg }) => [Date.parse(ts), avg])).toEqual(

@@ -33,7 +33,7 @@ beforeAll(async () => {
 const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
 
 test.each(NAMES.map(([device = '', sensor = ''], index) => ({ device, sensor, index })))(
-  'Names: device $device, sensor $sensor: found by name and by id',
+  'API path: device $device, sensor $sensor: found by name and by id',
   async ({ device, sensor, index }) => {
     const deviceId = String(identifyDevice(device)?.id);
     const sensorId = String(identifySensor(deviceId, sensor)?.id);
@@ -59,7 +59,7 @@ test.each(NAMES.map(([device = '', sensor = ''], index) => ({ device, sensor, in
 
 test.each([
   [
-    'the newer sample by name',
+    'the newer sample has the name',
     [
       ['name', 0, 20],
       ['id', -10_000, 10],
@@ -67,7 +67,7 @@ test.each([
     20,
   ],
   [
-    'the newer sample by id',
+    'the newer sample has the id',
     [
       ['name', -10_000, 10],
       ['id', 0, 20],
@@ -75,7 +75,7 @@ test.each([
     20,
   ],
   [
-    'one instant, the greater value first',
+    'both samples have one time, the greater value is first',
     [
       ['id', 0, 20],
       ['name', 0, 10],
@@ -83,7 +83,7 @@ test.each([
     20,
   ],
   [
-    'one instant, the greater value last',
+    'both samples have one time, the greater value is last',
     [
       ['name', 0, 10],
       ['id', 0, 20],
@@ -91,7 +91,7 @@ test.each([
     20,
   ],
 ])(
-  'Names: a message has a sensor by name and by id, %s: latest and samples have the newest',
+  'One message has a sensor by name and by id: %s: the API returns the newest, or greater, value',
   async (title, samples, newest) => {
     const name = `mixed: ${title}`;
     const device = encodeURIComponent(name);
@@ -126,7 +126,7 @@ test.each([
   ['a control character', 'a%00b'],
   ['a line break', 'a%0Ab'],
   ['a C1 control character', '%C2%85'],
-])('Name in a path or filter: %s: refused', async (_, name) => {
+])('Device or sensor name in a path or filter: %s: answers 400 bad_id', async (_, name) => {
   for (const path of [
     `/devices/${name}`,
     `/devices/cow/sensors/${name}`,

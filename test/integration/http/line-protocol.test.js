@@ -57,7 +57,7 @@ describe('Line protocol over HTTP: what is stored', () => {
     ['db=x&rp=y&consistency=one', 'Basic', { authorization: `Basic ${btoa(`u:${TOKEN}`)}` }],
     ['db=x', 'Token', { authorization: `Token ${TOKEN}` }],
     ['db=x', 'Bearer', { authorization: `Bearer ${TOKEN}` }],
-  ])('Line protocol over HTTP: InfluxDB 1, %s, token by %s: stored', async (query, by, headers) => {
+  ])('Line protocol over HTTP: InfluxDB 1 write with %s, token by %s: stored', async (query, by, headers) => {
     const token = by === 'p' ? `&p=${encodeURIComponent(TOKEN)}` : '';
     const answer = await write(
       `/write?precision=s&${query}${token}`,
@@ -69,20 +69,20 @@ describe('Line protocol over HTTP: what is stored', () => {
   });
 
   test.each(['n', 'ns', 'u', 'us', 'µ', 'ms', 's', 'm', 'h'])(
-    'Line protocol over HTTP: InfluxDB 1 with precision %s: accepted',
+    'Line protocol over HTTP: InfluxDB 1 write with precision %s: accepted',
     async (precision) => {
       const answer = await write(`/write?precision=${encodeURIComponent(precision)}`, '');
       expect(answer.status).toBe(204);
     },
   );
 
-  test('Line protocol over HTTP: body in gzip: stored', async () => {
+  test('Line protocol over HTTP: body is compressed with gzip: its values are stored', async () => {
     const headers = { authorization: `Token ${TOKEN}`, 'content-encoding': 'gzip' };
     expect((await write('/api/v2/write', gzipSync('m,device=zipped v=5'), headers)).status).toBe(204);
     expect(await latest('zipped')).toEqual({ 'm.v': 5 });
   });
 
-  test('Line protocol over HTTP: fields with texts: skipped and counted', async () => {
+  test('Line protocol over HTTP: fields with string values: skipped and counted', async () => {
     const before = await metric('iot_ingest_skipped_total');
     expect((await write('/api/v2/write', 'm,device=texts a="x",b="y"')).status).toBe(204);
     expect(await metric('iot_ingest_skipped_total')).toBe(before + 2);
@@ -90,7 +90,7 @@ describe('Line protocol over HTTP: what is stored', () => {
 });
 
 describe('Line protocol over HTTP: what is refused', () => {
-  test('Line protocol over HTTP: some lines are invalid: the answer has their numbers and rules; the others are stored', async () => {
+  test('Line protocol over HTTP: some lines are invalid: the answer has their numbers and rules; valid lines are stored', async () => {
     const counts = async () => [
       await metric('iot_ingest_lines_total{result="stored"}'),
       await metric('iot_ingest_lines_total{result="refused"}'),
@@ -121,7 +121,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     expect(await counts()).toEqual([stored + 2, refused + 4]);
   });
 
-  test('Line protocol over HTTP: 1,000 invalid lines: the answer has all numbers, and the reasons of the first hundred', async () => {
+  test('Line protocol over HTTP: 1,000 invalid lines: the answer has all line numbers, and the reasons of the first hundred', async () => {
     const { problem } = await write('/api/v2/write', 'nothing\n'.repeat(1000));
     expect([problem.accepted, problem.lines.length, problem.lines.at(-1), problem.refused.length]).toEqual([
       0, 1000, 1000, 100,
@@ -155,7 +155,7 @@ describe('Line protocol over HTTP: what is refused', () => {
     expect([status, problem.code]).toEqual([400, 'bad_parameter']);
   });
 
-  test('Line protocol over HTTP: more than MAX_MESSAGE_BYTES, plain and compressed: 413, so that Telegraf sends halves', async () => {
+  test('Line protocol over HTTP: body exceeds MAX_MESSAGE_BYTES, plain or compressed: answers 413, so that Telegraf sends smaller batches', async () => {
     const lines = 'm,device=large v=1\n'.repeat(10_000);
     expect((await write('/api/v2/write', lines)).status).toBe(413);
     const headers = { authorization: `Token ${TOKEN}`, 'content-encoding': 'gzip' };

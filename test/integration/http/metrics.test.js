@@ -34,7 +34,7 @@ async function scrape() {
 const routes = (samples) =>
   new Set(samples.flatMap(({ labels }) => /route="([^"]*)"/.exec(labels)?.slice(1) ?? []));
 
-test('Metrics page: a measurement was stored: valid Prometheus text with the names of docs/reference/metrics.md', async () => {
+test('GET /metrics: a measurement was stored: valid Prometheus text with metrics of ingest, database and HTTP', async () => {
   await device.measure('cow', [{ sensor_id: 'pulse', ts: Date.now(), value: 61 }]);
   const names = new Set((await scrape()).map(({ name }) => name));
   for (const name of [
@@ -49,7 +49,7 @@ test('Metrics page: a measurement was stored: valid Prometheus text with the nam
   }
 });
 
-test('Metrics labels: more devices and requests: the number of series stays the same', async () => {
+test('GET /metrics: more devices and requests: the number of time series stays the same', async () => {
   /** @param {number} from */
   async function visit(from) {
     for (let d = from; d < from + 5; d++) {

@@ -36,7 +36,7 @@ const FILTERS = [
   { name: 'Gate' },
 ];
 
-describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ filter }) => {
+describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices with the filter $filter', ({ filter }) => {
   const expected = FLEET.filter(
     ({ name, state, site }) =>
       (!filter.state || filter.state === state) &&
@@ -45,7 +45,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ 
   );
 
   test.each([1, (expected.length + 1) / 2, expected.length || 1, expected.length + 1, 1000].map(Math.ceil))(
-    'GET /devices: limit %i: the pages have each device once',
+    'Pages of GET /devices: limit %i: each device that matches the filter is listed once',
     async (limit) => {
       const pages = await pagesOf(
         system,
@@ -62,7 +62,7 @@ describe.each(FILTERS.map((filter) => ({ filter })))('GET /devices $filter', ({ 
   );
 });
 
-test('GET /devices: item: has the members of the contract', async () => {
+test('GET /devices: members of an item: id, name, label, site, online and last_seen', async () => {
   const { items } = await system.get('/devices?limit=1');
   expect(items).toEqual([
     {
@@ -76,7 +76,7 @@ test('GET /devices: item: has the members of the contract', async () => {
   ]);
 });
 
-test('Device: without a status: online for five minutes after a message', async () => {
+test('Device that never sent a status: online for five minutes after a message, then offline', async () => {
   await device.measure('silent', [{ sensor_id: 's', ts: Date.now(), value: 1 }]);
   try {
     expect(await system.get('/devices/silent')).toMatchObject({ online: true });

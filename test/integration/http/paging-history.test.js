@@ -56,15 +56,18 @@ describe('Raw samples: hours in every stored form', () => {
     expected = await world.lay('mixed', hours);
   });
 
-  test.each([1, 7, 100, 1000])('Raw samples: limit %i, in both orders: each sample once', async (limit) => {
-    for (const order of ORDERS) {
-      const pages = await pagesOf(world.system, path('mixed', `order=${order}&limit=${limit}`));
-      expectAll(pages, order, expected);
-      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
-    }
-  });
+  test.each([1, 7, 100, 1000])(
+    'Pages of raw samples: limit %i, in both orders: each sample once',
+    async (limit) => {
+      for (const order of ORDERS) {
+        const pages = await pagesOf(world.system, path('mixed', `order=${order}&limit=${limit}`));
+        expectAll(pages, order, expected);
+        for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+      }
+    },
+  );
 
-  test('Raw samples: any range: exactly the samples of the range are returned', async () => {
+  test('Pages of raw samples: any range of time: exactly the samples of the range are returned', async () => {
     for (const { samples } of hours.filter((_, index) => index % 3 === 0)) {
       const [ts] = samples[Math.floor(samples.length / 2)] ?? [];
       if (ts === undefined) continue;
@@ -81,55 +84,61 @@ describe('Raw samples: hours in every stored form', () => {
   });
 });
 
-test.each(ORDERS)('Raw samples: hours are packed between pages, %s: each sample once', async (order) => {
-  const name = `passing-${order}`;
-  const sensor = world.history.sensorOf(name, 's');
-  const start = BEGIN + 100 * HOUR_MS;
-  const hours = Array.from({ length: 5 }, (_, index) => start + index * HOUR_MS);
-  const samples = hours.flatMap((hour, index) => spread(hour, 12, index));
-  await world.history.packedUntil(start);
-  for (const hour of hours) {
-    clock.now = hour + HOUR_MS;
-    await world.measure(
+test.each(ORDERS)(
+  'Pages of raw samples: hours are packed between pages, order %s: each sample once',
+  async (order) => {
+    const name = `passing-${order}`;
+    const sensor = world.history.sensorOf(name, 's');
+    const start = BEGIN + 100 * HOUR_MS;
+    const hours = Array.from({ length: 5 }, (_, index) => start + index * HOUR_MS);
+    const samples = hours.flatMap((hour, index) => spread(hour, 12, index));
+    await world.history.packedUntil(start);
+    for (const hour of hours) {
+      clock.now = hour + HOUR_MS;
+      await world.measure(
+        name,
+        samples.filter(([ts]) => bucketOf(ts) === hour),
+      );
+    }
+    clock.now = start + 10 * HOUR_MS;
+    const pages = await pagesOf(world.system, path(name, `order=${order}&limit=7`), async (page) => {
+      const hour = hours[page - 1];
+      if (hour === undefined) return;
+      await world.history.pack(sensor, hour);
+      await world.history.dropBatches(sensor, [hour]);
+    });
+    expectAll(pages, order, unionOf(samples));
+  },
+);
+
+test.each(ORDERS)(
+  'Pages of raw samples: late samples arrive between pages, order %s: each timestamp once',
+  async (order) => {
+    const name = `joined-${order}`;
+    const hours = [0, 1, 2, 3].map((index) => BEGIN + (200 + index) * HOUR_MS);
+    const samples = hours.flatMap((hour, index) => spread(hour, 10, index));
+    await world.lay(
       name,
-      samples.filter(([ts]) => bucketOf(ts) === hour),
+      hours.map((hour) => ({
+        hour,
+        fate: 'packed',
+        samples: samples.filter(([ts]) => bucketOf(ts) === hour),
+      })),
     );
-  }
-  clock.now = start + 10 * HOUR_MS;
-  const pages = await pagesOf(world.system, path(name, `order=${order}&limit=7`), async (page) => {
-    const hour = hours[page - 1];
-    if (hour === undefined) return;
-    await world.history.pack(sensor, hour);
-    await world.history.dropBatches(sensor, [hour]);
-  });
-  expectAll(pages, order, unionOf(samples));
-});
+    const pages = await pagesOf(world.system, path(name, `order=${order}&limit=6`), (page) =>
+      world.measure(
+        name,
+        hours.map((hour) => [hour + page * 1000 + 7, -page]),
+      ),
+    );
+    const seen = read(pages.flat());
+    const times = seen.map(([ts]) => ts);
+    expect(times).toEqual([...new Set(times)].sort((a, b) => (order === 'asc' ? a - b : b - a)));
+    expect(seen).toEqual(expect.arrayContaining(samples));
+  },
+);
 
-test.each(ORDERS)('Raw samples: late samples come between pages, %s: each timestamp once', async (order) => {
-  const name = `joined-${order}`;
-  const hours = [0, 1, 2, 3].map((index) => BEGIN + (200 + index) * HOUR_MS);
-  const samples = hours.flatMap((hour, index) => spread(hour, 10, index));
-  await world.lay(
-    name,
-    hours.map((hour) => ({
-      hour,
-      fate: 'packed',
-      samples: samples.filter(([ts]) => bucketOf(ts) === hour),
-    })),
-  );
-  const pages = await pagesOf(world.system, path(name, `order=${order}&limit=6`), (page) =>
-    world.measure(
-      name,
-      hours.map((hour) => [hour + page * 1000 + 7, -page]),
-    ),
-  );
-  const seen = read(pages.flat());
-  const times = seen.map(([ts]) => ts);
-  expect(times).toEqual([...new Set(times)].sort((a, b) => (order === 'asc' ? a - b : b - a)));
-  expect(seen).toEqual(expect.arrayContaining(samples));
-});
-
-test('Raw samples: a gap of most of a year: few database requests, in both orders', async () => {
+test('Pages of raw samples: gap of most of a year: fewer than 14 database requests a page, in both orders', async () => {
   const old = BEGIN - 300 * DAY_MS;
   const samples = [...spread(old, 3, 1), ...spread(old + 299 * DAY_MS, 3, 2)];
   await world.history.packedUntil(BEGIN + 300 * HOUR_MS);
@@ -152,7 +161,7 @@ test('Raw samples: a gap of most of a year: few database requests, in both order
   }
 });
 
-test('Raw samples: older than retention: left out, to the millisecond', async () => {
+test('Pages of raw samples: samples are older than the retention time: left out, to the millisecond', async () => {
   const hour = BEGIN - 350 * DAY_MS;
   clock.now = hour + 2 * DAY_MS;
   const samples = spread(hour, 5, 0);

@@ -54,20 +54,23 @@ const FILTERS = [
   { device: 'cow-4', name: 'body', site: 'São Paulo', type: 'Temperature' },
 ];
 
-describe.each(FILTERS.map((filter) => ({ filter })))('GET /latest $filter', ({ filter }) => {
+describe.each(FILTERS.map((filter) => ({ filter })))('GET /latest with the filter $filter', ({ filter }) => {
   const expected = names(matching(filter));
   // The limits are 1, a divisor of the count, the count, one less and one more than it, and many more.
   const limits = new Set([1, expected.length / 2, expected.length - 1, expected.length, expected.length + 1]);
   const usable = [...limits].filter((limit) => limit >= 1 && Number.isInteger(limit));
 
-  test.each([...usable, 1000])('GET /latest: limit %i: each sensor once', async (limit) => {
-    const pages = await pagesOf(system, `/latest?${new URLSearchParams({ ...filter, limit: `${limit}` })}`);
-    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
-    expect(names(pages.flat())).toEqual(expected);
-  });
+  test.each([...usable, 1000])(
+    'Pages of GET /latest: limit %i: each sensor that matches the filter is listed once',
+    async (limit) => {
+      const pages = await pagesOf(system, `/latest?${new URLSearchParams({ ...filter, limit: `${limit}` })}`);
+      for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+      expect(names(pages.flat())).toEqual(expected);
+    },
+  );
 });
 
-test('GET /latest: no limit is given: a page has 100 sensors', async () => {
+test('Pages of GET /latest: no limit is given: a page has 100 sensors', async () => {
   const sensors = Array.from({ length: 101 }, (_, s) => ({ sensor_id: `s${s}` }));
   await device.birth('many', { sensors });
   const pages = await pagesOf(system, '/latest?device=many');
@@ -80,11 +83,11 @@ test.each([
   ['of a name', { name: 'bodyguard' }],
   ['of a device', { device: 'no-cow' }],
   ['of two that exclude each other', { site: 'Oslo', device: 'cow-1' }],
-])('GET /latest: filter %s matches nothing: an empty page without a cursor', async (_, filter) => {
+])('Pages of GET /latest: filter %s matches nothing: an empty page without a cursor', async (_, filter) => {
   expect(await system.get(`/latest?${new URLSearchParams(filter)}`)).toEqual({ items: [], next: null });
 });
 
-test('GET /latest: rare match among many rows: found in a bounded number of pages', async () => {
+test('Pages of GET /latest: one of 300 sensors matches: found in at most two pages', async () => {
   const sensors = Array.from({ length: 300 }, (_, s) => ({
     sensor_id: `r${s}`,
     type: s === 299 ? 'Rare' : 'Common',
@@ -95,7 +98,7 @@ test('GET /latest: rare match among many rows: found in a bounded number of page
   expect(pages.length).toBeLessThanOrEqual(2);
 });
 
-test('GET /latest: new sensors arrive between pages: each old sensor is listed once', async () => {
+test('Pages of GET /latest: new sensors are registered between pages: each older sensor is listed once', async () => {
   const pages = await pagesOf(system, '/latest?limit=9&name=body', async (page) => {
     const sensors = [{ sensor_id: 'body-late', type: 'Pulse' }];
     await device.birth(`late-${page}`, { sensors });
@@ -105,7 +108,7 @@ test('GET /latest: new sensors arrive between pages: each old sensor is listed o
   expect(seen).toEqual(expect.arrayContaining(names(matching({ name: 'body' }))));
 });
 
-test('GET /latest: item: members of the contract; without a sample ts and value are null', async () => {
+test('GET /latest: sensor without a sample: the item has names, type, unit and site, and null for ts and value', async () => {
   const [item] = (await system.get('/latest?device=cow-0&name=heart')).items;
   const { device_id } = await system.get('/devices/cow-0');
   const { sensor_id } = await system.get('/devices/cow-0/sensors/heart');

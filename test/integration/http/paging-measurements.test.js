@@ -35,55 +35,64 @@ describe('Raw samples: 60 samples in three hours', () => {
   const timeOf = (/** @type {number} */ index) => Number(samples[index]?.[0]);
   beforeAll(() => measure('steady', samples));
 
-  test.each([1, 20, 30, 59, 60, 61, 1000])('Raw samples: limit %i: each sample once', async (limit) => {
-    const newestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}`));
-    expect(read(newestFirst.flat())).toEqual(samples.toReversed());
-    const oldestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}&order=asc`));
-    expect(read(oldestFirst.flat())).toEqual(samples);
-    for (const page of [...newestFirst, ...oldestFirst]) expect(page.length).toBeLessThanOrEqual(limit);
-  });
+  test.each([1, 20, 30, 59, 60, 61, 1000])(
+    'Pages of raw samples: limit %i, in both orders: each sample once',
+    async (limit) => {
+      const newestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}`));
+      expect(read(newestFirst.flat())).toEqual(samples.toReversed());
+      const oldestFirst = await pagesOf(system, path('steady', `${RECENT}&limit=${limit}&order=asc`));
+      expect(read(oldestFirst.flat())).toEqual(samples);
+      for (const page of [...newestFirst, ...oldestFirst]) expect(page.length).toBeLessThanOrEqual(limit);
+    },
+  );
 
-  test('Raw samples: full last page: no empty page follows', async () => {
+  test('Pages of raw samples: last page is full: no empty page follows', async () => {
     const range = `from=${NOON}&to=${NOON + 3 * HOUR}`;
     const pages = await pagesOf(system, path('steady', `${range}&limit=20`));
     expect(pages.map(({ length }) => length)).toEqual([20, 20, 20]);
   });
 
-  test.each(['asc', 'desc'])('Raw samples: range in order %s: half-open', async (order) => {
-    const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
-    const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
-      const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
-      return read(pages.flat()).sort(([a], [b]) => a - b);
-    };
-    expect(await range(first, last)).toEqual(samples.slice(10, 40));
-    expect(await range(first, last + 1)).toEqual(samples.slice(10, 41));
-    expect(await range(first + 1, last)).toEqual(samples.slice(11, 40));
-    expect(await range(first, next)).toEqual(samples.slice(10, 11));
-    expect(await range(first, first)).toEqual([]);
-    expect(await range(NOON + HOUR, NOON + 2 * HOUR)).toEqual(samples.slice(20, 40));
-  });
+  test.each(['asc', 'desc'])(
+    'Pages of raw samples: order %s: a range includes from and excludes to',
+    async (order) => {
+      const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
+      const range = async (/** @type {number} */ from, /** @type {number} */ to) => {
+        const pages = await pagesOf(system, path('steady', `order=${order}&from=${from}&to=${to}&limit=7`));
+        return read(pages.flat()).sort(([a], [b]) => a - b);
+      };
+      expect(await range(first, last)).toEqual(samples.slice(10, 40));
+      expect(await range(first, last + 1)).toEqual(samples.slice(10, 41));
+      expect(await range(first + 1, last)).toEqual(samples.slice(11, 40));
+      expect(await range(first, next)).toEqual(samples.slice(10, 11));
+      expect(await range(first, first)).toEqual([]);
+      expect(await range(NOON + HOUR, NOON + 2 * HOUR)).toEqual(samples.slice(20, 40));
+    },
+  );
 
   test.each([
     ['in the future', Date.now() + DAY, Date.now() + 2 * DAY],
     ['before retention', NOON - 900 * DAY, NOON - 800 * DAY],
     ['before the first sample', NOON - 3 * DAY, NOON],
     ['of no length', NOON, NOON],
-  ])('Raw samples: range %s: empty', async (_, from, to) => {
+  ])('Pages of raw samples: range %s: no sample', async (_, from, to) => {
     for (const order of ['asc', 'desc']) {
       const pages = await pagesOf(system, path('steady', `from=${from}&to=${to}&order=${order}`));
       expect(pages.flat()).toEqual([]);
     }
   });
 
-  test.each(['asc', 'desc'])('Raw samples: a thousand years, %s: all samples in few pages', async (order) => {
-    const query = `from=1526-01-01T00:00:00Z&to=2526-01-01T00:00:00Z&order=${order}&limit=1000`;
-    const pages = await pagesOf(system, path('steady', query));
-    expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);
-    expect(pages.length).toBeLessThan(20);
-  });
+  test.each(['asc', 'desc'])(
+    'Pages of raw samples: range of a thousand years, %s: each sample, in few pages',
+    async (order) => {
+      const query = `from=1526-01-01T00:00:00Z&to=2526-01-01T00:00:00Z&order=${order}&limit=1000`;
+      const pages = await pagesOf(system, path('steady', query));
+      expect(read(pages.flat()).sort(([a], [b]) => a - b)).toEqual(samples);
+      expect(pages.length).toBeLessThan(20);
+    },
+  );
 });
 
-test('Raw samples: batches overlap at the edge of a page: each timestamp once, with the greater value', async () => {
+test('Pages of raw samples: two messages have samples with equal times: each time once, with the greater value', async () => {
   const first = ramp(40, NOON, 1000);
   const second = ramp(40, NOON + 20_000, 1000);
   await measure('overlap', first);
@@ -99,7 +108,7 @@ test('Raw samples: batches overlap at the edge of a page: each timestamp once, w
 });
 
 test.each(['asc', 'desc'])(
-  'Raw samples: new samples come between pages, %s: each old sample once',
+  'Pages of raw samples: new samples arrive between pages, order %s: each older sample once',
   async (order) => {
     const name = `growing-${order}`;
     const samples = ramp(30, NOON, 60_000);
@@ -118,7 +127,7 @@ test.each(['asc', 'desc'])(
   },
 );
 
-test('Raw samples: a gap of months: few pages, in both orders', async () => {
+test('Pages of raw samples: gaps of months: fewer than 20 pages, in both orders', async () => {
   const samples = /** @type {Array<[number, number]>} */ ([
     [NOON - 200 * DAY, 1],
     [NOON - 90 * DAY, 2],
@@ -132,7 +141,7 @@ test('Raw samples: a gap of months: few pages, in both orders', async () => {
   }
 });
 
-test('Raw samples: sensor has no sample: answers 200 with an empty list', async () => {
+test('Pages of raw samples: sensor has no sample: answers 200 with an empty list', async () => {
   await device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
   expect(await system.get(path('newborn'))).toEqual({ items: [], next: null });
 });

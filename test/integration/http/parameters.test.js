@@ -17,26 +17,26 @@ const ask = (path) => send(system.httpUrl, `/api/v1${path}`);
 
 const RAW = '/devices/cow/sensors/pulse/measurements';
 
-describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('limit of %s', (path) => {
+describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('Paging limit of %s', (path) => {
   test.each(['0', '1001', '-1', '1e3', 'abc', '', '1.5', '%2B5', ' 5', '0x10', '٣', '99999999999999999999'])(
-    'Parameter limit: %j: refused, with the name of the parameter',
+    'Parameter limit: value %j: answers bad_parameter with the allowed range',
     async (limit) => {
       const problem = expectProblem(await ask(`${path}limit=${encodeURI(limit)}`), 400, 'bad_parameter');
       expect(problem.parameters).toEqual([{ name: 'limit', reason: 'a whole number from 1 to 1000' }]);
     },
   );
 
-  test.each(['1', '1000', '007'])('Parameter limit: %j: valid', async (limit) => {
+  test.each(['1', '1000', '007'])('Parameter limit: value %j: answers 200', async (limit) => {
     expect((await ask(`${path}limit=${limit}`)).status).toBe(200);
   });
 
-  test('Parameter limit: given twice: refused', async () => {
+  test('Parameter limit: given twice: answers bad_parameter', async () => {
     const { parameters } = expectProblem(await ask(`${path}limit=1&limit=1`), 400, 'bad_parameter');
     expect(parameters).toEqual([{ name: 'limit', reason: 'must be given once, as a text' }]);
   });
 });
 
-test('Parameters: several are wrong: the problem names all of them', async () => {
+test('Query parameters: several are wrong: the answer lists each wrong parameter', async () => {
   const { parameters, detail } = expectProblem(
     await ask(`${RAW}?limit=0&order=up&from=yesterday&color=red`),
     400,
@@ -66,7 +66,7 @@ test.each([
   '/latest?site=a%00b',
   '/latest?name=%ff',
   '/latest?type=%zz',
-])('GET %s: answers bad_parameter', async (path) => {
+])('Query parameter is unknown or wrong: GET %s: answers bad_parameter', async (path) => {
   expectProblem(await ask(path), 400, 'bad_parameter');
 });
 
@@ -79,24 +79,27 @@ describe('Times', () => {
     ['ISO 8601 in UTC', iso],
     ['ISO 8601 without a zone', iso.slice(0, -1)],
     ['ISO 8601 with an offset', offset],
-  ])('Time parameter as %s: read as the exact instant', async (_, time) => {
+  ])('Time parameter as %s: from and to are exact to the millisecond', async (_, time) => {
     const from = encodeURIComponent(time);
     expect((await system.get(`${RAW}?from=${from}`)).items).toEqual([{ ts: iso, value: 61 }]);
     expect((await system.get(`${RAW}?to=${from}&from=${TS - 1000}`)).items).toEqual([]);
   });
 
-  test.each(['-1h', '-15m', '-7d', '-3600000ms'])('Time parameter %s: counts back from now', async (time) => {
-    expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
-    expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
-    expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
-  });
+  test.each(['-1h', '-15m', '-7d', '-3600000ms'])(
+    'Time parameter %s: means this time before now',
+    async (time) => {
+      expect((await system.get(`${RAW}?from=${time}`)).items).toEqual([{ ts: iso, value: 61 }]);
+      expect((await system.get(`${RAW}?from=${time}&to=now`)).items).toEqual([{ ts: iso, value: 61 }]);
+      expect((await system.get(`${RAW}?to=${time}`)).items).toEqual([]);
+    },
+  );
 
-  test('Time parameter: from is now: no samples; relative range with from after to: refused', async () => {
+  test('Time parameter: from=now returns no samples; relative range with from after to answers bad_range', async () => {
     expect((await system.get(`${RAW}?from=now`)).items).toEqual([]);
     expectProblem(await ask(`${RAW}?from=-1h&to=-2h`), 400, 'bad_range');
   });
 
-  test('Time parameter: relative range: its cursor leads to the next page', async () => {
+  test('Time parameter: range is relative to now: its cursor leads to the next page', async () => {
     const many = Array.from({ length: 3 }, (_, second) => ({ ts: TS - second * 1000, value: second }));
     const device = await connectDevice(system);
     await device.measure(
@@ -123,16 +126,16 @@ describe('Times', () => {
     '1e12',
     '12.5',
     '99999999999999999',
-  ])('Time parameter: %j: refused', async (time) => {
+  ])('Time parameter: invalid value %j: answers bad_parameter', async (time) => {
     expectProblem(await ask(`${RAW}?from=${encodeURIComponent(time)}`), 400, 'bad_parameter');
   });
 
-  test('Time parameter: plus of an offset decoded as a space: refused with advice', async () => {
+  test('Time parameter: plus of a UTC offset was decoded as a space: refused, and the detail advises to encode it', async () => {
     const { detail } = expectProblem(await ask(`${RAW}?from=${offset}`), 400, 'bad_parameter');
     expect(detail).toMatch(/%2B/);
   });
 
-  test('Time parameter: reversed range: refused; empty range: no samples', async () => {
+  test('Time parameter: from after to answers bad_range; from equal to to returns no samples', async () => {
     expectProblem(await ask(`${RAW}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
     expect(await system.get(`${RAW}?from=${TS}&to=${TS}`)).toEqual({ items: [], next: null });
   });

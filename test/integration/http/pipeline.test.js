@@ -9,7 +9,7 @@ const system = useTestSystem({ periods: { heartbeat: 50 } });
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('GET /pipeline: running process: listed, and its state is updated', async () => {
+test('GET /pipeline: one process runs: the answer has its state, the database nodes, the broker and the settings of ingest', async () => {
   const { processes, database: nodes, broker, packed_until, ingest } = await system.get('/pipeline');
   expect(processes).toEqual([
     {
@@ -41,7 +41,7 @@ test('GET /pipeline: running process: listed, and its state is updated', async (
   await until(async () => (await system.get('/pipeline')).processes[0].seen > seen);
 });
 
-test('GET /pipeline: stream reader and MQTT client: counted', async () => {
+test('GET /pipeline: one client reads the stream and one uses MQTT: the answer has one reader and one MQTT client', async () => {
   const client = await mqtt.connectAsync(system.mqttUrl);
   const leaving = new AbortController();
   await fetch(`${system.httpUrl}/api/v1/stream`, { signal: leaving.signal });
@@ -79,7 +79,7 @@ test('GET /pipeline/recent: process runs for seconds: entries are appended in or
   expect(times[0]).toBe(Date.parse(first.ts));
 });
 
-test('GET /pipeline: process died: listed as stale, its broker check is ignored, and its row expires', async () => {
+test('GET /pipeline: process died: listed as stale, its broker check is ignored, and its database row expires', async () => {
   const store = createProcessStore(createSession(await system.openDatabase(), () => {}));
   const seenAt = Date.now() - 60_000;
   const stats = JSON.stringify({
@@ -115,7 +115,7 @@ test('GET /pipeline: process died: listed as stale, its broker check is ignored,
   await store.remove('died');
 });
 
-test('GET /pipeline: process stops: its row is removed', async () => {
+test('GET /pipeline: process stops: the database row of the process is removed', async () => {
   const countRows = async () => (await system.execute('SELECT client_id FROM process')).rowLength;
   expect(await countRows()).toBe(1);
   await system.halt();

@@ -123,30 +123,33 @@ describe('Query: columns', () => {
       { width, range: whole },
       { width, range: cut },
     ]),
-  )('Query: step of $width ms from $range.from: equal to brute force', async ({ width, range }) => {
-    const { times, series } = await ask(
-      `site=North&from=${range.from}&to=${range.to}&step=${width}ms&aggregate=${ALL.join(',')}`,
-    );
-    const edges = edgesOf(range, width);
-    expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
-    expect(series.map((/** @type {any} */ { device }) => device)).toEqual(['pump-1', 'pump-2']);
-    for (const { device, sensor, unit, ...columns } of series) {
-      expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
-      const expected = alignedOf(stored[device] ?? [], range, edges);
-      for (const name of ['min', 'max', 'count', 'first', 'last'])
-        expect(columns[name]).toEqual(expected[name]);
-      for (const name of ['sum', 'avg']) expectClose(columns[name], expected[name] ?? []);
-    }
-  });
+  )(
+    'GET /query: step of $width ms from $range.from: aggregates equal those of a plain loop over all samples',
+    async ({ width, range }) => {
+      const { times, series } = await ask(
+        `site=North&from=${range.from}&to=${range.to}&step=${width}ms&aggregate=${ALL.join(',')}`,
+      );
+      const edges = edgesOf(range, width);
+      expect(times.map(Date.parse)).toEqual(edges.slice(0, -1));
+      expect(series.map((/** @type {any} */ { device }) => device)).toEqual(['pump-1', 'pump-2']);
+      for (const { device, sensor, unit, ...columns } of series) {
+        expect([sensor, unit]).toEqual(['s', DEVICES[device]?.unit]);
+        const expected = alignedOf(stored[device] ?? [], range, edges);
+        for (const name of ['min', 'max', 'count', 'first', 'last'])
+          expect(columns[name]).toEqual(expected[name]);
+        for (const name of ['sum', 'avg']) expectClose(columns[name], expected[name] ?? []);
+      }
+    },
+  );
 
-  test('Query: no step: one bin for the whole range', async () => {
+  test('GET /query: no step is given: one bin for the whole range', async () => {
     const { times, series } = await ask(`device=oven&from=${cut.from}&to=${cut.to}&aggregate=count,last`);
     const samples = (stored['oven'] ?? []).filter(([ts]) => ts >= cut.from && ts < cut.to);
     expect(times).toEqual([new Date(cut.from).toISOString()]);
     expect(series).toMatchObject([{ count: [samples.length], last: [samples.at(-1)?.[1]] }]);
   });
 
-  test('Query: calendar of a time zone: days begin at its midnight', async () => {
+  test('GET /query: step of a day in a time zone: each bin begins at midnight of the zone', async () => {
     const range = { from: BEGIN, to: BEGIN + 52 * HOUR_MS };
     const { times, series } = await ask(
       `sensor=s&type=pressure&from=${range.from}&to=${range.to}&step=day&tz=Asia/Kolkata&aggregate=count,first`,
@@ -161,32 +164,37 @@ describe('Query: columns', () => {
     }
   });
 
-  test.each(['device', 'site', 'type'])('Query: group=%s: covers all its samples', async (group) => {
-    const { series } = await ask(
-      `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
-    );
-    const edges = edgesOf(whole, 6 * HOUR_MS);
-    const names = ['oven', 'pump-1', 'pump-2', 'silent'];
-    const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
-    const groups = new Map();
-    for (const name of names) {
-      const key = group === 'device' ? name : /** @type {any} */ (all)[name][group];
-      groups.set(key, [...(groups.get(key) ?? []), name]);
-    }
-    expect(series.map((/** @type {any} */ item) => item[group])).toEqual([...groups.keys()].sort());
-    for (const { unit, sensors, ...item } of series) {
-      const members = groups.get(item[group]);
-      expect(sensors).toBe(members.length);
-      const units = new Set(members.map((/** @type {string} */ name) => /** @type {any} */ (all)[name].unit));
-      expect(unit).toBe(units.size === 1 ? [...units][0] : null);
-      const samples = members.flatMap((/** @type {string} */ name) => stored[name] ?? []);
-      const expected = alignedOf(samples, whole, edges);
-      for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
-      for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
-    }
-  });
+  test.each(['device', 'site', 'type'])(
+    'GET /query: group=%s: aggregates cover the samples of all sensors in the group',
+    async (group) => {
+      const { series } = await ask(
+        `group=${group}&from=${whole.from}&to=${whole.to}&step=6h&aggregate=avg,min,max,count,sum`,
+      );
+      const edges = edgesOf(whole, 6 * HOUR_MS);
+      const names = ['oven', 'pump-1', 'pump-2', 'silent'];
+      const all = { ...DEVICES, silent: { site: 'South', type: 'pressure', unit: null } };
+      const groups = new Map();
+      for (const name of names) {
+        const key = group === 'device' ? name : /** @type {any} */ (all)[name][group];
+        groups.set(key, [...(groups.get(key) ?? []), name]);
+      }
+      expect(series.map((/** @type {any} */ item) => item[group])).toEqual([...groups.keys()].sort());
+      for (const { unit, sensors, ...item } of series) {
+        const members = groups.get(item[group]);
+        expect(sensors).toBe(members.length);
+        const units = new Set(
+          members.map((/** @type {string} */ name) => /** @type {any} */ (all)[name].unit),
+        );
+        expect(unit).toBe(units.size === 1 ? [...units][0] : null);
+        const samples = members.flatMap((/** @type {string} */ name) => stored[name] ?? []);
+        const expected = alignedOf(samples, whole, edges);
+        for (const name of ['min', 'max', 'count']) expect(item[name]).toEqual(expected[name]);
+        for (const name of ['sum', 'avg']) expectClose(item[name], expected[name] ?? []);
+      }
+    },
+  );
 
-  test('Query: fill=previous: empty bins repeat all aggregates but the count', async () => {
+  test('GET /query: fill=previous: empty bins have the previous aggregates, except for the count', async () => {
     const range = `from=${BEGIN}&to=${BEGIN + 5 * HOUR_MS}`;
     const { series } = await ask(`device=pump-1&${range}&step=1h&aggregate=max,count&fill=previous`);
     const [{ max, count }] = series;
@@ -198,12 +206,12 @@ describe('Query: columns', () => {
     expect(later.series[0].avg[0]).toBeNull();
   });
 
-  test('Query: nothing selected, or an empty range: no series', async () => {
+  test('GET /query: no sensor matches, or the range has no sample: no series', async () => {
     expect(await ask('site=Nowhere&step=1h&from=-2h')).toMatchObject({ series: [] });
     expect(await ask('device=oven&from=1990-01-01&to=1991-01-01&step=1h')).toEqual({ times: [], series: [] });
   });
 
-  test('Query: relative times: counted back from now', async () => {
+  test('GET /query: relative times: counted back from now', async () => {
     const { times, series } = await ask('device=oven&from=-5d&to=now&step=1d&aggregate=count');
     expect(times.map(Date.parse)).toEqual([0, 1, 2, 3, 4].map((day) => BEGIN + day * DAY_MS));
     expect(series[0].count).toEqual([50, 0, 12, 0, 0]);
@@ -213,7 +221,7 @@ describe('Query: columns', () => {
 describe('Query: rows', () => {
   const range = `from=${BEGIN}&to=${BEGIN + 4 * HOUR_MS}&step=1h`;
 
-  test('Query: CSV, NDJSON and format=rows: the same rows, without empty bins', async () => {
+  test('GET /query: CSV, NDJSON and format=rows: equal rows, without empty bins', async () => {
     const csv = await raw(`site=North&${range}&aggregate=count,max`, 'text/csv');
     expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(csv.headers['content-disposition']).toContain('query.csv');
@@ -239,7 +247,7 @@ describe('Query: rows', () => {
   test.each([
     ['parquet', 'application/vnd.apache.parquet', 'query.parquet'],
     ['arrow', 'application/vnd.apache.arrow.stream', 'query.arrows'],
-  ])('Query as %s: the file has the rows of format=rows, with nulls', async (format, type, name) => {
+  ])('GET /query as %s: the file has the rows of format=rows, with nulls', async (format, type, name) => {
     const queries = [
       `site=North&${range}&aggregate=avg,count&fill=null`,
       `${range}&aggregate=max,sum&group=site&fill=previous`,
@@ -257,14 +265,14 @@ describe('Query: rows', () => {
     }
   });
 
-  test('Query: Accept names Parquet: the file equals that of format=parquet', async () => {
+  test('GET /query: Accept header asks for Parquet: the file equals that of format=parquet', async () => {
     const query = `site=North&${range}`;
     const accepted = await fileOf(query, { Accept: 'application/vnd.apache.parquet' });
     const asked = await fileOf(`${query}&format=parquet`);
     expect(Buffer.from(accepted.file)).toEqual(Buffer.from(asked.file));
   });
 
-  test('Query: fill=null and fill=previous: the file has a row for each bin', async () => {
+  test('GET /query: fill=null and fill=previous: the file has a row for each bin', async () => {
     const nulls = await raw(`device=pump-2&${range}&aggregate=max,count&fill=null&format=csv`);
     const max = Math.max(...(stored['pump-2'] ?? []).map(([, value]) => value));
     const rows = (/** @type {string} */ text) =>
@@ -278,7 +286,7 @@ describe('Query: rows', () => {
     expect(rows(previous.text)).toEqual([',0', `${max},20`, `${max},0`, `${max},0`]);
   });
 
-  test('Query: HEAD: answers with the headers of the file only', async () => {
+  test('GET /query: HEAD request: answers with the headers of the file only', async () => {
     const answer = await send(world.system.httpUrl, `/api/v1/query?${range}&format=csv`, { method: 'HEAD' });
     expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([
       200,
@@ -306,7 +314,7 @@ describe('Query: refusals', () => {
     ['from=-5d&step=1s', 422, 'query_too_large'],
     ['from=-5d&step=1m&site=North', 200, ''],
     ['from=-20h&step=500ms&device=pump-1&device=pump-2&device=oven', 422, 'query_too_large'],
-  ])('Query %s: answers %i %s', async (query, status, code) => {
+  ])('GET /query with %s: answers %i %s', async (query, status, code) => {
     for (const format of ['json', 'csv', 'parquet', 'arrow']) {
       const answer = await raw(query.includes('format') ? query : `${query}&format=${format}`);
       if (status === 200) expect(answer.status).toBe(200);
@@ -317,7 +325,7 @@ describe('Query: refusals', () => {
 });
 
 describe('Query: selection', () => {
-  test('Query: birth gives the sensor a name other than its id: found by both, alone and with a site', async () => {
+  test('GET /query: sensor has a name other than its id: found by name and by id, alone and with a site', async () => {
     const sensors = [{ sensor_id: 'air', name: 'Air temperature' }];
     await world.device.birth('garden', { site: 'Garden', sensors });
     for (const sensor of ['air', 'Air%20temperature']) {
@@ -327,7 +335,7 @@ describe('Query: selection', () => {
     }
   });
 
-  test('Query: device is given by name and by id: its samples count once', async () => {
+  test('GET /query: device is given by name and by id: each of its samples is counted once', async () => {
     const rest = `from=${BEGIN}&to=${BEGIN + 52 * HOUR_MS}&group=device&aggregate=count,sum`;
     const found = await ask(`device=pump-1&${rest}`);
     expect(found.series).toMatchObject([{ sensors: 1, count: [stored['pump-1']?.length] }]);

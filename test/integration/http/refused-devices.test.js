@@ -10,7 +10,7 @@ const device = useDevice(system);
 const publish = (name, measurements) =>
   device.publish(`iot/v1/${name}/measurements`, JSON.stringify(measurements));
 
-test('GET /dead-letters/devices: refused measurements: counted by device, most refusals first', async () => {
+test('GET /dead-letters/devices: measurements were refused: each device has its number of refusals, most refusals first', async () => {
   const before = Date.now();
   await publish('my-desk', [{ sensor_id: 's', ts: before, value: 1 }]);
   await publish('some', [{ sensor_id: 's', ts: before, value: 'warm' }]);
@@ -29,6 +29,6 @@ test('GET /dead-letters/devices: refused measurements: counted by device, most r
   expect(Date.parse(items[0].newest)).toBeGreaterThanOrEqual(before - 1);
 });
 
-test('GET /dead-letters/devices: query parameter is given: refused', async () => {
+test('GET /dead-letters/devices: unknown query parameter: refused', async () => {
   expectProblem(await send(system.httpUrl, '/api/v1/dead-letters/devices?from=0'), 400, 'bad_parameter');
 });

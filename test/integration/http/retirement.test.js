@@ -52,7 +52,7 @@ async function register(word, more) {
   await device.measure(word, [{ sensor_id: 'a', ts: Date.now() - 1000, value: 1 }]);
 }
 
-test('Device retirement: device has samples: listings and indexes lack it; its samples stay until they expire', async () => {
+test('Device retirement: device has samples: no listing or index has the device; its samples stay until they expire', async () => {
   await register('gone');
   expect(await foundBy('gone')).toEqual(ALL);
   const { device_id: id } = await system.get('/devices/gone');
@@ -73,7 +73,7 @@ test('Device retirement: unknown or invalid name: answers 404 or 400', async () 
   expectProblem(await retire('x'.repeat(129)), 400, 'bad_id');
 });
 
-test('Device retirement: birth arrives afterwards: the device is registered again with all its values', async () => {
+test('Device retirement: birth arrives afterwards: the device is registered again and found in every index', async () => {
   const began = Date.now();
   await register('back');
   await retire('back');
@@ -85,7 +85,7 @@ test('Device retirement: birth arrives afterwards: the device is registered agai
   expect(of).toHaveLength(2);
 });
 
-test('Device retirement: birth of the same session arrives afterwards: the device is registered with all its values', async () => {
+test('Device retirement: birth of the same session arrives afterwards: the device is registered again and found in every index', async () => {
   const session = Date.now() - 5_000;
   await register('same', { session });
   await retire('same');
@@ -99,7 +99,7 @@ test('Device retirement: birth of the same session arrives afterwards: the devic
   expect(await foundBy('same')).toEqual(ALL);
 });
 
-test('Device retirement: measurement arrives afterwards: the device is registered; a later birth adds its values', async () => {
+test('Device retirement: measurement arrives afterwards: the device is registered; a later birth adds name, site and type', async () => {
   const session = Date.now() - 5_000;
   await register('zz-first', { session, name: 'zz-first', site: 'zz-first' });
   await retire('zz-first');
@@ -115,7 +115,7 @@ test('Device retirement: measurement arrives afterwards: the device is registere
   expect(await foundBy('Aa')).toEqual(ALL);
 });
 
-test('Device retirement: older measurements arrive afterwards: all samples are shown', async () => {
+test('Device retirement: device is registered again and sends older measurements: samples of before and after are shown', async () => {
   const now = Date.now();
   const path = '/devices/late/sensors/a';
   const shown = async () => ({
@@ -136,7 +136,7 @@ test('Device retirement: older measurements arrive afterwards: all samples are s
   expect(await shown()).toMatchObject({ raw: [1, 2], csv: 3, series: [2] });
 });
 
-test('Device retirement: another process retires the device: a birth in this process registers it again', async () => {
+test('Device retirement: another process retires the device: a birth in this process registers the device again', async () => {
   await register('elsewhere');
   const other = await system.openStore();
   const { rows } = await system.execute('SELECT grp, device_id, name FROM device');
@@ -148,7 +148,7 @@ test('Device retirement: another process retires the device: a birth in this pro
   expect(await foundBy('elsewhere')).toEqual(ALL);
 });
 
-test('Device retirement: interrupted at any step: the next retirement completes it', async () => {
+test('Device retirement: stops after any database request: the next DELETE completes the retirement', async () => {
   const database = await system.openDatabase();
   for (let requests = 0, finished = false; !finished; requests++) {
     const word = `half-${requests}`;

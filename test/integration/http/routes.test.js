@@ -15,7 +15,7 @@ const SERVED = [
   '/api/v1/stream',
 ];
 
-test.each(SERVED)('Route %s: serves only GET and HEAD', async (path) => {
+test.each(SERVED)('HTTP route %s: other methods than GET and HEAD: answers 405', async (path) => {
   expect(await send(system.httpUrl, path, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
     const answer = await send(system.httpUrl, path, { method });
@@ -32,13 +32,13 @@ test.each([
   '/nothing',
   '/assets/nothing.js',
   '/.env',
-])('Unknown path %s: answers 404', async (path) => {
+])('HTTP path %s: unknown: answers 404', async (path) => {
   for (const method of ['GET', 'POST', 'DELETE']) {
     expectProblem(await send(system.httpUrl, path, { method }), 404, 'not_found');
   }
 });
 
-test('Metrics: unserved HTTP method: its label is other', async () => {
+test('HTTP metrics: request method that no route serves: the label method is other', async () => {
   for (const path of ['/healthz', '/api/v1/latest', '/', '/mark.svg', '/nothing']) {
     for (const method of ['GET', 'HEAD', 'PUT', 'PROPFIND', 'M-SEARCH']) {
       await send(system.httpUrl, path, { method });
@@ -50,18 +50,18 @@ test('Metrics: unserved HTTP method: its label is other', async () => {
 });
 
 test.each(['/api/v1/devices/%zz', '/api/v1/devices/a%', '/api/v1/devices/%ff', '/devices/%zz'])(
-  'Path %s: invalid percent-encoding: bad_parameter',
+  'HTTP path %s: invalid percent-encoding: answers bad_parameter',
   async (path) => {
     expectProblem(await send(system.httpUrl, path), 400, 'bad_parameter');
   },
 );
 
-test('HTTP: request line is too long: answers 431 as a problem document', async () => {
+test('HTTP request: its request line is too long: answers 431 as a problem document', async () => {
   const long = await send(system.httpUrl, `/api/v1/latest?type=${'x'.repeat(300_000)}`);
   expectProblem(long, 431, 'headers_too_large');
 });
 
-test('GET /openapi.json: no token: served', async () => {
+test('GET /openapi.json: no token is given: served', async () => {
   const document = JSON.parse((await send(system.httpUrl, '/openapi.json')).text);
   expect(document).toMatchObject({ openapi: '3.1.0', info: { version: 'test' } });
   expect(document.paths['/api/v1/latest'].get).toMatchObject({ operationId: 'listLatest', security: [] });
@@ -75,14 +75,14 @@ test('GET /openapi.json: no token: served', async () => {
 
 describe('Accept', () => {
   test.each(['*/*', 'application/*', 'text/html, application/json;q=0.1', 'application/json; charset=utf-8'])(
-    'Accept %s: GET /api/v1/latest is served',
+    'HTTP Accept header %s: GET /api/v1/latest is served',
     async (accept) => {
       expect((await send(system.httpUrl, '/api/v1/latest', { headers: { accept } })).status).toBe(200);
     },
   );
 
   test.each(['text/plain; version=0.0.4', 'text/plain', 'application/openmetrics-text, text/plain;q=0.5'])(
-    'Accept %s: GET /metrics is served',
+    'HTTP Accept header %s: GET /metrics is served',
     async (accept) => {
       expect((await send(system.httpUrl, '/metrics', { headers: { accept } })).status).toBe(200);
     },
@@ -94,7 +94,7 @@ describe('Accept', () => {
     ['/api/v1/stream', 'application/json'],
     ['/healthz', 'nonsense'],
     ['/metrics', 'application/json'],
-  ])('Route %s: Accept allows only %s: answers 406', async (path, accept) => {
+  ])('HTTP route %s: Accept header allows only %s: answers 406', async (path, accept) => {
     const { detail } = expectProblem(
       await send(system.httpUrl, path, { headers: { accept } }),
       406,
@@ -106,14 +106,14 @@ describe('Accept', () => {
 
 describe('Host, on loopback', () => {
   test.each(['localhost', 'localhost:8080', '127.0.0.1', '127.0.0.1:1', '[::1]:8080', 'LOCALHOST'])(
-    'Host header %s on loopback: served',
+    'HTTP Host header %s on loopback: request is served',
     async (host) => {
       expect((await send(system.httpUrl, '/healthz', { headers: { host } })).status).toBe(200);
     },
   );
 
   test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', '10.0.0.1'])(
-    'Host header %j on loopback: answers 421 wrong_host',
+    'HTTP Host header %j on loopback: answers 421 wrong_host',
     async (host) => {
       for (const path of ['/', '/api/v1/latest', '/metrics']) {
         expectProblem(await send(system.httpUrl, path, { headers: { host } }), 421, 'wrong_host');

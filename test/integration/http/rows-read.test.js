@@ -90,7 +90,7 @@ async function readPages(page) {
   return { pages, items, maxRows };
 }
 
-test('Rows read: page of the whole fleet: the database returns only the rows of the page', async () => {
+test('Database rows of a request: list of all devices or sensors: no more rows than items in the page', async () => {
   const read = await readPages((after) => fleet.latestPage({ filter: {}, after, limit: 1000 }));
   expect(read).toMatchObject({ items: DEVICES * SENSORS_PER_DEVICE, maxRows: 1000 });
   expect(await readPages((after) => fleet.devicePage({ accept: null, after, limit: 100 }))).toMatchObject({
@@ -101,7 +101,7 @@ test('Rows read: page of the whole fleet: the database returns only the rows of 
 
 // Each sensor reads one row of the index, and one of latest.
 test.each([{ type: 'rare' }, { name: 'rare' }, { name: 'ra' }])(
-  'Rows read: filter %j finds 10 of 12,000 sensors: 20 rows',
+  'Database rows of a request: filter %j matches 10 of 12,000 sensors: 20 rows',
   async (filter) => {
     const found = await readPages((after) => fleet.latestPage({ filter, after, limit: 100 }));
     expect(found).toEqual({ pages: 1, items: RARE, maxRows: 2 * RARE });
@@ -112,12 +112,12 @@ test.each([
   { type: 'rare', name: 'r' },
   { type: 'usual', name: 'rare' },
   { type: 'rare', site: 'rare', name: 'rare' },
-])('Rows read: filters %j: only the narrower index is read', async (filter) => {
+])('Database rows of a request: filters %j: only the index with fewer rows is read', async (filter) => {
   const found = await readPages((after) => fleet.latestPage({ filter, after, limit: 100 }));
   expect(found).toEqual({ pages: 1, items: filter.type === 'rare' ? RARE : 0, maxRows: 2 * RARE });
 });
 
-test('Rows read: one filter matches all, the other few: at most 1,000 index rows a page', async () => {
+test('Database rows of a request: one filter matches all sensors, the other few: at most 1,000 index rows in a page', async () => {
   const filter = { type: 'rare', name: 's' };
   const none = await readPages((after) => fleet.latestPage({ filter, after, limit: 100 }));
   expect(none.items).toBe(0);
@@ -128,7 +128,7 @@ test('Rows read: one filter matches all, the other few: at most 1,000 index rows
   expect(few).toEqual({ pages: 1, items: RARE, maxRows: 2 * RARE * SENSORS_PER_DEVICE });
 });
 
-test('Rows read: devices of a site: 20 rows, by the index', async () => {
+test('Database rows of a request: devices of a site: 20 rows for 10 devices', async () => {
   const found = await readPages((after) =>
     fleet.devicePage({ site: 'rare', accept: null, after, limit: 100 }),
   );
@@ -139,7 +139,7 @@ test('Rows read: devices of a site: 20 rows, by the index', async () => {
   expect(offline).toEqual({ pages: 1, items: RARE, maxRows: 2 * RARE });
 });
 
-test('Rows read: devices of a state: at most 1,000 rows a page', async () => {
+test('Database rows of a request: devices of a state: at most 1,000 rows in a page', async () => {
   const found = await readPages((after) =>
     fleet.devicePage({ accept: ({ state }) => state === 'offline', after, limit: 100 }),
   );

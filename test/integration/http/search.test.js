@@ -24,7 +24,7 @@ const find = async (query) => {
   return { more, found: items.map((/** @type {any} */ { kind, name }) => `${kind} ${name}`) };
 };
 
-test('Search: any part of a name, in any case: devices before sensors', async () => {
+test('GET /search: any part of a name, in any case: finds devices and sensors, devices first', async () => {
   expect(await find('q=OW-1')).toEqual({
     more: false,
     found: ['device cow-1', 'sensor pulse', 'sensor temperature'],
@@ -42,13 +42,13 @@ test('Search: any part of a name, in any case: devices before sensors', async ()
   });
 });
 
-test('Search: more matches than the limit: the answer has more=true', async () => {
+test('GET /search: more matches than the limit: the answer has more=true', async () => {
   expect(await find('q=cow&limit=2')).toEqual({ more: true, found: ['device cow-1', 'device cow-2'] });
   expect((await find('q=nobody')).found).toEqual([]);
 });
 
 test.each(['', 'q=', 'q=a&limit=101', 'q=a%00', 'q=a&q=b', 'name=a'])(
-  'Search: %s: bad_parameter',
+  'GET /search: invalid query %s: answers bad_parameter',
   async (query) => {
     expectProblem(await send(system.httpUrl, `/api/v1/search?${query}`), 400, 'bad_parameter');
   },

@@ -70,17 +70,20 @@ describe('Series: hours in every stored form', () => {
     samples = await lay('mixed', hours);
   });
 
-  test.each(WIDTHS.filter((width) => width <= 60 * DAY_MS))('Series: bins of %i ms: exact', async (width) => {
-    // The range is so long that no smaller width fits. It begins and ends within a bin and an hour.
-    const length = Math.min(1500 * width, 335 * DAY_MS);
-    const from = BEGIN + 17 * 60_000 + 11;
-    const range = { from, to: from + length + 13 };
-    const points = Math.floor((range.to - 1) / width) - Math.floor(range.from / width) + 1;
-    const answer = await expectBruteForce('mixed', samples, range, points);
-    expect(answer).toEqual({ width, source: width < HOUR_MS ? 'samples' : 'statistics' });
-  });
+  test.each(WIDTHS.filter((width) => width <= 60 * DAY_MS))(
+    'GET series: bins of %i ms: points equal those of a plain loop',
+    async (width) => {
+      // The range is so long that no smaller width fits. It begins and ends within a bin and an hour.
+      const length = Math.min(1500 * width, 335 * DAY_MS);
+      const from = BEGIN + 17 * 60_000 + 11;
+      const range = { from, to: from + length + 13 };
+      const points = Math.floor((range.to - 1) / width) - Math.floor(range.from / width) + 1;
+      const answer = await expectBruteForce('mixed', samples, range, points);
+      expect(answer).toEqual({ width, source: width < HOUR_MS ? 'samples' : 'statistics' });
+    },
+  );
 
-  test('Series: any range and number of points: equal to brute force', async () => {
+  test('GET series: random range and number of points: points equal those of a plain loop over all samples', async () => {
     const instant = fc.oneof(
       fc.constantFrom(...fates.map(([index]) => BEGIN + index * HOUR_MS)),
       fc
@@ -96,7 +99,7 @@ describe('Series: hours in every stored form', () => {
     );
   });
 
-  test('Series: whole hours: only their statistics are read', async () => {
+  test('GET series: range of whole hours: only hourly statistics are read, no samples', async () => {
     const hour = BEGIN + 900 * HOUR_MS;
     await world.history.dropPacked(world.history.sensorOf('mixed', 's'), hour);
     const range = { from: hour, to: hour + 2 * HOUR_MS };
@@ -112,12 +115,12 @@ describe('Series: extreme doubles', () => {
     /** @type {Array<[string, number[]]>} */ ([
       ['one sample', [-7]],
       ['both signs', [-1, 2, -3, 0, 0.5]],
-      ['the largest', [MAX]],
-      ['the smallest', [Number.MIN_VALUE, -Number.MIN_VALUE]],
+      ['the largest double', [MAX]],
+      ['the smallest doubles', [Number.MIN_VALUE, -Number.MIN_VALUE]],
       ['a sum that overflows', [MAX, MAX, 1]],
       ['a sum that overflows and returns', [MAX, MAX, -MAX, 5, -MAX, 3]],
     ]),
-  )('Series of extreme doubles: %s: equal to brute force', async (name, values) => {
+  )('GET series of extreme doubles: %s: points equal those of a plain loop', async (name, values) => {
     for (const fate of /** @type {Fate[]} */ (['packed', 'batches'])) {
       // Hours in batches must be after all packed hours, so each case takes the next hour.
       const hour = BEGIN + next++ * HOUR_MS;
@@ -131,7 +134,7 @@ describe('Series: extreme doubles', () => {
     }
   });
 
-  test('Series: sums of hours overflow, the sum of their bin does not: equal to brute force', async () => {
+  test('GET series: sums of two hours overflow, the sum of the day does not: the day equals a plain loop over all samples', async () => {
     const hour = dayOf(BEGIN + 8088 * HOUR_MS);
     /** @type {Array<{ hour: number, fate: Fate, samples: Sample[] }>} */
     const hours = [1, -1].map((sign, index) => ({
@@ -158,12 +161,12 @@ describe('Series: ranges', () => {
     ['before the first sample', `from=${hour - 50 * DAY_MS}&to=${hour}`],
     ['after the last sample', `from=${hour + HOUR_MS}`],
     ['in the future', 'from=2090-01-01&to=2091-01-01'],
-  ])('Series: range %s: no points', async (_, query) => {
+  ])('GET series: range %s: no points', async (_, query) => {
     const answer = await world.system.get(path('plain', query));
     expect(answer).toEqual({ points: [], step_ms: expect.any(Number), source: 'samples' });
   });
 
-  test('Series: a thousand years, or no range: all samples, in bins of a day', async () => {
+  test('GET series: a thousand years, or no range: every sample is counted, in bins of a day', async () => {
     for (const query of ['', 'from=1526-01-01&to=2526-01-01']) {
       const { points, step_ms } = await world.system.get(path('plain', query));
       expect(step_ms).toBe(DAY_MS);
@@ -175,7 +178,7 @@ describe('Series: ranges', () => {
     }
   });
 
-  test('Series: retention begins within a packed hour: older samples are left out', async () => {
+  test('GET series: retention begins within a packed hour: older samples are left out', async () => {
     const [third] = samples[2] ?? [];
     const previous = clock.now;
     clock.now = Number(third) + 365 * DAY_MS;
@@ -195,11 +198,11 @@ describe('Series: ranges', () => {
     ['points=', 'bad_parameter'],
     ['limit=5', 'bad_parameter'],
     ['from=yesterday', 'bad_parameter'],
-  ])('Series: query %s: refused with %s', async (query, code) => {
+  ])('GET series: query %s: refused with %s', async (query, code) => {
     expectProblem(await send(world.system.httpUrl, `/api/v1${path('plain', query)}`), 400, code);
   });
 
-  test('Series: sensor without data: no points; unknown sensor: 404', async () => {
+  test('GET series: sensor without samples has no points; unknown sensor answers 404', async () => {
     await world.device.birth('newborn', { sensors: [{ sensor_id: 's' }] });
     expect((await world.system.get(path('newborn', ''))).points).toEqual([]);
     expectProblem(await send(world.system.httpUrl, `/api/v1${path('nobody', '')}`), 404, 'not_found');

@@ -31,36 +31,39 @@ test.each(
     ['name', 'left', 'right'],
     ['site', 'Oslo', 'Bergen'],
   ]),
-)('Sensor index: %s of a sensor changes: only the new value finds it', async (column, before, after) => {
-  const birth = (/** @type {string} */ term) =>
-    device.birth(`mover-${column}`, {
-      session: Date.now() + ahead,
-      site: column === 'site' ? term : 'Here',
-      sensors: [{ sensor_id: 'x', ...(column === 'site' ? {} : { [column]: term }) }],
-    });
-  await birth(before);
-  expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
-  await birth(after);
+)(
+  'Sensor index: %s of a sensor changes: only its new value finds the sensor',
+  async (column, before, after) => {
+    const birth = (/** @type {string} */ term) =>
+      device.birth(`mover-${column}`, {
+        session: Date.now() + ahead,
+        site: column === 'site' ? term : 'Here',
+        sensors: [{ sensor_id: 'x', ...(column === 'site' ? {} : { [column]: term }) }],
+      });
+    await birth(before);
+    expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
+    await birth(after);
 
-  // The old row is skipped and counted. It stays for as long as the birth might take.
-  const counted = await staleRows(column);
-  expect((await system.get(`/latest?${column}=${before}`)).items).toEqual([]);
-  expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
-  expect(await staleRows(column)).toBe(counted + 1);
-  expect(await indexRows(column, before)).toBe(1);
+    // The old row is skipped and counted. It stays for as long as the birth might take.
+    const counted = await staleRows(column);
+    expect((await system.get(`/latest?${column}=${before}`)).items).toEqual([]);
+    expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
+    expect(await staleRows(column)).toBe(counted + 1);
+    expect(await indexRows(column, before)).toBe(1);
 
-  ahead += GUARD;
-  expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
-  expect(await indexRows(column, before)).toBe(0);
-  expect(await staleRows(column)).toBe(counted + 2);
-  expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
-  expect(await staleRows(column)).toBe(counted + 2);
-  expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
+    ahead += GUARD;
+    expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
+    expect(await indexRows(column, before)).toBe(0);
+    expect(await staleRows(column)).toBe(counted + 2);
+    expect(await system.all(`/latest?${column}=${before}`)).toEqual([]);
+    expect(await staleRows(column)).toBe(counted + 2);
+    expect((await system.get(`/latest?${column}=${after}`)).items).toHaveLength(1);
 
-  // A removed row can be written again.
-  await birth(before);
-  expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
-});
+    // A removed row can be written again.
+    await birth(before);
+    expect((await system.get(`/latest?${column}=${before}`)).items).toHaveLength(1);
+  },
+);
 
 test('Device index: site of a device changes: only the new site finds the device', async () => {
   const birth = (/** @type {string} */ site) =>
@@ -84,7 +87,7 @@ test('Device index: site of a device changes: only the new site finds the device
   expect(await system.all('/devices?site=Depot')).toHaveLength(1);
 });
 
-test('Sensor index: a page has stale rows: the page is short, and the next one continues after them', async () => {
+test('Sensor index: first rows of a page are outdated: the page is short, and the next page continues after them', async () => {
   const sensors = (/** @type {string} */ type) =>
     Array.from({ length: 10 }, (_, s) => ({ sensor_id: `s${s}`, type }));
   await device.birth('changing', { sensors: sensors('Before') });
@@ -93,7 +96,7 @@ test('Sensor index: a page has stale rows: the page is short, and the next one c
   expect(rest.map(({ name }) => name).sort()).toEqual(['s8', 's9']);
 });
 
-test('Sensor index: row is rewritten while its old version is removed: the new row stays', async () => {
+test('Sensor index: row is written again while its old version is removed: the new row stays', async () => {
   const index = createSensorIndex(createSession(await system.openDatabase(), () => {}));
   const [deviceId, sensorId] = [
     '10000000-0000-4000-8000-000000000001',

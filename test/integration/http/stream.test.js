@@ -40,14 +40,14 @@ test.each([
   ['the whole fleet', '', ['a: left/top', 'a: s', 'b: s', 'c d: s']],
   ['a device', '?device=a', ['a: left/top', 'a: s']],
   ['several devices', '?device=a&device=c%20d', ['a: left/top', 'a: s', 'c d: s']],
-  ['a device with a space as forms write it', '?device=c+d', ['c d: s']],
+  ['a device with a space, written as +', '?device=c+d', ['c d: s']],
   ['a sensor', '?sensor=b/s', ['b: s']],
   ['a sensor with a slash, each part encoded', '?sensor=a/left%2Ftop', ['a: left/top']],
   ['a sensor with a slash, encoded again as a whole', `?${form('a/left%2Ftop')}`, ['a: left/top']],
   ['a sensor with a space, encoded as a whole', `?${form('c%20d/s')}`, ['c d: s']],
-  ['several of each', '?sensor=a/s&device=b&sensor=c%20d/s', ['a: s', 'b: s', 'c d: s']],
-  ['what does not exist yet', '?device=nobody', []],
-])('Stream: %s: a snapshot, then only its changes', async (_, query, expected) => {
+  ['several devices and sensors', '?sensor=a/s&device=b&sensor=c%20d/s', ['a: s', 'b: s', 'c d: s']],
+  ['a device that does not exist yet', '?device=nobody', []],
+])('Event stream of %s: sends a snapshot, then changes of its sensors only', async (_, query, expected) => {
   const stream = await open(query);
   const { data } = await stream.first('snapshot');
   if (expected.length === 0) expect(data.items).toEqual([]);
@@ -64,7 +64,7 @@ test.each([
   expect(names(stream.items('delta'))).toEqual(expected);
 });
 
-test('Stream: device is retired while no value changes: the snapshot of a new reader lacks it', async () => {
+test('Event stream: device was retired while no value changes: the snapshot of a new reader does not have the device', async () => {
   await measure('gone', 's', 1);
   const before = await open('?device=gone&device=b');
   await before.first('snapshot');
@@ -81,7 +81,7 @@ function form(pair) {
   return new URLSearchParams({ sensor: pair }).toString();
 }
 
-test('Stream: items: equal to those of /latest, with unique ids', async () => {
+test('Event stream: items of snapshot and delta: equal to those of GET /latest; each event has a unique id', async () => {
   const stream = await open('?sensor=b/s');
   const { data } = await stream.first('snapshot');
   expect(data).toEqual({ items: (await system.get('/latest?device=b')).items });
@@ -95,7 +95,7 @@ test('Stream: items: equal to those of /latest, with unique ids', async () => {
   expect(stream.headers['cache-control']).toBe('no-store');
 });
 
-test('Stream: delta event: has the commit time of its oldest value', async () => {
+test('Event stream: delta event: committed_at lies between the publishing and the sending', async () => {
   const stream = await open('?device=b');
   await stream.first('snapshot');
   const before = Date.now();
@@ -109,7 +109,7 @@ test('Stream: delta event: has the commit time of its oldest value', async () =>
   expect(sent).toBeLessThanOrEqual(Date.now());
 });
 
-test('Stream: stats event: has the members of the contract, and is sent repeatedly', async () => {
+test('Event stream: stats event: sent repeatedly, with rates, latencies and the health of each process', async () => {
   const stream = await open('?device=a');
   await until(() => stream.events.filter(({ event }) => event === 'stats').length >= 3);
   const figure = expect.any(Number);
@@ -141,7 +141,7 @@ test('Stream: stats event: has the members of the contract, and is sent repeated
   }
 });
 
-test('Stream: 200 changes at once: fewer events are sent, and the newest value is among them', async () => {
+test('Event stream: 200 changes of a sensor at once: fewer events are sent, and the newest value is among them', async () => {
   const stream = await open('?sensor=b/s');
   await stream.first('snapshot');
   const last = now + 199;
@@ -153,7 +153,7 @@ test('Stream: 200 changes at once: fewer events are sent, and the newest value i
   expect(times.length).toBeLessThan(200);
 });
 
-test('Stream: older value arrives late: not sent', async () => {
+test('Event stream: older value arrives late: no event is sent for it', async () => {
   const stream = await open('?device=late');
   await stream.first('snapshot');
   const ts = now;
@@ -166,7 +166,7 @@ test('Stream: older value arrives late: not sent', async () => {
   expect(stream.items('delta').map(({ value }) => value)).toEqual([1, 3]);
 });
 
-test('Stream: value changes during the snapshot: the change is not lost', async () => {
+test('Event stream: value changes while the snapshot is read: the reader gets the new value', async () => {
   /** @param {string} name @param {number} value */
   async function change(name, value) {
     const [stream] = await Promise.all([open(`?sensor=${name}/s`), measure(name, 's', value)]);
@@ -179,37 +179,37 @@ test('Stream: value changes during the snapshot: the change is not lost', async 
   for (let value = 1; value <= 5; value++) await Promise.all(devices.map((name) => change(name, value)));
 });
 
-test('Stream: unknown Last-Event-ID: the reader gets a new snapshot', async () => {
+test('Event stream: unknown Last-Event-ID: the reader gets a new snapshot', async () => {
   for (const id of ['elsewhere-12', '', 'a'.repeat(1000)]) {
     const stream = await open('?sensor=b/s', { 'Last-Event-ID': id });
     expect((await stream.first('snapshot')).data.items).toHaveLength(1);
   }
 });
 
-test('Stream: a hundred readers: all get the changes', async () => {
+test('Event stream: value changes while a hundred clients read: each reader gets the change', async () => {
   const readers = await Promise.all(Array.from({ length: 100 }, () => open('?sensor=b/s')));
   await Promise.all(readers.map((reader) => reader.first('snapshot')));
   await measure('b', 's', 4242);
   await until(() => readers.every((reader) => reader.items('delta').some(({ value }) => value === 4242)));
 });
 
-test('Stream: HEAD: answers and ends', async () => {
+test('Event stream: HEAD request: answers 200 and ends', async () => {
   const answer = await send(system.httpUrl, '/api/v1/stream', { method: 'HEAD' });
   expect(answer).toMatchObject({ status: 200, text: '' });
 });
 
 test.each([
-  ['more than 2000', `?${'device=a&'.repeat(2001)}`, 'bad_parameter'],
+  ['more than 2,000 devices', `?${'device=a&'.repeat(2001)}`, 'bad_parameter'],
   ['a sensor without its device', '?sensor=pulse', 'bad_parameter'],
   ['an unknown parameter', '?type=Pulse', 'bad_parameter'],
   ['broken percent-encoding', '?device=%zz', 'bad_parameter'],
   ['an empty name', '?device=', 'bad_id'],
   ['an empty sensor', '?sensor=a/', 'bad_id'],
-])('Stream query with %s: answers 400', async (_, query, code) => {
+])('Event stream: query with %s: answers 400', async (_, query, code) => {
   expectProblem(await send(system.httpUrl, `/api/v1/stream${query}`), 400, code);
 });
 
-test('Stream: 2,000 sensors, the most allowed: served', async () => {
+test('Event stream: query with 2,000 sensors, the most allowed: served', async () => {
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const stream = await open(`?${Array.from({ length: 2000 }, () => `sensor=${id}/${id}`).join('&')}`);
   expect((await stream.first('snapshot')).data.items).toEqual([]);

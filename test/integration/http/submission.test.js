@@ -34,27 +34,30 @@ describe('Post: payloads of MQTT', () => {
   test.each([
     ['plain JSON', 'application/json', JSON.stringify({ sensor_id: 't', ts: TS, value: 21.5 }), 1],
     [
-      'an array, with a charset',
+      'JSON array, with a charset',
       'Application/JSON; charset=utf-8',
       '[{"sensor_id":"t","value":20},{"sensor_id":"t","value":21.5}]',
       2,
     ],
     ['SenML JSON', 'application/senml+json', '[{"bn":"t","bt":-1,"v":3},{"t":1,"v":21.5}]', 2],
     ['SenML CBOR', 'application/senml+cbor', CBOR, 1],
-    ['JSON of no type', '', '{"sensor_id":"t","value":21.5}', 1],
-    ['CBOR of no type', '', CBOR, 1],
-  ])('HTTP post: %s: accepted and stored, as over MQTT', async (name, type, payload, accepted) => {
-    const answer = await post(name, payload, type ? { 'content-type': type } : {});
-    expect(resultOf(answer)).toEqual({ status: 200, accepted });
-    expect(await latest(name, 't')).toBe(21.5);
-  });
+    ['JSON without a content type', '', '{"sensor_id":"t","value":21.5}', 1],
+    ['CBOR without a content type', '', CBOR, 1],
+  ])(
+    'HTTP post of measurements: %s: values are accepted and stored',
+    async (name, type, payload, accepted) => {
+      const answer = await post(name, payload, type ? { 'content-type': type } : {});
+      expect(resultOf(answer)).toEqual({ status: 200, accepted });
+      expect(await latest(name, 't')).toBe(21.5);
+    },
+  );
 
-  test('HTTP post: body in chunks without a length: stored', async () => {
+  test('HTTP post of measurements: body in chunks without a length: its value is accepted', async () => {
     const parts = ['[{"sensor_id":"t",', '"value":1}', ']'].map((part) => Buffer.from(part));
     expect(resultOf(await post('chunked', parts))).toEqual({ status: 200, accepted: 1 });
   });
 
-  test('HTTP post: the same body is sent twice: stored once, and the device is online', async () => {
+  test('HTTP post of measurements: the same body is sent twice: each value is stored once, and the device is online', async () => {
     const payload = JSON.stringify([1, 2, 3].map((value) => ({ sensor_id: 't', ts: TS + value, value })));
     for (let times = 0; times < 2; times++) {
       expect(resultOf(await post('twice', payload))).toEqual({ status: 200, accepted: 3 });
@@ -65,7 +68,7 @@ describe('Post: payloads of MQTT', () => {
   });
 });
 
-test('HTTP post: some measurements are invalid: the answer lists them, without a dead letter; the others are stored', async () => {
+test('HTTP post of measurements: some are invalid: the answer lists these, without a dead letter; valid ones are stored', async () => {
   const answer = await post(
     'partly',
     JSON.stringify([
@@ -88,7 +91,7 @@ test('HTTP post: some measurements are invalid: the answer lists them, without a
   expect(await readDeadLetters(system, 'partly')).toEqual([]);
 });
 
-test('HTTP post: 10,000 invalid measurements: the answer lists all', async () => {
+test('HTTP post of measurements: 10,000 are invalid: the answer lists each of them', async () => {
   const answer = await post('all-bad', `[${'{},'.repeat(9999)}{}]`);
   const { accepted, refused } = expectProblem(answer, 422, 'refused');
   expect(accepted).toBe(0);
@@ -105,14 +108,17 @@ describe('Post: whole message refused', () => {
     ['a form', 'sensor_id=t&value=1', 'application/x-www-form-urlencoded', 415, 'unknown_format'],
     ['the content type constructor', '{"sensor_id":"t","value":1}', 'constructor', 415, 'unknown_format'],
     ['the content type __proto__', '{"sensor_id":"t","value":1}', '__proto__', 415, 'unknown_format'],
-    ['bytes of no format', Buffer.from([0x1f, 0x8b]), '', 415, 'unknown_format'],
+    ['bytes of an unknown format', Buffer.from([0x1f, 0x8b]), '', 415, 'unknown_format'],
     ['too many samples', `[${'0,'.repeat(10_000)}0]`, 'application/json', 413, 'too_large'],
-  ])('HTTP post of %s: the whole message is refused', async (_, payload, type, status, code) => {
-    const answer = await post('bad', payload, type ? { 'content-type': type } : {});
-    expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
-  });
+  ])(
+    'HTTP post of %s: answers with an error, and accepts no measurement',
+    async (_, payload, type, status, code) => {
+      const answer = await post('bad', payload, type ? { 'content-type': type } : {});
+      expect(expectProblem(answer, status, code)).toMatchObject({ accepted: 0 });
+    },
+  );
 
-  test('HTTP post: unknown Content-Encoding: refused', async () => {
+  test('HTTP post of measurements: unknown Content-Encoding: answers 415', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'compress' };
     expectProblem(await post('bad', Buffer.from([0x1f, 0x8b]), headers), 415, 'unknown_format');
   });
@@ -124,12 +130,12 @@ describe('Post: whole message refused', () => {
     [`?device=${'x'.repeat(129)}`, 'bad_id'],
     ['?device=a&device=b', 'bad_parameter'],
     ['?device=a&sensor=b', 'bad_parameter'],
-  ])('HTTP post: query %j: refused', async (query, code) => {
+  ])('HTTP post of measurements: invalid query %j: refused', async (query, code) => {
     const answer = await send(system.httpUrl, `/api/v1/measurements${query}`, { method: 'POST', body: '{}' });
     expectProblem(answer, 400, code);
   });
 
-  test('HTTP post: another method than POST: answers 405', async () => {
+  test('HTTP measurements route: another method than POST: answers 405', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const answer = await send(system.httpUrl, '/api/v1/measurements?device=d', { method });
       expectProblem(answer, 405, 'method_not_allowed');
@@ -137,7 +143,7 @@ describe('Post: whole message refused', () => {
     }
   });
 
-  test('HTTP post: after all refused messages: no device is registered, and no dead letter is written', async () => {
+  test('HTTP post of measurements: only refused messages were sent: no device is registered, and no dead letter is written', async () => {
     expect((await system.fetch('/devices/bad')).status).toBe(404);
     expect(await readDeadLetters(system)).toEqual([]);
   });
@@ -146,25 +152,25 @@ describe('Post: whole message refused', () => {
 describe('MAX_MESSAGE_BYTES', () => {
   const measurement = JSON.stringify({ sensor_id: 't', value: 5 });
 
-  test('MAX_MESSAGE_BYTES: body has exactly this size: stored', async () => {
+  test('HTTP post of measurements: body has exactly MAX_MESSAGE_BYTES: stored', async () => {
     expect(resultOf(await post('just-right', measurement.padEnd(100_000)))).toEqual({
       status: 200,
       accepted: 1,
     });
   });
 
-  test('MAX_MESSAGE_BYTES: body has one byte more: refused', async () => {
+  test('HTTP post of measurements: body has one byte more than MAX_MESSAGE_BYTES: answers 413', async () => {
     expectProblem(await post('too-large', measurement.padEnd(100_001)), 413, 'too_large');
   });
 
-  test('MAX_MESSAGE_BYTES: chunks without a length, 10 MB: refused, and not buffered', async () => {
+  test('HTTP post of measurements: 10 MB in chunks without a length: answers 413', async () => {
     const chunk = Buffer.alloc(10_000, 0x20);
     expectProblem(await post('too-large', Array(1000).fill(chunk)), 413, 'too_large');
     expect((await system.fetch('/devices/too-large')).status).toBe(404);
   });
 });
 
-test('HTTP post: unknown device with AUTO_REGISTER=false: refused as unknown_device', async () => {
+test('HTTP post of measurements: unknown device and AUTO_REGISTER=false: refused as unknown_device', async () => {
   const closed = await startTestSystem({
     settings: { AUTO_REGISTER: 'false', API_TOKEN: 'a token of 16 or more' },
   });

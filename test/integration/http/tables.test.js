@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 describe('Latest: files', () => {
-  test('Latest as NDJSON: several pages of devices: the lines equal the items of the JSON pages', async () => {
+  test('GET /latest as NDJSON: several pages of devices: the lines equal the items of the JSON pages', async () => {
     const answer = await raw('/latest?format=ndjson');
     expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
     const { items } = await world.system.get('/latest?limit=1000');
@@ -51,7 +51,7 @@ describe('Latest: files', () => {
     );
   });
 
-  test('Latest as CSV: name of the site has a comma and quotes: the field is quoted', async () => {
+  test('GET /latest as CSV: name of the site has a comma and quotes: the field is quoted', async () => {
     const answer = await raw(`/latest?site=${encodeURIComponent('North, "old"')}`, 'text/csv');
     const [head, ...rows] = answer.text.trimEnd().split('\n');
     expect(head).toBe('ts,device,sensor,unit,value,type,site,device_id,sensor_id');
@@ -60,7 +60,7 @@ describe('Latest: files', () => {
     expect(answer.headers['content-disposition']).toContain('latest.csv');
   });
 
-  test('Latest as a file: paging parameter or unknown format: refused', async () => {
+  test('GET /latest as a file: paging parameter or unknown format: refused', async () => {
     expectProblem(await raw('/latest?format=csv&limit=5'), 400, 'bad_parameter');
     expectProblem(await raw('/latest?format=xml'), 400, 'bad_parameter');
   });
@@ -71,19 +71,19 @@ describe('Latest: as of an instant', () => {
     new Date(BEGIN + hour * HOUR_MS + minute * 60_000).toISOString();
 
   test.each([
-    ['before the first', at(0, 9), null, null],
-    ['the first', at(0, 10), at(0, 10), 0.1],
-    ['between two', at(0, 15), at(0, 10), 0.1],
-    ['long after the last of its day', at(190, 0), at(5, 20), 5.2],
-    ['after the newest', at(400, 0), at(200, 20), 200.2],
-  ])('Latest as of an instant %s: the value at or before the instant', async (_, asof, ts, value) => {
+    ['before the first sample', at(0, 9), null, null],
+    ['at the first sample', at(0, 10), at(0, 10), 0.1],
+    ['between two samples', at(0, 15), at(0, 10), 0.1],
+    ['days after the last sample of a day', at(190, 0), at(5, 20), 5.2],
+    ['after the newest sample', at(400, 0), at(200, 20), 200.2],
+  ])('GET /latest with asof %s: the value at or before this time', async (_, asof, ts, value) => {
     for (const device of [nameOf(0), nameOf(11)]) {
       const { items } = await world.system.get(`/latest?device=${device}&asof=${asof}`);
       expect(items).toMatchObject([{ device, ts, value }]);
     }
   });
 
-  test('Latest as of a relative time: all sensors: pages and file have the values of that time', async () => {
+  test('GET /latest with a relative asof: sensors of all devices: pages and file have the values of that time', async () => {
     const ago = `-${20 * 24 - 1}h`;
     const { items, next } = await world.system.get(`/latest?asof=${ago}&limit=20`);
     const rest = await world.system.get(`/latest?asof=${ago}&limit=20&cursor=${next}`);
@@ -124,7 +124,7 @@ describe('Devices and series: files', () => {
     expect(csv.text).toBe(`ts,min,max,avg,count\n${rows.join('\n')}\n`);
   });
 
-  test('Measurements: no order is given: files are oldest first, pages newest first', async () => {
+  test('Measurements of a sensor: no order is given: files are oldest first, pages newest first', async () => {
     const path = `/devices/${nameOf(0)}/sensors/s/measurements`;
     const { items } = await world.system.get(path);
     expect(items[0].value).toBe(200.2);

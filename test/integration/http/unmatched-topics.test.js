@@ -6,13 +6,13 @@ import { useDevice, useTestSystem } from '../../support/system/use.js';
 const system = useTestSystem();
 const client = useDevice(system);
 
-test('Unmatched topics: no message yet: an empty list with source embedded', async () => {
+test('GET /unmatched-topics: no message yet: an empty list with source embedded', async () => {
   const answer = await system.get('/unmatched-topics');
   expect(answer).toEqual({ items: [], since: expect.stringMatching(/Z$/), source: 'embedded' });
   expect(Date.parse(answer.since)).toBeLessThanOrEqual(Date.now());
 });
 
-test('Unmatched topics: messages outside the contract: counted, with payload and a suggested topic or mapping', async () => {
+test('GET /unmatched-topics: messages on unknown topics: counted, with payload and a suggested topic or mapping', async () => {
   const before = Date.now();
   for (const [topic, payload] of /** @type {const} */ ([
     ['home/my-desk/temperature', '21.5'],
@@ -48,7 +48,7 @@ test('Unmatched topics: messages outside the contract: counted, with payload and
   expect(Date.parse(items[0].ts)).toBeGreaterThanOrEqual(before);
 });
 
-test('Unmatched topics: large payload: the list has its first 2 KiB', async () => {
+test('GET /unmatched-topics: large payload: the list has its first 2 KiB', async () => {
   const payload = Buffer.alloc(50_000, 'y');
   await client.publish('nowhere', payload);
   const [newest] = (await system.get('/unmatched-topics')).items;
@@ -56,11 +56,11 @@ test('Unmatched topics: large payload: the list has its first 2 KiB', async () =
   expect(Buffer.from(newest.payload_base64, 'base64')).toEqual(payload.subarray(0, 2048));
 });
 
-test('Unmatched topics: query parameters: refused', async () => {
+test('GET /unmatched-topics: unknown query parameter: refused', async () => {
   expectProblem(await send(system.httpUrl, '/api/v1/unmatched-topics?limit=1'), 400, 'bad_parameter');
 });
 
-test('Unmatched topics: process has no MQTT: the list has source none', async () => {
+test('GET /unmatched-topics: process has no MQTT connection: the list has source none', async () => {
   const reader = await startTestSystem({
     settings: { ROLE: 'http', MQTT_URL: system.mqttUrl, CURSOR_SECRET: 'the same in all processes' },
   });

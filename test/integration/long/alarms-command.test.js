@@ -37,7 +37,7 @@ const SILENT = `- name: silent
   condition: { kind: absent, for_ms: 60000 }
 `;
 
-test('npm run alarms: rules of a file: added, known to the API, changed, and removed only by --prune', async () => {
+test('npm run alarms -- apply: file of rules: rules are added and changed, and removed only with --prune', async () => {
   expect(await alarms('list')).toEqual({ code: 0, output: '[]\n' });
   const added = await alarms('rules', 'apply', fileWith(WARM + SILENT));
   expect(added).toEqual({ code: 0, output: 'added    too warm\nadded    silent\n' });
@@ -54,7 +54,7 @@ test('npm run alarms: rules of a file: added, known to the API, changed, and rem
   expect(parse((await alarms('list')).output)).toEqual(parse(WARM));
 });
 
-test('npm run alarms -- apply --prune: two rules of one name that the file lacks: both are removed', async () => {
+test('npm run alarms -- apply --prune: two stored rules have one name, and the file has neither: both are removed', async () => {
   await alarms('apply', fileWith(WARM));
   for (const limit of [1, 2]) {
     const response = await system.fetch('/alarm-rules', {
@@ -104,7 +104,7 @@ test('npm run alarms -- test: several alarms: prints a limit with fewer alarms',
   expect(output.trimEnd().split('\n').at(-1)).toBe('  fewer alarms: limit -9 gives 0 alarms');
 });
 
-test('npm run alarms -- test: the scope has more sensors than one test reads: the output has the number', async () => {
+test('npm run alarms -- test: the scope has more sensors than one test reads: the output has the number of tested sensors', async () => {
   const ts = Date.now() - 60_000;
   const samples = Array.from({ length: 51 }, (_, n) => ({ sensor_id: `probe-${n}`, ts, value: 1 }));
   const response = await system.post('/measurements?device=many', samples);
@@ -121,7 +121,7 @@ test('npm run alarms -- test: the scope has more sensors than one test reads: th
   });
 });
 
-test('npm run alarms -- test: Ctrl-C: the command stops within a rule, gives the reason, and leaves the rest out', async () => {
+test('npm run alarms -- test: Ctrl-C within 5,000 rules: the command stops early, gives the reason, and exits with code 1', async () => {
   const rules = Array.from({ length: 5000 }, (_, n) => WARM.replace('too warm', `rule ${n}`)).join('');
   const command = startAlarms('test', fileWith(rules), '--days', '1');
   await until(async () => command.output().includes('rule 0:'), { what: 'the first result' });
@@ -132,7 +132,7 @@ test('npm run alarms -- test: Ctrl-C: the command stops within a rule, gives the
   expect(output).not.toContain('rule 4999:');
 });
 
-test('npm run alarms -- test: more days than history has: all of it is read', async () => {
+test('npm run alarms -- test: --days is longer than the stored history: every stored sample is read', async () => {
   const { code, output } = await alarms('test', fileWith(WARM), '--days', '1000000000');
   expect({ code, output: output.slice(0, 40) }).toEqual({
     code: 0,
@@ -144,10 +144,13 @@ test.each([
   ['a file that does not exist', () => 'nowhere.yaml', 'nowhere.yaml'],
   ['a rule without a condition', () => fileWith('- name: a\n  severity: info\n  scope: {}\n'), 'condition'],
   ['two rules of one name', () => fileWith(WARM + WARM), 'Two rules of the file have the same name.'],
-])('npm run alarms: %s: an error with the reason, and nothing is changed', async (_, file, words) => {
-  const before = await alarms('list');
-  const { code, output } = await alarms('apply', file());
-  expect(code).toBe(1);
-  expect(output).toContain(words);
-  expect(await alarms('list')).toEqual(before);
-});
+])(
+  'npm run alarms -- apply: %s: an error with the reason, and no rule is changed',
+  async (_, file, words) => {
+    const before = await alarms('list');
+    const { code, output } = await alarms('apply', file());
+    expect(code).toBe(1);
+    expect(output).toContain(words);
+    expect(await alarms('list')).toEqual(before);
+  },
+);

@@ -10,7 +10,7 @@ const STARTS_MS = 300_000;
 const afterwards = useCleanUps(STARTS_MS);
 
 test(
-  'Batch limits: Cassandra has other thresholds than the defaults: ingest reads them from the server',
+  'Batch limits: Cassandra has other warn thresholds than the defaults: the client reads them from the server',
   async () => {
     const settings = {
       batch_size_warn_threshold: '16KiB',

@@ -78,7 +78,7 @@ beforeAll(async () => {
   await post('b', [[begun - 6 * HOUR_MS, 7]]);
 });
 
-test('GET /changes: reader follows from the present hour on: it gets every sample once, over several answers', async () => {
+test('GET /changes: reader begins at the present hour and continues by cursor: it gets every sample once', async () => {
   const joined = await ask(new Date(begunHour).toISOString(), 1);
   // From this cursor on, the reader gets windows of time, which the clock passes one by one.
   shift = 2 * MINUTE_MS;
@@ -97,13 +97,13 @@ test('GET /changes: reader follows from the present hour on: it gets every sampl
   expect(lines.some(({ kind, late }) => kind === 'batch' && late)).toBe(true);
 });
 
-test('GET /changes: reader begins in the past: closed hours come whole, late samples in the hour of their arrival', async () => {
+test('GET /changes: reader begins in the past: samples of closed hours come whole, late samples in the hour of their arrival', async () => {
   shift = 6 * HOUR_MS;
   const { samples } = await follow(new Date(begunHour - HOUR_MS).toISOString(), begunHour + HOUR_MS, 1000);
   expect(samples.sort()).toEqual([...sent].sort());
 });
 
-test('GET /changes: one cursor is used twice: both answers are equal', async () => {
+test('GET /changes: one cursor is used twice: both answers have the same changes', async () => {
   const [first] = await ask(new Date(begunHour - HOUR_MS).toISOString(), 1);
   expect(await ask(first.cursor, 5)).toMatchObject(
     (await ask(first.cursor, 5)).map(({ cursor, ...line }) => line),
@@ -117,7 +117,7 @@ test('GET /changes: cursor was changed: answers bad_cursor', async () => {
   expect(await response.json()).toMatchObject({ code: 'bad_cursor' });
 });
 
-test('GET /changes: since is more than 13 days ago: bad_parameter, because notes of late samples expire', async () => {
+test('GET /changes: since is more than 13 days ago: answers bad_parameter, because notes of late samples expire', async () => {
   const response = await system.fetch('/changes?since=-14d');
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
@@ -130,7 +130,7 @@ test('GET /changes: since is more than 13 days ago: bad_parameter, because notes
   expect(Date.parse(second.until)).toBe(Date.parse(first.until) + HOUR_MS);
 });
 
-test('Changes reader: reads a step: can continue at each position between its changes, and an abort ends it', async () => {
+test('Reader of changes: stops between two changes: it can continue at this position; an abort ends the reading', async () => {
   const store = await system.openStore();
   const changes = createChanges({ store, groups: 2, settleMs: 100, clock });
   const { signal } = new AbortController();

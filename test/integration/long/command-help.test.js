@@ -31,7 +31,7 @@ function run(words) {
 
 const timesOf = () => WRITTEN.map((file) => statSync(file).mtimeMs);
 
-test('npm scripts of this project: --help: prints the usage with an example, and does nothing', async () => {
+test('npm scripts of this project: option --help: prints the usage with an example, and changes no file', async () => {
   expect(COMMANDS.length).toBeGreaterThan(20);
   const before = timesOf();
   /** @type {Record<string, unknown>} */

@@ -113,7 +113,7 @@ const remove = (key) =>
     key,
   );
 
-test('Ledger comparison: simulator wrote a ledger: ledger and database agree in both directions', async () => {
+test('Ledger comparison: simulator wrote a ledger of its messages: ledger and database have the same samples', async () => {
   const result = await compare();
   expect(countDifferences(result)).toEqual({});
   expect(result).toMatchObject({ agree: true, devices: 3 });
@@ -121,12 +121,12 @@ test('Ledger comparison: simulator wrote a ledger: ledger and database agree in 
   expect(result.stored).toBe(result.acknowledged);
 });
 
-test('Ledger comparison: ledger does not fit in memory: it is compared in parts', async () => {
+test('Ledger comparison: ledger does not fit in memory: the comparison in parts has the same result', async () => {
   const whole = await compare();
   expect(await compare({ partBytes: 100 })).toEqual(whole);
 });
 
-test('Ledger comparison: a row is lost: each of its samples is reported as missing', async () => {
+test('Ledger comparison: a database row is lost: each of its samples is reported as missing', async () => {
   const { row, key, count, first } = await storedRow();
   await remove(key);
   const result = await compare();
@@ -137,7 +137,7 @@ test('Ledger comparison: a row is lost: each of its samples is reported as missi
   expect((await compare()).agree).toBe(true);
 });
 
-test('Ledger comparison: one bit of a value is changed: the sample is reported as differing', async () => {
+test('Ledger comparison: one bit of a stored value is changed: the sample is reported as differing', async () => {
   const { row, key } = await storedRow();
   const samples = Buffer.from(row['samples']);
   samples[samples.length - 8] = Number(samples[samples.length - 8]) ^ 1;
@@ -151,7 +151,7 @@ test('Ledger comparison: one bit of a value is changed: the sample is reported a
   expect((await compare()).agree).toBe(true);
 });
 
-test('Ledger comparison: rows of a known and an unknown sensor were never sent: both samples are reported as unknown', async () => {
+test('Ledger comparison: database has samples that were never sent, of a known and an unknown sensor: both are reported as unknown', async () => {
   const { row, key, pieces, bucket, first } = await storedRow();
   const unknownSensor = types.Uuid.fromString('00000000-0000-4000-8000-000000000001');
   const [known] = pieces;
@@ -169,7 +169,7 @@ test('Ledger comparison: rows of a known and an unknown sensor were never sent: 
   expect((await compare()).agree).toBe(true);
 });
 
-test('Ledger comparison: two rows have the same samples, as after a redelivery: ledger and database agree', async () => {
+test('Ledger comparison: two rows have the same samples, as after a redelivery: no difference is reported', async () => {
   const { row, key } = await storedRow();
   await insert(row, { digest: Buffer.alloc(8) });
   expect(countDifferences(await compare())).toEqual({});
@@ -178,9 +178,9 @@ test('Ledger comparison: two rows have the same samples, as after a redelivery: 
 
 test.each([
   ['older than the newest sample', -1, 'last'],
-  ['newer than anything stored', 3_600_000, 'last'],
-  ['of another value', 0, 'other'],
-])('Ledger comparison: the latest value is %s: it is reported', async (_, offMs, which) => {
+  ['newer than any stored sample', 3_600_000, 'last'],
+  ['another value than the newest sample', 0, 'other'],
+])('Ledger comparison: the stored latest value is %s: reported as a difference', async (_, offMs, which) => {
   const { row, device, pieces } = await storedRow('DESC');
   const group = groupOf(device.bytes, system.config.retention.latestGroups);
   const sensor = uuidText(/** @type {Piece} */ (pieces[0]).sensor);
@@ -206,7 +206,7 @@ test.each([
   expect((await compare()).agree).toBe(true);
 });
 
-test('Ledger comparison: two values for each timestamp: the value with the greater bytes counts, the other is ignored', async () => {
+test('Ledger comparison: two values were sent for each timestamp: the value with the greater bytes is expected in the database', async () => {
   const path = join(directory, 'bits.ledger');
   const ledger = new Ledger({ path, onFailed: (error) => Promise.reject(error) });
   const ts = Date.now() - 60_000;
@@ -236,7 +236,7 @@ test('Ledger comparison: two values for each timestamp: the value with the great
   expect(result).toMatchObject({ acknowledged: values.length, stored: values.length });
 });
 
-test('Ledger comparison: factory profile with every fault: exactly the valid samples are stored', async () => {
+test('Ledger comparison: simulator sends faults of every kind: exactly its valid samples are stored', async () => {
   const path = join(directory, 'faults.ledger');
   const faults = 'tsbs,duplicate=0.1,skew=0.3,poison=0.3';
   const flags = ['--profile', 'factory', '--devices', '8', '--connections', '2', '--interval', '100ms'];
@@ -256,7 +256,7 @@ test('Ledger comparison: factory profile with every fault: exactly the valid sam
   expect(codes.size).toBeGreaterThan(5);
 });
 
-test('Ledger comparison: simulator is killed, and the next run continues its ledger: ledger and database agree', async () => {
+test('Ledger comparison: simulator is killed, and the next run continues its ledger: ledger and database have the same samples', async () => {
   const path = join(directory, 'killed.ledger');
   const flags = ['--broker', system.mqttUrl, '--devices', '20', '--interval', '10ms', '--batch', '20ms'];
   const ledger = ['--ledger', path];
@@ -277,7 +277,7 @@ test('Ledger comparison: simulator is killed, and the next run continues its led
   expect(result.acknowledged).toBeGreaterThan(200);
 });
 
-test('Ledger comparison: a sample is lost outside the range: ledger and database agree', async () => {
+test('Ledger comparison: a sample is lost outside the compared range: no difference is reported', async () => {
   const { row, key } = await storedRow();
   await remove(key);
   const { range } = await compare();
@@ -312,7 +312,7 @@ test('Ledger comparison: a sample is missing: the command reports it and exits w
   });
 });
 
-test('Ledger comparison: hours are packed, and their batches dropped: the ledger is compared with history', async () => {
+test('Ledger comparison: hours are packed, and their batches dropped: the ledger is compared with the packed history', async () => {
   const history = await openHistory(system);
   // The samples of other tests in these hours are packed as well.
   const hours = new Set();

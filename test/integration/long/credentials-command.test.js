@@ -30,7 +30,7 @@ const secretsIn = (output) => {
 /** @param {string} account */
 const find = (account) => store.credentials.find(/** @type {Buffer} */ (identifyDevice(account)?.bytes));
 
-test('npm run credentials: issue, list, rotate, revoke and issue again: each works, and no secret is stored', async () => {
+test('npm run credentials: issue, list, rotate, revoke and issue again: only the newest secret is valid, and only its hash is stored', async () => {
   expect((await run('list')).output).toContain('No device has a credential.');
 
   const issued = await run('issue', 'pump', 'Ofen 3', '--devices', 'a,plant/edge');
@@ -77,12 +77,12 @@ test.each([
   [['issue', ''], 1, 'name of a device'],
   [['issue', 'x', '--devices', 'a,,b'], 1, 'name of a device'],
   [['issue', 'operator'], 1, 'MQTT_USERNAME'],
-])('npm run credentials %j: exits with code %p', async (args, code, words) => {
+])('npm run credentials: arguments %j: exits with code %p', async (args, code, words) => {
   const { code: exitCode, output } = await run(...args);
   expect({ exitCode, output }).toMatchObject({ exitCode: code, output: expect.stringContaining(words) });
 });
 
-test('npm run credentials: some accounts are wrong: each has its error, the others are processed', async () => {
+test('npm run credentials: some of the given accounts are wrong: each wrong one has its error, the others are processed', async () => {
   await run('issue', 'there');
   const issued = await run('issue', 'first', 'there', 'operator', 'last');
   expect([...secretsIn(issued.output).keys()]).toEqual(['first', 'last']);
@@ -100,14 +100,14 @@ test('npm run credentials: some accounts are wrong: each has its error, the othe
   expect((await find('last'))?.hash).toBe('');
 });
 
-test('npm run credentials: AUTO_REGISTER is off: the output shows how a device registers', async () => {
+test('npm run credentials -- issue: AUTO_REGISTER is off: the output shows how a device registers', async () => {
   const withoutRegistration = await runWith({ AUTO_REGISTER: 'false' }, 'issue', 'to be born');
   expect(withoutRegistration.output).toContain('iot/v1/ACCOUNT/birth {"sensors"');
   expect((await run('issue', 'by itself')).output).not.toContain('birth');
   await run('revoke', 'to be born', 'by itself');
 });
 
-test('npm run credentials: a process wrote with a clock ahead: the later change wins', async () => {
+test('npm run credentials: the stored row was written with a clock ahead: a later revoke or issue replaces it', async () => {
   const ahead = Date.now() + 3_600_000;
   await store.credentials.replace(
     {
@@ -126,7 +126,7 @@ test('npm run credentials: a process wrote with a clock ahead: the later change 
   expect((await find('ahead'))?.hash).toMatch(/^\$7\$/);
 });
 
-test('npm run credentials: many accounts: all are listed, in pages', async () => {
+test('npm run credentials -- list: 30 accounts: each account is listed, in pages', async () => {
   const names = Array.from({ length: 30 }, (_, index) => `many-${index}`);
   for (const name of names) {
     const { id } = /** @type {Identity} */ (identifyDevice(name));

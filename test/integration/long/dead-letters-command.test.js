@@ -72,7 +72,7 @@ describe('npm run dead-letters: list, summary and show', () => {
     });
   });
 
-  test('npm run dead-letters: list: the last day is shown, newest first', async () => {
+  test('npm run dead-letters: list: dead letters of the last day are printed, newest first', async () => {
     const { code, lines } = await run('list');
     expect(code).toBe(0);
     const ids = (await system.all('/dead-letters')).map(({ id }) => id);
@@ -100,7 +100,7 @@ describe('npm run dead-letters: list, summary and show', () => {
     expect(lines.map((line) => line.split('  ')[2]?.split('/')[2])).toEqual(devices);
   });
 
-  test('npm run dead-letters: list with a limit: the output stops there, with a note', async () => {
+  test('npm run dead-letters: list with a limit: the output ends at the limit, with a note', async () => {
     const { lines } = await run('list', '--limit', '2');
     expect(lines).toHaveLength(3);
     expect(lines[2]).toContain('There are more');
@@ -134,12 +134,12 @@ describe('npm run dead-letters: list, summary and show', () => {
     expect(output).not.toContain('\u001b');
   });
 
-  test('npm run dead-letters: show: CBOR is printed as JSON', async () => {
+  test('npm run dead-letters: show: a CBOR payload is printed as JSON', async () => {
     const { lines } = await run('show', await deadLetterOf('cbor'));
     expect(lines.at(-1)).toBe('[0] {"n":"t","v":21.5}   <- unknown_sensor');
   });
 
-  test('npm run dead-letters: range without dead letters: the command reports it', async () => {
+  test('npm run dead-letters: range without dead letters: the output reports that nothing was refused', async () => {
     const range = ['--from', '30m', '--to', '29m'];
     expect((await run('list', ...range)).lines).toEqual(['Nothing was refused in this range.']);
     expect((await run('summary', ...range)).lines).toEqual(['Nothing was refused in this range.']);
@@ -148,7 +148,7 @@ describe('npm run dead-letters: list, summary and show', () => {
 });
 
 describe('npm run dead-letters: replay', () => {
-  test('npm run dead-letters: replay: one dead letter: refused before the birth, stored after the birth, also by a second replay', async () => {
+  test('npm run dead-letters: replay of one dead letter: refused before the birth of its device, stored after it, also by a second replay', async () => {
     const samples = [{ sensor_id: 's', ts: NOW, value: 5 }];
     await writeDeadLetter('one', samples, [{ index: 0, code: 'unknown_device' }], NOW - 60_000);
     const id = await deadLetterOf('one');
@@ -167,7 +167,7 @@ describe('npm run dead-letters: replay', () => {
     expect(items).toEqual([{ ts: new Date(NOW).toISOString(), value: 5 }]);
   });
 
-  test('npm run dead-letters: replay: a range: dead letters are replayed in order of arrival, so the birth is first; failed replays are reported', async () => {
+  test('npm run dead-letters: replay of a range: in order of arrival, so that the birth is first; failed replays are reported', async () => {
     const received = NOW - 10 * HOUR;
     const birth = { session: received, sensors: [{ sensor_id: 's' }] };
     await writeDeadLetter('range', birth, [{ index: -1, code: 'rejected' }], received, 'birth');
@@ -207,7 +207,7 @@ describe('npm run dead-letters: replay', () => {
     expect(items).toHaveLength(300);
   });
 
-  test('npm run dead-letters: replay and show: unknown id: the command reports it', async () => {
+  test('npm run dead-letters: replay and show with an unknown id: the output reports that there is no such dead letter', async () => {
     const id = '3f2a1c00-c6a1-11f0-8000-0123456789ab';
     const { code, lines } = await run('replay', id);
     expect({ code, first: lines[0] }).toEqual({
@@ -221,7 +221,7 @@ describe('npm run dead-letters: replay', () => {
   });
 });
 
-test('npm run dead-letters: wrong arguments: refused with a message; --help: prints the usage', async () => {
+test('npm run dead-letters: unknown command is refused with a message; --help prints the usage', async () => {
   const refused = await run('bury');
   expect(refused).toMatchObject({ code: 2, output: expect.stringContaining("unknown command 'bury'") });
   expect(await run('list', '--help')).toMatchObject({ code: 0, output: expect.stringContaining('--limit') });

@@ -68,7 +68,7 @@ async function measured(since) {
 }
 
 test(
-  'npm run dev: fresh clone: one command starts it, Ctrl-C stops it, and the next start has its data',
+  'npm run dev: fresh clone: one command starts the system, Ctrl-C stops it, and the next start has the stored data',
   async () => {
     const began = Date.now();
     const first = dev(['--devices', '3', '--sensors', '2', '--seed', '1', '--batch', '2s']);
@@ -114,7 +114,7 @@ const simulators = async (pid) =>
   );
 
 test(
-  'npm run dev: simulator is killed: the simulator restarts; dev itself is killed: no process remains',
+  'npm run dev: simulator is killed: it restarts; npm run dev itself is killed: no process remains',
   async () => {
     const began = Date.now();
     const run = dev(['--devices', '2']);
@@ -135,7 +135,7 @@ test(
 );
 
 test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
-  'npm run dev: %s is taken: one message names the setting to change',
+  'npm run dev: port of %s is in use: the output names the setting to change, and no process remains',
   async (setting) => {
     const server = createServer();
     const port = await listening(server);
@@ -157,7 +157,7 @@ test.each(['HTTP_PORT', 'MQTT_PORT', 'CQL_LOCAL_PORT'])(
 );
 
 test(
-  'npm run dev --fresh: tests ran before the first start: their directory is marked, and can be emptied',
+  'npm run dev --fresh: tests used the data directory before the first start: it is marked as own, and can be emptied',
   async () => {
     const dataDir = join(clone.folder, '.data');
     await rm(dataDir, { recursive: true, force: true });

@@ -89,7 +89,7 @@ function recordRequests() {
 /** The driver reads the system tables of the server by itself. The rules do not apply to those requests. */
 const isOfDriver = (/** @type {string} */ cql) => /\bFROM system/i.test(cql) || /^USE /.test(cql);
 
-test('Query rules: every kind of request runs: neither the driver nor the wire shows a violation', async () => {
+test('Query rules: every kind of database request runs: neither the driver nor the CQL packets show a violation', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const requests = recordRequests();
@@ -150,7 +150,7 @@ test('Query rules: every kind of request runs: neither the driver nor the wire s
   );
 });
 
-test('Database counters: every kind of request runs: all statements are prepared, at most ten partitions a batch', async () => {
+test('Query rules: every kind of database request runs: Cassandra counts no unprepared statement, and at most ten partitions a batch', async () => {
   const engine = await startTestEngine();
   afterwards(() => engine.dispose());
   const started = await startSystem(engine.contactPoint);
@@ -177,7 +177,7 @@ test('Database counters: every kind of request runs: all statements are prepared
   expect(await count('max', 'batch_metrics', 'partitions_per_logged_batch')).toBe(0);
 }, 400_000);
 
-test('Database connections: the system stops: all are closed', async () => {
+test('Database connections: the process stops: every connection is closed', async () => {
   const wire = await startCqlWire(sharedContactPoint());
   afterwards(() => wire.stop());
   const { system } = await startSystem(wire.contactPoint);
@@ -186,7 +186,7 @@ test('Database connections: the system stops: all are closed', async () => {
   await until(() => wire.connections() === 0);
 });
 
-test('Database: killed under load and started again: no permit leaks, and ingest is ready again', async () => {
+test('Cassandra: killed under load and started again: no permit for a request is lost, and /readyz answers 200 again', async () => {
   const engine = await startTestEngine({ profile: 'fast' });
   afterwards(() => engine.dispose());
   const { system, publish } = await startSystem(engine.contactPoint);

@@ -60,7 +60,7 @@ const javas = async () =>
     .map(({ pid }) => pid);
 
 test(
-  'Database engine: stopped and started: the data is there; a second engine in its directory is refused',
+  'Local Cassandra: stopped and started: the data is there; a second Cassandra in its data directory is refused',
   async () => {
     const first = await start();
     await cql(
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'Database engine: process is killed: the error names its log, and the next start has the data',
+  'Local Cassandra: its process is killed: the error has the path of the log, and the next start has the data',
   async () => {
     const running = engine ?? (await start());
     for (const pid of await javas()) process.kill(pid, 'SIGKILL');
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  'Database engine: durable, and killed under load: every acknowledged write is stored',
+  'Local Cassandra: started as durable, and killed under load: every acknowledged write is stored',
   async () => {
     await engine?.stop();
     const start = () => startEngine({ dataDir, port, engineDir: ENGINE_DIR, fast: true, durable: true });

@@ -56,7 +56,7 @@ async function stored(device, sensor) {
 const time = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
 describe('Import over HTTP', () => {
-  test('Import over HTTP: CSV with one sample per row: keeps times, types and units, and names the bad lines', async () => {
+  test('Import over HTTP: CSV with one sample per row: times, types and units are stored, and invalid lines are listed', async () => {
     const csv = [
       'Time;Device;Sensor;Value;Unit;Type',
       `${time(BEGIN)};old;temp;21.5;Cel;temperature`,
@@ -101,7 +101,7 @@ describe('Import over HTTP', () => {
     );
   });
 
-  test('Import over HTTP: CSV with a column for each sensor: empty cells are skipped', async () => {
+  test('Import over HTTP: CSV with a column for each sensor: cells are stored as samples, empty cells are skipped', async () => {
     const csv = `timestamp,a,b\n${time(BEGIN)},1,2\n${time(BEGIN + 60_000)},,3\n`;
     expect((await send('text/csv', csv)).answer).toMatchObject({ code: 'bad_file' });
     expect((await send('text/csv', csv, 'device=wide')).answer).toMatchObject({
@@ -116,7 +116,7 @@ describe('Import over HTTP', () => {
     ]);
   });
 
-  test('Import over HTTP: NDJSON with one sample per line, or a member for each sensor: samples are stored, and bad lines are refused', async () => {
+  test('Import over HTTP: NDJSON with one sample per line, or a member for each sensor: samples are stored, and invalid lines refused', async () => {
     const lines = [
       JSON.stringify({ ts: BEGIN, device: 'nd', sensor: 'x', value: 1.25 }),
       JSON.stringify({ time: time(BEGIN + 1), device: 'nd', x: 2, y: 3 }),
@@ -139,7 +139,7 @@ describe('Import over HTTP', () => {
     expect(await stored('nd', 'y')).toEqual([[BEGIN + 1, 3]]);
   });
 
-  test('Import over HTTP: CSV has a site column: a new device gets the site of its first row, a known one keeps its own', async () => {
+  test('Import over HTTP: CSV has a site column: a new device gets the site of its first row, a known device keeps its own site', async () => {
     const long = `ts,device,sensor,value,site\n${BEGIN},at-a,s,1,Hall A\n${BEGIN},at-b,s,1,Hall B\n${BEGIN + 1},at-a,s,2,Hall C\n`;
     const dry = await send('text/csv', long, 'dry_run=true');
     expect(dry.answer.first.map((/** @type {any} */ { site }) => site)).toEqual([
@@ -162,7 +162,7 @@ describe('Import over HTTP', () => {
     expect(items.map((/** @type {any} */ { name }) => name).sort()).toEqual(['s', 't']);
   });
 
-  test('Import over HTTP: dry run: shows the first samples, and stores and registers nothing', async () => {
+  test('Import over HTTP: dry run: the answer has the first samples, and nothing is stored or registered', async () => {
     const csv = `ts,device,sensor,value\n${BEGIN},ghost,s,1\n${BEGIN + 1},ghost,s,nothing\n`;
     const { answer } = await send('text/csv', csv, 'dry_run=true');
     expect(answer).toMatchObject({ rows: 2, samples: 1, refused: 1 });
@@ -181,7 +181,7 @@ describe('Import over HTTP', () => {
     expect((await world.system.fetch('/devices/ghost')).status).toBe(404);
   });
 
-  test('Import over HTTP: earlier samples of the same hours are packed, late or not packed: both are kept, and the greater value of each time counts', async () => {
+  test('Import over HTTP: the hours already have packed or late samples: earlier and imported samples are kept, the greater value of each time wins', async () => {
     const hours = /** @type {const} */ ([
       'packed',
       'packed, then late',
@@ -241,7 +241,7 @@ describe('Import over HTTP', () => {
     );
   });
 
-  test('Import over HTTP: a compressed body: refused, and the answer names the accepted coding', async () => {
+  test('Import over HTTP: compressed body: refused, and the answer has the accepted coding', async () => {
     const response = await world.system.fetch('/import?device=zipped', {
       method: 'POST',
       headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
@@ -251,7 +251,7 @@ describe('Import over HTTP', () => {
     expect(await response.json()).toMatchObject({ code: 'unknown_format' });
   });
 
-  test('Import over HTTP: wrong type, no time column or no Parquet: refused as unknown_format or bad_file', async () => {
+  test('Import over HTTP: unknown content type, CSV without a time column or broken Parquet: refused as unknown_format or bad_file', async () => {
     expect(await send('application/xml', '<a/>')).toMatchObject({
       status: 415,
       answer: { code: 'unknown_format' },
@@ -323,7 +323,7 @@ describe('npm run import', () => {
   }
 
   test(
-    'npm run import: an export is imported into an empty keyspace: its export has the same bits, and a second import changes nothing',
+    'npm run import: an exported file is imported into an empty keyspace: a new export is equal, and a second import changes nothing',
     async () => {
       const path = join(directory, 'all.parquet');
       writeFileSync(path, await buffer(encodeParquet(each(samples))));
@@ -400,7 +400,7 @@ describe('npm run import', () => {
   }
 
   test(
-    'npm run import: state file of an earlier run: continues after the committed rows',
+    'npm run import: earlier run was interrupted: the next run continues after its committed rows',
     async () => {
       const { code, output } = await run(writeInterrupted('resumed'));
       expect({ code, output }).toMatchObject({
@@ -414,7 +414,7 @@ describe('npm run import', () => {
   );
 
   test(
-    'npm run import: killed after a commit: the same command continues, and all samples are stored',
+    'npm run import: killed after a commit: the same command continues, and every sample is stored',
     async () => {
       const count = 2_400_000;
       const path = join(directory, 'killed.parquet');
@@ -452,7 +452,7 @@ describe('npm run import', () => {
   );
 
   test(
-    'npm run import: corrected file is imported again: the refused lines of the first import are removed',
+    'npm run import: corrected file is imported again: the file of refused lines of the first import is removed',
     async () => {
       const path = join(directory, 'corrected.csv');
       writeFileSync(path, `ts,device,sensor,value\n${begin},corrected,s,warm\n`);
@@ -471,7 +471,7 @@ describe('npm run import', () => {
     ['keyspace', { keyspace: 'another' }],
     ['database', { contactPoints: ['192.0.2.1:9042'] }],
   ])(
-    'npm run import: state file of an earlier run with another %s: begins with the first row',
+    'npm run import: earlier run was interrupted, with another %s: the next run begins with the first row',
     async (name, changes) => {
       const { code, output } = await run(writeInterrupted(`begun-${name}`, changes));
       expect({ code, output }).toMatchObject({

@@ -20,7 +20,7 @@ afterAll(() => dropKeyspace(config.cql));
 
 const expectStopped = () => startCommand('infra/operations/steps/expect-stopped.js', settings).ended;
 
-test('Operations step expect-stopped: fresh heartbeat of a process: the step fails; old or missing one: it succeeds', async () => {
+test('Operations step expect-stopped: fails while a process has a fresh heartbeat, and succeeds with an old heartbeat or none', async () => {
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
   await migrateDatabase(config);
   expect(await expectStopped()).toMatchObject({ code: 0, output: expect.stringContaining('No process') });
@@ -42,7 +42,7 @@ test('Operations step expect-stopped: fresh heartbeat of a process: the step fai
   }
 });
 
-test('Operations step alter: several statements: run with the settings of the application, until one is refused', async () => {
+test('Operations step alter: several CQL statements: executed in order, until Cassandra refuses one', async () => {
   const altered = `ALTER TABLE ${settings.CQL_KEYSPACE}.process WITH comment = 'altered'`;
   const missing = `ALTER TABLE ${settings.CQL_KEYSPACE}.missing WITH comment = 'altered'`;
   const alter = (/** @type {string[]} */ ...statements) =>

@@ -51,7 +51,7 @@ async function publish(kind, content) {
   await until(() => wire.last().acknowledged.length === published);
 }
 
-test('Ingest: the server refuses a message for its size: it is written row by row, and nothing is lost', async () => {
+test('Ingest: Cassandra refuses the write of a message for its size: the message is written row by row, and no sample is lost', async () => {
   const samples = Array.from({ length: 9000 }, (_, i) => ({ sensor_id: 's', ts: BASE + i, value: i % 100 }));
   await publish('measurements', [...samples, { sensor_id: 'other', ts: BASE, value: 1 }]);
   const items = await system.all(`/devices/d/sensors/s/measurements?from=${BASE}&order=asc&limit=1000`);
@@ -62,7 +62,7 @@ test('Ingest: the server refuses a message for its size: it is written row by ro
   expect(await readDeadLetters(system)).toEqual([]);
 });
 
-test('Ingest: the server refuses a birth for its size: the birth becomes a dead letter', async () => {
+test('Ingest: Cassandra refuses the write of a birth for its size: the birth becomes a dead letter', async () => {
   // Each of the 500 sensor rows has the site, which makes the birth too large.
   const sensors = Array.from({ length: 500 }, (_, i) => ({ sensor_id: `s${i}` }));
   await publish('birth', { site: 'x'.repeat(128), sensors });
@@ -71,13 +71,13 @@ test('Ingest: the server refuses a birth for its size: the birth becomes a dead 
   ]);
 });
 
-test('Ingest: the server refuses a dead letter for its size: its counts are stored without the payload', async () => {
+test('Ingest: Cassandra refuses the write of a dead letter for its size: its error counts are stored without the payload', async () => {
   await publish('measurements', ['x'.repeat(50_000)]);
   const deadLetter = (await readDeadLetters(system)).at(-1);
   expect(deadLetter).toMatchObject({ codes: { malformed: 1 }, payload: null, refused: [] });
 });
 
-test('Ingest: after these refusals for size: the next message is stored, over the same connection', async () => {
+test('Ingest: Cassandra refused earlier writes for their size: the next message is stored, over the same MQTT connection', async () => {
   await publish('measurements', [{ sensor_id: 'next', ts: BASE, value: 5 }]);
   expect((await system.get('/devices/d/sensors/next')).value).toBe(5);
   expect(wire.connections).toHaveLength(1);

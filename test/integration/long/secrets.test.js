@@ -70,7 +70,7 @@ const lines = () =>
 const get = (/** @type {string} */ path, headers = {}) =>
   send(api.httpUrl, path, { headers: { ...HEADERS, ...headers } });
 
-test('Request id: given or generated: the header, the problem and the log line have an equal id', async () => {
+test('HTTP request id: sent by the client or generated: response header, problem document and log line have the same id', async () => {
   const withId = await get('/api/v1/devices/nobody', { 'x-request-id': 'proxy:42/a' });
   expect(withId.headers['x-request-id']).toBe('proxy:42/a');
   expect(expectProblem(withId, 404, 'not_found').request_id).toBe('proxy:42/a');
@@ -101,7 +101,7 @@ test('Request id: given or generated: the header, the problem and the log line h
   await gate.open();
 });
 
-test('Database without authentication: the start logs a warning, and npm run roles fails with the reason', async () => {
+test('Database without authentication: the process logs a warning at its start, and npm run roles fails with the reason', async () => {
   expect(lines().filter(({ username }) => username === 'millrace')).toMatchObject([
     {
       level: 40,

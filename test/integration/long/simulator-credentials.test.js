@@ -22,7 +22,7 @@ const simulate = (...flags) =>
     ...['--interval', '50ms', '--batch', '200ms', '--duration', '1s', ...flags],
   ]).ended;
 
-test('Simulator: credentials file: each device signs in with its own account; only the owner may read the file', async () => {
+test('Simulator with a file of credentials: each device signs in with its own account; only the owner may read the file', async () => {
   const issued = await credentials('issue', ...FLEET, '--file', file);
   expect(issued.code).toBe(0);
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
@@ -46,13 +46,13 @@ test('Simulator: credentials file: each device signs in with its own account; on
   expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(4);
 });
 
-test('Simulator: a device has no account: an error names it before anything is sent', async () => {
+test('Simulator with a file of credentials: a device has no account: the error names the device before anything is sent', async () => {
   const { code, output } = await simulate('--devices', '4');
   expect(code).toBe(2);
   expect(output).toContain('no account calf-0004');
 });
 
-test('Simulator: credentials file has an invalid line: the error has its number, and not its content', async () => {
+test('Simulator with a file of credentials: a line is invalid: the error has the line number, and not its content', async () => {
   const { code, output } = await startSimulator(['--credentials', 'package.json', '--devices', '1']).ended;
   expect(code).toBe(2);
   expect(output).toContain('Line 1 of package.json');

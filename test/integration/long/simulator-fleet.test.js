@@ -49,7 +49,7 @@ function expectValuesOfSeed(devices) {
   }
 }
 
-test('Simulator: three devices: each publishes birth, online, measurements and offline; every sample arrives', async () => {
+test('Simulator with three devices: each publishes birth, online, measurements and offline; every sample reaches the broker', async () => {
   const simulator = simulate(['--devices', '3', '--duration', '2s']);
   const { code, summary } = await simulator.ended;
   expect(code).toBe(0);
@@ -81,7 +81,7 @@ test('Simulator: three devices: each publishes birth, online, measurements and o
   expectValuesOfSeed(3);
 });
 
-test('Simulator: killed: the last will of each device has the session of its birth', async () => {
+test('Simulator: process is killed: the last will of each device has the session of its birth', async () => {
   const simulator = simulate(['--devices', '2']);
   await context.collector.until(() => context.collector.of('measurements').length >= 4);
   simulator.child.kill('SIGKILL');
@@ -93,7 +93,7 @@ test('Simulator: killed: the last will of each device has the session of its bir
   }
 });
 
-test('Simulator: the broker restarts: every sample arrives, under a new session', async () => {
+test('Simulator: MQTT broker restarts: every sample is acknowledged, and each device begins a later session', async () => {
   const simulator = simulate(['--devices', '4']);
   await context.collector.until(() => context.collector.of('measurements').length >= 12);
   await context.broker.stop();
@@ -115,7 +115,7 @@ test('Simulator: the broker restarts: every sample arrives, under a new session'
   expect(context.collector.of('status', 'collar-0001').at(-1)?.payload.session).toBe(second?.payload.session);
 });
 
-test('Simulator: no broker: the oldest batches are dropped and counted, and the exit code is not 0', async () => {
+test('Simulator: MQTT broker is unreachable: the oldest batches are dropped and counted, and the exit code is 72', async () => {
   const closedPort = `mqtt://127.0.0.1:${await steadyPort()}`;
   const simulator = simulate(['--devices', '2', '--duration', '2s', '--buffer', '3'], closedPort);
   const { code, output, summary } = await simulator.ended;
@@ -135,7 +135,7 @@ test('Simulator: the parent process disconnects: the simulator ends', async () =
   expect((await simulator.ended).code).toBe(0);
 });
 
-test('Simulator: Ctrl-C arrives twice, from the terminal and from npm: the simulator stops cleanly', async () => {
+test('Simulator: Ctrl-C arrives twice, from the terminal and from npm: exits with code 0, without unsent samples', async () => {
   const simulator = simulate(['--devices', '1']);
   await context.collector.until(() => context.collector.of('measurements').length >= 1);
   simulator.child.kill('SIGINT');
@@ -145,7 +145,7 @@ test('Simulator: Ctrl-C arrives twice, from the terminal and from npm: the simul
   expect(summary).toMatchObject({ dropped: 0, left: 0 });
 });
 
-test('Simulator: wrong password: prints one clear message', async () => {
+test('Simulator: MQTT password is wrong: prints one message that names MQTT_USERNAME', async () => {
   const broker = await startMosquitto({ users: { operator: 'right' } });
   try {
     const flags = ['--broker', broker.url, '--devices', '5'];

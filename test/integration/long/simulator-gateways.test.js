@@ -24,7 +24,7 @@ const kindsOf = (device) =>
 
 const names = Array.from({ length: DEVICES }, (_, i) => `collar-${String(i + 1).padStart(4, '0')}`);
 
-test('Simulator: devices share connections: each publishes birth and online first, and offline at the end', async () => {
+test('Simulator gateways: several devices share a connection: each publishes birth and online first, and offline at the end', async () => {
   const { code, output, summary } = await simulate(...GATEWAYS, '--duration', '2s').ended;
   expect(code).toBe(0);
   expect(output).toContain('through 3 connections');
@@ -43,7 +43,7 @@ test('Simulator: devices share connections: each publishes birth and online firs
   }
 });
 
-test('Simulator: a gateway reconnects: its devices keep their sessions, and no sample is lost', async () => {
+test('Simulator gateways: broker restarts: the devices keep their sessions, and every sample is acknowledged', async () => {
   const simulator = simulate(...GATEWAYS);
   await context.collector.until(() => context.collector.of('birth').length === DEVICES);
   await context.broker.stop();
@@ -60,7 +60,7 @@ test('Simulator: a gateway reconnects: its devices keep their sessions, and no s
   for (const { topic, payload } of births) expect(payload.session).toBe(sessions.get(topic));
 });
 
-test('Simulator: fixed rate: every device is registered before the first message, and a report is written', async () => {
+test('Simulator at a fixed rate: every device is registered before the first measurement, and a report is written', async () => {
   const report = join(directory, 'report.json');
   const flags = [
     '--rate',
@@ -105,7 +105,7 @@ test('Simulator: fixed rate: every device is registered before the first message
   expect(payload.filter((/** @type {any} */ record) => record.v !== undefined).length % 2).toBe(0);
 });
 
-test('Simulator: fixed rate, broker stalls: the rate stays, memory is bounded, and dropped samples are counted', async () => {
+test('Simulator at a fixed rate: broker stalls: the rate does not drop, memory is bounded, and dropped samples are counted', async () => {
   const ledger = join(directory, 'stalled.ledger');
   const flags = ['--rate', '2000', '--interval', '1s', '--batch', '1s', '--buffer', '5'];
   const simulator = simulate(
@@ -138,7 +138,7 @@ test('Simulator: fixed rate, broker stalls: the rate stays, memory is bounded, a
   expect(await count()).toEqual({ sent: acknowledged + 1024, acknowledged, episode: 0 });
 });
 
-test('Simulator: fixed rate, no broker: the exit code reports an error', async () => {
+test('Simulator at a fixed rate: broker is unreachable: the exit code is 72', async () => {
   await context.broker.stop();
   const simulator = simulate('--devices', '2', '--rate', '10', '--duration', '1s');
   await until(() => simulator.output().includes('No connection'));

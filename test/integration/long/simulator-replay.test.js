@@ -32,7 +32,7 @@ function readWeather() {
 /** @param {{ name: string, ts: number, value: number }} sample */
 const line = ({ name, ts, value }) => `${name} ${ts} ${value}`;
 
-test('Replay of a file: hourly weather: every cell is delivered once, between birth and offline', async () => {
+test('Simulator replays a CSV file: hourly weather: every cell is delivered once, between birth and offline', async () => {
   const { code, output, summary } = await replay([
     '--replay',
     WEATHER,
@@ -76,7 +76,7 @@ test('Replay of a file: hourly weather: every cell is delivered once, between bi
   });
 });
 
-test('Replay of a file: names that SenML forbids: sent as plain JSON; cells without a number are reported', async () => {
+test('Simulator replays a CSV file: column names that SenML forbids are sent as plain JSON; cells without a number are reported', async () => {
   const path = join(directory, 'rooms.csv');
   writeFileSync(
     path,
@@ -94,7 +94,7 @@ test('Replay of a file: names that SenML forbids: sent as plain JSON; cells with
   expect(output).toContain('1 cells skipped that are no number');
 });
 
-test('Replay of a file: the broker restarts: every cell is delivered', async () => {
+test('Simulator replays a CSV file: the broker restarts: every cell is delivered', async () => {
   const path = join(directory, 'long.csv');
   const start = Date.UTC(2026, 0, 1);
   const rows = Array.from({ length: 200_000 }, (_, i) => `${new Date(start + i * 1000).toISOString()},${i}`);
@@ -120,7 +120,7 @@ test('Replay of a file: the broker restarts: every cell is delivered', async () 
   expect(values().size).toBe(200_000);
 });
 
-test('Replay of a file: no time column: a clear error', async () => {
+test('Simulator replays a CSV file: no time column: exits with code 2, and the error names the missing column', async () => {
   const path = join(directory, 'no-times.csv');
   writeFileSync(path, 'a,b\n1,2\n');
   const { code, output } = await replay(['--replay', path]).ended;

@@ -9,7 +9,7 @@ import { startApi } from '../../support/processes/api-process.js';
 const afterwards = useCleanUps();
 
 test.each(/** @type {const} */ (['SIGTERM', 'SIGINT']))(
-  'API process: %s arrives: the log has "stopping" with the signal, and later "stopped"',
+  'API process: receives %s: logs stopping with the signal and later stopped, and exits with code 0',
   async (signal) => {
     const settings = {
       CQL_CONTACT_POINTS: sharedContactPoint(),

@@ -80,7 +80,7 @@ async function request(path, body) {
   return response.json();
 }
 
-test('Kafka events: device publishes a birth and statuses: the records are in order, keyed by the device', async () => {
+test('Kafka topic of events: device publishes a birth and statuses: the records are in order, keyed by the device', async () => {
   newHour();
   // The session is not the exact ms of the receipt. After a step of the clock, Millrace computes the time of receipt,
   // which may be 1 ms earlier.
@@ -105,7 +105,7 @@ test('Kafka events: device publishes a birth and statuses: the records are in or
   );
 });
 
-test('Kafka dead letters: a measurement is refused: the record equals the dead letter of the API', async () => {
+test('Kafka topic of dead letters: a measurement is refused: the record equals the dead letter of the API', async () => {
   newHour();
   await publish(system(), 'bad', { measurements: [{ sensor_id: 's', ts: clock.now, value: 'x' }] });
   const [found] = await untilRecords('dead-letters', ({ device }) => device === 'bad', 1);
@@ -119,7 +119,7 @@ test('Kafka dead letters: a measurement is refused: the record equals the dead l
   ]);
 });
 
-test('Kafka alarms: alarm opens, is acknowledged and clears: one record for each, keyed by the device', async () => {
+test('Kafka topic of alarms: alarm opens, is acknowledged and clears: one record for each, keyed by the device', async () => {
   newHour();
   const { rule_id } = await request('/alarm-rules', {
     name: 'hot',
@@ -157,7 +157,7 @@ test('Kafka alarms: alarm opens, is acknowledged and clears: one record for each
   ]);
 });
 
-test('Kafka stream: process is killed after a commit: the completion sends its event, dead letter and alarm once', async () => {
+test('Kafka output: process is killed after a commit: another process sends its event, dead letter and alarm once', async () => {
   const hour = newHour();
   const session = clock.now;
   await publish(mute, 'gone', { birth: { session, sensors: [{ sensor_id: 's' }] } });
@@ -185,7 +185,7 @@ test('Kafka stream: process is killed after a commit: the completion sends its e
   expect((await recordsOf('events')).filter(({ device_id }) => device_id === id)).toEqual([]);
 });
 
-test('npm run stream -- replay: range with events: the events are sent again', async () => {
+test('npm run stream -- replay: events in the range: the events are sent to Kafka again', async () => {
   const hour = newHour();
   const session = clock.now;
   await publish(system(), 'again', { birth: { session, sensors: [{ sensor_id: 's' }] } });

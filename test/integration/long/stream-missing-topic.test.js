@@ -99,7 +99,7 @@ async function giveBirth(device) {
 
 const iso = (/** @type {number} */ ms) => new Date(ms).toISOString();
 
-test('Kafka stream: a topic is missing: other topics and their watermarks continue, and it gets its records when created', async () => {
+test('Kafka output: topic of events is missing: other topics and their watermarks continue, and it gets its records when created', async () => {
   await remove('events');
   await make('events', { 'max.message.bytes': '20' });
   const hour = newHour();
@@ -121,7 +121,7 @@ test('Kafka stream: a topic is missing: other topics and their watermarks contin
   expect(all.every(({ until: least }) => least === iso(hour + HOUR_MS))).toBe(true);
 });
 
-test('Kafka stream: batches topic is missing: events continue, the backlog is bounded, and the table completes the hour', async () => {
+test('Kafka output: topic of batches is missing: events continue, the backlog is bounded, and the hour is completed later from the database', async () => {
   await remove('batches');
   const hour = newHour();
   const response = await silent.post(
@@ -162,7 +162,7 @@ test('Kafka stream: batches topic is missing: events continue, the backlog is bo
   expect(times.size).toBe(from);
 });
 
-test('Kafka stream: watermarks topic is missing: batches continue, and the watermark is sent when the topic exists', async () => {
+test('Kafka output: topic of watermarks is missing: batches continue, and the watermark is sent when the topic exists', async () => {
   await remove('watermarks');
   const hour = newHour();
   await send('unmarked', samplesOf(hour, 3));
@@ -173,7 +173,7 @@ test('Kafka stream: watermarks topic is missing: batches continue, and the water
   expect(all.every(({ until: least }) => least === iso(hour + HOUR_MS))).toBe(true);
 });
 
-test('Kafka stream: lost records of a device exceed the request size of their topic: the hour is completed', async () => {
+test('Kafka output: lost records of a device are larger than one request: every sample is sent after its hour has closed', async () => {
   await remove('batches');
   await make('batches', { 'max.message.bytes': '100000' });
   const hour = newHour();

@@ -53,7 +53,7 @@ const openTarget = ({ bucket = BUCKET, keyId = KEY } = {}) =>
     new AbortController().signal,
   );
 
-test('Parquet on S3: a day is over: its manifests list objects with all samples of the day, also when it is written again', async () => {
+test('Parquet files on S3: a day is over: its manifests list objects with every sample of the day, also after a second writing', async () => {
   const watermarks = Array.from({ length: GROUPS }, (_, group) => urlOf(`watermark/${group}.json`));
   await until(async () =>
     (await Promise.all(watermarks.map((url) => client.fetch(url, { method: 'HEAD' })))).every(({ ok }) => ok),
@@ -97,7 +97,7 @@ test('Parquet on S3: a day is over: its manifests list objects with all samples 
   );
 });
 
-test('Parquet on S3: object is written, replaced and removed: readers get the newest content, and null after its removal', async () => {
+test('Parquet files on S3: object is written, replaced and removed: readers get the newest content, and null after its removal', async () => {
   const target = openTarget();
   const path = 'a=1/b c.json';
   expect([await target.has(path), await target.read(path)]).toEqual([false, null]);
@@ -113,8 +113,11 @@ test('Parquet on S3: object is written, replaced and removed: readers get the ne
 test.each([
   ['the bucket is missing', { bucket: 'nowhere' }, 'NoSuchBucket'],
   ['the key is unknown', { keyId: 'other' }, 'InvalidAccessKeyId'],
-])('Parquet on S3: %s: an error that names it', async (_, options, code) => {
-  const target = openTarget(options);
-  await expect(target.read('watermark/0.json')).rejects.toThrow(code);
-  await expect(target.write('watermark/0.json', [Buffer.from('{}')])).rejects.toThrow(code);
-});
+])(
+  'Parquet files on S3: %s: reading and writing fail with the error code of S3',
+  async (_, options, code) => {
+    const target = openTarget(options);
+    await expect(target.read('watermark/0.json')).rejects.toThrow(code);
+    await expect(target.write('watermark/0.json', [Buffer.from('{}')])).rejects.toThrow(code);
+  },
+);

@@ -101,7 +101,7 @@ const expected = (devices) =>
     Object.entries(devices).flatMap(([device, samples]) => samples.map((sample) => ({ device, ...sample }))),
   );
 
-test('Parquet: a day is over: its manifests list files with all samples of the day, and with no others', async () => {
+test('Parquet files: a day is over: its manifests list files with every sample of the day, and of no other day', async () => {
   const day = await newDay();
   const devices = {
     'a-1': samplesOf(day, 40),
@@ -126,7 +126,7 @@ test('Parquet: a day is over: its manifests list files with all samples of the d
   );
 });
 
-test('Parquet: two processes write into their own directories: their files and manifests are equal', async () => {
+test('Parquet files: two processes write into their own directories: their files and manifests are equal', async () => {
   const day = await newDay();
   const devices = { 'b-1': samplesOf(day, 50), 'b-2': samplesOf(day, 70) };
   for (const [device, samples] of Object.entries(devices)) await send(device, samples);
@@ -135,7 +135,7 @@ test('Parquet: two processes write into their own directories: their files and m
   expect(sorted(await rowsOf(day, second))).toEqual(expected(devices));
 });
 
-test('Parquet: a process ended between a file and its manifest: the day is completed again with the same files', async () => {
+test('Parquet files: a process ended between a file and its manifest: the day is completed again with the same files', async () => {
   const day = await newDay();
   await send('c-1', samplesOf(day, 30));
   await send('c-2', samplesOf(day, 30));
@@ -155,7 +155,7 @@ test('Parquet: a process ended between a file and its manifest: the day is compl
   expect(inodes()).toEqual(before);
 });
 
-test('Parquet: samples come after their day was written: it is written again when it settles; the old file stays an hour', async () => {
+test('Parquet files: late samples arrive after their day was written: the day is written again later; the old file stays an hour', async () => {
   const day = await newDay();
   const early = samplesOf(day, 20);
   const late = samplesOf(day, 10, 500);
@@ -179,7 +179,7 @@ test('Parquet: samples come after their day was written: it is written again whe
   expect(manifestsOf(day).flatMap(({ replaced }) => replaced)).toEqual([]);
 });
 
-test('Parquet: samples come after their day has settled: the day is written again an hour later', async () => {
+test('Parquet files: late samples arrive after the second writing of their day: the day is written again an hour later', async () => {
   const day = await newDay();
   const early = samplesOf(day, 20);
   const late = samplesOf(day + 5 * HOUR_MS, 10);
@@ -191,7 +191,7 @@ test('Parquet: samples come after their day has settled: the day is written agai
   expect(sorted(await rowsOf(day))).toEqual(expected({ 'e-1': [...early, ...late] }));
 });
 
-test('Parquet: files were written: metrics count them, and the lag is that of the last closed hour', async () => {
+test('Parquet metrics: files were written: files, bytes and rows are counted, without a failure', async () => {
   const text = await (await fetch(`${system().httpUrl}/metrics`)).text();
   const metric = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   expect(metric('iot_parquet_files_total')).toBeGreaterThan(0);

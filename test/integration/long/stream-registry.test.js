@@ -48,7 +48,7 @@ function stream(prefix, ...args) {
   return startCommand('api/commands/stream.js', settings, args).ended;
 }
 
-test('Schema registry: unreachable: measurements are acknowledged, no record is sent, and init names the registry', async () => {
+test('Kafka with a schema registry: registry is unreachable: measurements are acknowledged, no record is sent, and stream init fails', async () => {
   const hour = newHour();
   await send('early', samplesOf(hour, 3));
   expect(await read('batches')).toEqual([]);
@@ -58,7 +58,7 @@ test('Schema registry: unreachable: measurements are acknowledged, no record is 
   expect(output).toContain('does not answer: connect ECONNREFUSED');
 });
 
-test('Schema registry: reachable again: waiting records and watermarks are sent with the ids of its schemas', async () => {
+test('Kafka with a schema registry: registry is reachable again: waiting records and watermarks are sent with its schema ids', async () => {
   registry = await startTestRegistry({ port });
   const [record] = await until(
     async () => {

@@ -78,7 +78,7 @@ describe.each(/** @type {const} */ (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])
       return { sender, sent, ended, failures: () => failures };
     }
 
-    test('Sign-in to Kafka: right password: a record is accepted', async () => {
+    test('Kafka with TLS and SASL: right password: Kafka accepts a record', async () => {
       const admin = new Admin(options());
       await admin.createTopics({ topics: [TOPIC], partitions: 1, replicas: 1 });
       await admin.close();
@@ -88,7 +88,7 @@ describe.each(/** @type {const} */ (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])
       await sender.stop();
     });
 
-    test('Sign-in to Kafka: wrong password: nothing is sent', async () => {
+    test('Kafka with TLS and SASL: wrong password: nothing is sent', async () => {
       const { sender, sent, ended, failures } = sendWith(options({ STREAM_PASSWORD: 'wrong' }));
       await until(() => failures() > 1);
       await sender.stop();
@@ -96,7 +96,7 @@ describe.each(/** @type {const} */ (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'])
       expect(sent).toEqual([]);
     });
 
-    test('Sign-in to Kafka: wrong certificate authority: nothing is sent', async () => {
+    test('Kafka with TLS and SASL: wrong certificate authority: nothing is sent', async () => {
       const { sender, sent, ended, failures } = sendWith(options({ STREAM_TLS_CA: others.ca }));
       await until(() => failures() > 1);
       await sender.stop();

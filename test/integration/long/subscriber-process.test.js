@@ -23,7 +23,7 @@ async function settingsFor(more) {
   return settings;
 }
 
-test('Client id: a second process uses it as well: the first process ends with exit code 64', async () => {
+test('MQTT client id: a second process uses the id of the first: the first process ends with exit code 64', async () => {
   const settings = await settingsFor();
   const first = await startApi(settings);
   afterwards(() => first.kill());
@@ -46,12 +46,12 @@ async function failToStart(settings) {
   return output;
 }
 
-test('API start: the broker does not answer: exits with one clear sentence', async () => {
+test('API process start: MQTT broker does not answer: exits with one message that has ECONNREFUSED', async () => {
   const closedPort = `mqtt://localhost:${await steadyPort()}`;
   expect(await failToStart(await settingsFor({ MQTT_URL: closedPort }))).toContain('ECONNREFUSED');
 });
 
-test('API start: wrong broker password: exits with one clear sentence', async () => {
+test('API process start: MQTT password is wrong: exits with one message that names MQTT_PASSWORD', async () => {
   const brokerWithUsers = await startMosquitto({ users: { ingest: 'right' } });
   afterwards(() => brokerWithUsers.remove());
   const settings = await settingsFor({

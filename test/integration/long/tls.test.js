@@ -68,7 +68,7 @@ async function peerCert(port, options) {
   }
 }
 
-test('TLS: clients of HTTP and MQTT connect: versions 1.2 and 1.3 are served, with a certificate that clients verify', async () => {
+test('TLS for HTTP and MQTT: versions 1.2 and 1.3 are served, 1.1 is refused, and clients verify the certificate', async () => {
   expect(await ask('/readyz')).toMatchObject({ status: 200 });
   for (const port of [ports.http, ports.mqtt]) {
     for (const version of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
@@ -80,7 +80,7 @@ test('TLS: clients of HTTP and MQTT connect: versions 1.2 and 1.3 are served, wi
   }
 });
 
-test('TLS: a client without TLS: gets no answer', async () => {
+test('TLS for HTTP and MQTT: a client connects without TLS: it gets no answer', async () => {
   for (const port of [ports.http, ports.mqtt]) {
     const socket = connectTcp(port, '127.0.0.1');
     let answer = '';
@@ -102,7 +102,7 @@ async function sendToHttp(text) {
   return answer;
 }
 
-test('TLS: refused requests: the answer names https, and has Strict-Transport-Security', async () => {
+test('TLS for HTTP: refused requests: the answer advises https, and has Strict-Transport-Security', async () => {
   const otherHost = await sendToHttp('GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
   expect(otherHost).toMatch(/^HTTP\/1\.1 421 [\s\S]*Use https:\/\/localhost or https:\/\/127\.0\.0\.1\./);
   const nonsense = await sendToHttp('nonsense\r\n\r\n');
@@ -111,7 +111,7 @@ test('TLS: refused requests: the answer names https, and has Strict-Transport-Se
     expect(answer).toMatch(/\r\nstrict-transport-security: max-age=\d+/i);
 });
 
-test('TLS: measurement over MQTT: stored when it is acknowledged', async () => {
+test('TLS for MQTT: measurement is published: stored when it is acknowledged', async () => {
   const client = await mqtt.connectAsync(`mqtts://127.0.0.1:${ports.mqtt}`, { ca: own.authority });
   afterwards(() => client.endAsync(true));
   const payload = JSON.stringify({ sensor_id: 'torque', ts: Date.now(), value: 4.2 });
@@ -120,7 +120,7 @@ test('TLS: measurement over MQTT: stored when it is acknowledged', async () => {
   expect(JSON.parse(text).items).toMatchObject([{ name: 'torque', value: 4.2 }]);
 });
 
-test('Simulator with TLS: verifies the certificate of the broker, and names a missing authority', async () => {
+test('Simulator with TLS: verifies the certificate of the broker, and reports an unknown authority', async () => {
   const args = ['--broker', `mqtts://127.0.0.1:${ports.mqtt}`, '--devices', '2', '--interval', '100ms'];
   const verified = startSimulator([...args, '--batch', '200ms', '--duration', '2s'], { MQTT_TLS_CA: own.ca });
   const { code, summary } = await verified.ended;
@@ -134,7 +134,7 @@ test('Simulator with TLS: verifies the certificate of the broker, and names a mi
   );
 });
 
-test('TLS: certificate file changes: it is used without a restart, unless the certificate does not fit its key', async () => {
+test('TLS for HTTP and MQTT: certificate file changes: served without a restart, unless the certificate does not fit its key', async () => {
   const fingerprint = () => new X509Certificate(readFileSync(own.cert)).fingerprint256;
   const isServed = async (/** @type {string} */ wanted) =>
     (await peerCert(ports.http))?.fingerprint256 === wanted &&
@@ -160,7 +160,7 @@ test('TLS: certificate file changes: it is used without a restart, unless the ce
   await until(async () => (await metric(refused)) === 0, { what: 'the end of the refusal' });
 });
 
-test('TLS: a client never completes the handshake: the server stops nevertheless', async () => {
+test('TLS for HTTP: a client never completes the handshake: the process stops nevertheless', async () => {
   const other = await startTestSystem({ settings: { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: own.key } });
   const socket = connectTcp(Number(new URL(other.httpUrl).port), '127.0.0.1');
   socket.on('error', () => {});
@@ -170,7 +170,7 @@ test('TLS: a client never completes the handshake: the server stops nevertheless
   await closed;
 });
 
-test('TLS: key and certificate are no pair: the start fails with a clear error', async () => {
+test('TLS for HTTP: key and certificate do not fit: the start fails with bad_settings, and the message has both files', async () => {
   const other = await certificates.make('other', { renew: true });
   const settings = { HTTP_TLS_CERT: own.cert, HTTP_TLS_KEY: other.key };
   await expect(startTestSystem({ settings })).rejects.toMatchObject({

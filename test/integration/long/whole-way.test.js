@@ -45,7 +45,7 @@ async function replay(device, speed) {
 test.each([
   { device: 'seattle', speed: 60 },
   { device: 'seattle-as-recorded', speed: 1 },
-])('Replay of a file at speed $speed: every value is stored once', async ({ device, speed }) => {
+])('Simulator replays a CSV file at speed $speed: every value is stored once', async ({ device, speed }) => {
   const timeline = await replay(device, speed);
   for (const [name, series] of Object.entries(readWeather())) {
     const expected = series.map(({ ts, value }) => ({ ts: new Date(timeline(ts)).toISOString(), value }));

@@ -24,7 +24,7 @@ async function startSystem(settings) {
 /** @param {Array<{ name: string }>} metrics */
 const byName = (metrics) => metrics.sort((a, b) => (a.name < b.name ? -1 : 1));
 
-test('docs/reference/metrics.md: every metric of a process: the page has its type, help and labels', async () => {
+test('Metrics in docs/reference/metrics.md: the process exposes each of them with type, help and labels', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const embedded = await startSystem();
@@ -57,7 +57,7 @@ test('docs/reference/metrics.md: every metric of a process: the page has its typ
   }
 });
 
-test('Metrics counter: before the first event: its value is 0, so that Prometheus sees the increase', async () => {
+test('Metrics counter: no event has happened yet: its value is 0, so that Prometheus sees the first increase', async () => {
   const { scrape } = await startSystem();
   const counted = (await scrape()).split('\n');
   for (const series of [
@@ -98,7 +98,7 @@ test('Metrics gauges: one message is stored: the gauges have current values', as
   expect(await scrape()).toContain('\niot_ingest_dead_letters_total{code="bad_id"} 0\n');
 });
 
-test('Metrics gauges: database is unavailable: they show standstill and a node down until it is back', async () => {
+test('Metrics gauges: database is unavailable: they show the standstill and the node as down until it is back', async () => {
   const gate = await startGate(`cql://${sharedContactPoint()}`);
   afterwards(() => gate.stop());
   const { system } = await startSystem({ CQL_CONTACT_POINTS: new URL(gate.url).host });
@@ -126,7 +126,7 @@ test('Metrics gauges: database is unavailable: they show standstill and a node d
   await until(async () => (await read('iot_db_nodes{state="up"}')) === 1);
 });
 
-test('Query rules: one request breaks several rules: each rule is reported', async () => {
+test('Query rules: one database request breaks several rules: each rule is reported', async () => {
   const { system } = await startSystem();
   /** @type {string[]} */
   const wrong = [];
@@ -151,7 +151,7 @@ test('Query rules: one request breaks several rules: each rule is reported', asy
   expect(wrong).toEqual([]);
 });
 
-test('Metrics: external broker: share group members and dropped messages are counted', async () => {
+test('Metrics: external MQTT broker: share group members and messages dropped by the broker are counted', async () => {
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());
   const { system, scrape } = await startSystem({ MQTT_URL: mosquitto.url });
@@ -168,7 +168,7 @@ test('Metrics: external broker: share group members and dropped messages are cou
   await until(async () => (await read('iot_share_group_members{state="online"}')) === 1);
 });
 
-test('Metrics: process with an embedded broker: not counted as a member of the share group', async () => {
+test('Metrics: process with an embedded broker: not counted as an MQTT share group member', async () => {
   const { system: embedded } = await startSystem();
   const mosquitto = await startMosquitto();
   afterwards(() => mosquitto.remove());

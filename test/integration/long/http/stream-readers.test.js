@@ -135,13 +135,13 @@ const connections = async () =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
 
-test('Stream: no value changes: the reader gets comments', async () => {
+test('Event stream: no value changes: the reader gets comments to keep the connection', async () => {
   await serve();
   const reader = await open();
   await until(() => reader.comments() >= 3);
 });
 
-test('Stream: one reader does not read: the server drops it, and other readers continue', async () => {
+test('Event stream: one reader does not read: the server closes its connection, and other readers continue', async () => {
   // This period is long enough for a reader on a busy machine, which shares its thread with the publisher.
   await serve({ periods: { heartbeat: 2000 } });
   const reader = await open();
@@ -167,7 +167,7 @@ test('Stream: one reader does not read: the server drops it, and other readers c
   idle.destroy();
 });
 
-test('Stream: reader was slow: it gets the newest of all missed values', async () => {
+test('Event stream: reader was slow: it gets the newest value of each sensor, without the values in between', async () => {
   await serve({ periods: { heartbeat: 60_000 } });
   const slow = await open();
   const witness = await open();
@@ -187,7 +187,7 @@ test('Stream: reader was slow: it gets the newest of all missed values', async (
   expect(values(slow).length).toBeLessThan(rounds * SENSORS);
 });
 
-test('Stream: reader reconnects: it continues without a gap or a repetition', async () => {
+test('Event stream: reader reconnects with Last-Event-ID: it gets each change once, without a snapshot', async () => {
   await serve();
   const before = await open(`?device=${ID}`);
   await before.first('snapshot');
@@ -206,7 +206,7 @@ test('Stream: reader reconnects: it continues without a gap or a repetition', as
   expect(after.items('delta').map(({ name, value }) => `${name} ${value}`)).toEqual(['a 3', 'c 2', 'b 4']);
 });
 
-test('Stream: reader reconnects, nothing has changed: no value is sent again', async () => {
+test('Event stream: reader reconnects and nothing has changed: no value is sent again', async () => {
   await serve();
   const before = await open(`?device=${ID}`);
   await before.first('snapshot');
@@ -219,7 +219,7 @@ test('Stream: reader reconnects, nothing has changed: no value is sent again', a
   expect([again.items('snapshot'), values(again)]).toEqual([[], [2]]);
 });
 
-test('Stream: connection broke within an event of several parts: the event is sent again', async () => {
+test('Event stream: connection broke within an event of several parts: the whole event is sent again', async () => {
   await serve();
   const reader = await open(`?device=${ID}`);
   const { id } = await reader.first('snapshot');
@@ -236,7 +236,7 @@ test('Stream: connection broke within an event of several parts: the event is se
   expect(again.items('snapshot')).toEqual([]);
 });
 
-test('Stream: Last-Event-ID of another subscription or an ended channel: the reader gets a snapshot', async () => {
+test('Event stream: Last-Event-ID of another subscription or an ended one: the reader gets a snapshot', async () => {
   await serve({ periods: { rest: 20 } });
   const other = await open('?device=other');
   const reader = await open(`?device=${ID}`);
@@ -249,7 +249,7 @@ test('Stream: Last-Event-ID of another subscription or an ended channel: the rea
   await late.first('snapshot');
 });
 
-test('Stream: last reader disconnects: its channel is released', async () => {
+test('Event stream: last reader disconnects: the process stops listening to changes', async () => {
   await serve({ periods: { rest: 20 } });
   const readers = await Promise.all(Array.from({ length: 20 }, () => open()));
   await Promise.all(readers.map((reader) => reader.first('snapshot')));
@@ -259,7 +259,7 @@ test('Stream: last reader disconnects: its channel is released', async () => {
   expect(missed.size).toBe(0);
 });
 
-test('Stream: process stops: every stream ends, also during its snapshot', async () => {
+test('Event stream: process stops: every stream ends, also one that waits for its snapshot', async () => {
   await serve();
   const ready = await open();
   await ready.first('snapshot');
@@ -273,20 +273,23 @@ test.each([
   ['the whole fleet', ''],
   ['a device', '?device=healed'],
   ['a sensor', '?sensor=healed/s'],
-])('Stream resync: %s: a lost change is found and sent once', async (_, query) => {
-  await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
-  await serve({ resync: 40 });
-  const reader = await open(query);
-  await reader.first('snapshot');
-  const { value: before } = (await system.get('/latest?device=healed')).items[0];
-  await device.measure('healed', [{ sensor_id: 's', ts: BASE + before + 1, value: before + 1 }]);
-  await until(() => values(reader).includes(before + 1));
-  const count = reader.events.length;
-  await until(() => reader.events.length > count + 10);
-  expect(values(reader)).toEqual([before + 1]);
-});
+])(
+  'Event stream of %s: a live message was lost: the next check of the database sends the value once',
+  async (_, query) => {
+    await device.measure('healed', [{ sensor_id: 's', ts: BASE, value: 0 }]);
+    await serve({ resync: 40 });
+    const reader = await open(query);
+    await reader.first('snapshot');
+    const { value: before } = (await system.get('/latest?device=healed')).items[0];
+    await device.measure('healed', [{ sensor_id: 's', ts: BASE + before + 1, value: before + 1 }]);
+    await until(() => values(reader).includes(before + 1));
+    const count = reader.events.length;
+    await until(() => reader.events.length > count + 10);
+    expect(values(reader)).toEqual([before + 1]);
+  },
+);
 
-test('Stream resync: birth changes a sensor: the change is sent', async () => {
+test('Event stream: birth renames a sensor and adds one: the next check of the database sends both', async () => {
   await device.measure('named', [{ sensor_id: 's', ts: BASE, value: 0 }]);
   await serve({ resync: 40 });
   const reader = await open('?device=named');
@@ -298,7 +301,7 @@ test('Stream resync: birth changes a sensor: the change is sent', async () => {
   await until(() => reader.state().size === 2 && reader.items('delta').some(({ name }) => name === 'Pulse'));
 });
 
-test('Stream resync: live changes may be lost: the database is read at once', async () => {
+test('Event stream: live messages may be lost: the database is read at once', async () => {
   await serve({ resync: 3_600_000 });
   const reader = await open('?device=missed');
   await reader.first('snapshot');
@@ -307,7 +310,7 @@ test('Stream resync: live changes may be lost: the database is read at once', as
   await until(() => values(reader).includes(5));
 });
 
-test('Stream resync: published value was never committed: the reader gets the stored value', async () => {
+test('Event stream: live message has a value that was never committed: the reader gets the stored value', async () => {
   await device.measure('forged', [{ sensor_id: 's', ts: BASE, value: 1 }]);
   const [known] = (await system.get('/latest?device=forged')).items;
   await serve({ resync: 40 });
@@ -319,7 +322,7 @@ test('Stream resync: published value was never committed: the reader gets the st
   expect([[1], [666, 1]]).toContainEqual(values(reader));
 });
 
-test('Stream: 20 equal subscriptions: the database is read once', async () => {
+test('Event stream: 20 clients open equal subscriptions: the database is read once', async () => {
   await serve();
   const { latestPage } = store.fleet;
   let reads = 0;
@@ -336,7 +339,7 @@ test('Stream: 20 equal subscriptions: the database is read once', async () => {
   }
 });
 
-test('Stream: limit of readers is reached: answers 429, until another reader disconnects', async () => {
+test('Event stream: limit of readers is reached: answers 429, until another reader disconnects', async () => {
   await serve({ limit: 1 });
   const reader = await open(`?device=${ID}`);
   await reader.first('snapshot');

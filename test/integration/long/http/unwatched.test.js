@@ -30,7 +30,7 @@ async function read(url, query = '') {
 const holds = ({ items }, { from, to }) =>
   items.some((/** @type {any} */ item) => Date.parse(item.from) <= from && Date.parse(item.to) >= to);
 
-test('GET /pipeline/unwatched: process is killed, and started again later: the time in between is reported', async () => {
+test('GET /pipeline/unwatched: process is killed, and started again later: the answer has the time in between', async () => {
   const settings = {
     CQL_CONTACT_POINTS: sharedContactPoint(),
     HTTP_PORT: '0',
@@ -71,7 +71,7 @@ test('GET /pipeline/unwatched: process is killed, and started again later: the t
   expectProblem(await send(second.httpUrl, `${PATH}?limit=5`), 400, 'bad_parameter');
 });
 
-test('GET /pipeline/unwatched: database, then broker, is unreachable: both times are reported', async () => {
+test('GET /pipeline/unwatched: database, then MQTT broker, is unreachable: the answer has both times', async () => {
   const database = await startGate(`cql://${sharedContactPoint()}`);
   afterwards(() => database.stop());
   const broker = await startMosquitto();
@@ -108,7 +108,7 @@ test('GET /pipeline/unwatched: database, then broker, is unreachable: both times
   await until(() => isReported(noBroker), { what: 'the outage of the broker' });
 });
 
-test('Watched time: process has the role http: it writes no row', async () => {
+test('GET /pipeline/unwatched: only a process with the role http runs: the answer is empty, since it cannot watch ingest', async () => {
   const broker = await startMosquitto();
   afterwards(() => broker.remove());
   const system = await startTestSystem({
