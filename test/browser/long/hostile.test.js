@@ -52,7 +52,7 @@ const setWrong = (wrongMs) =>
   }, wrongMs);
 
 describe('Wrong clock', () => {
-  test.each([HOUR, -HOUR])('Sensor page: browser clock is wrong by %d ms: the live chart shows a new sample, and the shown age is minutes at most', async (wrongMs) => {
+  test.each([HOUR, -HOUR])('Sensor page: browser clock is wrong by %d ms: the live chart shows a new sample, minutes old at most', async (wrongMs) => {
     await setWrong(wrongMs);
     await dashboard.visit('/devices/press-1/sensors/force?range=15m');
     const figures = dashboard.page.locator('.range-figures');
