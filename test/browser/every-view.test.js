@@ -28,7 +28,7 @@ const VIEWS = [
   ['import', '/import'],
   ['credentials', '/credentials'],
   ['a device that does not exist', '/devices/nobody'],
-  ['an address of nothing', '/nowhere'],
+  ['an unknown address', '/nowhere'],
 ];
 
 /** Opens a view, and waits for the answers to all its requests. @param {string} path */
@@ -41,7 +41,7 @@ async function openView(path) {
 }
 
 describe.each(VIEWS)('View: %s', (_, path) => {
-  test('Dashboard view: opened: all requests go to its own host, and none violates the content security policy', async () => {
+  test('Dashboard view: opened: all requests go to the host of the dashboard, and none violates the content security policy', async () => {
     /** @type {Set<string>} */
     const origins = new Set();
     dashboard.page.on('request', (request) => origins.add(new URL(request.url()).origin));
@@ -77,7 +77,7 @@ const FIRST_VIEW = { files: 8, kilobytes: 120 };
 /** A reload may fetch the HTML page and one more file. Everything else comes from the cache. */
 const RELOAD_FILES = 2;
 
-test('Dashboard: first view opens, then reloads: at most 8 files and 120 kB, and no asset is fetched twice', async () => {
+test('Dashboard: fleet page is opened, then reloaded: at most 8 files and 120 kB are fetched, and no asset twice', async () => {
   const { page } = dashboard;
   /** @type {Array<Promise<{ path: string, bytes: number } | null>>} */
   const measured = [];
@@ -122,7 +122,7 @@ test('Dashboard: first view opens, then reloads: at most 8 files and 120 kB, and
   expect(fetched.length).toBeLessThanOrEqual(RELOAD_FILES);
 });
 
-test('Dashboard: fleet is the first view: its values are requested while the module of the view still loads', async () => {
+test('Dashboard: fleet page is opened: the event stream is requested while the JavaScript module of the page still loads', async () => {
   const { page } = dashboard;
   const asked = page.waitForRequest((request) => new URL(request.url()).pathname === '/api/v1/stream');
   let held = 0;
@@ -190,12 +190,12 @@ async function tabTo(isReached) {
 
 /** `answer`: response to `/healthz`. @type {Array<[name: string, answer: (route: Route) => Promise<void>, title: string]>} */
 const REASONS = [
-  ['the API is away', (route) => route.abort(), 'The API cannot be reached'],
-  ['a proxy answers for it', (route) => route.fulfill({ status: 502 }), 'The API cannot be reached'],
-  ['another version', (route) => route.continue(), 'A file of this view cannot be loaded'],
+  ['API unreachable', (route) => route.abort(), 'The API cannot be reached'],
+  ['proxy answers 502', (route) => route.fulfill({ status: 502 }), 'The API cannot be reached'],
+  ['API reachable', (route) => route.continue(), 'A file of this view cannot be loaded'],
 ];
 
-test.each(REASONS)('Dashboard view: its module fails, %s: cause, then retry', async (_, answer, title) => {
+test.each(REASONS)('Dashboard view: its JavaScript module cannot be loaded, %s: the cause is shown, and Try again loads the view', async (_, answer, title) => {
   const { page } = dashboard;
   const paths = ['**/assets/pipeline-*.js', '**/healthz'];
   await page.route('**/assets/pipeline-*.js', (route) => route.abort());
@@ -210,7 +210,7 @@ test.each(REASONS)('Dashboard view: its module fails, %s: cause, then retry', as
   await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
 });
 
-test('Dashboard view: its module loads slowly: a note is shown first, then the view', async () => {
+test('Dashboard view: its JavaScript module loads slowly: the note Loading this view is shown first, then the view', async () => {
   const { page } = dashboard;
   /** @type {() => void} */
   let goOn = () => {};

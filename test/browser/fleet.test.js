@@ -21,7 +21,7 @@ const shown = () =>
     .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
 
 describe('Fleet', () => {
-  test('Fleet view: opened: it shows the figures of the pipeline and the latest values', async () => {
+  test('Fleet view: opened: the figures of the pipeline and the latest value of each sensor are shown', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
     await dashboard.page
@@ -37,7 +37,7 @@ describe('Fleet', () => {
       .waitFor();
   });
 
-  test('Fleet view: a device publishes a value over MQTT: its row changes without a reload', async () => {
+  test('Fleet view: a sensor sends a value over MQTT: the row of the sensor shows that value without a reload', async () => {
     await dashboard.visit('/?name=belly');
     await dashboard.untilRows(DEVICES.length);
     await dashboard.publish('collar-2', { sensor_id: 'belly', ts: Date.now() + 1000, value: 123 });
@@ -69,7 +69,7 @@ describe('Fleet', () => {
     await dashboard.untilRows(PAGE_ROWS);
   });
 
-  test('Fleet view: next page: it shows the remaining rows in table order, back and reload work', async () => {
+  test('Fleet view: next page of the sensor list: the remaining rows are shown in order, also after a reload or Back', async () => {
     const rest = DEVICES.length * SENSORS.length - PAGE_ROWS;
     await dashboard.visit('/');
     await dashboard.untilRows(PAGE_ROWS);
@@ -94,7 +94,7 @@ describe('Fleet', () => {
     await dashboard.untilRows(rest);
   });
 
-  test('Fleet view: a click on the sorted column head: the order reverses, and the address keeps it', async () => {
+  test('Fleet view: a click on the head of the sorted column: the order of the rows reverses, also after a reload', async () => {
     await dashboard.visit('/?type=temperature&name=ear');
     await dashboard.untilRows(DEVICES.length);
     const heads = dashboard.page.locator('table.sensors thead');
@@ -111,7 +111,7 @@ describe('Fleet', () => {
     await until(isReversed, { what: 'the same order after a reload' });
   });
 
-  test('Fleet view: the user scrolls to the list: each row draws its recent values', async () => {
+  test('Fleet view: the user scrolls to the sensor list: each row shows a sparkline of recent values', async () => {
     await dashboard.visit('/?name=ear');
     await dashboard.untilRows(DEVICES.length);
     await dashboard.rows().last().scrollIntoViewIfNeeded();
@@ -120,7 +120,7 @@ describe('Fleet', () => {
     });
   });
 
-  test('Fleet view: a new sensor sends a value: it appears without a reload', async () => {
+  test('Fleet view: a new sensor sends its first value: the sensor appears in the list without a reload', async () => {
     await dashboard.visit('/?name=zq');
     await dashboard.page.getByRole('heading', { name: 'No sensor matches' }).waitFor();
     await dashboard.publish('collar-9', { sensor_id: 'zq-new', ts: Date.now(), value: 7 });
@@ -135,7 +135,7 @@ describe('Fleet', () => {
     );
   });
 
-  test('Fleet view: filter options: all types and sites are offered, also those on other pages', async () => {
+  test('Fleet view: filters for type and site: all types and sites of the fleet are offered, also those on other pages', async () => {
     const offered = (/** @type {string} */ label) =>
       dashboard.page
         .getByLabel(label, { exact: true })

@@ -13,7 +13,7 @@ const rowOf = (device, sensor) => dashboard.rows().filter({ hasText: device }).f
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
 describe('Sensor', () => {
-  test('Sensor page: opened from its row by keyboard: it shows chart, statistics and table', async () => {
+  test('Sensor page: opened from the sensor list by keyboard: chart, statistics and sample table are shown', async () => {
     await dashboard.visit('/?name=ear');
     await dashboard.untilRows(DEVICES.length);
     await rowOf('collar-1', 'ear').locator('a.row-link').press('Enter');
@@ -30,7 +30,7 @@ describe('Sensor', () => {
     });
   });
 
-  test('Sensor page: a new sample arrives: value and table show it, and the address keeps a chosen range', async () => {
+  test('Sensor page: a new sample arrives: newest value and sample table show that sample; the address keeps a chosen range', async () => {
     await dashboard.publish('collar-4', { sensor_id: 'tail', ts: Date.now(), value: 74 });
     await dashboard.visit('/devices/collar-4/sensors/tail?range=1m');
     const newest = dashboard.page.locator('table.samples tbody tr').first();
@@ -47,7 +47,7 @@ describe('Sensor', () => {
     );
   });
 
-  test('Sensor page: screen of 2560 px: the chart is taller, and the table stands next to it', async () => {
+  test('Sensor page: screen 2560 pixels wide: the chart is taller, and the sample table stands next to the chart', async () => {
     const heightOf = async () =>
       Number((await dashboard.page.locator('.chart').first().boundingBox())?.height);
     await dashboard.visit('/devices/collar-1/sensors/ear?range=1h');
@@ -65,7 +65,7 @@ describe('Sensor', () => {
     await dashboard.lookAt('sensor-2560');
   });
 
-  test('Sensor page: unknown sensor: a message with its name and a link to its device, the connection is live', async () => {
+  test('Sensor page: unknown sensor: a message holds the sensor name and a link to the device; the connection is live', async () => {
     dashboard.expectComplaints(/status of 404/);
     await dashboard.visit('/devices/collar-4/sensors/wing');
     await dashboard.page.getByRole('alert').getByText('“wing”').waitFor();
@@ -75,7 +75,7 @@ describe('Sensor', () => {
   });
 });
 
-test('Sensor page: the user chooses UTC: times are shown in UTC', async () => {
+test('Sensor page: the user chooses UTC: the sample table shows times in UTC', async () => {
   await publishNewSamples(dashboard);
   await dashboard.open({ timezoneId: 'Asia/Kolkata' });
   await dashboard.visit('/devices/collar-1/sensors/ambient');

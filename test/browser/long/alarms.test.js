@@ -25,7 +25,7 @@ const dashboard = useDashboard({
   },
 });
 
-test('Alarm rule form: opened from a chart: a link leads back to the chart', async () => {
+test('Alarm rule form: opened from the chart of a sensor: a link leads back to that chart', async () => {
   const { page } = dashboard;
   await dashboard.visit('/devices/freezer/sensors/temperature');
   await page.getByRole('form', { name: 'Thresholds' }).getByRole('link', { name: 'Set an alarm' }).click();
@@ -37,7 +37,7 @@ test('Alarm rule form: opened from a chart: a link leads back to the chart', asy
 
 const rows = () => dashboard.page.locator('.alarm-table tbody tr');
 
-test('Alarms page: user creates a rule from a chart: backtest, alarm, acknowledgement and clearing work', async () => {
+test('Alarm rule: created from a sensor chart: the backtest counts past alarms; an alarm opens, is acknowledged, and clears', async () => {
   const { page } = dashboard;
   await dashboard.visit('/devices/freezer/sensors/temperature');
   await page.getByRole('link', { name: 'Set an alarm' }).click();
@@ -142,7 +142,7 @@ test('Alarms page: the user chose °F: limits and peaks are shown in °F, and th
   await rows().filter({ hasText: 'Too warm in Fahrenheit' }).filter({ hasText: '23 °F' }).waitFor();
 });
 
-test('Alarm rule form: the user types another sensor: the rule can be saved once the unit of that sensor is known', async () => {
+test('Alarm rule form: the user types another sensor: Save is disabled until the unit of that sensor is known', async () => {
   const { page } = dashboard;
   // Until both fields are filled in, they name no existing sensor.
   dashboard.expectComplaints(/status of 404/);
@@ -174,7 +174,7 @@ test('Alarm rule form: the user types another sensor: the rule can be saved once
   await until(() => save.isEnabled(), { what: 'a rule that can be saved' });
 });
 
-test('Alarms page: a new alarm arrives: keys still act on the focused row', async () => {
+test('Alarms page: a new alarm arrives: the focused row keeps the focus, and the key A acknowledges its alarm', async () => {
   const { page } = dashboard;
   const rule = {
     name: 'Cellar too warm',
@@ -236,7 +236,7 @@ test('Alarm rule form: double click on Save: one rule is created', async () => {
   expect(saves).toBe(1);
 });
 
-test('Sensor page: more alarms exist than it reads: it names the time before which alarms are not drawn', async () => {
+test('Sensor page: more alarms exist than the page reads: a note names the time before which alarms are not drawn', async () => {
   const { page, system } = dashboard;
   const { device_id, sensors } = await system.get('/devices/freezer');
   const alarm = {
@@ -260,7 +260,7 @@ test('Sensor page: more alarms exist than it reads: it names the time before whi
   await page.getByText(/^Alarms that began before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d are not drawn\.$/).waitFor();
 });
 
-test('Device pages: more alarms are open than they read: a note replaces the claim that a device has none', async () => {
+test('Device page and device list: more alarms are open than the pages read: a note shows that more than 1,000 are open', async () => {
   const { page } = dashboard;
   await page.route(/\/api\/v1\/alarms\?.*state=open/, (route) =>
     route.fulfill({ json: { items: [], next: 'older' } }),
@@ -297,7 +297,7 @@ test('Alarm rule form: the backtest of a new limit fails: the figures of the ear
   expect(await figures.count()).toBe(0);
 });
 
-test('Alarm rule form: Enter on a suggested limit: its button keeps the focus, and ignores Enter until the answer', async () => {
+test('Alarm rule form: Enter on a suggested limit: the button keeps the focus, and ignores Enter until the backtest ends', async () => {
   const { page } = dashboard;
   const from = new Date(Date.now() - 60 * MINUTE_MS).toISOString();
   const to = new Date().toISOString();
@@ -334,7 +334,7 @@ test('Alarm rule form: Enter on a suggested limit: its button keeps the focus, a
   expect(await form.getByLabel('Limit').inputValue()).toBe('-14');
 });
 
-test('Alarms page: arrow keys in the theme choice of the header: they choose a theme, and the focus stays there', async () => {
+test('Alarms page: arrow key in the theme choice of the header: the next theme applies, and the choice keeps the focus', async () => {
   const { page } = dashboard;
   await dashboard.visit('/alarms?state=all');
   await rows().first().waitFor();
@@ -345,7 +345,7 @@ test('Alarms page: arrow keys in the theme choice of the header: they choose a t
   expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light');
 });
 
-test('Alarms page: the browser cannot show notifications: the check box stays empty, and a text names the reason', async () => {
+test('Alarms page: the browser cannot show notifications: the check box Notifications stays empty, and a text names the reason', async () => {
   const { page } = dashboard;
   // Browsers on Android throw this error.
   await page.addInitScript(() => {
@@ -366,7 +366,7 @@ test('Alarms page: the browser cannot show notifications: the check box stays em
   await dashboard.lookAt('alarms-no-notifications');
 });
 
-test('Alarms page: the browser denies access to storage: the page works, and a choice lasts until it is closed', async () => {
+test('Alarms page: the browser denies access to storage: the check box Sound stays checked until the page is closed', async () => {
   const { page } = dashboard;
   await page.addInitScript(() => {
     const forbidden = {

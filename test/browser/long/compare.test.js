@@ -25,7 +25,7 @@ async function compareTwo() {
 }
 
 describe('Compare', () => {
-  test('Comparison page: two sensors of two devices: one chart and their figures, the address holds their names', async () => {
+  test('Comparison page: sensors of two devices: one chart, figures of each sensor, and an address with device and sensor names', async () => {
     await compareTwo();
     expect(new URL(dashboard.page.url()).search).toBe('?s=collar-1/ear&s=collar-3/ear');
     await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
@@ -34,7 +34,7 @@ describe('Compare', () => {
     await dashboard.lookAt('compare');
   });
 
-  test('Comparison page: options stacked, own axes and last week: applied, and the address keeps them', async () => {
+  test('Comparison page: options Stacked, Own axes and With last week: a chart for each sensor; the address holds all options', async () => {
     await compareTwo();
     await dashboard.page.getByText('Stacked', { exact: true }).click();
     await until(async () => (await charts().count()) === 2, { what: 'two charts' });
@@ -46,7 +46,7 @@ describe('Compare', () => {
     await dashboard.lookAt('compare-stacked');
   });
 
-  test('Comparison page: arrow key in the chart: the cursor moves, and its values are announced', async () => {
+  test('Comparison page: arrow key in the chart: screen readers announce the value of each sensor at the cursor', async () => {
     await compareTwo();
     // Each of the two sensors shows its newest value and three statistics.
     const figures = async () => (await legend().textContent())?.match(/°C/g)?.length;
@@ -56,7 +56,7 @@ describe('Compare', () => {
     await dashboard.page.getByText(/ear of collar-1 .*ear of collar-3/).waitFor({ state: 'attached' });
   });
 
-  test('Comparison page: a sensor is hidden: its chart disappears, its row stays', async () => {
+  test('Comparison page: one of two sensors is hidden: its chart disappears, also after a reload; its table row stays', async () => {
     await compareTwo();
     await until(async () => (await dashboard.paintedColors('.compare-chart canvas')) > 3, { what: 'lines' });
     await dashboard.page.getByText('Stacked', { exact: true }).click();
@@ -72,7 +72,7 @@ describe('Compare', () => {
     await until(async () => (await charts().count()) === 2, { what: 'both charts again' });
   });
 
-  test('Comparison page: one sensor has states: a strip with state names is shown next to the chart', async () => {
+  test('Comparison page: a sensor with the states open and closed: drawn as a strip with state names, aligned with the chart', async () => {
     await dashboard.announce('gate', {
       sensors: [{ sensor_id: 'open', name: 'open', type: 'boolean', interval_ms: 1000 }],
     });
@@ -102,7 +102,7 @@ describe('Compare', () => {
     await dashboard.lookAt('compare-states');
   });
 
-  test('Comparison page: newest value is three days old: shown with its age and marked as old', async () => {
+  test('Comparison page: newest value of a sensor is three days old: the row shows that age, and marks the value as old', async () => {
     await dashboard.announce('probe', { sensors: [{ sensor_id: 'level', name: 'level', unit: 'm' }] });
     await dashboard.publish('probe', { sensor_id: 'level', ts: Date.now() - 3 * DAY_MS, value: 4 });
     await dashboard.visit('/compare?s=probe/level');
@@ -112,7 +112,7 @@ describe('Compare', () => {
     await row.locator('.age[data-stale="true"]').filter({ hasText: '3 d' }).waitFor();
   });
 
-  test('Comparison page: sensors are not read yet: a note stands in place of the chart', async () => {
+  test('Comparison page: the API has not answered yet: the note Reading the sensors stands in place of the chart', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -130,7 +130,7 @@ describe('Compare', () => {
     await until(async () => (await legend().locator('tbody tr').count()) === 2, { what: 'two sensors' });
   });
 
-  test('Comparison page: one of two sensors cannot be read: its problem stays visible while the other is shown', async () => {
+  test('Comparison page: the API refuses one of two sensors: a problem stays visible while the other sensor is shown', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
@@ -152,7 +152,7 @@ describe('Compare', () => {
     expect(await dashboard.page.getByText('Reading samples…').count()).toBe(0);
   });
 
-  test('Comparison page: the week before cannot be read: the button “Try again” reads it', async () => {
+  test('Comparison page: the API refuses samples of the week before: the button Try again requests these samples again', async () => {
     dashboard.expectComplaints(/status of 400/);
     const problem = { title: 'Bad Request', status: 400, code: 'bad_range', detail: 'No such range.' };
     const body = JSON.stringify({ type: 'about:blank', ...problem });
@@ -173,7 +173,7 @@ describe('Compare', () => {
     await dashboard.page.getByText('No samples in this range.').waitFor();
   });
 
-  test('Comparison page: a range without samples: a note first shows that it is read, then that it has none', async () => {
+  test('Comparison page: range without samples: first the note Reading samples, then the note No samples in this range', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -195,7 +195,7 @@ describe('Compare', () => {
     expect(await chart.locator('.chart-over').count()).toBe(0);
   });
 
-  test('Comparison page: range of a year: the request asks for days of the time zone of the browser', async () => {
+  test('Comparison page: range of a year: the request to the API holds the UTC offset of the browser', async () => {
     await dashboard.open({ timezoneId: 'Asia/Tokyo' });
     const inTokyo = dashboard.page.waitForRequest(/\/series\?.*utc_offset=540/);
     await dashboard.visit('/compare?s=collar-1/ear&range=1y');
@@ -203,7 +203,7 @@ describe('Compare', () => {
     await until(async () => (await legend().locator('tbody tr').count()) === 1, { what: 'the sensor' });
   });
 
-  test('Comparison page: a sensor is removed: it leaves the comparison', async () => {
+  test('Comparison page: two sensors are removed in turn: first one row remains, then the note Nothing is compared yet', async () => {
     await compareTwo();
     await dashboard.page.getByRole('button', { name: 'Remove ear of collar-1' }).click();
     await until(async () => (await legend().locator('tbody tr').count()) === 1, { what: 'one sensor' });
@@ -213,7 +213,7 @@ describe('Compare', () => {
 });
 
 describe('Annotations', () => {
-  test('Annotations: the user adds one: a mark and a row are shown, keyboard focus reaches the mark, removal works', async () => {
+  test('Annotation of a sensor: added: shown as a focusable mark on the chart and as a row; removed: both disappear', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();
     await dashboard.page.getByLabel('Text', { exact: true }).fill('Battery replaced');
@@ -231,7 +231,7 @@ describe('Annotations', () => {
     await mark.waitFor({ state: 'detached' });
   });
 
-  test('Annotations: another range cannot be read: the page does not claim that the range has none', async () => {
+  test('Annotation list: the request for another range fails: the problem replaces the note None in this range', async () => {
     dashboard.expectComplaints(/ERR_FAILED/);
     await dashboard.visit('/devices/collar-3/sensors/ear');
     const panel = dashboard.page.getByLabel('Annotations', { exact: true });
@@ -242,7 +242,7 @@ describe('Annotations', () => {
     expect(await panel.getByText('None in this range.').count()).toBe(0);
   });
 
-  test('Annotations: more exist than the page reads: it names the time before which some are missing', async () => {
+  test('Annotation list: more annotations exist than the page reads: a note names the time before which some are missing', async () => {
     const ts = new Date(Date.now() - 60_000).toISOString();
     const note = { id: '3f2a1c00-c6a1-41f0-8000-0123456789ab', ts, device_id: null, text: 'Cleaned' };
     await dashboard.page.route('**/annotations?**', (route) => {
@@ -256,7 +256,7 @@ describe('Annotations', () => {
     await dashboard.page.locator('.compare').getByText(text).waitFor();
   });
 
-  test('Annotations: one is stored for the whole installation: the page of every device shows it', async () => {
+  test('Annotation for the whole installation: stored on the page of one device: shown on the page of another device', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Annotate…' }).click();
     await dashboard.page.getByLabel('Text', { exact: true }).fill('Storm');
@@ -269,7 +269,7 @@ describe('Annotations', () => {
 });
 
 describe('Downloads', () => {
-  test('Downloads: sensor page: the visible points are saved as CSV, the chart as PNG', async () => {
+  test('Sensor page: buttons CSV and PNG: the visible points are saved as a CSV file, the chart as a PNG file', async () => {
     await publishNewSamples(dashboard);
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.locator('figure.chart-frame[aria-busy="false"]').waitFor();
@@ -289,7 +289,7 @@ describe('Downloads', () => {
     expect((await readFile(await png.path())).subarray(1, 4).toString()).toBe('PNG');
   });
 
-  test('Downloads: device page: the points of its charts are saved as CSV', async () => {
+  test('Device page: button CSV: the points of the charts are saved as a CSV file', async () => {
     await publishNewSamples(dashboard);
     await dashboard.visit('/devices/collar-1');
     await until(async () => (await dashboard.paintedColors('.signal-chart canvas')) > 3, { what: 'a line' });
@@ -302,7 +302,7 @@ describe('Downloads', () => {
   });
 });
 
-test('Changes view: sensors without history, and a device that came online: a note and a table row show both', async () => {
+test('Changes page: no sensor has history, and a device came online: a note, and a table row for the device', async () => {
   const status = JSON.stringify({ state: 'online', session: Date.now() });
   await dashboard.client.publishAsync('iot/v1/collar-4/status', status, { qos: 1 });
   await dashboard.visit('/');

@@ -44,7 +44,7 @@ beforeEach(() =>
 );
 
 test.each(/** @type {const} */ (['refuse', 'silence']))(
-  'Dashboard connection: lost (%s): the status is shown, the page reconnects, and no value is missing',
+  'Dashboard: connection to the API is lost (proxy set to %s): Reconnecting is shown, then every missed value',
   async (cut) => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());
@@ -63,7 +63,7 @@ test.each(/** @type {const} */ (['refuse', 'silence']))(
   },
 );
 
-test('Dashboard connection: the API restarts: shown values stay, then updates continue', async () => {
+test('Dashboard: the API restarts: shown values stay, and values stored during the restart appear without a reload', async () => {
   const settings = {
     CQL_KEYSPACE: dashboard.system.config.cql.keyspace,
     HTTP_PORT: String(await steadyPort()),
@@ -81,7 +81,7 @@ test('Dashboard connection: the API restarts: shown values stay, then updates co
   await untilAllShow(50);
 });
 
-test('Dashboard connection: the database does not answer: the problem is shown, and the view loads on recovery', async () => {
+test('Dashboard: the database does not answer: a message is shown, and the fleet page loads after recovery', async () => {
   const gate = await startGate(`tcp://${sharedContactPoint()}`);
   afterwards(() => gate.stop());
   // The API runs in its own process, because a driver that has lost its only node keeps a process alive.

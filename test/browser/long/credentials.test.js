@@ -98,7 +98,7 @@ test('Credentials page: a credential is issued: its secret is shown once, can be
   await dashboard.lookAt('credentials');
 });
 
-test('Credentials page: the account already has a credential: the dialog shows the problem', async () => {
+test('Credentials page: credential requested for an account that has one: the dialog shows that problem', async () => {
   await open(ADMIN);
   await issue('fan');
   await closeSecret();
@@ -109,7 +109,7 @@ test('Credentials page: the account already has a credential: the dialog shows t
   await dialog('Issue a credential').waitFor({ state: 'detached' });
 });
 
-test('Credentials page: rotate and revoke: the user confirms first, then the old secret is refused', async () => {
+test('Credentials page: the user confirms to rotate or revoke a secret: the broker refuses the old secret', async () => {
   await open(ADMIN);
   const first = await issue('mixer');
   await closeSecret();
@@ -135,14 +135,14 @@ test('Credentials page: rotate and revoke: the user confirms first, then the old
   expect(await connects('mixer', second)).toBe(NOT_AUTHORIZED);
 });
 
-test('Credentials page: read-only token: the header has no link to it, and its address shows a note', async () => {
+test('Credentials page: token with the scope read: a note replaces the page, and the header has no link to it', async () => {
   await open(READER);
   await dashboard.page.getByRole('heading', { name: 'Your token does not allow this' }).waitFor();
   const views = dashboard.page.getByRole('navigation', { name: 'Views' });
   expect(await views.getByRole('link', { name: 'Credentials' }).count()).toBe(0);
 });
 
-test('Credentials page: a clock change lies between issue and change: the row names the other UTC offset', async () => {
+test('Credentials page: issued in winter, changed in summer: the row names the UTC offset that differs from the column head', async () => {
   await dashboard.open({ timezoneId: 'Europe/Berlin' });
   const [winter, summer] = ['2026-01-15T12:00:00.000Z', '2026-07-15T12:00:00.000Z'];
   const account = { device_id: '3f2a1c00-c6a1-41f0-8000-0123456789ab', account: 'mixer', devices: [] };

@@ -27,7 +27,7 @@ const rowOf = (device, code) => rows().filter({ hasText: device }).filter({ hasT
 const textOf = async (locator) => (await locator.textContent()) ?? '';
 
 describe('Dead letters', () => {
-  test('Dead letters page: counts: listed by refusal code, with meaning and advice', async () => {
+  test('Dead letters page: refused measurements: counted by refusal code, with the meaning of the code and advice', async () => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.getByText(/^[\d,]+ refusals$/).waitFor();
     const counts = dashboard.page.getByRole('table', { name: 'Refusals by code' });
@@ -46,7 +46,7 @@ describe('Dead letters', () => {
     await dashboard.page.locator('.navigation-count').waitFor();
   });
 
-  test('Dead letters page: new dead letters: the bars show them, and the keyboard alone reaches them', async () => {
+  test('Dead letters page: keyboard only: the bar of an hour shows counts by code, and Enter lists its dead letters', async () => {
     await dashboard.visit('/dead-letters');
     const plot = dashboard.page.getByRole('img', { name: /^Refusals over time/ });
     const readout = dashboard.page.locator('.bars-readout');
@@ -85,7 +85,7 @@ describe('Dead letters', () => {
     await until(async () => (await rows().count()) === expected, { what: 'the same after a reload' });
   });
 
-  test('Dead letters page: list: next and previous page and a filter by code work', async () => {
+  test('Dead letters list: Next, Previous, filter by code: another page, the first page, only dead letters of that code', async () => {
     await dashboard.visit('/dead-letters?range=14d');
     await until(async () => (await rows().count()) === 25, { what: 'a page' });
     const first = await textOf(rows().first());
@@ -99,7 +99,7 @@ describe('Dead letters', () => {
     await until(async () => (await rows().count()) === 1, { what: 'the dead letter of that code' });
   });
 
-  test('Dead letters page: row of the list: shows a payload preview and the field that breaks a rule', async () => {
+  test('Dead letters list: a refused message: its row shows a payload preview and the field that breaks a rule', async () => {
     await dashboard.visit('/dead-letters');
     const row = rowOf('furnace', 'bad_timestamp');
     await row.waitFor();
@@ -110,7 +110,7 @@ describe('Dead letters', () => {
     await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
   });
 
-  test('Dead letters page: list: filter by device and code: the address keeps both', async () => {
+  test('Dead letters list: filter by device and code: only matching dead letters are listed, also after a reload', async () => {
     await dashboard.visit('/dead-letters');
     await rows().first().waitFor();
     await dashboard.page.getByLabel('Device', { exact: true }).fill('mill');
@@ -136,7 +136,7 @@ describe('Dead letters', () => {
     await dashboard.page.getByRole('heading', { name: 'No dead letter matches' }).waitFor();
   });
 
-  test('Dead letters page: both themes and a phone screen: accessible', async () => {
+  test('Dead letters page: light theme, dark theme and phone screen: no violation of accessibility rules', async () => {
     await dashboard.visit('/dead-letters');
     await rows().first().waitFor();
     await dashboard.page.getByText('of the last 24 hours').waitFor();
@@ -168,7 +168,7 @@ test('Page header: screen 320 pixels wide: links to all views fit, and the open 
 });
 
 describe('Dead letter', () => {
-  test('Dead letter page: opened by keyboard or by its address: it marks the refused measurements', async () => {
+  test('Dead letter page: message with valid and invalid measurements: the refused measurements are marked with their codes', async () => {
     await dashboard.visit('/dead-letters');
     await rowOf('furnace', 'bad_timestamp').getByRole('link').first().press('Enter');
     await dashboard.page.getByRole('heading', { name: 'Dead letter', level: 1 }).waitFor();
@@ -187,7 +187,7 @@ describe('Dead letter', () => {
     await rows().first().waitFor();
   });
 
-  test('Dead letter page: birth message with an invalid sensor: one sensor is counted, its field is marked', async () => {
+  test('Dead letter page: birth message with one invalid sensor: one refused sensor is counted, and the invalid field is marked', async () => {
     await dashboard.announce('lathe', { sensors: [{ sensor_id: 'a' }, { sensor_id: 'b', unit: 7 }] });
     await dashboard.visit('/dead-letters?device=lathe');
     await rowOf('lathe', 'bad_id').getByRole('link').first().press('Enter');
@@ -221,7 +221,7 @@ describe('Dead letter', () => {
   test.each([
     ['unknown_format', 'Payload as bytes, in hexadecimal', '0000  00 ff 13 37 41 42'],
     ['not_numeric', '', '{"n": "t", "v": "hot"}'],
-  ])('Dead letter page: binary payload, refused as %s: shown in readable form', async (code, label, text) => {
+  ])('Dead letter page: binary payload, refused as %s: shown as hexadecimal bytes or as decoded CBOR', async (code, label, text) => {
     await dashboard.visit('/dead-letters');
     await rowOf('mill', code).getByRole('link').first().click();
     const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
@@ -229,14 +229,14 @@ describe('Dead letter', () => {
     expect(await textOf(shown)).toContain(text);
   });
 
-  test('Dead letter page: only a part of the payload was kept: a text names the part, and Replay is disabled', async () => {
+  test('Dead letter page: only a part of the payload was kept: a text names the kept size, and Replay is disabled', async () => {
     await dashboard.visit('/dead-letters');
     await rowOf('long', 'bad_id').getByRole('link').first().click();
     await dashboard.page.getByText('of its 68 KiB only the first 64 KiB were kept').waitFor();
     expect(await dashboard.page.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
   });
 
-  test('Dead letter page: the dead letter expired: a message with a link to the fleet', async () => {
+  test('Dead letter page: the dead letter does not exist or has expired: the message Not found with a link to the fleet', async () => {
     dashboard.expectComplaints(/status of 404/);
     await dashboard.visit('/dead-letters?id=3f2a1c00-c6a1-11f0-8000-0123456789ab');
     await dashboard.page.getByRole('heading', { name: 'Not found' }).waitFor();

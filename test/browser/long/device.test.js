@@ -58,7 +58,7 @@ async function connect(name) {
   return { die: () => client.endAsync(true) };
 }
 
-test('Device page: opened: it shows sensors, state and site, and updates the values', async () => {
+test('Device page: opened: sensors, state and site are shown, and a new value appears without a reload', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   await dashboard.page.getByRole('heading', { name: 'hive-3', level: 1 }).waitFor();
@@ -69,7 +69,7 @@ test('Device page: opened: it shows sensors, state and site, and updates the val
   await dashboard.rows().filter({ hasText: 'brood' }).getByText('41.25').waitFor();
 });
 
-test('Device page: opened: each sensor row draws its recent values', async () => {
+test('Device page: opened: each sensor row shows a sparkline of recent values', async () => {
   await dashboard.visit('/devices/hive-3');
   await dashboard.untilRows(SENSORS.length);
   const lines = dashboard.page.locator('table.sensors .sparkline-line');
@@ -107,7 +107,7 @@ describe('Signals', () => {
     );
   };
 
-  test('Device charts: mouse over one chart: all charts show their value at that time, a gap shows no sample', async () => {
+  test('Device charts: mouse over one chart: each chart shows its value at that time, or no sample in a gap', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     const now = await wordsOf('brood');
@@ -130,7 +130,7 @@ describe('Signals', () => {
     await words().first().getByText('Online now').waitFor();
   });
 
-  test('Device charts: no ingest process watched for a time: the text shows the state as unknown', async () => {
+  test('Device charts: cursor at a time when no ingest process ran: the device state is shown as unknown', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     const legend = dashboard.page.locator('.signal-unwatched');
@@ -161,7 +161,7 @@ describe('Signals', () => {
     await legend.waitFor({ state: 'detached' });
   });
 
-  test('Device charts: keyboard: keys move the cursor and zoom all charts, and the address keeps the range', async () => {
+  test('Device charts: keyboard only: keys move the cursor from event to event and zoom; Back restores the range', async () => {
     await dashboard.visit('/devices/hive-1?range=1h');
     await untilDrawn();
     // The arrow keys move from event to event: online 11 minutes ago, offline 14 minutes ago.
@@ -189,7 +189,7 @@ describe('Signals', () => {
       .waitFor();
   });
 
-  test('Device charts: a new sample arrives: the live charts show it', async () => {
+  test('Device charts: a new sample arrives: the live chart of the sensor shows the new value', async () => {
     await recorded.goOn(dashboard, 'hive-2');
     await dashboard.visit('/devices/hive-2?range=5m');
     await untilDrawn();
@@ -197,7 +197,7 @@ describe('Signals', () => {
     await until(async () => (await wordsOf('air')).includes('99.5'), { what: 'the value' });
   });
 
-  test('Device charts: 60 sensors: 12 are shown until the user asks for more, and charts out of sight are not read', async () => {
+  test('Device charts: 60 sensors: 12 charts until the user asks for more; charts out of sight request no data', async () => {
     const sensors = Array.from({ length: 60 }, (_, index) => ({
       sensor_id: `probe-${index}`,
       type: 'depth',
@@ -233,7 +233,7 @@ describe('Signals', () => {
   });
 });
 
-test('Device page: the device disconnects and returns: both events appear without a reload', async () => {
+test('Device page: the device disconnects and reconnects: Offline and Online are listed as events without a reload', async () => {
   await dashboard.announce('hive-9', { sensors: [{ sensor_id: 'brood' }] });
   const first = await connect('hive-9');
   await dashboard.visit('/devices/hive-9');
@@ -252,7 +252,7 @@ test('Device page: the device disconnects and returns: both events appear withou
   await second.die();
 });
 
-test('Device page: more events than a page: a button shows earlier ones, and new events join without a gap', async () => {
+test('Device page: more events than fit one page: a button shows earlier events, and new events join without a gap', async () => {
   const session = Date.now() - 3_600_000;
   await dashboard.announce('hive-8', { session, sensors: [] });
   const comeAndGo = async (/** @type {number} */ from, /** @type {number} */ to) => {
@@ -277,7 +277,7 @@ test('Device page: more events than a page: a button shows earlier ones, and new
 });
 
 describe('Retirement', () => {
-  test('Device retirement: keyboard only: each of two questions can be canceled, the name confirms', async () => {
+  test('Device retirement: keyboard only: two dialogs can be canceled, and typing the device name confirms', async () => {
     await dashboard.announce('hive 7', { site: 'Orchard', sensors: [{ sensor_id: 'brood' }] });
     await dashboard.visit('/devices/hive%207');
     const { page } = dashboard;
@@ -323,7 +323,7 @@ describe('Retirement', () => {
     await page.getByText('hive 7 is retired.').waitFor({ state: 'detached' });
   });
 
-  test('Device retirement: the API answers 503: the problem is shown, and a retry works', async () => {
+  test('Device retirement: the API answers 503: the dialog shows the problem, and a second click retires the device', async () => {
     await dashboard.announce('hive-6', { sensors: [] });
     await dashboard.visit('/devices/hive-6');
     const unavailable = {
@@ -351,7 +351,7 @@ describe('Retirement', () => {
   });
 });
 
-test('Device page: unknown device: a message with links is shown, and the page loads after its first MQTT message', async () => {
+test('Device page: unknown device: a message with links is shown until the first value of the device arrives over MQTT', async () => {
   dashboard.expectComplaints(/status of 404/);
   await dashboard.visit('/devices/hive');
   const alert = dashboard.page.getByRole('alert');
@@ -366,7 +366,7 @@ test('Device page: unknown device: a message with links is shown, and the page l
   await dashboard.untilRows(1);
 });
 
-test.each([320, 390, 720, 2560])('Device page: screen width %d pixels: nothing overflows', async (width) => {
+test.each([320, 390, 720, 2560])('Device page: screen %d pixels wide: nothing is wider than the screen', async (width) => {
   await dashboard.page.setViewportSize({ width, height: 800 });
   await dashboard.visit('/devices/hive-1?range=1h');
   await dashboard.untilRows(SENSORS.length);
@@ -377,7 +377,7 @@ test.each([320, 390, 720, 2560])('Device page: screen width %d pixels: nothing o
   expect(overflow).toBeLessThanOrEqual(0);
 });
 
-test('Device page: both themes and a phone screen: accessible', async () => {
+test('Device page: light theme, dark theme and phone screen: no violation of accessibility rules', async () => {
   await dashboard.visit('/devices/hive-1?range=1h');
   await dashboard.untilRows(SENSORS.length);
   await until(async () => (await events()).length > 4, { what: 'events' });
@@ -387,7 +387,7 @@ test('Device page: both themes and a phone screen: accessible', async () => {
   await dashboard.lookAt('device-retire');
 });
 
-test('Device and sensor labels: sent in a birth message: pages and lists show them below the names', async () => {
+test('Device and sensor labels: sent in a birth message: shown below the names on device page, sensor page and device list', async () => {
   const { page } = dashboard;
   await dashboard.announce('hive-9', {
     site: 'Orchard',

@@ -31,7 +31,7 @@ const untilDevices = (count) =>
 const byName = (all) => all.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 
 describe('Devices', () => {
-  test('Device list: opened: it has pages, and shows the state of each device as text', async () => {
+  test('Device list: 40 devices: shown on two pages in order of name, each with its state as text', async () => {
     await dashboard.visit('/');
     await dashboard.page.getByRole('link', { name: 'Devices', exact: true }).click();
     await untilDevices(PAGE_ROWS);
@@ -74,7 +74,7 @@ describe('Devices', () => {
     await untilDevices(PAGE_ROWS);
   });
 
-  test('Device list: column heads sort over all pages, also by keyboard', async () => {
+  test('Device list: click or Enter on a column head: devices of all pages are sorted by that column', async () => {
     await dashboard.visit('/?show=devices');
     await untilDevices(PAGE_ROWS);
     const up = await names();
@@ -100,7 +100,7 @@ describe('Devices', () => {
     expect(states.lastIndexOf('Offline')).toBe(offline - 1);
   });
 
-  test('Device list: a new sample arrives: last seen changes at once, before the registry stores it', async () => {
+  test('Device list: a new sample arrives: the time last seen changes at once, although the API returns it later', async () => {
     const lastSeen = rows().locator('time.age');
     await dashboard.publish('collar-7', { sensor_id: 'neck', ts: Date.now(), value: 1 });
     await dashboard.visit('/?show=devices&name=collar-7');
@@ -113,7 +113,7 @@ describe('Devices', () => {
     }
   });
 
-  test('Device list: a device has no name: the list and the device page mark it', async () => {
+  test('Device list: a device without a name: its row and the device page show the id and the note no name yet', async () => {
     const id = '0b0e4b5e-6f0f-4a39-9d55-1f0e7c1c2d3e';
     await dashboard.announce(id, { name: undefined, site: 'Loft', sensors: [{ sensor_id: 'neck' }] });
     await dashboard.visit('/?show=devices&site=Loft');
@@ -124,7 +124,7 @@ describe('Devices', () => {
     await dashboard.page.locator('.facts').getByText('no name yet').waitFor();
   });
 
-  test('Device list: a device goes offline: its row changes without a reload, and links to the device', async () => {
+  test('Device list: a device goes offline: its row shows Offline without a reload, and links to the device page', async () => {
     await dashboard.visit('/?show=devices&name=collar-12');
     await untilDevices(1);
     expect(await rows().locator('.state').textContent()).toBe('Online');
@@ -135,7 +135,7 @@ describe('Devices', () => {
     await dashboard.page.getByRole('heading', { name: 'collar-12', level: 1 }).waitFor();
   });
 
-  test('Device list: both themes and a phone screen: accessible', async () => {
+  test('Device list: light theme, dark theme and phone screen: no violation of accessibility rules', async () => {
     await dashboard.visit('/?show=devices');
     await untilDevices(PAGE_ROWS);
     await dashboard.lookAt('devices');

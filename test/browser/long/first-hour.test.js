@@ -34,7 +34,7 @@ const dashboard = useDashboard({
 
 const standsOut = () => dashboard.page.getByRole('region', { name: 'What stands out' });
 
-test('Wall in the first minutes: cells have colors, the outlier is listed, both are marked as provisional', async () => {
+test('Wall of sensors: five minutes of data: cells have colors, an outlier is listed, and a note names judgments provisional', async () => {
   await dashboard.visit('/');
   await standsOut()
     .getByText(`Provisional: ${ALL - 1} sensors are judged`)
@@ -48,7 +48,7 @@ test('Wall in the first minutes: cells have colors, the outlier is listed, both 
   expect({ judged, provisional, outliers }).toEqual({ judged: ALL - 1, provisional: ALL - 1, outliers: 1 });
 });
 
-test('Sensor page in the first minutes: shows a provisional baseline, or a note that it needs 30 values', async () => {
+test('Sensor page: five minutes of data: the baseline is marked as provisional; a single value: a note asks for 30 values', async () => {
   await dashboard.open({ timezoneId: 'Asia/Kolkata' });
   const baseline = () => dashboard.page.locator('.baseline');
   // A silent sensor is not judged.

@@ -11,7 +11,7 @@ const dashboard = useDashboard();
 const textOf = async (/** @type {string} */ label) =>
   (await dashboard.page.getByLabel(label, { exact: true }).textContent()) ?? '';
 
-test('First steps page: no data yet: commands hold the real host and ports, and can be copied', async () => {
+test('First steps page: no data yet: commands for MQTT and HTTP hold the actual host and ports, and can be copied', async () => {
   await dashboard.visit('/');
   await dashboard.page.getByRole('heading', { name: 'No sensor has sent a value yet' }).waitFor();
   await dashboard.page.getByLabel('Command for MQTT', { exact: true }).waitFor();
@@ -26,7 +26,7 @@ test('First steps page: no data yet: commands hold the real host and ports, and 
   await dashboard.lookAt('first-steps');
 });
 
-test('First steps page: messages on unknown topics: a hint is shown, and a table lists these topics', async () => {
+test('First steps page: messages on unknown topics arrive: a hint counts the messages, and a table lists the topics', async () => {
   await dashboard.client.publishAsync('iot/v1/my-desk/measurement', '21.5', { qos: 1 });
   await dashboard.client.publishAsync('home/<b>desk</b>', '<img src=x onerror=alert(1)>', { qos: 1 });
   await dashboard.client.publishAsync('iot/v1/my-desk/measurement', '{"value":22}', { qos: 1 });
@@ -46,14 +46,14 @@ test('First steps page: messages on unknown topics: a hint is shown, and a table
   await dashboard.lookAt('unmatched-topics');
 });
 
-test('First steps page: a test value is sent: it is stored, and shown without a reload', async () => {
+test('First steps page: the button Send a test value is pressed: a row for the sensor appears without a reload', async () => {
   await dashboard.visit('/');
   await dashboard.page.getByRole('button', { name: 'Send a test value' }).press('Enter');
   await dashboard.untilRows(1);
   expect(await dashboard.rows().first().textContent()).toContain('temperature');
 });
 
-test('First steps page: the user runs the curl command: its value is stored', async () => {
+test('First steps page: the user runs the curl command of the page: the value in the command is stored', async () => {
   const response = await dashboard.system.fetch('/devices/my-desk', { method: 'DELETE' });
   expect(response.status).toBe(204);
   await dashboard.visit('/');

@@ -52,7 +52,7 @@ const setWrong = (wrongMs) =>
   }, wrongMs);
 
 describe('Wrong clock', () => {
-  test.each([HOUR, -HOUR])('Sensor page: clock %d ms wrong: live chart, right ages', async (wrongMs) => {
+  test.each([HOUR, -HOUR])('Sensor page: browser clock is wrong by %d ms: the live chart shows a new sample, minutes old at most', async (wrongMs) => {
     await setWrong(wrongMs);
     await dashboard.visit('/devices/press-1/sensors/force?range=15m');
     const figures = dashboard.page.locator('.range-figures');
@@ -68,7 +68,7 @@ describe('Wrong clock', () => {
 });
 
 test.each([HOUR, -2 * HOUR])(
-  'Header count: browser clock is wrong by %d ms: dead letters of the last hour are counted at once',
+  'Page header: browser clock is wrong by %d ms: the count of dead letters of the last hour is shown at once',
   async (wrongMs) => {
     await setWrong(wrongMs);
     // The page counts again each minute. This test must see the first count, so it disables the timer.
@@ -91,7 +91,7 @@ describe('Invalid address', () => {
     [`${SENSOR}?to=8640000000000000`, 'force'],
     ['/devices/press-1?range=999999999999y', 'press-1'],
     ['/dead-letters?at=275760-09-13', 'Dead letters'],
-  ])('Dashboard: invalid address %s: its view is shown', async (path, heading) => {
+  ])('Dashboard: address with an invalid time, %s: the page opens and shows its heading', async (path, heading) => {
     await dashboard.visit(path);
     await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
     await dashboard.page.waitForLoadState('networkidle');
@@ -121,7 +121,7 @@ test('Sample table: samples arrive faster than the API answers: the table still 
 });
 
 describe('Keyboard', () => {
-  test('Dead letters page: keyboard opens the next page: the Next button keeps the focus', async () => {
+  test('Dead letters page: Next button is pressed by keyboard: the button keeps the focus on each further page', async () => {
     await dashboard.visit('/dead-letters');
     await button('Next').press('Enter');
     await until(() => new URL(dashboard.page.url()).searchParams.has('cursor'), { what: 'the second page' });
@@ -132,7 +132,7 @@ describe('Keyboard', () => {
     expect(await focused()).toBe('Next');
   });
 
-  test.each(['Escape', 'Enter'])('Dashboard: %s closes a dialog: its button gets the focus', async (key) => {
+  test.each(['Escape', 'Enter'])('Replay dialog of a dead letter: the key %s closes the dialog: the Replay button gets the focus', async (key) => {
     await dashboard.visit('/dead-letters');
     await dashboard.page.locator('.row-link').first().press('Enter');
     // The API answers the replay with 422, because it refuses every measurement again.
@@ -147,7 +147,7 @@ describe('Keyboard', () => {
     await until(async () => (await focused()).startsWith('Replay'), { what: 'the focus on the button' });
   });
 
-  test('Device retirement: the name has extra spaces: the name as HTML displays it confirms', async () => {
+  test('Device retirement: the device name has extra spaces: typing the name as HTML displays it confirms', async () => {
     await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);
     await button('Retire…').click();
     await button('Continue').click();
@@ -157,7 +157,7 @@ describe('Keyboard', () => {
   });
 });
 
-test('Dashboard view: it throws while it renders: the error is shown, and other views stay reachable', async () => {
+test('Dashboard view: rendering throws an error: a message with Try again is shown, and other views can be opened', async () => {
   await dashboard.page.addInitScript(() => {
     Object.defineProperty(window, 'ResizeObserver', {
       value: class {

@@ -20,7 +20,7 @@ beforeAll(() => {
   writeFileSync(file, `ts,temperature,site\n${rows.join('\n')}\n`);
 });
 
-test('Import page: a file of two pieces is tested, then imported: samples are stored, the invalid line is named', async () => {
+test('Import page: CSV file with an invalid line: Test counts samples, Import stores samples and lists the refused line', async () => {
   const { page, system } = dashboard;
   await dashboard.visit('/?show=devices');
   await dashboard.visit('/import');
@@ -58,7 +58,7 @@ test('Import page: a file of two pieces is tested, then imported: samples are st
   await page.getByRole('heading', { name: 'old-logger' }).waitFor();
 });
 
-test('Import page: the user leaves it during an import and returns: the import went on, its progress is shown', async () => {
+test('Import page: the user leaves the page during an import and returns: the progress is shown, and the import ends', async () => {
   const { page, system } = dashboard;
   /** @type {() => void} */
   let release = () => {};
@@ -91,7 +91,7 @@ test('Import page: the user leaves it during an import and returns: the import w
   expect(await system.get('/devices/second-logger')).toMatchObject({ name: 'second-logger' });
 });
 
-test('Import: two clicks before the next drawing of the page: one import runs', async () => {
+test('Import page: two clicks on Import in immediate succession: one import request is sent', async () => {
   const { page, system } = dashboard;
   const small = join(directory, 'small.csv');
   writeFileSync(small, `ts,temperature\n${new Date(BEGIN).toISOString()},1\n`);

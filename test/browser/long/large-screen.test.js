@@ -69,7 +69,7 @@ describe('25 sensors', () => {
   test.each([
     ['fleet', '/'],
     ['wall', '/?full'],
-  ])('4K: 25 sensors, %s: cards with legible names, nothing wider than the screen', async (name, path) => {
+  ])('4K screen: %s page of 25 sensors: cards have legible names, and nothing is wider than the screen', async (name, path) => {
     await visitScreen(dashboard, path);
     await untilWall(dashboard, '25 sensors');
     const names = [1, 2, 3, 4, 5].flatMap((number) => [deviceName(number), sensorName(number)]);
@@ -84,7 +84,7 @@ describe('25 sensors', () => {
     if (name === 'wall') await until(() => fits(dashboard), { what: 'a wall that does not scroll' });
   });
 
-  test('4K: sensor: legible axes, and the table next to the chart', async () => {
+  test('4K screen: sensor page: chart axes are legible, and the sample table stands next to the chart', async () => {
     await visitScreen(dashboard, `/devices/${deviceName(1)}/sensors/${sensorName(1)}`);
     await dashboard.page.locator('table.samples tbody tr').first().waitFor();
     await until(async () => (await canvasTexts(dashboard)).length > 0, { what: 'axes with labels' });
@@ -105,7 +105,7 @@ describe('2,000 sensors', () => {
     ['fleet', '/'],
     ['wall', '/?full'],
   ])(
-    '4K: 2,000 sensors, %s: all sites with legible names, nothing wider than the screen',
+    '4K screen: %s page of 2,000 sensors: all site names are legible, and nothing is wider than the screen',
     async (name, path) => {
       await visitScreen(dashboard, path);
       await untilWall(dashboard, '2,000 sensors');

@@ -11,7 +11,7 @@ test.each([
   ['fleet', '/'],
   ['device', '/devices/collar-1'],
   ['sensor', '/devices/collar-1/sensors/ambient'],
-])('Accessibility: page of a %s: both themes and a phone screen pass', async (name, path) => {
+])('Accessibility: %s page in light theme, in dark theme and on a phone screen: no violation of the rules', async (name, path) => {
   await publishNewSamples(dashboard);
   await dashboard.visit(path);
   await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
@@ -24,7 +24,7 @@ test.each([
   ['device', '/devices/collar-1'],
   ['sensor', '/devices/collar-1/sensors/ambient'],
 ])(
-  'Paper: %s, printed by a reader of the dark theme: black on white, without controls',
+  'Printed dashboard: %s page with the dark theme chosen: black on white, without controls',
   async (name, path) => {
     await publishNewSamples(dashboard);
     await dashboard.page.emulateMedia({ colorScheme: 'dark' });
@@ -38,7 +38,7 @@ test.each([
   },
 );
 
-test('Paper: page of a sensor: names its device', async () => {
+test('Printed dashboard: sensor page: the name of the device is visible', async () => {
   await publishNewSamples(dashboard);
   await dashboard.visit('/devices/collar-1/sensors/ambient');
   await dashboard.page.getByRole('heading', { level: 1 }).waitFor();
@@ -48,7 +48,7 @@ test('Paper: page of a sensor: names its device', async () => {
 });
 
 describe('Appearance', () => {
-  test.each(/** @type {const} */ (['light', 'dark']))('Theme follows the system: %s', async (colorScheme) => {
+  test.each(/** @type {const} */ (['light', 'dark']))('Dashboard theme: no theme is chosen, and the system prefers %s: the dashboard follows the system', async (colorScheme) => {
     await publishNewSamples(dashboard);
     await dashboard.page.emulateMedia({ colorScheme });
     await dashboard.visit('/');
@@ -62,7 +62,7 @@ describe('Appearance', () => {
     await dashboard.untilRows(SENSORS.length);
   });
 
-  test('Theme: the user chooses dark: the choice survives a reload', async () => {
+  test('Dashboard theme: the user chooses dark: the dashboard is dark, also after a reload', async () => {
     await dashboard.page.emulateMedia({ colorScheme: 'light' });
     await dashboard.visit('/');
     await dashboard.page.getByRole('radio', { name: 'Dark' }).check({ force: true });
@@ -75,7 +75,7 @@ describe('Appearance', () => {
   });
 
   test.each(['/', '/devices/collar-1', '/devices/collar-1/sensors/ambient'])(
-    'Dashboard: phone screen: %s does not overflow',
+    'Dashboard page %s: phone screen: nothing is wider than the screen',
     async (path) => {
       await publishNewSamples(dashboard);
       await dashboard.page.setViewportSize({ width: 390, height: 844 });
@@ -89,7 +89,7 @@ describe('Appearance', () => {
     },
   );
 
-  test.each([320, 360, 390, 430])('Page header: screen width %d: nothing overlaps', async (width) => {
+  test.each([320, 360, 390, 430])('Page header: screen %d pixels wide: no element overlaps another', async (width) => {
     await dashboard.page.setViewportSize({ width, height: 844 });
     await dashboard.visit('/');
     await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();

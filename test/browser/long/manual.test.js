@@ -153,7 +153,7 @@ async function hasAnswer(page, { words, answer }) {
 }
 
 describe('Manual: a reader searches for an answer', () => {
-  test.each(QUESTIONS)('Manual search: $question: two searches find it', async ({ searches, answer }) => {
+  test.each(QUESTIONS)('Manual search: $question: a search finds a page with the answer', async ({ searches, answer }) => {
     let isAnswered = false;
     for (const words of searches.slice(0, 2)) isAnswered ||= await findAnswer({ words, answer });
     expect(isAnswered).toBe(true);
@@ -165,7 +165,7 @@ async function untilReferenceHas(page, texts) {
   for (const text of texts) await page.locator('#reference', { hasText: text }).waitFor();
 }
 
-test('Manual: page of the HTTP API: every route is listed, and has a button to try requests', async () => {
+test('Manual: page of the HTTP API: every route is listed, and a button to try requests is shown', async () => {
   const { page, complaints, close } = await browser.open();
   await page.goto(`${system.httpUrl}/docs/http/`);
   const openApi = await (await fetch(`${system.httpUrl}/openapi.json`)).json();
@@ -195,7 +195,7 @@ test('Manual: page of the MQTT topics: every topic is listed', async () => {
   await close();
 });
 
-test.each([1360, 390])('Manual: screen width %d pixels: nothing overflows', async (width) => {
+test.each([1360, 390])('Manual: screen %d pixels wide: nothing is wider than the screen', async (width) => {
   const { page, close } = await browser.open({ viewport: { width, height: 844 } });
   await page.goto(`${system.httpUrl}/docs/reference/http`);
   await page.getByRole('heading', { level: 1 }).waitFor();

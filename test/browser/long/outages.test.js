@@ -39,7 +39,7 @@ afterAll(async () => {
 const stage = (/** @type {string} */ name) => dashboard.page.locator(`.stage[data-stage="${name}"]`);
 const allIsWell = () => dashboard.page.getByText('✓ All is well').waitFor();
 
-test('Pipeline page: the broker stops: a finding is shown until the broker is back', async () => {
+test('Pipeline page: the MQTT broker stops: the page shows the broker as not connected until it is back', async () => {
   await dashboard.visit('/pipeline');
   await allIsWell();
   await broker.stop();
@@ -50,7 +50,7 @@ test('Pipeline page: the broker stops: a finding is shown until the broker is ba
   expect(dashboard.takeComplaints()).toEqual([]);
 });
 
-test('Pipeline page: the database does not answer: a finding is shown, the last figures stay until it recovers', async () => {
+test('Pipeline page: the database does not answer: a message is shown, and the last figures stay until recovery', async () => {
   await dashboard.visit('/pipeline');
   await allIsWell();
   database.cut('refuse');

@@ -38,7 +38,7 @@ function keepPublishing() {
   };
 }
 
-test('Pipeline page: a device publishes, then stops: the figures follow, then show a rate of zero', async () => {
+test('Pipeline page: a device publishes, then stops: the rate of stored samples rises above zero, then falls to zero', async () => {
   await dashboard.visit('/pipeline');
   await dashboard.page.getByText('✓ All is well').waitFor();
   const stop = keepPublishing();
@@ -93,7 +93,7 @@ async function publishAcrossQuarter() {
   }
 }
 
-test('Pipeline page: opened after samples arrived: chart and table show the last minutes at once', async () => {
+test('Pipeline page: opened after samples arrived: chart and table show the sample rate of the last minutes at once', async () => {
   await publishAcrossQuarter();
   await dashboard.visit('/pipeline');
   const samples = dashboard.page.getByRole('region', { name: 'Samples' });
@@ -110,7 +110,7 @@ test('Pipeline page: opened after samples arrived: chart and table show the last
   );
 });
 
-test('Pipeline page: measurements are refused and a process is silent: findings name both at their stage', async () => {
+test('Pipeline page: measurements are refused, and a process sends no heartbeat: a message is shown for each problem', async () => {
   await writeHeartbeats(dashboard.system, { silentMs: 120_000 });
   await dashboard.visit('/pipeline');
   // The refusal rate covers a few seconds, so the finding disappears soon after the last refusal.
@@ -135,7 +135,7 @@ test('Pipeline page: measurements are refused and a process is silent: findings 
   await dashboard.page.getByRole('heading', { name: 'Dead letters', level: 1 }).waitFor();
 });
 
-test('Pipeline page: packing: it shows the packed time and the lag', async () => {
+test('Pipeline page: packing of full hours: the page shows until when hours are packed, and the lag', async () => {
   await dashboard.visit('/pipeline');
   const packing = dashboard.page.getByRole('region', { name: 'Packing' });
   await packing
@@ -145,7 +145,7 @@ test('Pipeline page: packing: it shows the packed time and the lag', async () =>
     .waitFor();
 });
 
-test('Pipeline page: both themes and a phone screen: accessible, no table cell is cut off', async () => {
+test('Pipeline page: light theme, dark theme and phone screen: no violation of accessibility rules, no table cell cut off', async () => {
   await writeHeartbeats(dashboard.system);
   const stop = keepPublishing();
   try {

@@ -3,13 +3,13 @@ import { useDashboard } from '../../support/web/dashboard.js';
 
 const dashboard = useDashboard({ system: { settings: { AUTO_REGISTER: 'false' } } });
 
-test('Dead letters page: no dead letters: it shows a note', async () => {
+test('Dead letters page: no dead letters: the note Nothing was refused in the last 24 hours is shown', async () => {
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: 'Nothing was refused in the last 24 hours' }).waitFor();
   await dashboard.lookAt('dead-letters-none');
 });
 
-test('Dead letter replay: refused again while the device has no birth, stored after the birth', async () => {
+test('Dead letter replay: device without birth message: refused again; after the birth message: measurements are stored', async () => {
   await dashboard.visit('/dead-letters');
   await dashboard.page.getByRole('heading', { name: /Nothing was refused/ }).waitFor();
   const ts = Date.now();
@@ -43,7 +43,7 @@ async function replay() {
   await question.getByRole('button', { name: 'Replay' }).press('Enter');
 }
 
-test('Bulk replay: six dead letters: the user confirms their count, then the dialog lists the result of each', async () => {
+test('Bulk replay: six dead letters: the user confirms the count, then the dialog lists a result for each dead letter', async () => {
   const ts = Date.now();
   const note = 'x'.repeat(20_000);
   for (let index = 0; index < 5; index++) {

@@ -22,7 +22,7 @@ async function openByKey(key) {
 }
 
 describe('Search', () => {
-  test('Search: key slash, parts of device and sensor name, Enter: the page of the sensor opens', async () => {
+  test('Search: opened by the slash key, parts of device and sensor name are typed: Enter opens the sensor page', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);
     await openByKey('/');
@@ -34,7 +34,7 @@ describe('Search', () => {
     await dashboard.untilFocused(dashboard.page.locator('#main'));
   });
 
-  test('Search: Ctrl K on the pipeline page: sites are found, and a chosen site filters the fleet', async () => {
+  test('Search: opened by Ctrl+K, part of a site name is typed: sites are found, and a chosen site filters the fleet page', async () => {
     await dashboard.visit('/pipeline');
     await dashboard.page.getByRole('button', { name: 'Search' }).waitFor();
     await openByKey('Control+k');
@@ -51,7 +51,7 @@ describe('Search', () => {
     expect(new URL(dashboard.page.url()).search).toBe('?site=South%20Meadow');
   });
 
-  test('Search: Enter before the answer to the typed text: no result of the earlier text opens', async () => {
+  test('Search: Enter is pressed before results for the new text arrive: no result for the earlier text opens', async () => {
     let release = () => {};
     const released = new Promise((resolve) => {
       release = () => resolve(null);
@@ -75,7 +75,7 @@ describe('Search', () => {
     await dashboard.page.getByRole('heading', { level: 1, name: 'collar-3' }).waitFor();
   });
 
-  test('Search: a device has no sensors: the fleet page finds it by its name', async () => {
+  test('Search: name of a device without sensors is typed: the device is listed as a result', async () => {
     await dashboard.announce('weighbridge', { sensors: [] });
     await dashboard.visit('/');
     await dashboard.untilRows(25);
@@ -84,7 +84,7 @@ describe('Search', () => {
     await options().filter({ hasText: 'Device' }).filter({ hasText: 'weighbridge' }).waitFor();
   });
 
-  test('Search: Escape closes it and restores the focus; a slash typed in another field does not open it', async () => {
+  test('Search: Escape closes the search and restores the focus; a slash typed in another field does not open the search', async () => {
     await dashboard.visit('/');
     await dashboard.untilRows(25);
     const button = dashboard.page.getByRole('button', { name: 'Search' });
@@ -102,7 +102,7 @@ describe('Search', () => {
 });
 
 describe('Range', () => {
-  test('Chart range form: the user types two dates: the range applies, an invalid one is refused with a reason', async () => {
+  test('Chart range form: the user types two dates: the chart range changes; an end before the start is refused with a reason', async () => {
     await dashboard.open({ timezoneId: 'UTC' });
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Dates…' }).click();
@@ -122,7 +122,7 @@ describe('Range', () => {
     await dashboard.lookAt('range-form');
   });
 
-  test('Chart range form: relative times are typed, then another time zone is chosen: both apply', async () => {
+  test('Chart range form: relative times are typed, then Tokyo is chosen as time zone: the range is shown in UTC+9', async () => {
     await dashboard.open({ timezoneId: 'UTC' });
     await dashboard.visit('/devices/collar-1/sensors/ear');
     await dashboard.page.getByRole('button', { name: 'Dates…' }).click();
@@ -143,7 +143,7 @@ describe('Range', () => {
     await dashboard.lookAt('range-before-now');
   });
 
-  test('Chart range in the address: only from is relative: live; from and to are relative: fixed', async () => {
+  test('Chart range in the address: from=-1h: the chart is live; from=-2h and to=-1h: the chart is fixed', async () => {
     await dashboard.visit('/devices/collar-1/sensors/ear?from=-1h');
     await dashboard.page.getByText('1 h', { exact: true }).waitFor();
     await dashboard.page

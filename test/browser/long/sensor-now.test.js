@@ -17,7 +17,7 @@ const afterwards = useCleanUps();
 const baseline = () => dashboard.page.locator('.baseline');
 const usualText = async () => ((await baseline().textContent()) ?? '').replaceAll(/\s+/g, ' ').trim();
 
-test('Sensor page: newest value is far off: baseline, deviation and color of the wall cell stand next to it', async () => {
+test('Sensor page: newest value is far above the baseline: baseline, deviation and color of the deviation are shown next to it', async () => {
   // The page shows "As usual" only if the sensor is not silent.
   await dashboard.publish('collar-3', { sensor_id: 'belly', ts: Date.now(), value: 74 });
   await dashboard.visit('/devices/collar-3/sensors/belly');
@@ -31,7 +31,7 @@ test('Sensor page: newest value is far off: baseline, deviation and color of the
   await dashboard.lookAt('sensor-far-off');
 });
 
-test('Lost connection: sensor and device page: both show the time of their values until the API is back', async () => {
+test('Sensor page and device page: connection to the API is lost: a note shows the time of the values until recovery', async () => {
   await dashboard.publish('collar-4', { sensor_id: 'neck', ts: Date.now(), value: 74 });
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
@@ -58,7 +58,7 @@ test('Lost connection: sensor and device page: both show the time of their value
   await lost.waitFor({ state: 'detached' });
 });
 
-test('Sensor page: open while a birth changes the label and the device is retired: it shows both changes', async () => {
+test('Sensor page: a birth message changes the label, then the device is retired: the page shows each change without a reload', async () => {
   dashboard.expectComplaints(/status of 404/);
   const { page } = dashboard;
   const sensor = { sensor_id: 'level', name: 'level', unit: 'm' };

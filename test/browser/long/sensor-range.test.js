@@ -80,7 +80,7 @@ test.each([
   ['valve', '1h'],
   ['clock-drift', '15m'],
   ['counter', '15m'],
-])('Sensor chart: %s over %s: accessible, screenshots are taken', async (sensor, range) => {
+])('Sensor page: sensor %s, range %s, both color themes and phone screen: no violation of accessibility rules', async (sensor, range) => {
   if (range.endsWith('m')) await publishNewest(dashboard, sensor);
   await open(sensor, `?range=${range}`);
   await dashboard.page.locator('.overview-strip').waitFor();
@@ -89,7 +89,7 @@ test.each([
 });
 
 describe('Zoom from a year to a minute and back', () => {
-  test('Sensor chart: keys zoom from a year to a minute and back: every range is live, with finer bins', async () => {
+  test('Sensor chart: keys plus and minus: eight steps from a year in daily bins to a minute of single samples, and back', async () => {
     await publishNewest(dashboard, 'core');
     await open('core', '?range=1y');
     expect(await frame().getAttribute('data-kind')).toBe('bins');
@@ -104,7 +104,7 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.keyboard.press('0');
   });
 
-  test('Sensor chart: dragging zooms, Shift and dragging pans, the Back button undoes each step', async () => {
+  test('Sensor chart: mouse: dragging zooms, dragging with Shift pans, and the Back button of the browser undoes each step', async () => {
     await open('core', '?range=1y');
     await drag(0.2, 0.3);
     await until(() => fixedLength() > 30 * DAY && fixedLength() < 43 * DAY, { what: 'a tenth of a year' });
@@ -129,7 +129,7 @@ describe('Zoom from a year to a minute and back', () => {
     await until(async () => (await samplesSaid()) > 3_000, { what: 'the samples of the year' });
   });
 
-  test('Sensor chart: mouse wheel: with Ctrl it zooms at the pointer, without Ctrl the page scrolls', async () => {
+  test('Sensor chart: mouse wheel: with Ctrl, the chart zooms at the pointer; without Ctrl, the page scrolls', async () => {
     await open('core', '?range=1y');
     const { at } = await plot();
     const [x, y] = at(0.5);
@@ -151,7 +151,7 @@ describe('Zoom from a year to a minute and back', () => {
     await dashboard.page.locator('.window-bar input[value="1y"]:focus').waitFor({ state: 'attached' });
   });
 
-  test('Sensor chart: Ctrl and mouse wheel on a live range: the new range has a round length', async () => {
+  test('Sensor chart: Ctrl and mouse wheel on a live range of 5 minutes: the new range is a round 350 seconds', async () => {
     await open('core', '?range=5m');
     const [x, y] = (await plot()).at(0.5);
     await dashboard.page.mouse.move(Number(x), Number(y));
@@ -163,7 +163,7 @@ describe('Zoom from a year to a minute and back', () => {
     expect(query().get('range')).toBe('350s');
   });
 
-  test('Sensor chart: touch: one finger pans, two fingers zoom', async () => {
+  test('Sensor chart: touch screen: one finger pans the range, two fingers zoom the range', async () => {
     await open('core', '?range=1d');
     const { at } = await plot();
     const debug = await dashboard.page.context().newCDPSession(dashboard.page);
@@ -189,7 +189,7 @@ describe('Zoom from a year to a minute and back', () => {
     await until(() => fixedLength() < 0.35 * DAY && fixedLength() > 0.15 * DAY, { what: 'a quarter of it' });
   });
 
-  test('Sensor chart: a click on the strip of all data: the window moves there', async () => {
+  test('Sensor chart: click on the overview strip of all stored data: the chart moves to that time', async () => {
     await open('core', '?range=1d');
     const strip = dashboard.page.locator('.overview-strip');
     await strip.waitFor();
@@ -202,7 +202,7 @@ describe('Zoom from a year to a minute and back', () => {
   });
 });
 
-test('Sensor chart: arrow keys: screen readers announce the point under the cursor, and nothing else', async () => {
+test('Sensor chart: arrow keys: screen readers announce value and time of the sample at the cursor', async () => {
   await publishNewest(dashboard, 'core');
   await open('core', '?range=15m');
   await untilPainted();
@@ -222,7 +222,7 @@ test('Sensor chart: arrow keys: screen readers announce the point under the curs
   await until(async () => (await readout.textContent()) === newest, { what: 'the newest again' });
 });
 
-test('Sensor page: a new sample arrives: statistics and first page of the table show it', async () => {
+test('Sensor page: a new highest sample arrives: statistics and first row of the sample table show its value', async () => {
   await open('core', '?range=6h');
   await until(async () => (await samplesSaid()) > 0, { what: 'statistics' });
   const before = await samplesSaid();
@@ -235,7 +235,7 @@ test('Sensor page: a new sample arrives: statistics and first page of the table 
   await dashboard.page.locator('table.samples tbody tr').first().getByText('345.50').waitFor();
 });
 
-test('Sample table: pages and both orders: next, previous, first page and oldest first work', async () => {
+test('Sample table: 60 samples: three pages by Next, Previous and First; Oldest first reverses the order', async () => {
   const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
   await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
   const rows = dashboard.page.locator('table.samples tbody tr time');
@@ -256,7 +256,7 @@ test('Sample table: pages and both orders: next, previous, first page and oldest
   });
 });
 
-test('Sample table: double click on Next: the table moves one page further', async () => {
+test('Sample table: double click on Next: the table moves from page 1 to page 2, not to page 3', async () => {
   let release = () => {};
   const released = new Promise((resolve) => {
     release = () => resolve(null);
@@ -275,7 +275,7 @@ test('Sample table: double click on Next: the table moves one page further', asy
   await dashboard.page.getByText('10 samples on page 3').waitFor();
 });
 
-test('Sample table: the API refuses the cursor of a page: Try again leads to the first page', async () => {
+test('Sample table: the API refuses an invalid page cursor: a message is shown, and Try again leads to the first page', async () => {
   dashboard.expectComplaints(/400/);
   await dashboard.page.route(/\/measurements\?.*cursor=/, (route) =>
     route.continue({
@@ -296,7 +296,7 @@ test('Sample table: the API refuses the cursor of a page: Try again leads to the
 test.each([
   ['CSV', 'csv', (/** @type {string} */ line) => Number(line.split(',')[1])],
   ['NDJSON', 'ndjson', (/** @type {string} */ line) => JSON.parse(line).value],
-])('Sample download: %s: the file holds all samples of the range', async (label, extension, read) => {
+])('Sample download as %s: the downloaded file holds all 600 samples of the chosen range', async (label, extension, read) => {
   const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
   await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
   const [download] = await Promise.all([
@@ -311,7 +311,7 @@ test.each([
 });
 
 describe('Thresholds', () => {
-  test('Chart thresholds: typed by the user: drawn, counted, kept in the address, remembered for the sensor', async () => {
+  test('Chart thresholds: typed by the user: drawn as lines, samples beyond are counted, and the sensor keeps the thresholds', async () => {
     const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
     await open('core', `?from=${to - 60 * MINUTE}&to=${to}`);
     await untilPainted();
@@ -353,7 +353,7 @@ describe('Thresholds', () => {
     await until(async () => (await picture()) === plain, { what: 'a chart without lines' });
   });
 
-  test('Chart thresholds: an address with a threshold is opened: samples above it are counted', async () => {
+  test('Chart thresholds: address with a high threshold is opened: samples above the threshold are counted', async () => {
     await open('core', '?range=1y&high=240');
     await dashboard.page.getByText(/\d+ of \d+ points above high/).waitFor();
     await until(async () => (await dashboard.page.getByLabel('High').inputValue()) === '240', {
@@ -363,7 +363,7 @@ describe('Thresholds', () => {
   });
 });
 
-test('Sensor chart: no samples at all, or none in the range: a note is shown', async () => {
+test('Sensor chart: sensor without samples: a note; range without samples: a link to the newest sample', async () => {
   await open('spare');
   await dashboard.page.getByText('has not measured anything yet').waitFor();
   await open('meter', '?range=1m&to=2026-01-01T00:00:30Z');
@@ -371,7 +371,7 @@ test('Sensor chart: no samples at all, or none in the range: a note is shown', a
   await until(async () => (await samplesSaid()) === 1, { what: 'the newest sample' });
 });
 
-test('Sensor chart: a request fails: the problem is shown, the statistics stay, a retry works', async () => {
+test('Sensor chart: the request for another range fails: the problem is shown, statistics stay, and Try again draws the chart', async () => {
   await open('core', '?range=1h');
   dashboard.expectComplaints(/ERR_FAILED/);
   await dashboard.page.route('**/series?**', (route) => route.abort());

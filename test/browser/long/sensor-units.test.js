@@ -18,7 +18,7 @@ const textOf = async (locator) => (await dashboard.page.locator(locator).first()
 const now = () => textOf('.now .value');
 
 describe('Units', () => {
-  test('Sensor page: a large value: title, chart and table show it with a unit prefix', async () => {
+  test('Sensor page: value of 3.85 million pascals: title, chart and sample table use the unit MPa', async () => {
     await open('line-pressure', '?range=15m');
     await until(async () => (await now()) === '3.852MPa', { what: 'the value with its prefix' });
     await until(async () => (await textOf('figcaption')).includes('MPa'), { what: 'the unit of the chart' });
@@ -27,7 +27,7 @@ describe('Units', () => {
     });
   });
 
-  test('Sensor page: the user chooses bar: values and thresholds are in bar, also after a reload', async () => {
+  test('Sensor page: the user chooses the unit bar for a pressure: value and threshold are in bar, also after a reload', async () => {
     await open('line-pressure', '?range=15m');
     await dashboard.page.getByLabel('Unit').selectOption('bar');
     await until(async () => (await now()) === '38.516bar' || (await now()) === '38.52bar', { what: 'bar' });
@@ -47,7 +47,7 @@ describe('Units', () => {
   });
 });
 
-test('Sensor page: a sensor with states: the chart draws bands, and state names replace numbers', async () => {
+test('Sensor page: hatch sensor that sends 0 and 1: the chart draws bands, and texts are open and closed', async () => {
   await open('hatch.open', '?range=15m');
   await dashboard.page.locator('figure.chart-frame[data-states="true"]').waitFor();
   await until(async () => /^(open|closed)$/.test((await now()).trim()), { what: 'a word' });
@@ -62,7 +62,7 @@ test('Sensor page: a sensor with states: the chart draws bands, and state names 
   await dashboard.lookAt('sensor-states');
 });
 
-test('Sensor chart: rate of a counter is chosen: the rate is drawn, and the address keeps the choice', async () => {
+test('Sensor chart: counter, and the choice Rate: the average rate is shown, and the address keeps the choice', async () => {
   await publishNewest(dashboard, 'counter');
   await open('counter', '?range=5m');
   await dashboard.page.getByText('Rate', { exact: true }).click();
@@ -72,7 +72,7 @@ test('Sensor chart: rate of a counter is chosen: the rate is drawn, and the addr
   });
 });
 
-test('Sensor chart: cursor in a gap: the readout shows that no sample is there', async () => {
+test('Sensor chart: cursor in a gap between samples: the text at the cursor is no sample here', async () => {
   await open('core', '?range=1y');
   await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, { what: 'a painted chart' });
   const box = await dashboard.page.locator('.chart .u-over').boundingBox();
@@ -84,7 +84,7 @@ test('Sensor chart: cursor in a gap: the readout shows that no sample is there',
   await dashboard.page.locator('.readout', { hasText: '°C' }).waitFor();
 });
 
-test('Sensor page: range of a year: daily bins begin at local midnight, also in summer time', async () => {
+test('Sensor page: range of a year in Europe/Berlin: daily bins begin at local midnight, in winter and in summer time', async () => {
   await dashboard.open({ timezoneId: 'Europe/Berlin' });
   await open('core', '?range=1y');
   const rows = dashboard.page.locator('table.samples.bins tbody time');
@@ -111,7 +111,7 @@ test('Sensor page: range of a year: daily bins begin at local midnight, also in 
   expect(await others.first().textContent()).toMatch(/^ UTC\+[12]$/);
 });
 
-test('Sensor chart: strip of all data: its edges align with the plot', async () => {
+test('Sensor chart: overview strip of all stored data: left and right edges align with those of the chart', async () => {
   await publishNewest(dashboard, 'counter');
   await open('counter', '?range=5m');
   const [plot, strip] = await Promise.all(
@@ -121,7 +121,7 @@ test('Sensor chart: strip of all data: its edges align with the plot', async () 
   expect(Math.abs(Number(plot?.width) - Number(strip?.width))).toBeLessThanOrEqual(2);
 });
 
-test('Sensor page: printed: light theme, nothing exceeds the paper width, no controls', async () => {
+test('Printed sensor page: dark theme on screen: light theme on paper, nothing wider than the paper, no buttons', async () => {
   await dashboard.page.emulateMedia({ colorScheme: 'dark', media: 'print' });
   await dashboard.page.setViewportSize({ width: 720, height: 1000 });
   await open('core', '?range=1d');

@@ -38,7 +38,7 @@ async function signIn(token) {
 /** The browser console lists the refused requests that these tests cause. */
 const REFUSED = /status of 401/;
 
-test('Sign-in page: a view is opened without a session: it asks for a token, then shows the view', async () => {
+test('Sign-in page: a device page is opened without a session: a token is required, then the device page is shown', async () => {
   await dashboard.visit('/devices/boiler?sort=name');
   await heading('Sign in').waitFor();
   expect(dashboard.takeComplaints()).toEqual([]);
@@ -67,7 +67,7 @@ test('Sign-in page: a view is opened without a session: it asks for a token, the
   expect(left).not.toMatch(/token|session/);
 });
 
-test('Sign-in page: the API does not answer: the page and its title show that until the API answers', async () => {
+test('Sign-in page: the API does not answer: a message and a mark in the page title are shown until recovery', async () => {
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
   await dashboard.page.goto(gate.url);
@@ -86,7 +86,7 @@ test('Sign-in page: the API does not answer: the page and its title show that un
   await verdict().waitFor({ state: 'detached' });
 });
 
-test('Sign-out: the page stays open: it shows no data until the next sign-in', async () => {
+test('Sign-out: the user signs out on the fleet page: the sign-in page is shown, and the API answers 401', async () => {
   dashboard.expectComplaints(REFUSED);
   await dashboard.visit('/');
   await signIn(READER);
@@ -110,7 +110,7 @@ async function startImport() {
   await page.getByRole('button', { name: 'Import', exact: true }).click();
 }
 
-test('Sign-out: an import is running: it ends, and the next user sees nothing of it', async () => {
+test('Sign-out: an import is running: no further piece is imported, and the import page of the next user is empty', async () => {
   const { page } = dashboard;
   dashboard.expectComplaints(REFUSED);
   let pieces = 0;
@@ -130,7 +130,7 @@ test('Sign-out: an import is running: it ends, and the next user sees nothing of
   expect(await page.getByText('Stopped: import the file again').count()).toBe(0);
 });
 
-test('Session with the scope read: actions that need admin: disabled, with the reason', async () => {
+test('Session with the scope read: buttons Retire and Replay, which need the scope admin: disabled, with the reason', async () => {
   await dashboard.visit('/devices/boiler');
   await signIn(READER);
   const retire = dashboard.page.getByRole('button', { name: 'Retire…' });
@@ -147,7 +147,7 @@ test('Session with the scope read: actions that need admin: disabled, with the r
   await dashboard.page.getByText('Your token lacks the scope admin, which Replay needs.').waitFor();
 });
 
-test('Session: it expires while a view is open: the view asks for a token, then continues', async () => {
+test('Session: expired while a device page is open: the page asks for a token, then shows new values again', async () => {
   const gate = await startGate(dashboard.system.httpUrl);
   afterwards(() => gate.stop());
   await dashboard.page.goto(`${gate.url}/devices/boiler?sort=name`);
@@ -175,7 +175,7 @@ test('Session: it expires while a view is open: the view asks for a token, then 
   expect(new URL(dashboard.page.url()).search).toBe('?sort=name');
 });
 
-test('Session: it expires during an import: the next sign-in shows where the import stopped', async () => {
+test('Session: expired during an import: after the next sign-in, the import page shows where the import stopped', async () => {
   const { page } = dashboard;
   // The sign-in page reads /readyz, which may answer 503 while the clock moves.
   dashboard.expectComplaints(/status of 401|status of 503/);

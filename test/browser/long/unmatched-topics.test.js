@@ -10,7 +10,7 @@ const UPLINK = JSON.stringify({
   climate: { temperature: 21.5, humidity: '43' },
 });
 
-test('Unmatched topics: a message on an unknown topic: its payload and a proposed mapping are shown', async () => {
+test('Unmatched topics: message on an unknown topic: its payload is shown, and a topic mapping is proposed on request', async () => {
   const { client, page } = dashboard;
   await client.publishAsync('farm/barn-7/climate', UPLINK, { qos: 1 });
   await client.publishAsync('zigbee2mqtt/kitchen', '{"temperature":20,"linkquality":60}', { qos: 1 });

@@ -74,7 +74,7 @@ function expectComplaintsOfTheNetwork() {
 }
 
 describe('Verdict', () => {
-  test('Verdict in the header: database stopped: every page shows it with time and waiting messages until recovery', async () => {
+  test('Page header: database does not answer: every page shows for how long, and how many messages wait, until recovery', async () => {
     await dashboard.visit('/');
     await dashboard.page.getByText('32 sensors').first().waitFor();
     await expectCalm();
@@ -113,7 +113,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('Verdict in the header: database stopped: five views show it, both already open and newly opened', async () => {
+  test('Page header: database does not answer: five open pages show that, and so does each page opened later', async () => {
     const views = ['/', '/devices/collar-4', '/devices/collar-4/sensors/ear', '/pipeline', '/dead-letters'];
     const opened = [];
     for (const path of views) {
@@ -156,7 +156,7 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('Verdict: database stopped: alarms, changes and devices show the time of their values, and no all-clear', async () => {
+  test('Alarms, changes and device list: database does not answer: each page shows the time of its values, and no all-clear', async () => {
     const views = ['/alarms', '/changes', '/?show=devices'];
     const opened = [];
     for (const path of views) {
@@ -184,7 +184,7 @@ describe('Verdict', () => {
     await published;
   });
 
-  test('Verdict in the header: a sensor page opens while the database is stopped: the page shows it', async () => {
+  test('Page header: a sensor page opens while the database does not answer: the outage is shown until recovery', async () => {
     database.cut('silence');
     afterwards(() => database.open());
     await dashboard.visit('/devices/collar-2/sensors/ear');
@@ -195,7 +195,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('Verdict in the header: the API stops: the page shows the time since its last answer until it is back', async () => {
+  test('Page header: the API stops: the time since the last answer of the API is shown until recovery', async () => {
     const gate = await startGate(dashboard.system.httpUrl);
     afterwards(() => gate.stop());
     await dashboard.page.goto(`${gate.url}/devices/collar-3`);
@@ -211,7 +211,7 @@ describe('Verdict', () => {
     expectComplaintsOfTheNetwork();
   });
 
-  test('Verdict in the header: the broker stops: the page explains the effect until the broker is back', async () => {
+  test('Page header: the MQTT broker stops: a text that nothing arrives and messages wait is shown until recovery', async () => {
     const broker = await startMosquitto();
     afterwards(() => broker.remove());
     const system = await startTestSystem({
@@ -232,7 +232,7 @@ describe('Verdict', () => {
 });
 
 describe('Device', () => {
-  test('Device with refused messages: its page, the list next to the wall and the device list show the count', async () => {
+  test('Device with refused messages: device page, fleet page and device list show the number of refused messages', async () => {
     await dashboard.announce('my-desk', { sensors: [{ sensor_id: 'ear', name: 'ear' }] });
     await dashboard.client.publishAsync('iot/v1/my-desk/status', 'offline', { qos: 1 });
     for (let message = 0; message < 6; message++) {
@@ -255,7 +255,7 @@ describe('Device', () => {
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 
-  test('Sensor page: the device is offline: the newest value is not shown "as usual"', async () => {
+  test('Sensor page: the device is offline: the age of the newest value is shown, not the judgment As usual', async () => {
     const now = Date.now();
     const samples = Array.from({ length: 90 }, (_, i) => ({
       sensor_id: 'ear',
@@ -276,7 +276,7 @@ describe('Device', () => {
     expect(dashboard.takeComplaints()).toEqual([]);
   });
 
-  test('Sensor page: the sensor is silent for an hour: its value is not shown "as usual"', async () => {
+  test('Sensor page: the sensor is silent for an hour: the text is Silent for 1 h, not As usual', async () => {
     await dashboard.publish('quiet-1', { sensor_id: 'ear', ts: Date.now() - HOUR_MS, value: 38 });
     await dashboard.visit('/devices/quiet-1/sensors/ear');
     await dashboard.page.getByText('Silent for 1 h').waitFor();

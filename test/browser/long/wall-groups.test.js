@@ -33,7 +33,7 @@ async function visitLarge(devices) {
 
 const tiles = (/** @type {string} */ name) => dashboard.page.getByRole('list', { name }).getByRole('link');
 
-test('Wall of a large fleet: opened: it shows sites, the worst first, with links to their devices', async () => {
+test('Wall of a large fleet: opened: tiles of sites, the site with an outlier first; a click shows tiles of its devices', async () => {
   await publishOutlier();
   await visitLarge(25_000);
   const [north = '', south = ''] = SITES;
@@ -54,7 +54,7 @@ test('Wall of a large fleet: opened: it shows sites, the worst first, with links
 /** A fleet in which nothing stands out. */
 const CALM = { items: [], sensors: 100_000, judged: 100_000, provisional: 1, outliers: 0 };
 
-test('Wall of a large fleet: an alarm is open: it is listed, and no all-clear is shown', async () => {
+test('Wall of a large fleet: an alarm is open: the alarm is listed, and no all-clear is shown', async () => {
   const { device_id, sensors } = await dashboard.system.get('/devices/collar-2');
   const [{ sensor_id, name }] = sensors;
   const alarm = {
@@ -80,7 +80,7 @@ test('Wall of a large fleet: an alarm is open: it is listed, and no all-clear is
   });
 });
 
-test('Wall of a large fleet: alarms or outliers are not read yet: no all-clear is shown', async () => {
+test('Wall of a large fleet: the API has not answered on alarms or outliers: no all-clear is shown until it answers', async () => {
   /** Functions that answer the waiting requests. @type {Array<() => void>} */
   const waiting = [];
   const hold = () => new Promise((resolve) => waiting.push(() => resolve(null)));
@@ -113,7 +113,7 @@ test('Wall of a large fleet: alarms or outliers are not read yet: no all-clear i
   await untilAllClear();
 });
 
-test('Wall of a large fleet: list of outliers: it covers the whole fleet', async () => {
+test('Wall of a large fleet: list of outliers: an outlier on one of 900 devices is listed with a link to the sensor page', async () => {
   await publishOutlier();
   await visitLarge(900);
   await tiles('Devices').first().getByText('collar-2').waitFor();
@@ -124,7 +124,7 @@ test('Wall of a large fleet: list of outliers: it covers the whole fleet', async
   await dashboard.page.getByRole('heading', { name: 'ambient', level: 1 }).waitFor();
 });
 
-test('Wall of a large fleet: screen of 4K: every text is legible, and nothing is wider than the screen', async () => {
+test('Wall of a large fleet: 4K screen: every text is legible, and nothing is wider than the screen', async () => {
   await publishOutlier();
   await dashboard.page.setViewportSize(SCREEN);
   await visitLarge(900);

@@ -69,7 +69,7 @@ const shapeOfCell = () =>
   });
 
 describe('Wall', () => {
-  test('Wall: opened: each site is shown with its number of sensors', async () => {
+  test('Wall of sensors: opened: each site is shown with the number of sensors of the site', async () => {
     await visit();
     const sites = await dashboard.page.locator('.wall-site').allTextContents();
     expect(sites.map((text) => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
@@ -80,7 +80,7 @@ describe('Wall', () => {
     ]);
   });
 
-  test('Wall: values arrive over MQTT: shown without a reload, and an outlier is listed with a link', async () => {
+  test('Wall of sensors: values arrive over MQTT: shown without a reload, and an outlier is listed with a link', async () => {
     await visit();
     await walkTo(/collar-1/);
     const start = Date.now();
@@ -97,7 +97,7 @@ describe('Wall', () => {
     await dashboard.page.locator('.baseline').getByText('Far above its usual').waitFor();
   });
 
-  test('Wall: keyboard only: the cursor reaches a sensor, and Enter opens its page', async () => {
+  test('Wall of sensors: keyboard only: the cursor reaches a sensor, and Enter opens the page of that sensor', async () => {
     await visit();
     await wall().focus();
     await dashboard.page.keyboard.press('End');
@@ -117,7 +117,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: String(name), level: 1 }).waitFor();
   });
 
-  test('Wall: the user returns from a sensor page: the cursor is on the cell of that sensor, also after a reload', async () => {
+  test('Wall of sensors: the user returns from a sensor page: the cursor is on the cell of that sensor', async () => {
     await visit();
     await walkTo(/ambient\s*collar-2/);
     await dashboard.page.keyboard.press('ArrowRight');
@@ -136,7 +136,7 @@ describe('Wall', () => {
     }
   });
 
-  test('Wall: pointer over a cell: its card is shown, and a click opens the sensor', async () => {
+  test('Wall of sensors: pointer over a cell: a card with the device name is shown, and a click opens the sensor page', async () => {
     await visit();
     await wall().hover({ position: { x: 30, y: 50 } });
     await card().getByText('gone-1').waitFor();
@@ -144,7 +144,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: 'ear', level: 1 }).waitFor();
   });
 
-  test('Wall: sensors that are silent, offline or without value: their cells differ in text and shape', async () => {
+  test('Wall of sensors: silent sensor, offline device, sensor without value: the three cells differ in text and shape', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -165,7 +165,7 @@ describe('Wall', () => {
     await dashboard.page.getByRole('heading', { name: 'gone-1', level: 1 }).waitFor();
   });
 
-  test('Wall: filters: they stand above the wall, which shows only matching sensors', async () => {
+  test('Wall of sensors: filters above the wall are set: only matching sensors are shown on the wall', async () => {
     for (const [query, count, site] of /** @type {const} */ ([
       ['name=lar-3&type=pulse', SENSORS.length / 2, 'North Meadow'],
       ['show=devices&state=offline', 1, 'Barn'],
@@ -197,7 +197,7 @@ describe('Wall', () => {
     });
   });
 
-  test('Wall: list of faults: faults come before outliers, and on a phone the list comes before the wall', async () => {
+  test('Wall of sensors: list of faults: offline devices and silent sensors come first; on a phone, the list precedes the wall', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -218,7 +218,7 @@ describe('Wall', () => {
     await dashboard.expectAccessible();
   });
 
-  test('Wall: button Full screen: the wall fills the screen and is accessible', async () => {
+  test('Wall of sensors: button Full screen: full screen can be left by a button, and no accessibility rule is violated', async () => {
     await publishNewSamples(dashboard);
     await visit();
     await standsOut()
@@ -235,7 +235,7 @@ describe('Wall', () => {
     ['full', 3840, 2160],
     ['full', 390, 844],
     ['kiosk', 3840, 2160],
-  ])('Wall: address ?%s at %d x %d: only the wall, nothing scrolls', async (query, width, height) => {
+  ])('Wall of sensors: address ?%s, screen of %d x %d pixels: only the wall is shown, and nothing scrolls', async (query, width, height) => {
     await dashboard.page.setViewportSize({ width, height });
     await visit(`/?${query}`);
     await until(async () => (await wall().boundingBox())?.height !== 0, { what: 'a wall' });

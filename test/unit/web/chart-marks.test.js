@@ -240,7 +240,7 @@ function layOut({ history, begins, length, width, binWidth }) {
 }
 
 describe('Every stored sample lies under a mark, for any history, range and width', () => {
-  test('Chart of a sensor: any history, range and width: every stored sample lies under a mark', () => {
+  test('Sensor chart: any samples, time range and chart width: every stored sample is covered by a drawn line or point', () => {
     fc.assert(
       fc.property(anyPicture, (picture) => {
         const { window, step } = layOut(picture);
@@ -267,7 +267,7 @@ describe('Every stored sample lies under a mark, for any history, range and widt
     );
   });
 
-  test('Comparison of two sensors: any history, range and width: every stored sample lies under a mark', () => {
+  test('Comparison chart of two sensors: any samples, time range and chart width: a drawn line or point covers each sample', () => {
     fc.assert(
       fc.property(anyPicture, anyHistory, (picture, other) => {
         const { window, step } = layOut(picture);

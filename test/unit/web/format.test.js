@@ -34,16 +34,16 @@ describe('Numbers', () => {
     [0, '0'],
     [4e12, '4.00e+12'],
     [-2e-7, '−2.00e−7'],
-  ])('Number format: %d: "%s"', (value, text) => expect(formatNumber(value)).toBe(text));
+  ])('Number format: %d is shown as "%s"', (value, text) => expect(formatNumber(value)).toBe(text));
 
-  test('Number format: an unknown value: shown as a dash', () => {
+  test('Number format: value null or undefined: shown as a dash', () => {
     expect(formatNumber(null)).toBe(NOTHING);
     expect(formatNumber(undefined)).toBe(NOTHING);
     expect(formatMs(null)).toBe(NOTHING);
     expect(formatRate(undefined)).toBe(NOTHING);
   });
 
-  test('Number format: recent values: all are shown with the decimals that the most precise one needs', () => {
+  test('Number format: several values: each value has as many decimals as the most precise value', () => {
     const decimals = decimalsFor([21.37, 21.4, 22]);
     expect([21.37, 21.4, 22].map((value) => formatNumber(value, decimals))).toEqual([
       '21.37',
@@ -52,7 +52,7 @@ describe('Numbers', () => {
     ]);
   });
 
-  test('Number format: a negative number rounds to zero: it has no sign', () => {
+  test('Number format: a negative number rounds to zero: shown without a minus sign', () => {
     expect(formatNumber(-0.001, 2)).toBe('0.00');
     expect(formatNumber(-0.4, 0)).toBe('0');
     expect(formatNumber(-0)).toBe('0');
@@ -60,7 +60,7 @@ describe('Numbers', () => {
     expect(formatNumber(-10, 0)).toBe('−10');
   });
 
-  test('Number format: a change: it has a sign, unless it rounds to zero', () => {
+  test('Number format: change of a value: shown with plus or minus sign, unless the change rounds to zero', () => {
     expect(formatChange(0.3, 1)).toBe('+0.3');
     expect(formatChange(-0.3, 1)).toBe('−0.3');
     expect(formatChange(0.04, 1)).toBe('0.0');
@@ -69,7 +69,7 @@ describe('Numbers', () => {
     expect(formatChange(2e-5, 4)).toBe('+2.00e−5');
   });
 
-  test('Number format: close values: enough decimals to distinguish them', () => {
+  test('Number format: values that differ little: enough decimals to distinguish the values', () => {
     expect(decimalsFor([52.50043, 52.50489])).toBe(5);
     expect(decimalsFor([72, 75, 81])).toBe(0);
   });
@@ -99,7 +99,7 @@ describe('Times', () => {
     [3 * 3_600_000, '3 h'],
     [5 * 86_400_000, '5 d'],
     [-120_000, 'in 2 min'],
-  ])('Time format: an age of %d ms: "%s"', (ms, text) => expect(formatAge(ms)).toBe(text));
+  ])('Time format: an age of %d ms is shown as "%s"', (ms, text) => expect(formatAge(ms)).toBe(text));
 
   test('Time format: zone UTC: time, date and zone are written in UTC', () => {
     const ts = Date.UTC(2026, 10, 21, 14, 3, 21, 250);
@@ -115,7 +115,7 @@ describe('Times', () => {
   });
 });
 
-test('Colors of sensor types: common types have distinct hues, other types a fixed one of four hues', () => {
+test('Colors of sensor types: four common types have distinct hues; any other type has one of four further hues', () => {
   const classic = ['temperature', 'pulse', 'location', 'respiration'].map(hueOf);
   expect(new Set(classic).size).toBe(4);
   expect(hueOf('Temperature')).toBe(hueOf('temperature'));
@@ -132,9 +132,9 @@ test.each([
   [180_500, '3 min'],
   [3_600_000, '1 h'],
   [100 * 3_600_000 + 60_000, '4 d 4 h'],
-])('Duration format: %d ms: "%s"', (ms, text) => expect(formatDuration(ms)).toBe(text));
+])('Duration format: %d ms is shown as "%s"', (ms, text) => expect(formatDuration(ms)).toBe(text));
 
-test('Count format: one or several: the noun is singular or plural', () => {
+test('Count format: count 1: noun in the singular; count 0 or more than 1: noun in the plural', () => {
   expect(formatCounted(1, 'sensor')).toBe('1 sensor');
   expect(formatCounted(0, 'sensor')).toBe('0 sensors');
   expect(formatCounted(12_000, 'process', 'processes')).toBe('12,000 processes');
@@ -148,7 +148,7 @@ describe('Named time zones', () => {
       ['Europe/Berlin', '2026-11-21T13:00:00', 'UTC+1'],
       ['Europe/London', '2026-11-21T12:00:00', 'UTC'],
     ]),
-  )('Named time zone %s: local time, offset, and parsing back', (name, text, offset) => {
+  )('Named time zone %s: a time is written as %s, with the offset %s, and parsed back to the same time', (name, text, offset) => {
     const zone = createZone(name);
     const noon = Date.UTC(2026, 10, 21, 12);
     expect([formatField(noon, zone), formatZone(zone, noon), parseField(text, zone)]).toEqual([
@@ -158,7 +158,7 @@ describe('Named time zones', () => {
     ]);
   });
 
-  test('Named time zone: summer time begins in Berlin: the offset changes at 01:00 UTC', () => {
+  test('Named time zone: summer time begins in Berlin: local time jumps from 02:00 to 03:00 at 01:00 UTC', () => {
     const change = Date.UTC(2026, 2, 29, 1);
     const berlin = createZone('Europe/Berlin');
     expect(formatField(change - 1000, berlin)).toBe('2026-03-29T01:59:59');
@@ -166,7 +166,7 @@ describe('Named time zones', () => {
     expect(parseField('2026-03-29T03:00:00', berlin)).toBe(change);
   });
 
-  test('Named time zone: a clock change lies between a row and the column head: the row shows its own offset', () => {
+  test('Named time zone: clock change between the time of a row and the present: the row shows its UTC offset', () => {
     const change = Date.UTC(2026, 9, 25, 1);
     const berlin = createZone('Europe/Berlin');
     const other = (/** @type {number} */ ts) => otherZone(berlin, ts, change + 1000);
@@ -174,7 +174,7 @@ describe('Named time zones', () => {
     expect(otherZone(UTC, change - 1000, change)).toBeNull();
   });
 
-  test('Named time zone: a text that names no zone: refused', () => {
+  test('Named time zone: text that is no zone name, such as Mars/Phobos: refused', () => {
     expect(['Mars/Phobos', 'utc', '', null, '<b>/'].map(isNamedZone)).toEqual([
       false,
       false,

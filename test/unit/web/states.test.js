@@ -36,11 +36,11 @@ describe('States: names', () => {
       ['hall', 'motion', ['clear', 'detected']],
       ['pump-1', 'state', ['off', 'on']],
     ]),
-  )('State names: sensor %s of the type %s: %j', (name, type, [zero, one]) => {
+  )('State names: sensor %s of the type %s that sends 0 and 1: %j', (name, type, [zero, one]) => {
     expect([0, 1].map((value) => stateText(labels(name, type, '/'), value))).toEqual([zero, one]);
   });
 
-  test('State names: value other than 0 or 1, a unit, or a name without state: shown as a number', () => {
+  test('State names: value other than 0 or 1, sensor with a unit, or sensor name without state: shown as a number', () => {
     expect(stateText(labels('door.open'), 0.5)).toBeNull();
     expect(stateText(labels('door.open'), null)).toBeNull();
     expect(stateText(labels('door.open', null, 'Cel'), 1)).toBeNull();
@@ -49,20 +49,20 @@ describe('States: names', () => {
 });
 
 describe('States: found in a signal', () => {
-  test('State detection: values are only 0 and 1, without a unit: states, with names if the sensor name gives them', () => {
+  test('State detection: sensor without unit sends only 0 and 1: states; sensor name door: named closed and open', () => {
     expect(statesOf(samples([0, 1, 1]), labels('door'))?.(1)).toBe('open');
     expect(statesOf(samples([0, 1, 1]), labels('x'))?.(1)).toBe('1');
     expect(statesOf(bins([[0, 0.5, 1]]), labels('x', null, '/'))).not.toBeNull();
   });
 
-  test('State detection: a few whole numbers: states only if the sensor type names a state', () => {
+  test('State detection: sensor sends a few whole numbers: states only if the sensor type names a state, such as mode', () => {
     expect(statesOf(samples([0, 3, 1]), labels('x', 'mode'))?.(3)).toBe('3');
     expect(statesOf(samples([0, 3, 1]), labels('x', 'count'))).toBeNull();
     expect(statesOf(samples([0, 3.5, 1]), labels('x', 'mode'))).toBeNull();
     expect(statesOf(samples([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), labels('x', 'mode'))).toBeNull();
   });
 
-  test('State detection: the sensor has a unit, or no samples: no states', () => {
+  test('State detection: sensor with a unit, or without samples: values are not detected as states', () => {
     expect(statesOf(samples([0, 1]), labels('door', null, '%'))).toBeNull();
     expect(statesOf(samples([]), labels('door'))).toBeNull();
   });
@@ -78,7 +78,7 @@ describe('States: bands', () => {
       share,
     ]);
 
-  test('State bands: samples: each state lasts until the next sample, equal neighbors form one band', () => {
+  test('State bands of a chart: each state lasts until the next sample, and equal neighbors form one band', () => {
     expect(bands(samples([0, 0, 1, 0]), 10)).toEqual([
       [0, 20, 0, 1],
       [20, 30, 1, 1],
@@ -86,7 +86,7 @@ describe('States: bands', () => {
     ]);
   });
 
-  test('State bands: a gap between samples: no band is drawn there', () => {
+  test('State bands of a chart: gap between samples: no band is drawn in the gap', () => {
     const shape = shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 1, 1, 1, 1] }, RANGE);
     expect(bands(shape, 10)).toEqual([
       [0, 20, 1, 1],
@@ -94,7 +94,7 @@ describe('States: bands', () => {
     ]);
   });
 
-  test('State bands: a bin with two states: the band has the share of the higher state', () => {
+  test('State bands of a chart: bin with two states: the band shows the share of the higher state', () => {
     expect(
       bands(
         bins([
@@ -110,7 +110,7 @@ describe('States: bands', () => {
   });
 });
 
-test('State shares: a range of samples or bins: the share of each state, and the number of changes', () => {
+test('State statistics: samples or bins of a range: share of each state, and number of changes', () => {
   expect(sharesOf(samples([0, 1, 1, 1]))).toEqual([
     { value: 0, share: 0.25 },
     { value: 1, share: 0.75 },

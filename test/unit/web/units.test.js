@@ -39,7 +39,7 @@ describe('Prefixes', () => {
       [12_000, 'kg', '12,000 kg'],
       [4_200_000, 'm', '4,200 km'],
     ]),
-  )('Unit prefixes: %d %s: "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
+  )('Unit prefixes: %d %s is shown as "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
 
   test.each(
     /** @type {Array<[number, string, string]>} */ ([
@@ -51,15 +51,15 @@ describe('Prefixes', () => {
       [12_000, 'min', '12,000 min'],
       [12_000, 'constructor', '12,000 constructor'],
     ]),
-  )('Unit without prefixes: %d %s: "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
+  )('Unit without prefixes: %d %s is shown as "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
 
-  test('Unit prefixes: several values: share the prefix that fits the largest', () => {
+  test('Unit prefixes: several values: shown with one prefix, which fits the largest value', () => {
     const scale = scaleFor('J', [1, 25_000, 3_000_000]);
     expect(scale.unit).toBe('MJ');
     expect(toShown(scale, 25_000)).toBeCloseTo(0.025, 12);
   });
 
-  test('Unit prefixes: no finite value: the unit stays as sent', () => {
+  test('Unit prefixes: no value, or an infinite value: the unit has no prefix', () => {
     expect(scaleFor('J', []).unit).toBe('J');
     expect(scaleFor('J', [Number.POSITIVE_INFINITY]).unit).toBe('J');
     expect(writeValue(null, 'J')).toEqual({ number: NOTHING, unit: 'J' });
@@ -76,9 +76,9 @@ describe('Durations', () => {
       [0.0005, 's', '500 µs'],
       [90_000_000, 'ms', '1 d 1 h'],
     ]),
-  )('Durations as values: %d %s: "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
+  )('Sensor that sends durations: %d %s is shown as "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
 
-  test('Durations as values: a value in the scale of a chart: same text as without a chart', () => {
+  test('Sensor that sends durations: value at the chart cursor: shown in days and hours, as outside of the chart', () => {
     const scale = scaleFor('s', [7200, 14_798_068]);
     expect(shownText(scale, toShown(scale, 14_798_068))).toBe('171 d 6 h');
     expect(shownText(scale, toShown(scale, -7200))).toBe('−2 h');
@@ -86,7 +86,7 @@ describe('Durations', () => {
     expect([null, Number.NaN].map((value) => shownText(scale, value))).toEqual([NOTHING, NOTHING]);
   });
 
-  test('Durations as values: a chart axis: the unit is hours or days', () => {
+  test('Sensor that sends durations: value axis of the chart: the unit is hours or days', () => {
     expect(scaleFor('s', [7200, 90_000])).toMatchObject({ unit: 'h', factor: 1 / 3600 });
     expect(scaleFor('s', [7200, 14_798_068])).toMatchObject({ unit: 'd', factor: 1 / 86_400 });
   });
@@ -108,11 +108,11 @@ describe('Chosen units', () => {
       [20, 'Cel', { pressure: 'bar' }, '20 °C'],
       [20, 'Cel', { temperature: 'furlong' }, '20 °C'],
     ]),
-  )('Chosen units: %d %s by %j: %s', (value, unit, choices, text) =>
+  )('Chosen units: %d %s with the choice %j is shown as %s', (value, unit, choices, text) =>
     expect(written(value, unit, choices)).toBe(text),
   );
 
-  test('Chosen units: a unit with or without prefix: its physical quantity is found', () => {
+  test('Physical quantity of a unit: known unit, with or without prefix: found; other unit: null', () => {
     expect(['Cel', 'kPa', 'MPa', 'Wh', 'GJ', 'km/h'].map(quantityOf)).toEqual([
       'temperature',
       'pressure',
@@ -125,7 +125,7 @@ describe('Chosen units', () => {
     expect(unitsOf('temperature')).toEqual(['°C', '°F', 'K']);
   });
 
-  test('Chosen units: an alarm limit is typed in the chosen unit: conversion there and back gives the same number', () => {
+  test('Chosen units: alarm limit of 99.5 °F: stored as 37.5 °C, and shown as 99.5 °F', () => {
     const scale = limitScale('Cel', { temperature: '°F' });
     expect(toSent(scale, 99.5)).toBe(37.5);
     expect(Number(toShown(scale, toSent(scale, 99.5)).toPrecision(12))).toBe(99.5);
@@ -143,7 +143,7 @@ test('Sensor value text: a state shows its name, a number shows the chosen unit'
   expect(sensorValueText({ ...ear, value: null }, {})).toBe(`${NOTHING} °C`);
 });
 
-test('Sensor value text: next to recent values: same prefix and decimals as these', () => {
+test('Sensor value text: recent values are given: same unit prefix and number of decimals as the recent values', () => {
   const recent = [9500, 12_345, 12_340];
   expect(writeValue(9500, 'W', { recent })).toEqual({ number: '9.50', unit: 'kW' });
   expect(writeValue(21, 'Cel', { recent: [21, 21.5], decimals: 2 })).toEqual({ number: '21.00', unit: '°C' });

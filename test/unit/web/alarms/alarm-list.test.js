@@ -17,7 +17,7 @@ const open = (alarm_id, rest) => ({
 /** @param {any[]} alarms newest first @param {boolean} [isCut] */
 const listOf = (alarms, isCut = false) => ({ alarms, isCut });
 
-test('New alarm detection: page opens: alarms that are already open are not announced, a later alarm is', () => {
+test('New alarm detection: the page opens: alarms already open are not announced, but a later alarm is announced', () => {
   const newsAmong = createAlarmNews();
   expect(newsAmong(null, NOON)).toBeUndefined();
   expect(newsAmong(listOf([open('a')]), NOON)).toBeUndefined();
@@ -25,7 +25,7 @@ test('New alarm detection: page opens: alarms that are already open are not anno
   expect(newsAmong(listOf([open('c'), open('b'), open('a')]), NOON)).toBeUndefined();
 });
 
-test('New alarm detection: an old alarm moves up into a truncated list: it is not announced, a newer alarm is', () => {
+test('New alarm detection: truncated list: an old alarm that moves into the list is not announced, but a newer alarm is', () => {
   const newsAmong = createAlarmNews();
   const at = (/** @type {number} */ hour) => ({ started_at: `2026-11-21T0${hour}:00:00.000Z` });
   const [old, middle, late] = [open('a', at(1)), open('b', at(2)), open('c', at(3))];
@@ -39,7 +39,7 @@ test('Count of open alarms: only some alarms were read: the count has a plus sig
   expect(openCountText(12, { isCut: false })).toBe('12');
 });
 
-test('New alarm detection: an alarm is acknowledged or shelved: it is not announced, even after its shelving ends', () => {
+test('New alarm detection: alarm first seen acknowledged or shelved: not announced, even after shelving ends', () => {
   const newsAmong = createAlarmNews();
   const shelved = open('a', { shelved_until: new Date(NOON + HOUR_MS).toISOString() });
   newsAmong(listOf([]), NOON);
@@ -68,20 +68,20 @@ describe('Alarm notification', () => {
     Reflect.set(globalThis, 'Notification', Notification);
   }
 
-  test('Alarm notification: the user allowed notifications: the browser shows it', () => {
+  test('Alarm notification: the user allowed notifications: the browser shows a notification with the alarm title', () => {
     setNotification('granted', (title) => shown.push(title));
     expect(showNotification('Too warm', { tag: 'a' })).toBe(true);
     expect(shown).toEqual(['Too warm']);
   });
 
-  test('Alarm notification: permission denied, or browser without notifications: nothing is shown', () => {
+  test('Alarm notification: permission denied, or browser without notifications: no notification is shown', () => {
     expect(showNotification('Too warm', {})).toBe(false);
     setNotification('denied', (title) => shown.push(title));
     expect(showNotification('Too warm', {})).toBe(false);
     expect(shown).toEqual([]);
   });
 
-  test('Alarm notification: the browser shows notifications only from service workers: nothing is shown, no error is thrown', () => {
+  test('Alarm notification: the browser allows only service workers to notify: no notification is shown, no error is thrown', () => {
     setNotification('granted', () => {
       throw new TypeError('Illegal constructor');
     });
@@ -97,6 +97,6 @@ test.each([
   ['all', null, false, false, 'There was no alarm'],
   ['open', null, true, false, 'None on this page'],
 ])(
-  'Empty alarm list: state %s, severity %s, one of several pages %p, outdated %p: the text is "%s"',
+  'Empty alarm list: filter state %s and severity %s, one of several pages %p, data outdated %p: text "%s"',
   (state, severity, isPart, isOld, text) => expect(noneText({ state, severity, isPart, isOld })).toBe(text),
 );

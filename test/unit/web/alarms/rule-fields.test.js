@@ -33,11 +33,11 @@ const CONDITIONS = [
   { kind: 'absent' },
 ];
 
-test.each(CONDITIONS)('Alarm rule form: %j: saving without a change keeps the rule', (condition) => {
+test.each(CONDITIONS)('Alarm rule form: condition %j: saving without a change stores an equal rule', (condition) => {
   expect(ruleOf(typedOf({ ...ruleWith(condition), rule_id: 'a', version: 1 }))).toEqual(ruleWith(condition));
 });
 
-test('Alarm rule form: the kind of the condition changes: members of the earlier kind are left out', () => {
+test('Alarm rule form: the kind of the condition changes: the request leaves out members of the earlier kind', () => {
   const typed = typedOf(ruleWith({ kind: 'outside', limit: [2, 8], clear: [3, 7], for_samples: 4 }));
   expect(ruleOf({ ...typed, kind: 'absent' })?.condition).toEqual({ kind: 'absent' });
   expect(ruleOf({ ...typed, kind: 'above' })?.condition).toEqual({
@@ -48,12 +48,12 @@ test('Alarm rule form: the kind of the condition changes: members of the earlier
   });
 });
 
-test('Alarm rule form: a limit typed as "1,5": it is read as 1.5', () => {
+test('Alarm rule form: a limit is typed with a comma as 1,5: the request holds the number 1.5', () => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
   expect(ruleOf({ ...typed, limit: '1,5' })?.condition).toEqual({ kind: 'above', limit: 1.5 });
 });
 
-test('Alarm rule form: a suggested limit is taken: it keeps all digits, and the hysteresis stays', () => {
+test('Alarm rule form: a suggested limit is chosen: the limit keeps all digits, and the clear value moves with the limit', () => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 101_300, clear: 101_200 }));
   expect(ruleOf(withLimit(typed, 101_325))?.condition).toEqual({
     kind: 'above',
@@ -66,7 +66,7 @@ test('Alarm rule form: a suggested limit is taken: it keeps all digits, and the 
   });
 });
 
-test.each(/** @type {const} */ (['name', 'limit']))('Alarm rule form: no %s: cannot be saved', (field) => {
+test.each(/** @type {const} */ (['name', 'limit']))('Alarm rule form: the field %s is empty: the rule cannot be saved', (field) => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
   expect(ruleOf({ ...typed, [field]: '' })).toBeNull();
 });
@@ -81,7 +81,7 @@ describe('Limits in the unit of choice', () => {
   const FAHRENHEIT = limitScale('Cel', { temperature: '°F' });
   const KELVIN = limitScale('[degF]', { temperature: 'K' });
 
-  test.each(CONDITIONS)('Alarm rule form: %j in °F: saving without a change keeps the rule', (condition) => {
+  test.each(CONDITIONS)('Alarm rule form: condition %j shown in °F: saving without a change stores an equal rule', (condition) => {
     const rule = ruleWith(condition);
     expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)).toEqual(rule);
   });
@@ -107,7 +107,7 @@ describe('Limits in the unit of choice', () => {
     });
   });
 
-  test('Alarm rule form: the unit becomes known later: the typed texts are converted, the rule stays equal', () => {
+  test('Alarm rule form: unit of the sensor is known late, °F is chosen: typed limits are converted, the stored limits stay', () => {
     const rule = ruleWith({ kind: 'above', limit: -15, clear: -17 });
     const before = { typed: { ...typedOf(rule), minutes: '5' }, scale: plainScale(null) };
     const typed = typedIn(FAHRENHEIT, { ...before, scale: plainScale('Cel') }, rule);
@@ -120,7 +120,7 @@ describe('Limits in the unit of choice', () => {
     });
   });
 
-  test('Alarm rule form: the unit becomes known while the user types, without conversion: the typed text stays', () => {
+  test('Alarm rule form: unit of the sensor is known late, no other unit is chosen: the typed text stays', () => {
     const typed = { ...typedOf(ruleWith({ kind: 'above', limit: 1 })), limit: '1.' };
     expect(typedIn(plainScale('Cel'), { typed, scale: plainScale(null) })).toBe(typed);
   });
@@ -155,7 +155,7 @@ describe('Limits in the unit of choice', () => {
     expect(ruleOf(typed, FAHRENHEIT)?.condition).toEqual({ kind: 'below', limit: 2, clear: 7 });
   });
 
-  test('Alarm condition in words: °F is chosen: values are shown in °F, a rate without the offset of the scale', () => {
+  test('Alarm condition in words: °F is chosen: limits are shown in °F, a rate without the offset of the scale', () => {
     const text = (/** @type {AlarmCondition} */ condition) => conditionText(condition, FAHRENHEIT);
     expect(text({ kind: 'above', limit: -15, clear: -17, for_ms: 600_000 })).toBe(
       'above 5 °F for 10 min, clears at 1.4 °F',
@@ -168,7 +168,7 @@ describe('Limits in the unit of choice', () => {
     expect(conditionText({ kind: 'below', limit: 7 }, plainScale(null))).toBe('below 7');
   });
 
-  test('Alarm peak: °F is chosen: shown in °F, a rate without offset, and as sent if the unit is unknown', () => {
+  test('Alarm peak value: °F is chosen: shown in °F, for a rate without offset, for an unknown unit as sent', () => {
     const choices = /** @type {const} */ ({ temperature: '°F' });
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'above' }, choices)).toBe('50 °F');
     expect(peakText({ peak: 10, unit: 'Cel', condition: 'rate' }, choices)).toBe('18 °F/s');

@@ -12,7 +12,7 @@ import {
   withQuery,
 } from '../../../../web/routes.ts';
 
-test('Dashboard routes: each page address that the server knows: leads to a view of its own', () => {
+test('Dashboard routes: each page address that the HTTP server accepts: opens a different view', () => {
   const views = VIEWS.map((path) => routeOf(path).view);
   expect(views).not.toContain('not-found');
   expect(new Set(views).size).toBe(VIEWS.length);
@@ -25,7 +25,7 @@ test('Dashboard routes: names with slashes, percent signs and umlauts: the route
   expect(routeOf(sensorHref(device, sensor))).toEqual({ view: 'sensor', device, sensor });
 });
 
-test('Dashboard links: a name from which the id is derived: the link holds the name; any other name: the id', () => {
+test('Dashboard links: the id is derived from the name: the link holds the name; otherwise the link holds the id', () => {
   const collar = identifyDevice('collar-0001')?.id ?? '';
   const sensor = identifySensor(collar, 'temperature/ear')?.id ?? '';
   expect(sensorHref(collar, sensor, { device: 'collar-0001', sensor: 'temperature/ear' })).toBe(
@@ -43,7 +43,7 @@ test('Dashboard links: a name from which the id is derived: the link holds the n
 });
 
 test.each(['.', '..'])(
-  'Dashboard routes: a device is named %s: the link opens a search, since no path can hold it',
+  'Dashboard links: device named %s, which no URL path can hold: the link opens the device list filtered by name',
   (device) => {
     const { pathname, search } = new URL(deviceHref(device), 'http://localhost/devices/a/sensors/b');
     expect(routeOf(pathname)).toEqual({ view: 'fleet' });
@@ -51,7 +51,7 @@ test.each(['.', '..'])(
   },
 );
 
-test('Dashboard routes: links of the page header: each leads to its view', () => {
+test('Dashboard routes: addresses of pipeline, dead letters and credentials: each opens the view of that name', () => {
   expect(routeOf('/pipeline')).toEqual({ view: 'pipeline' });
   expect(routeOf('/dead-letters')).toEqual({ view: 'dead-letters' });
   expect(routeOf('/credentials')).toEqual({ view: 'credentials' });
@@ -68,22 +68,22 @@ test.each([
   '/devices/a/sensors',
   '/devices/a/b/c',
   '/devices/%E0%A4%A',
-])('Dashboard routes: %s: not found', (path) => expect(routeOf(path)).toEqual({ view: 'not-found' }));
+])('Dashboard routes: unknown address %s: the view not-found is opened', (path) => expect(routeOf(path)).toEqual({ view: 'not-found' }));
 
-test('Dashboard address: a filter changes: its parameter is set, an empty parameter is removed', () => {
+test('Dashboard address: a filter changes: the query parameter of the filter is set, and empty parameters are removed', () => {
   const place = { path: '/', query: new URLSearchParams('type=pulse&cursor=abc'), trail: [] };
   expect(withQuery(place, { site: 'north & south', cursor: null })).toBe('/?type=pulse&site=north+%26+south');
   expect(withQuery(place, { type: '', cursor: null })).toBe('/');
 });
 
-test('API query: empty parameters: they are left out', () => {
+test('API request: parameters that are empty, null or undefined: left out of the query string', () => {
   expect(toQuery({ type: 'pulse', site: null, name: '', limit: 25, cursor: undefined })).toBe(
     '?type=pulse&limit=25',
   );
   expect(toQuery({})).toBe('');
 });
 
-test('Event stream address: devices and sensors: each id is encoded; without them it covers the whole fleet', () => {
+test('Event stream address: device or sensor ids with special characters: encoded; no ids: no query', () => {
   expect(addressOf({})).toBe('/api/v1/stream');
   expect(addressOf({ devices: ['a&b'] })).toBe('/api/v1/stream?device=a%26b');
   const [, raw = ''] = addressOf({ sensors: [['a/b', 'c']] }).split('sensor=');

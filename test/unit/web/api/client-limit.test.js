@@ -21,7 +21,7 @@ function request() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('Limit of parallel requests: more requests than allowed: the rest wait in order, also after failures', async () => {
+test('Limit of parallel requests: four requests, two allowed: two wait and start in order; a failed request frees its place', async () => {
   const limit = createLimit(2);
   const requests = Array.from({ length: 4 }, request);
   const passed = requests.map(({ ask }) => limit.run(ask));
@@ -38,7 +38,7 @@ test('Limit of parallel requests: more requests than allowed: the rest wait in o
   expect(await limit.run(async () => 'after')).toBe('after');
 });
 
-test('Limit of parallel requests: a request arrives while a waiting one starts: the new request waits', async () => {
+test('Limit of parallel requests: a request arrives while a waiting request starts: the new request waits', async () => {
   const limit = createLimit(1);
   const requests = Array.from({ length: 3 }, request);
   const [first, second, third] = requests;

@@ -17,19 +17,19 @@ const brokenOff = () =>
 
 /** @type {[name: string, ask: (client: Client) => Promise<unknown>][]} */
 const QUESTIONS = [
-  ['a page', (client) => client.latest({})],
+  ['latest values', (client) => client.latest({})],
   ['samples', (client) => client.samples('d', 's', {})],
 ];
 
-describe.each(QUESTIONS)('API client: the answer of %s breaks off', (_name, ask) => {
-  test('API client: the connection breaks within an answer: the problem is temporary, with the code unreachable', async () => {
+describe.each(QUESTIONS)('API client: request for %s', (_name, ask) => {
+  test('API client: the connection breaks within an answer: the request fails with a temporary problem, code unreachable', async () => {
     const client = createClient({ fetch: async () => brokenOff() });
     const problem = toProblem(await ask(client).catch((error) => error));
     expect(problem).toMatchObject({ code: 'unreachable', isTemporary: true });
   });
 });
 
-test('API client: the caller aborts a request: it rejects with AbortError, not with a problem', async () => {
+test('API client: the caller aborts a request: the request rejects with AbortError', async () => {
   const abort = new AbortController();
   abort.abort();
   const client = createClient({

@@ -6,24 +6,24 @@ import { Problem, problemWords, toProblem } from '../../../../web/api/request.ts
 const answered = (code, status) =>
   new Problem({ title: 'Some Phrase', detail: 'What is wrong.', code, status });
 
-test.each(PROBLEM_CODES)('Problem text: code %s: has a title and advice', (code) => {
+test.each(PROBLEM_CODES)('Problem text: API error code %s: the text has a title and advice', (code) => {
   const { title, advice } = problemWords(answered(code, statusOf(code)));
   expect(title).toMatch(/\w/);
   expect(advice).toMatch(/\.$/);
 });
 
 test.each(['unavailable', 'unauthorized', 'not_found', 'busy', 'bad_cursor', 'internal', 'wrong_host'])(
-  'Problem text: code %s: has its own title, not the phrase of the HTTP status',
+  'Problem text: API error code %s: the title is specific to the code, not the phrase of the HTTP status',
   (code) => {
     expect(problemWords(answered(code, statusOf(/** @type {any} */ (code)))).title).not.toBe('Some Phrase');
   },
 );
 
-test('Problem text: the API refuses a range: the advice is the detail from the API', () => {
+test('Problem text: the API refuses a time range: the advice is the detail of the API answer', () => {
   expect(problemWords(answered('bad_range', 400)).advice).toBe('What is wrong.');
 });
 
-test('Problem text: the answer comes from a proxy, or the page itself fails: its message is shown', () => {
+test('Problem text: status without API error code, or exception in the page: the message of the failure is shown', () => {
   expect(problemWords(new Problem({ title: 'The API answered 418', detail: 'Teapot', status: 418 }))).toEqual(
     {
       title: 'The API answered 418',

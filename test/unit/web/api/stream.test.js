@@ -21,7 +21,7 @@ class Source extends EventTarget {
   }
 }
 
-test('Event stream: a snapshot spans several events: only the last event, which has a new id, completes it', () => {
+test('Event stream: a snapshot spans several events: only the last event, which has a new id, completes the snapshot', () => {
   /** @type {Array<[string, boolean]>} */
   const received = [];
   const stream = createStream({

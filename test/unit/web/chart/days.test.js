@@ -19,7 +19,7 @@ const bins = (ts, stepMs) => ({
 });
 
 describe('Days of UTC', () => {
-  test('Daily bins: UTC: a range is one part, and each day that it touches is counted', () => {
+  test('Daily bins: zone UTC: a range is read in one request, and each day that the range touches is counted', () => {
     expect(partsOfRange(YEAR, UTC)).toEqual([{ ...YEAR, offsetMs: 0 }]);
     expect(daysOf({ ...YEAR, offsetMs: 0 })).toBe(366);
     expect(daysOf({ from: 0, to: DAY_MS, offsetMs: 0 })).toBe(1);
@@ -27,7 +27,7 @@ describe('Days of UTC', () => {
     expect(startOfDay(YEAR.from, UTC, 31)).toBe(Date.UTC(2026, 1, 10));
   });
 
-  test('Daily bins: UTC: hourly bins are joined: one bin for each day with exact min, mean, max and count', () => {
+  test('Daily bins: zone UTC: hourly bins are joined to one bin for each day, with exact min, mean, max and count', () => {
     const hours = bins([0, HOUR, DAY_MS - HOUR, DAY_MS], HOUR);
     expect(joinDays([hours], YEAR, UTC)).toMatchObject({
       stepMs: DAY_MS,
@@ -83,7 +83,7 @@ describe('Days of a zone with summer time', () => {
 });
 
 test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
-  'Daily bins: %s, where a clock change skips a midnight: days follow one another without gap or overlap',
+  'Daily bins: zone %s, where a clock change skips a midnight: days follow one another without gap or overlap',
   (name) => {
     const zone = createZone(/** @type {any} */ (name));
     const starts = Array.from({ length: 365 }, (_, day) => startOfDay(Date.UTC(2026, 0, 1 + day, 12), zone));
@@ -96,7 +96,7 @@ test.each(['America/Santiago', 'America/Havana', 'Atlantic/Azores'])(
   },
 );
 
-test('Daily bins: a range of 61 to 1990 days: used, since one API answer holds all of them', () => {
+test('Daily bins: chart range of 61 to 1990 days: daily bins are used; shorter or longer range: other bins', () => {
   expect([60, 61, 365, 1990, 1991].map((days) => isDaily(days * DAY_MS))).toEqual([
     false,
     true,
@@ -106,7 +106,7 @@ test('Daily bins: a range of 61 to 1990 days: used, since one API answer holds a
   ]);
 });
 
-test('Daily bins: Europe/Berlin: days of clock changes have 23 and 25 hours', () => {
+test('Daily bins: zone Europe/Berlin: the days of clock changes have 23 and 25 hours', () => {
   const berlin = createZone('Europe/Berlin');
   const lengthOf = (/** @type {number} */ month, /** @type {number} */ day) => {
     const start = startOfDay(Date.UTC(2026, month, day, 12), berlin);

@@ -18,7 +18,7 @@ const step = (key, walked, mouse = 0) =>
     /** @type {any} */ ({ window: range, bounds: { ...range, least: 1 }, picture, walked }),
   );
 
-test('Chart keys: several samples share a pixel: arrow keys move the cursor to each sample', () => {
+test('Chart keys: ten samples share a pixel: arrow keys still move the cursor from sample to sample', () => {
   const walk = ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowRight', 'Home', 'ArrowRight', 'End'];
   /** @type {(number | null)[]} */
   const at = [];
@@ -26,7 +26,7 @@ test('Chart keys: several samples share a pixel: arrow keys move the cursor to e
   expect(at).toEqual([998, 997, 996, 997, 0, 1, 999]);
 });
 
-test('Chart keys: the mouse set the cursor: arrow keys continue from there', () => {
+test('Chart keys: the cursor was set by mouse: an arrow key moves the cursor to the sample next to it', () => {
   expect(step('ArrowLeft', null, 500)).toBe(499);
 });
 

@@ -27,15 +27,15 @@ const labels = { name: 'x', type: null, unit: 'J' };
 describe('Counters', () => {
   test.each(
     /** @type {Array<[string, number[], string | null, boolean]>} */ ([
-      ['rising', rising(10, 3), 'beats', true],
-      ['rising with pauses', [0, 1, 1, 1, 2, 2, 3, 3, 4, 5], null, true],
-      ['one restart among many', [...rising(30, 5, 100), ...rising(30, 5)], 'kWh', true],
-      ['few points', rising(7, 1), null, false],
-      ['falling by a little', [...rising(10, 5), 40, 45], null, false],
-      ['constant', rising(10, 0), null, false],
-      ['negative', rising(10, 1, -5), null, false],
-      ['a temperature that rises', rising(10, 1), 'Cel', false],
-      ['a share that rises', rising(10, 1), '%RH', false],
+      ['rising values: a counter', rising(10, 3), 'beats', true],
+      ['rising values with pauses: a counter', [0, 1, 1, 1, 2, 2, 3, 3, 4, 5], null, true],
+      ['rising values with one restart: a counter', [...rising(30, 5, 100), ...rising(30, 5)], 'kWh', true],
+      ['only seven values: no counter', rising(7, 1), null, false],
+      ['values that once fall by a little: no counter', [...rising(10, 5), 40, 45], null, false],
+      ['constant values: no counter', rising(10, 0), null, false],
+      ['negative values: no counter', rising(10, 1, -5), null, false],
+      ['rising temperature: no counter', rising(10, 1), 'Cel', false],
+      ['rising relative humidity: no counter', rising(10, 1), '%RH', false],
     ]),
   )('Counter detection: %s', (_, values, unit, expected) =>
     expect(isCounter(samples(values), unit)).toBe(expected),
@@ -46,7 +46,7 @@ describe('Counters', () => {
     expect([unit, shape.ts, shape.avg]).toEqual(['beats/s', [1000, 2000, 3000], [2, 4, 4]]);
   });
 
-  test('Counter rate: a slow counter: the rate is per minute or per day', () => {
+  test('Counter rate: a counter that rises once a minute or once a day: the rate is per minute or per day', () => {
     const { shape, unit } = rateOf(samples([0, 2, 4], 60_000), '/');
     expect([unit, shape.avg]).toEqual(['/min', [2, 2]]);
     expect(rateOf(samples([0, 0.1], 86_400_000), 'm3').unit).toBe('m3/d');
@@ -60,7 +60,7 @@ describe('Counters', () => {
 });
 
 describe('A signal as it is drawn', () => {
-  test('Drawn signal: large values: chart and sample table use one unit prefix', () => {
+  test('Drawn values of a sensor: large values: chart and sample table use the same unit prefix', () => {
     const shown = present(samples([1e9, 3e9]), labels, { choices: {} });
     expect(shown.scale.unit).toBe('GJ');
     expect(shown.shape.avg).toEqual([1, 3]);
@@ -68,13 +68,13 @@ describe('A signal as it is drawn', () => {
     expect(shown.values).toBe(shown.scale);
   });
 
-  test('Drawn signal: values need no conversion: the shape is not copied', () => {
+  test('Drawn values of a sensor: no unit conversion needed: the arrays of values are not copied', () => {
     const shape = samples([1, 2]);
     expect(present(shape, labels, { choices: {} }).shape).toBe(shape);
     expect(inScale(shape, plainScale('J'))).toBe(shape);
   });
 
-  test('Drawn signal: a counter: its rate is drawn only on request', () => {
+  test('Drawn values of a sensor: counter: the rate is drawn only on request, and never for falling values', () => {
     const shape = samples(rising(10, 5000));
     expect(present(shape, labels, { choices: {} })).toMatchObject({ isCounter: true, isRate: false });
     const rate = present(shape, labels, { choices: {}, asRate: true });
@@ -82,12 +82,12 @@ describe('A signal as it is drawn', () => {
     expect(present(samples([3, 1]), labels, { choices: {}, asRate: true }).isRate).toBe(false);
   });
 
-  test('Drawn signal: a sensor with states: values stay as sent and have state names', () => {
+  test('Drawn values of a sensor: sensor named door that sends 0 and 1: no unit, and 0 is shown as closed', () => {
     const shown = present(samples([0, 1]), { name: 'door', type: null, unit: '/' }, { choices: {} });
     expect([shown.states?.(0), shown.scale.unit, shown.isCounter]).toEqual(['closed', '', false]);
   });
 
-  test('Drawn signal: a bin without average: it has no average after the unit conversion', () => {
+  test('Drawn values of a sensor: bin without average: after the unit conversion, the average is still null', () => {
     const shape = {
       ...emptyShape(RANGE),
       stepMs: 1000,
@@ -100,11 +100,11 @@ describe('A signal as it is drawn', () => {
     expect(inScale(shape, scaleFor('J', [2e9]))).toMatchObject({ min: [1], avg: [null], max: [2] });
   });
 
-  test('Drawn signal: thresholds: converted to the unit of the drawn values', () => {
+  test('Chart thresholds: values are drawn with a unit prefix: thresholds are converted to the same unit', () => {
     expect(thresholdsIn({ low: 2e9, high: null }, scaleFor('J', [2e9]))).toEqual({ low: 2, high: null });
   });
 
-  test('Drawn signal: threshold in °F equals a sample: the sample is not over it, in the chart and in the count', () => {
+  test('Chart thresholds: threshold typed in °F equals a sample: the sample is not beyond it, in the chart and in the count', () => {
     const scale = limitScale('Cel', { temperature: '°F' });
     for (let tenths = -400; tenths <= 400; tenths++) {
       const value = tenths / 10;
@@ -120,12 +120,12 @@ describe('A signal as it is drawn', () => {
 describe('The point under the cursor', () => {
   const picture = drawn(shapeOfSamples({ ts: [0, 10, 20, 500, 510], value: [1, 2, 3, 4, 5] }, RANGE), 10);
 
-  test('Point under the cursor: cursor between two samples: the nearest sample is chosen', () => {
+  test('Chart cursor: between two samples: the nearest sample is chosen', () => {
     expect(entryUnder(picture, 12, 0)).toBe(1);
     expect(entryUnder(picture, 506, 0)).toBe(5);
   });
 
-  test('Point under the cursor: cursor in a gap: a sample is chosen only if it is near', () => {
+  test('Chart cursor: in a gap between samples: a sample is chosen only if it is near', () => {
     expect(picture.places).toEqual([0, 1, 2, -1, 3, 4]);
     expect([entryUnder(picture, 30, 5), entryUnder(picture, 260, 5), entryUnder(picture, 490, 5)]).toEqual([
       null,
@@ -135,13 +135,13 @@ describe('The point under the cursor', () => {
     expect([entryUnder(picture, 24, 5), entryUnder(picture, 497, 5)]).toEqual([2, 4]);
   });
 
-  test('Point under the cursor: cursor before the first or after the last sample: chosen only if it is near', () => {
+  test('Chart cursor: before the first or after the last sample: that sample is chosen only if it is near', () => {
     expect([entryUnder(picture, -3, 5), entryUnder(picture, -9, 5)]).toEqual([0, null]);
     expect([entryUnder(picture, 514, 5), entryUnder(picture, 900, 5)]).toEqual([5, null]);
     expect(entryUnder({ columns: [[], [], [], []], places: [] }, 0, 5)).toBeNull();
   });
 
-  test('Point under the cursor: no sample, a state sample, a bin of states: the text names state and share', () => {
+  test('Chart cursor text: gap: no sample here; state sample: the state name; bin of states: the names and a share', () => {
     expect(noSampleWords(0, UTC)).toEqual({
       when: '1970-01-01 00:00:00',
       value: 'no sample here',

@@ -28,17 +28,17 @@ test.each([
   [54_000, null],
   [56_000, 6],
   [99_000, null],
-])('Reading at the cursor: %d ms: the nearest sample within 5 s is %j', (ts, value) => {
+])('Value at the chart cursor: samples at 10, 20, 60 s, cursor at %d ms: value within 5 s is %j', (ts, value) => {
   expect(readingAt(SAMPLES, ts, 5_000)?.avg ?? null).toBe(value);
 });
 
-test('Reading at the cursor: a bin: its values hold for its width only', () => {
+test('Value at the chart cursor: cursor within the width of a bin: values of that bin; cursor outside of all bins: null', () => {
   expect(readingAt(BINS, 10_001, 0)).toEqual({ avg: 12, min: 10, max: 15, isRaw: false });
   expect(readingAt(BINS, 19_999, 0)?.avg).toBe(12);
   expect(readingAt(BINS, 30_000, 0)).toBeNull();
   expect(readingAt(BINS, 49_999, 0)?.avg).toBe(42);
 });
 
-test('Reading at the cursor: no samples: null', () => {
+test('Value at the chart cursor: the sensor has no samples: null', () => {
   expect(readingAt(shapeOfSamples({ ts: [], value: [] }, RANGE), 5, 1e9)).toBeNull();
 });

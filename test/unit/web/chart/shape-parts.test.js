@@ -21,11 +21,11 @@ const bins = (ts, more) => ({
 });
 
 describe('Samples', () => {
-  test('Shape of samples: each sample has the count 1', () => {
+  test('Chart data of samples: created from times and values: each sample has the count 1', () => {
     expect(samples([0, 10])).toMatchObject({ stepMs: null, ...RANGE, avg: [0, 1], count: [1, 1] });
   });
 
-  test('Shape of samples: a part of the range: includes the sample at its start, not the one at its end', () => {
+  test('Chart data of samples: a time range is cut out: includes the sample at its start, excludes the sample at its end', () => {
     const part = within(samples([0, 10, 20]), { from: 0, to: 20 });
     expect(part).toMatchObject({ stepMs: null, from: 0, to: 20, ts: [0, 10], avg: [0, 1], count: [1, 1] });
     expect([part.min, part.max]).toEqual([part.avg, part.avg]);
@@ -33,7 +33,7 @@ describe('Samples', () => {
     expect(part.max).toBe(part.avg);
   });
 
-  test('Shape of samples: newer samples are joined: min, avg and max stay one array', () => {
+  test('Chart data of samples: newer samples are appended: min, avg and max are the same array', () => {
     const joined = join(samples([0, 10, 20]), { ...samples([20, 30]), from: 20, to: 2000 });
     expect(joined).toMatchObject({
       stepMs: null,
@@ -49,7 +49,7 @@ describe('Samples', () => {
 });
 
 describe('Bins', () => {
-  test('Shape of bins: a part is cut out: every column is cut, the range is the overlap of both ranges', () => {
+  test('Chart data of bins: a time range is cut out: every column is cut, the new range is the overlap', () => {
     const part = within(bins([0, 100, 200]), { from: 100, to: 2000 });
     expect(part).toEqual({
       stepMs: 100,
@@ -68,13 +68,13 @@ describe('Bins', () => {
     });
   });
 
-  test('Shape of bins: start of a part: a bin that it cuts is included, a bin that ends there is not', () => {
+  test('Chart data of bins: range cut out: a bin cut by the start is included, a bin that ends at the start is not', () => {
     const range = { from: 150, to: 1000 };
     expect(within(bins([50, 150], { from: 150 }), range).ts).toEqual([150]);
     expect(within(bins([51, 151, 1000], { from: 150 }), range).ts).toEqual([51, 151]);
   });
 
-  test('Shape of bins: newer bins are joined: every column is joined, and the range ends at the later end', () => {
+  test('Chart data of bins: newer bins are appended: every column is joined, and the range ends at the later end', () => {
     const joined = join(bins([0, 100, 200]), bins([200, 300], { from: 200, to: 900 }));
     expect(joined).toEqual({
       stepMs: 100,
@@ -90,7 +90,7 @@ describe('Bins', () => {
 });
 
 describe('Wider bins', () => {
-  test('Wider bins: samples are joined: each bin starts at a multiple of its width and covers the samples in it', () => {
+  test('Chart data: samples are joined to bins: bins start at multiples of their width, with min, mean, max, count', () => {
     expect(coarsen(samples([100, 199, 200, 450]), 100)).toEqual({
       stepMs: 100,
       ...RANGE,
@@ -102,13 +102,13 @@ describe('Wider bins', () => {
     });
   });
 
-  test('Wider bins: bins are joined: the mean is weighted by the sample counts', () => {
+  test('Chart data: bins are joined to a wider bin: the mean is weighted by the sample counts', () => {
     const wide = coarsen(bins([0, 100, 300], { count: [1, 3, 4] }), 500);
     expect(wide).toMatchObject({ ts: [0], min: [-1], max: [301], count: [8], avg: [187.5] });
   });
 
   test.each([[[null, 100]], [[0, null]], [[null, null]]])(
-    'Wider bins: bins with the means %j are joined: the mean is null',
+    'Chart data: bins with the means %j are joined to a wider bin: the mean of the wider bin is null',
     (avg) => {
       expect(coarsen(bins([0, 100], { avg }), 1000)).toMatchObject({ avg: [null], min: [-1], max: [101] });
     },

@@ -50,7 +50,7 @@ const anySamples = fc
   );
 
 describe('Wider bins', () => {
-  test('Wider bins: samples are joined twice: count, min, max and mean equal those of the samples', () => {
+  test('Chart data: samples are joined to bins, then to wider bins: count, min, max and mean equal those of the samples', () => {
     fc.assert(
       fc.property(anySamples, (shape) => {
         const wide = coarsen(coarsen(shape, 100), 1000);
@@ -64,12 +64,12 @@ describe('Wider bins', () => {
 });
 
 describe('Part of a shape', () => {
-  test('Part of a shape: a range is cut out: it excludes the sample or bin at its end', () => {
+  test('Chart data: a time range is cut out: a sample or bin at the end of the range is excluded', () => {
     expect(within(samples([10, 20, 30]), { from: 10, to: 30 }).ts).toEqual([10, 20]);
     expect(within(bins([0, 100, 200, 300], 100), { from: 100, to: 300 }).ts).toEqual([100, 200]);
   });
 
-  test('Part of a shape: a bin was cut at the start of its range: it stays only while that start stays', () => {
+  test('Chart data: bin cut by the start of the range, then the start moves: the bin is removed', () => {
     const cut = { ...bins([100, 200, 300], 100), from: 150 };
     expect(within(cut, { from: 150, to: 300 }).ts).toEqual([100, 200]);
     // The window moved: the cut bin now holds samples from before the window.
@@ -77,12 +77,12 @@ describe('Part of a shape', () => {
     expect(within(within(cut, { from: 151, to: 301 }), { from: 200, to: 350 }).ts).toEqual([200, 300]);
   });
 
-  test('Part of a shape: the whole range: the same object is returned, so that nothing is redrawn', () => {
+  test('Chart data: a range with all samples is cut out: the same object is returned, so that nothing is redrawn', () => {
     const shape = samples([10, 20]);
     expect(within(shape, { from: 0, to: 100 })).toBe(shape);
   });
 
-  test('Joined shapes: ranges overlap: the newer part replaces the older one', () => {
+  test('Chart data: parts with overlapping ranges are joined: samples of the newer part replace those of the older part', () => {
     const joined = join(samples([10, 20, 30]), { ...samples([20, 25, 40], () => 7), from: 20 });
     expect(joined.ts).toEqual([10, 20, 25, 40]);
     expect(joined.avg).toEqual([10, 7, 7, 7]);
@@ -90,13 +90,13 @@ describe('Part of a shape', () => {
 });
 
 describe('Statistics', () => {
-  test('Statistics of a shape: bins: the mean is weighted by count, and the extremes have their times', () => {
+  test('Chart statistics: bins: the mean is weighted by count, and lowest and highest value have their times', () => {
     const shape = bins([0, 100, 200], 100, 1);
     shape.count = [1, 1, 98];
     expect(statisticsOf(shape)).toEqual({ count: 100, min: -1, max: 201, avg: 197, minAt: 0, maxAt: 200 });
   });
 
-  test('Statistics of a shape: no samples: all null; a bin without mean: no average', () => {
+  test('Chart statistics: no samples: count 0, all other statistics null; a bin without mean: average null', () => {
     const nothing = { count: 0, min: null, max: null, avg: null, minAt: null, maxAt: null };
     expect(statisticsOf(emptyShape({ from: 0, to: 1 }))).toEqual(nothing);
     const huge = bins([0, 100], 100);
@@ -121,7 +121,7 @@ describe('Gaps', () => {
     expect(gapsOf(samples([0, 10, 38, 48]), 10)).toBe(0);
   });
 
-  test('Gaps in a chart: sensor slower than its announced interval, or uneven without interval: no gap', () => {
+  test('Gaps in a chart: sensor slower than its announced interval, or uneven without interval: the line has no gap', () => {
     expect(gapsOf(samples([0, 60, 120, 180]), 1)).toBe(0);
     expect(gapsOf(samples([0, 10, 70, 80, 140, 150]), null)).toBe(0);
     expect(gapsOf(samples([0, 10, 20, 30, 1000, 1010]), null)).toBe(1);
@@ -132,21 +132,21 @@ describe('Gaps', () => {
     expect(gapsOf(bins([0, 300, 600, 900, 5000], 100, 1), 300)).toBe(1);
   });
 
-  test('Chart of bins: a bin reaches over the edge: it is drawn in the middle of its visible part', () => {
+  test('Chart of bins: the edge of the chart cuts a bin: its point is drawn in the middle of the visible part', () => {
     const shape = { ...bins([0, 100, 200], 100), from: 50, to: 220 };
     expect(drawn(shape, 10).columns[0]).toEqual([75, 150, 210]);
   });
 });
 
 describe('Source of a chart', () => {
-  test('Source of a chart: few samples, or few bins of one second: the chart reads single samples', () => {
+  test('Chart request: few samples, or bins of one second: the chart requests single samples instead of bins', () => {
     expect(areFew(bins([0, 1000], 1000, 1000))).toBe(true);
     expect(areFew(bins([0, 1000], 1000, 1001))).toBe(true);
     expect(areFew(bins([0, 2000], 2000, 1001))).toBe(false);
     expect(areFew(bins([0, 1000], 1000, 30_000))).toBe(false);
   });
 
-  test('Source of a chart: a week of a fast sensor: the chart asks for hourly bins, else for one point per pixel', () => {
+  test('Chart request: a week of a sensor that sends every second: hourly bins; otherwise one point per pixel', () => {
     const day = 86_400_000;
     expect(pointsFor(day, 1400, 1000)).toBe(1400);
     expect(pointsFor(7 * day, 1400, 1000)).toBe(7 * 24 + 1);
@@ -156,7 +156,7 @@ describe('Source of a chart', () => {
   });
 });
 
-test('LRU cache of windows: more entries than the limit: the least recently used entry is removed', () => {
+test('LRU cache of chart data: more entries than the limit: the least recently used entry is removed', () => {
   const recent = createLruCache(2);
   for (const name of ['a', 'b', 'a', 'c']) recent.set(name, name);
   expect(['a', 'b', 'c'].map(recent.get)).toEqual(['a', undefined, 'c']);

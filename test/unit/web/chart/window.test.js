@@ -25,14 +25,14 @@ const bounds = { now: NOW, earliest: NOW - YEAR };
 const anyTime = fc.integer({ min: NOW - 2 * YEAR, max: NOW + YEAR });
 
 describe('Spans', () => {
-  test('Time span: written to text and parsed: the length is equal', () => {
+  test('Time span: any length in ms is written as text and parsed: the length is equal', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: YEAR }), (ms) => expect(parseSpan(writeSpan(ms))).toBe(ms)),
     );
     expect(SPANS.map(({ ms }) => writeSpan(ms))).toEqual(SPANS.map(({ value }) => value));
   });
 
-  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('Time span: parse %s: null', (text) =>
+  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('Time span: invalid text %s is parsed: null', (text) =>
     expect(parseSpan(text)).toBeNull(),
   );
 
@@ -43,9 +43,9 @@ describe('Spans', () => {
     [3_598_211, '1h'],
     [90_061_003, '25h'],
     [200 * 86_400_000 + 3_723_004, '200d'],
-  ])('Time span: %d ms: rounding gives %s', (ms, text) => expect(writeSpan(roundSpan(ms))).toBe(text));
+  ])('Time span: %d ms is rounded: %s', (ms, text) => expect(writeSpan(roundSpan(ms))).toBe(text));
 
-  test('Time span: any span is rounded: it changes by 1 % at most, rounding twice changes nothing more', () => {
+  test('Time span: any span is rounded: the span changes by 1 % at most, and a second rounding changes nothing', () => {
     fc.assert(
       fc.property(fc.integer({ min: NARROWEST_MS, max: YEAR }), (ms) => {
         const round = roundSpan(ms);
@@ -56,7 +56,7 @@ describe('Spans', () => {
     expect(SPANS.map(({ ms }) => roundSpan(ms))).toEqual(SPANS.map(({ ms }) => ms));
   });
 
-  test('Time span: next and previous offered span: in order of length, up to the first and last', () => {
+  test('Time span: step to the next longer or shorter span of the menu: ends at one minute and at one year', () => {
     expect(nextSpan(300_000, -1)).toBe(60_000);
     expect(nextSpan(60_000, -1)).toBe(60_000);
     expect(nextSpan(61_000, 1)).toBe(300_000);
@@ -68,12 +68,12 @@ describe('Window of an address', () => {
   /** @param {string} query */
   const read = (query) => readWindow(new URLSearchParams(query), NOW);
 
-  test('Chart window of an address: no parameters, or invalid ones: the last five minutes', () => {
+  test('Chart range from the address: no or invalid parameters: the last five minutes, live', () => {
     for (const query of ['', 'range=7w', 'from=soon', 'to=never'])
       expect(read(query)).toEqual(liveWindow(300_000, NOW));
   });
 
-  test('Chart window of an address: a live range, ISO 8601 times or epoch milliseconds: that window is read', () => {
+  test('Chart range from the address: live range, ISO 8601 times or epoch milliseconds: that range is read', () => {
     expect(read('range=6h')).toEqual(liveWindow(6 * 3_600_000, NOW));
     const fixed = { live: false, from: NOW - 5000, to: NOW - 1000 };
     expect(read(`from=${fixed.from}&to=${fixed.to}`)).toEqual(fixed);
@@ -83,7 +83,7 @@ describe('Window of an address', () => {
     expect(read(`range=1m&to=${NOW - 1000}`)).toEqual({ live: false, from: NOW - 61_000, to: NOW - 1000 });
   });
 
-  test('Chart window of an address: relative from and to: live up to now, otherwise fixed when the page opened', () => {
+  test('Chart range from the address: from=-1h: live; from=-2h and to=-30m: fixed, relative to the opening of the page', () => {
     const openedAt = NOW - 10_000;
     const readAt = (/** @type {string} */ query) => readWindow(new URLSearchParams(query), NOW, openedAt);
     for (const query of ['from=-1h', 'from=-1h&to=now', 'range=1m&from=-1h'])
@@ -98,7 +98,7 @@ describe('Window of an address', () => {
       expect(readAt(query)).toEqual(liveWindow(300_000, NOW));
   });
 
-  test('Chart window of an address: from lies after to: five minutes that end at to', () => {
+  test('Chart range from the address: from is later than to: the five minutes before to', () => {
     expect(read(`from=${NOW}&to=${NOW - 5}`)).toEqual({ live: false, from: NOW - 300_005, to: NOW - 5 });
   });
 
@@ -110,13 +110,13 @@ describe('Window of an address', () => {
     'range=100y&to=0',
     'from=0&to=253402300799999',
     'to=%2B275760-09-13T00:00:00Z',
-  ])('Chart window of an address: %s: both ends have a four-digit year', (query) => {
+  ])('Chart range from the address: %s: both ends of the range have a four-digit year', (query) => {
     const { from, to } = read(query);
     for (const ts of [from, to]) expect(new Date(ts - YEAR).toISOString()).toMatch(/^\d{4}-/);
     expect(from).toBeLessThan(to);
   });
 
-  test('Chart window of an address: written and read: the window is equal', () => {
+  test('Chart range: any range is written to the address and read from it: the range is equal', () => {
     fc.assert(
       fc.property(anyTime, fc.integer({ min: 50, max: YEAR }), fc.boolean(), (from, length, live) => {
         const window = live ? liveWindow(length, NOW) : { live, from, to: from + length };
@@ -127,7 +127,7 @@ describe('Window of an address', () => {
   });
 });
 
-test('Chart window: zoom, pan or settle with any values: the window stays within its bounds', () => {
+test('Chart range: zoomed or panned by any amount: the range stays between the oldest sample and now', () => {
   fc.assert(
     fc.property(
       anyTime,
@@ -152,7 +152,7 @@ test('Chart window: zoom, pan or settle with any values: the window stays within
   );
 });
 
-test('Chart window: the user types a range: a range up to now becomes live, an earlier one stays as typed', () => {
+test('Chart range: the user types two times: a range up to now becomes live, an earlier range stays as typed', () => {
   const day = 86_400_000;
   for (const [from, to] of [
     [NOW - YEAR, NOW - 10 * 3_600_000],
@@ -169,7 +169,7 @@ test('Chart window: the user types a range: a range up to now becomes live, an e
   }
 });
 
-test('Chart window: zoom: the anchor keeps its place in the window', () => {
+test('Chart range: zoom to half the length: the time at the pointer keeps its place in the chart', () => {
   const window = { live: false, from: NOW - 200_000, to: NOW - 100_000 };
   expect(zoom(window, 0.5, NOW - 175_000, bounds)).toEqual({
     live: false,
@@ -178,7 +178,7 @@ test('Chart window: zoom: the anchor keeps its place in the window', () => {
   });
 });
 
-test('Chart window: zoom from a year to a minute and back: eight steps each, all live', () => {
+test('Chart range: zoom from a year to a minute and back: eight steps each way, and both ranges are live', () => {
   let window = liveWindow(YEAR, NOW);
   for (let step = 0; step < 8; step += 1) window = zoomStep(window, -1, null, bounds);
   expect(window).toEqual(liveWindow(60_000, NOW));
@@ -186,13 +186,13 @@ test('Chart window: zoom from a year to a minute and back: eight steps each, all
   expect(window).toEqual(liveWindow(YEAR, NOW));
 });
 
-test('Chart window: panned away and back to now: the window is live again', () => {
+test('Chart range: panned to an earlier time: no longer live; panned back to now: live again', () => {
   const before = pan(liveWindow(60_000, NOW), -30_000, bounds);
   expect(before).toEqual({ live: false, from: NOW - 90_000, to: NOW - 30_000 });
   expect(pan(before, 40_000, bounds)).toEqual(liveWindow(60_000, NOW));
 });
 
-test('Chart touch: one finger pans, two fingers zoom, crossed fingers do not reverse the time axis', () => {
+test('Chart on a touch screen: one finger pans, two fingers zoom, crossed fingers do not reverse the time axis', () => {
   expect(windowUnderPointers([{ x: 50, ts: 1000 }], 100, 400)).toEqual({ from: 800, to: 1200 });
   expect(
     windowUnderPointers(

@@ -26,7 +26,7 @@ describe('Time axis', () => {
     [MINUTE, ['23:58\n31 Dec', '23:59', '00:00\n1 Jan']],
     [DAY, ['31 Dec\n2026', '1 Jan\n2027', '2 Jan']],
     [30 * DAY, ['Dec\n2026', 'Jan\n2027', 'Mar']],
-  ])('Time axis: a tick every %d ms: labels show time, and the date where it changes', (step, labels) => {
+  ])('Time axis of a chart: a tick every %d ms: labels show the time, and the date where the date changes', (step, labels) => {
     expect(timeLabels([START, START + step, START + 2 * step], step, UTC)).toEqual(labels);
   });
 });
@@ -53,14 +53,14 @@ describe('Value axis', () => {
       [1e18, 2e18],
       ['1.0e+18', '2.0e+18'],
     ],
-  ])('Value axis: ticks %j: distinct labels', (ticks, labels) => expect(formatTicks(ticks)).toEqual(labels));
+  ])('Value axis of a chart: ticks at %j: all labels differ', (ticks, labels) => expect(formatTicks(ticks)).toEqual(labels));
 
-  test('Number format: a large number without decimals: all its digits are shown', () => {
+  test('Number format: a large number without decimals: all digits of the number are shown', () => {
     expect(formatNumber(4_005_385_945_400, 0)).toBe('4,005,385,945,400');
   });
 });
 
-test('Duration format: durations and bin widths: number and unit', () => {
+test('Duration format: durations and bin widths in ms: written with units, such as 1 min 30 s', () => {
   expect([850, 90_000, 3_600_000, 27.5 * 3_600_000, 365 * DAY].map(formatDuration)).toEqual([
     '850 ms',
     '1 min 30 s',
@@ -86,7 +86,7 @@ test('API client: samples as CSV: the lines are parsed to times and values', () 
 });
 
 describe('Thresholds', () => {
-  test('Chart thresholds: the user types low and high: numbers are parsed, others are refused with a message', () => {
+  test('Chart thresholds: the user types low and high: numbers are parsed, other texts are refused with a message', () => {
     expect(parseThresholds({ low: ' -4,5 ', high: '' })).toEqual({ low: -4.5, high: null });
     expect(parseThresholds({ low: '−1', high: '1e3' })).toEqual({ low: -1, high: 1000 });
     expect(parseThresholds({ low: 'x', high: '' })).toBe('Low is not a number.');
@@ -94,12 +94,12 @@ describe('Thresholds', () => {
     expect(parseThresholds({ low: '2', high: '2' })).toBe('Low has to be below high.');
   });
 
-  test('Chart thresholds: address: zero is kept, and text that is no number is ignored', () => {
+  test('Chart thresholds: read from the page address: zero is kept, and text that is no number is ignored', () => {
     expect(writeThresholds({ low: 0, high: null })).toEqual({ low: '0', high: null });
     expect(readThresholds(new URLSearchParams('low=0&high=x'))).toEqual({ low: 0, high: null });
   });
 
-  test('Chart thresholds: bins: min and max are compared, not the mean; a value equal to the threshold is not over it', () => {
+  test('Chart thresholds: bins: min and max are compared, not the mean; a value equal to the threshold does not count', () => {
     const shape = {
       stepMs: 1,
       from: 0,
@@ -118,12 +118,12 @@ describe('Thresholds', () => {
     ]);
   });
 
-  test('Chart thresholds: value axis: a near threshold extends it, a distant one does not', () => {
+  test('Chart thresholds: near the drawn values: the value axis extends to the threshold; far away: it does not', () => {
     expect(withThresholds(10, 20, { low: 5, high: null })).toEqual([5, 20]);
     expect(withThresholds(10, 20, { low: null, high: 5000 })).toEqual([10, 20]);
   });
 
-  test('Chart thresholds: browser storage: kept per sensor, removed when empty, invalid content is ignored', () => {
+  test('Chart thresholds: browser storage: thresholds are stored per sensor, removed when empty; invalid content is ignored', () => {
     /** @type {Map<string, string>} */
     const kept = new Map();
     const storage = /** @type {any} */ ({
@@ -169,7 +169,7 @@ describe('Chart keys', () => {
     expect(press('End', 0)).toEqual({ entry: 3 });
   });
 
-  test('Chart keys: plus, Shift with an arrow, 0, Escape: zoom at the cursor, pan, reset', () => {
+  test('Chart keys: plus zooms at the cursor, Shift with an arrow pans, 0 and Escape reset the range', () => {
     expect(press('+', 0)).toEqual({ window: { live: false, from: 8, to: 25_008 } });
     expect(press('ArrowRight', null, { shiftKey: true })).toEqual({
       window: { live: false, from: 25_000, to: 125_000 },

@@ -44,7 +44,7 @@ const line = (key, rest = {}) => ({
 });
 
 describe('Address of a comparison', () => {
-  test('Address of a comparison: names with slashes, spaces and percent signs: read back unchanged', () => {
+  test('Comparison address: names with slashes, spaces and percent signs: written and parsed: the names are unchanged', () => {
     for (const ref of [
       { device: 'collar-1', sensor: 'ear' },
       { device: 'a/b', sensor: 'c d%2F?&=#' },
@@ -57,11 +57,11 @@ describe('Address of a comparison', () => {
     expect(compareHref(['collar-1/ear', 'gate/open'])).toBe('/compare?s=collar-1/ear&s=gate/open');
   });
 
-  test('Address of a comparison: names from which the ids are not derived: the reference holds the ids', () => {
+  test('Comparison address: the ids are not derived from the names: the address holds the ids', () => {
     expect(refOf({ device_id: 'd', sensor_id: 's', device: 'Door', name: 'State' })).toBe('d/s');
   });
 
-  test('Address of a comparison: invalid, repeated and surplus references: left out, at most eight remain', () => {
+  test('Comparison address: invalid, repeated or surplus sensors: left out; at most eight sensors remain', () => {
     const query = new URLSearchParams();
     for (const text of ['a', '/b', 'a/', '%E0%A4%A/b', 'a/b', 'a/b']) query.append('s', text);
     expect(readRefs(query)).toEqual(['a/b']);
@@ -69,14 +69,14 @@ describe('Address of a comparison', () => {
     expect(readRefs(query)).toHaveLength(MOST_COMPARED);
   });
 
-  test('Address of a comparison: sensors change: other parameters of the view stay', () => {
+  test('Comparison address: the sensors change: other parameters, such as the time range, stay', () => {
     expect(compareHref(['a/b'], new URLSearchParams('s=c/d&range=1d&view=stacked'))).toBe(
       '/compare?s=a/b&range=1d&view=stacked',
     );
     expect(compareHref([])).toBe('/compare');
   });
 
-  test('Address of a comparison: sensors change: hidden sensors stay hidden, unless they leave the comparison', () => {
+  test('Comparison address: a sensor is removed: other hidden sensors stay hidden, the removed sensor is no longer named', () => {
     const query = new URLSearchParams('s=a/b&s=c/d&hidden=a/b&hidden=c/d&axes=own');
     expect(readHidden(query)).toEqual(new Set(['a/b', 'c/d']));
     expect(compareHref(['a/b'], query)).toBe('/compare?s=a/b&hidden=a/b&axes=own');
@@ -89,7 +89,7 @@ describe('Address of a comparison', () => {
   });
 });
 
-test('Compare list: sensors are added and removed: at most eight are kept, and the storage keeps them', () => {
+test('Comparison: sensors are added and removed: at most eight sensors, which the browser storage keeps', () => {
   /** @type {Map<string, string>} */
   const kept = new Map();
   const storage = /** @type {any} */ ({
@@ -107,7 +107,7 @@ test('Compare list: sensors are added and removed: at most eight are kept, and t
 });
 
 describe('Lines', () => {
-  test('Lines of a comparison: different times: share one time column; a missing value is undefined, not a gap', () => {
+  test('Comparison chart: sensors with different sample times: one time column; a missing value is undefined, not null', () => {
     const { columns, places } = alignLines([line('a'), line('b', { shape: samples([2, 3], [5, 6]) })]);
     expect(columns).toEqual([
       [1, 2, 3],
@@ -117,14 +117,14 @@ describe('Lines', () => {
     expect(places).toEqual([0, 1, 2]);
   });
 
-  test('Lines of a comparison: no sensors: the time column is empty', () =>
+  test('Comparison chart: no sensors: the time column is empty', () =>
     expect(alignLines([]).columns[0]).toEqual([]));
 
-  test('Lines of a comparison: samples of a week ago: shifted to the current times', () => {
+  test('Comparison chart: samples of an earlier time: shifted to the current times', () => {
     expect(shifted(samples([1, 2], [5, 6]), 10)).toMatchObject({ ts: [11, 12], avg: [5, 6], from: 10 });
   });
 
-  test('Axes of a comparison: one scale for each unit or each sensor; only two have an axis with numbers', () => {
+  test('Comparison chart: a scale for each unit or each sensor; only the first two scales have an axis with numbers', () => {
     expect(scaleOf('Cel', 3, false)).toBe(scaleOf('Cel', 5, false));
     expect(scaleOf('Cel', 3, true)).not.toBe(scaleOf('Cel', 5, true));
     const lines = [
@@ -139,7 +139,7 @@ describe('Lines', () => {
     ]);
   });
 
-  test('Charts of a comparison: a sensor with states: it has its own strip next to the chart of all lines', () => {
+  test('Comparison charts: sensor with states, such as a door: drawn in a separate strip, not in the chart of all lines', () => {
     const states = (/** @type {number} */ value) => String(value);
     const ghost = { shape: samples([1], [0]), isGhost: true };
     const lines = [line('door', { states }), line('a'), line('b'), line('door', { states, ...ghost })];
@@ -157,7 +157,7 @@ describe('Lines', () => {
     expect(groupsOf([], false)).toEqual([]);
   });
 
-  test('Lines of the week before: window: lies a week earlier; a live window advances in steps, not every second', () => {
+  test('Comparison with the week before: the range lies a week earlier; a live range advances in steps, not every second', () => {
     const week = 7 * 24 * HOUR_MS;
     expect(ghostWindow({ live: false, from: NOON, to: NOON + 5 })).toEqual({
       live: false,
@@ -171,7 +171,7 @@ describe('Lines', () => {
   });
 });
 
-test('CSV download of a chart: any names: each row names its sensor, names are quoted, formulas are disabled', () => {
+test('CSV download of a chart: names with quotes or a formula: names are quoted, and the formula is disabled', () => {
   const shape = samples([0, 1000], [21.5, 22]);
   expect(csvOf([{ device: 'a, "b"', sensor: '=1+1', unit: null, shape }])).toBe(
     [
@@ -195,10 +195,10 @@ describe('Changes of the last hour', () => {
     };
   };
 
-  test('Changes of the last hour: all values within the usual range: no change', () =>
+  test('Changes of the last hour: all values of a sensor within the usual range: no change is listed', () =>
     expect(changeOf(bins([20, 21, 22, 20]), SINCE)).toBeNull());
 
-  test('Changes of the last hour: values leave the usual range and return: crossings, farthest value and last time', () => {
+  test('Changes of the last hour: values leave the usual range and return: crossings are counted, farthest value and last time shown', () => {
     expect(changeOf(bins([21, 30, 31, 21, 12]), SINCE)).toEqual({
       crossings: 3,
       isOut: true,
@@ -209,16 +209,16 @@ describe('Changes of the last hour', () => {
     });
   });
 
-  test('Changes of the last hour: a value constant until now changes a little: it left its range', () => {
+  test('Changes of the last hour: a constant value changes a little: listed as one crossing of the usual range', () => {
     const { ts } = bins([5, 6]);
     const avg = ts.map((_, index) => (index === ts.length - 1 ? 6 : 5));
     expect(changeOf({ ts, avg }, SINCE)).toMatchObject({ crossings: 1, isOut: true, farthest: 6 });
   });
 
-  test('Changes of the last hour: too few values before the hour: the sensor is unjudged', () =>
+  test('Changes of the last hour: too few values before that hour: the sensor is listed as unjudged', () =>
     expect(changeOf({ ts: [SINCE - 1, SINCE], avg: [1, 100] }, SINCE)).toBe('unjudged'));
 
-  test('Changes of the last hour: device events: online and offline count; births and older events do not', () => {
+  test('Changes of the last hour: device events: online and offline are counted; birth and older events are not', () => {
     const at = (/** @type {number} */ minutes) => new Date(NOON - minutes * MINUTE_MS).toISOString();
     const events = /** @type {const} */ ([
       { ts: at(5), kind: 'birth' },

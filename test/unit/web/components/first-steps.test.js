@@ -11,7 +11,7 @@ const argumentsOf = (command) =>
 const MQTT = { embedded: true, host: '127.0.0.1', port: 31883, tls: false, credentials: false };
 
 describe('Command: curl', () => {
-  test('First steps, curl command: API without tokens: it posts to the origin of the page', () => {
+  test('First steps, curl command: API without tokens: the command posts a value to the host of the page', () => {
     const command = curlCommand({ origin: 'http://localhost:8081', needsToken: false });
     expect(argumentsOf(command)).toEqual([
       'curl',
@@ -23,14 +23,14 @@ describe('Command: curl', () => {
     ]);
   });
 
-  test('First steps, curl command: API with tokens: it has a placeholder for the token', () => {
+  test('First steps, curl command: API with tokens: the command has a placeholder for the token', () => {
     const command = curlCommand({ origin: 'https://iot.example', needsToken: true });
     expect(argumentsOf(command)).toContain('Authorization: Bearer TOKEN');
   });
 });
 
 describe('Command: mosquitto_pub', () => {
-  test('First steps, mosquitto_pub command: open broker: it holds host, port and topic', () => {
+  test('First steps, mosquitto_pub command: broker without credentials: the command holds host, port and topic', () => {
     expect(argumentsOf(publishCommand(MQTT, { hostname: 'ignored' }))).toEqual([
       ...['mosquitto_pub', '-h', '127.0.0.1', '-p', '31883', '-q', '1'],
       ...['-t', 'iot/v1/my-desk/measurements'],
@@ -41,12 +41,12 @@ describe('Command: mosquitto_pub', () => {
   test.each([
     ['iot.example', 'iot.example'],
     ['[::1]', '::1'],
-  ])('First steps, mosquitto_pub: broker on all addresses, page from %s: that host', (hostname, expected) => {
+  ])('First steps, mosquitto_pub command: broker listens on all addresses, page opened at %s: the command holds that host', (hostname, expected) => {
     const [, , host] = argumentsOf(publishCommand({ ...MQTT, host: null }, { hostname }));
     expect(host).toBe(expected);
   });
 
-  test('First steps, mosquitto_pub command: TLS and credentials: it holds CA certificate, account and secret', () => {
+  test('First steps, mosquitto_pub command: TLS and credentials: the command holds CA certificate, account and secret', () => {
     const command = publishCommand(
       { ...MQTT, tls: true, credentials: true },
       { hostname: 'x', device: "my 'desk'", account: "my 'desk'", secret: 's$cr"t' },
@@ -58,6 +58,6 @@ describe('Command: mosquitto_pub', () => {
 });
 
 test.each(['plain', '', 'two words', "it's", '$(rm)', '`x`', 'a"b', '-x;y', 'ä'])(
-  'Shell quoting: %j: the shell reads one word',
+  'Shell quoting of the text %j: the shell passes one argument, equal to the text',
   (text) => expect(argumentsOf(quote(text))).toEqual([text]),
 );

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { resultHref } from '../../../../web/kit/search.tsx';
 
-test('Search: a result is chosen: its link leads to the site, device or sensor', () => {
+test('Search result: site, device or sensor: the link leads to the fleet filtered by site, the device page or the sensor page', () => {
   const rest = { device_id: null, sensor_id: null, device: null, type: null, site: null };
   expect(resultHref({ ...rest, kind: 'site', name: 'A & B' })).toBe('/?site=A%20%26%20B');
   const device = { ...rest, kind: /** @type {const} */ ('device'), name: 'd', device_id: 'd', device: 'd' };

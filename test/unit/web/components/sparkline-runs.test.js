@@ -10,7 +10,7 @@ function lengths(seconds) {
   return runsOf(points, HOLE_MS).map((run) => run.length);
 }
 
-test('Sparkline: outages: each is drawn as a gap, also at the ends', () => {
+test('Sparkline: outages of a sensor: each outage is drawn as a gap, also at the ends of the line', () => {
   expect(lengths([10, 10, 10, 300, 10, 10])).toEqual([4, 3]);
   expect(lengths([10, 10, 300, 300, 10, 10])).toEqual([3, 1, 3]);
   expect(lengths([10, 10, 10, 300])).toEqual([4, 1]);

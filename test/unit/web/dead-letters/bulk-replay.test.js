@@ -39,7 +39,7 @@ const { signal } = new AbortController();
 const onCount = () => {};
 
 describe('Bulk replay: list', () => {
-  test('Bulk replay: dead letters on several pages: all are collected, the oldest first', async () => {
+  test('Bulk replay: 230 dead letters on several pages of the API: collected in order of time, the oldest first', async () => {
     const all = Array.from({ length: 230 }, (_, index) => deadLetterOf(index));
     /** @type {number[]} */
     const counts = [];
@@ -63,7 +63,7 @@ describe('Bulk replay: list', () => {
   test.each([
     [MOST_AT_ONCE, false],
     [MOST_AT_ONCE + 1, true],
-  ])('Bulk replay: %i dead letters: more remain after this replay: %s', async (length, hasMore) => {
+  ])('Bulk replay: %i dead letters, limit reached: some remain for a further replay: %s', async (length, hasMore) => {
     const all = Array.from({ length }, (_, index) => deadLetterOf(index));
     const collected = await collect(clientOf(all), {}, { signal, onCount });
     expect([collected.heads.length, collected.hasMore]).toEqual([MOST_AT_ONCE, hasMore]);
@@ -93,7 +93,7 @@ describe('Bulk replay: replay', () => {
     return { replayed, attempts };
   }
 
-  test('Bulk replay: dead letters are stored, refused again or fail: each has its result', async () => {
+  test('Bulk replay: one dead letter is stored, one is refused again, one fails: the sums show each result', async () => {
     const { replayed } = await run((id) => {
       if (id === 'id-3') throw gone;
       return id === 'id-1'
@@ -104,7 +104,7 @@ describe('Bulk replay: replay', () => {
     expect(sumReplays(replayed)).toEqual({ accepted: 3, refused: 1, failed: 1 });
   });
 
-  test('Bulk replay: the API is busy for a moment: the dead letter is retried', async () => {
+  test('Bulk replay: the API answers busy twice: the dead letter is sent a third time, and stored', async () => {
     const { replayed, attempts } = await run((id, attempt) => {
       if (id === 'id-2' && attempt < 3) throw busy;
       return { accepted: 1, refused: [] };
@@ -113,7 +113,7 @@ describe('Bulk replay: replay', () => {
     expect(sumReplays(replayed)).toEqual({ accepted: 3, refused: 0, failed: 0 });
   });
 
-  test('Bulk replay: one dead letter keeps failing: five retries, then the next ones are replayed', async () => {
+  test('Bulk replay: the API always answers busy for one dead letter: five retries, then the next dead letters are replayed', async () => {
     const { replayed, attempts } = await run((id) => {
       if (id === 'id-1') throw busy;
       return { accepted: 1, refused: [] };
@@ -122,7 +122,7 @@ describe('Bulk replay: replay', () => {
     expect(sumReplays(replayed)).toEqual({ accepted: 2, refused: 0, failed: 1 });
   });
 
-  test('Bulk replay: the user stops it: it ends after the running request', async () => {
+  test('Bulk replay: the user stops the replay: no request is sent after the running request', async () => {
     const stop = new AbortController();
     const { replayed } = await run(() => {
       stop.abort();

@@ -10,7 +10,7 @@ import {
   reasonsOf,
 } from '../../../../web/views/dead-letters/codes.tsx';
 
-test('Refusal codes of dead letters: each code that the API documents: has its title and advice', () => {
+test('Refusal codes of dead letters: each code that the API documents: shown with the documented title and an advice', () => {
   expect(Object.keys(CODES).sort()).toEqual([...REFUSAL_CODES].sort());
   for (const code of REFUSAL_CODES) {
     expect(codeOf(code).title).toBe(ERRORS[code].title);
@@ -18,18 +18,18 @@ test('Refusal codes of dead letters: each code that the API documents: has its t
   }
 });
 
-test('Refusal codes of dead letters: any two codes: look different', () => {
+test('Refusal codes of dead letters: any two codes: shown with different CSS classes', () => {
   expect(new Set(Object.values(CODES).map(({ className }) => className)).size).toBe(REFUSAL_CODES.length);
 });
 
 test.each(['brand_new', 'constructor', '__proto__'])(
-  'Refusal codes of dead letters: %s is unknown: it is shown as unknown',
+  'Refusal codes of dead letters: unknown code %s: the title states that the code is not known',
   (code) => {
     expect(codeOf(code).title).toMatch(/does not know/);
   },
 );
 
-test('Refusal codes of dead letters: sorted by count: the most frequent comes first', () => {
+test('Refusal codes of dead letters: sorted by count: the most frequent code comes first', () => {
   expect(byCount({ b: 1, c: 3, a: 1 })).toEqual([
     ['c', 3],
     ['a', 1],
@@ -47,7 +47,7 @@ test('Refused measurements of a dead letter: several codes: indexes are listed b
   expect(indexText([-1])).toBe('the whole message');
 });
 
-test('Reasons of a refusal code: repeated reasons: each is listed once, up to the limit, none without a stored rule', () => {
+test('Reasons of a refusal code: repeated reasons: each reason is listed once, up to the limit; no stored rule: no reason', () => {
   const refused = [
     { index: -1, code: 'bad_id', path: '', rule: 'must be one object' },
     { index: 1, code: 'too_old', path: '[1].ts', rule: 'is 1970' },

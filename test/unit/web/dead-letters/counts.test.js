@@ -18,17 +18,17 @@ const hourOf = (at, codes, deadLetters = 1) => ({
   codes,
 });
 
-describe.each(RANGES)('Counts of dead letters: a range of $words', (range) => {
+describe.each(RANGES)('Counts of dead letters: time range $words', (range) => {
   const span = spanOf(range, NOW);
 
-  test('Counts of dead letters: a range is chosen: the chart ends with the current bin', () => {
+  test('Counts of dead letters: chart of the range: the last bin is the current one, and holds the present time', () => {
     expect(span.to).toBeGreaterThan(NOW);
     expect(span.to - NOW).toBeLessThanOrEqual(range.binMs);
     expect(span.to - span.from).toBe(range.binMs * range.bins);
     expect(span.from % range.binMs).toBe(0);
   });
 
-  test('Counts of dead letters: hourly counts: each hour of the range adds to one bin, hours outside to none', () => {
+  test('Counts of dead letters: hourly counts: each hour of the range is counted in one bin, hours outside in no bin', () => {
     const hours = [];
     for (let at = span.from - 2 * HOUR; at < span.to + 2 * HOUR; at += HOUR)
       hours.push(hourOf(at, { malformed: 2, too_old: 1 }));
@@ -45,7 +45,7 @@ describe.each(RANGES)('Counts of dead letters: a range of $words', (range) => {
     expect(sumBins(bins).deadLetters).toBe((span.to - span.from) / HOUR);
   });
 
-  test('Counts of dead letters: page address: holds the range and the chosen bin', () => {
+  test('Counts of dead letters: page address with range and time: that range and the bin at that time are chosen', () => {
     const at = new Date(span.from).toISOString();
     const query = new URLSearchParams({ range: range.value, at });
     expect(rangeOf(query)).toBe(range);
@@ -59,7 +59,7 @@ test('Counts of dead letters: page address without a valid range: the last day i
   expect(chosenBin(query, rangeOf(query))).toBe(null);
 });
 
-test('Counts of dead letters: an answer covers some hours: it replaces these hours only', () => {
+test('Counts of dead letters: an API answer covers some hours: the counts of these hours are replaced, earlier hours stay', () => {
   const [a, b, c, d] = [NOW, NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR];
   const known = [hourOf(d, { malformed: 1 }), hourOf(c, { malformed: 1 }), hourOf(a, { malformed: 1 })];
   const answer = { items: [hourOf(b, { too_old: 5 })], from: new Date(b).toISOString(), to: '' };
@@ -74,7 +74,7 @@ test('Counts of dead letters: an answer covers some hours: it replaces these hou
 });
 
 test.each(['275760-09-13', '+275760-09-13T00:00:00Z', '-271821-04-20T00:00:00Z', 'x', ''])(
-  'Counts of dead letters: at=%j: no bar is chosen',
+  'Counts of dead letters: page address with the invalid time at=%j: no bar is chosen',
   (at) => {
     expect(
       chosenBin(new URLSearchParams({ at }), /** @type {typeof RANGES[number]} */ (RANGES[0])),

@@ -17,20 +17,20 @@ describe('JSON path', () => {
     [' [ [ 1 , 2 ] , [ 3 ] ] ', '[0][1]', '2'],
     ['{"a,]}":{"b\\"":[true]}}', 'a,]}.b"[0]', 'true'],
     ['[12345678901234567890]', '[0]', '12345678901234567890'],
-  ])('JSON path: %s at %s: marks %s', (json, path, expected) =>
+  ])('Marked value of a dead letter: payload %s, JSON path %s: marked %s', (json, path, expected) =>
     expect(marked(json, [path])).toEqual([expected]),
   );
 
-  test('JSON path: the value is missing: the enclosing object is marked', () => {
+  test('Marked value of a dead letter: no value at the JSON path: the enclosing object is marked', () => {
     expect(marked('[{"value":1},{"value":2}]', ['[1].sensor_id'])).toEqual(['{"value":2}']);
     expect(marked(BIRTH, ['sensors[0].unit'])).toEqual(['{"sensor_id": "a"}']);
   });
 
-  test('JSON path: the value is missing in the outermost object: nothing is marked', () => {
+  test('Marked value of a dead letter: no value at the JSON path, enclosing object is the payload: nothing is marked', () => {
     expect(markValues('{"value":1}', ['sensor_id'])).toEqual([{ text: '{"value":1}', isMarked: false }]);
   });
 
-  test('JSON path: a path lies within another: the text stays whole, and each part is marked once', () => {
+  test('Marked value of a dead letter: one JSON path lies within another: text unchanged, each part is marked once', () => {
     const pieces = markValues(BIRTH, ['sensors[1].unit', 'name', 'sensors[1]']);
     expect(pieces.map(({ text }) => text).join('')).toBe(BIRTH);
     expect(marked(BIRTH, ['sensors[1].unit', 'name', 'sensors[1]'])).toEqual([
@@ -39,7 +39,7 @@ describe('JSON path', () => {
     ]);
   });
 
-  test('JSON path: any JSON: the path of each value leads to its position in the text', () => {
+  test('JSON path: any JSON text: the path of each value leads to the position of that value in the text', () => {
     const key = fc.string({ minLength: 1 }).filter((text) => !/[.[\]]/.test(text));
     const { value: values } = fc.letrec((/** @type {(name: string) => fc.Arbitrary<unknown>} */ tie) => ({
       value: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string(), tie('array'), tie('object')),
@@ -66,7 +66,7 @@ describe('JSON path', () => {
     );
   });
 
-  test('JSON path: a long element is formatted on several lines: the value is still found', () => {
+  test('Marked value of a dead letter: long element, formatted on several lines: the value at the JSON path is marked', () => {
     const [element = ''] = elementsOf(JSON.stringify([{ note: 'x'.repeat(120), value: 'hot' }]));
     expect(element).toContain('\n');
     expect(marked(element, ['value'])).toEqual(['"hot"']);

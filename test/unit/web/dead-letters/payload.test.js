@@ -31,7 +31,7 @@ const deadLetterOf = (payload, more = {}) => ({
 });
 
 describe('JSON', () => {
-  test('Payload as JSON: an array: it is split into its elements, with numbers and members unchanged', () => {
+  test('Payload as JSON: array: split into its elements; large numbers and repeated members stay unchanged', () => {
     expect(elementsOf('[{"a":1,"b":[1,2]},{} , [],"x,]",12345678901234567890,{"a":1,"a":2}]')).toEqual([
       '{"a": 1, "b": [1, 2]}',
       '{}',
@@ -44,7 +44,7 @@ describe('JSON', () => {
     expect(elementsOf(' {"a":"\\"}"} ')).toEqual(['{"a": "\\"}"}']);
   });
 
-  test('Payload as JSON: any array is formatted: its elements parse to the original values', () => {
+  test('Payload as JSON: any array is formatted: the formatted elements parse to the original values', () => {
     fc.assert(
       fc.property(
         fc.array(fc.jsonValue(), { maxLength: 5 }),
@@ -58,7 +58,7 @@ describe('JSON', () => {
     );
   });
 
-  test('Payload as JSON: a long element: it is formatted with one member on each line', () => {
+  test('Payload as JSON: element longer than a line: formatted with one member on each line', () => {
     const long = JSON.stringify({ a: 'x'.repeat(100), b: { c: [1], d: {} } });
     expect(elementsOf(long)).toEqual([JSON.stringify(JSON.parse(long), null, 2)]);
   });
@@ -86,7 +86,7 @@ describe('CBOR', () => {
     ]);
   });
 
-  test('Payload as CBOR: any value encoded by cborg: it decodes to the same value', () => {
+  test('Payload as CBOR: any value encoded by the library cborg: decoded to the same value', () => {
     const anything = fc.anything({
       values: [
         fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -119,7 +119,7 @@ describe('CBOR', () => {
     ['1bffffffffffffffff', ['18446744073709551615']],
     ['3bffffffffffffffff', ['-18446744073709551616']],
     ['f7', ['undefined']],
-  ])('Payload as CBOR: %s: decoded', (hex, elements) =>
+  ])('Payload as CBOR: bytes %s: decoded to JSON or CBOR notation', (hex, elements) =>
     expect(readCbor(Buffer.from(hex, 'hex'))).toEqual(elements),
   );
 
@@ -134,13 +134,13 @@ describe('CBOR', () => {
     '81'.repeat(70),
     '9bffffffffffffffff01',
     '5bffffffffffffffff',
-  ])('Payload as CBOR: %s is invalid: it throws', (hex) =>
+  ])('Payload as CBOR: invalid bytes %s: decoding throws an error', (hex) =>
     expect(() => readCbor(Buffer.from(hex, 'hex'))).toThrow(),
   );
 });
 
 describe('Invisible characters', () => {
-  test('Invisible characters: a text contains some: they are escaped as in JSON', () => {
+  test('Invisible characters: text with control and zero-width characters: these are escaped as in JSON', () => {
     expect(escapeInvisible('a\u0000\u0007\t\u202eb\u200b\ufeff\u0085\nc')).toBe(
       'a\\u0000\\u0007\\u0009\\u202eb\\u200b\\ufeff\\u0085\nc',
     );
@@ -151,7 +151,7 @@ describe('Invisible characters', () => {
 });
 
 describe('Payload', () => {
-  test('Payload of a dead letter: JSON: elements and text are shown', () => {
+  test('Payload of a dead letter: valid JSON: elements and text of the payload are shown', () => {
     expect(readPayload(deadLetterOf('[{"a":1},{"b":2}]'))).toMatchObject({
       format: 'JSON',
       elements: ['{"a": 1}', '{"b": 2}'],
@@ -160,7 +160,7 @@ describe('Payload', () => {
     });
   });
 
-  test('Payload of a dead letter: broken JSON: the text and the parse error are shown', () => {
+  test('Payload of a dead letter: invalid JSON: the text and the parse error are shown', () => {
     const { elements, text, obstacle } = readPayload(deadLetterOf('{"value": NaN}'));
     expect([elements, text]).toEqual([null, '{"value": NaN}']);
     expect(obstacle).toMatch(/^It is no JSON: .*N/);
@@ -175,7 +175,7 @@ describe('Payload', () => {
     expect(readPayload(labeled)).toMatchObject({ format: 'CBOR', elements: ['1'] });
   });
 
-  test('Payload of a dead letter: a birth message with an invalid sensor: its sensors are the elements', () => {
+  test('Payload of a dead letter: birth message with an invalid sensor: the list of elements holds the sensors of the message', () => {
     const birth = '{"name":"Pump","sensors":[{"sensor_id":"a"},{"sensor_id":"b","unit":""}]}';
     const refused = [{ index: 1, code: 'bad_id', path: 'sensors[1].unit', rule: 'must not be empty' }];
     expect(readPayload(deadLetterOf(birth, { refused }))).toMatchObject({
@@ -189,9 +189,9 @@ describe('Payload', () => {
     ['iot/v1/a/measurements', 'measurement'],
     ['iot/v1/a/birth', 'sensor'],
     ['spBv1.0/g/DDATA/n/d', 'metric'],
-  ])('Payload: topic %s: an element is a %s', (topic, element) => expect(elementOf(topic)).toBe(element));
+  ])('Payload of a dead letter: topic %s: an element of the payload is called %s', (topic, element) => expect(elementOf(topic)).toBe(element));
 
-  test('Payload of a dead letter: neither text nor CBOR: only its bytes are shown', () => {
+  test('Payload of a dead letter: neither text nor CBOR: only the bytes of the payload are shown', () => {
     const { elements, text, bytes } = readPayload(deadLetterOf(Buffer.from([0x00, 0xff])));
     expect([elements, text, [...bytes]]).toEqual([null, null, [0, 255]]);
   });
@@ -203,7 +203,7 @@ describe('Payload', () => {
     expect(dumpOf(new Uint8Array(), 16)).toBe('');
   });
 
-  test('Payload of a dead letter: only a part was kept: replay is refused with the reason', () => {
+  test('Payload of a dead letter: only a part of the payload was kept: replay is refused with the reason', () => {
     expect(obstacleOf(deadLetterOf('{}'), 2)).toBe('');
     expect(obstacleOf(deadLetterOf('{}', { size: 70_000 }), 65_536)).toContain(
       'of its 68 KiB only the first 64 KiB were kept',
@@ -226,16 +226,16 @@ describe('Preview', () => {
     ['x'.repeat(121), `${'x'.repeat(120)}…`],
     ['😀'.repeat(10_000), `${'😀'.repeat(120)}…`],
     [`a${'ä'.repeat(40_000)}`, `a${'ä'.repeat(119)}…`],
-  ])('Payload preview: %j: shown on one line, cut at 120 characters', (payload, expected) =>
+  ])('Payload preview of %j: shown on one line, cut at 120 characters', (payload, expected) =>
     expect(previewed(payload)).toBe(expected),
   );
 
-  test('Payload preview: not UTF-8: the first bytes are shown in hex', () => {
+  test('Payload preview: payload that is not UTF-8: the first bytes are shown in hex', () => {
     expect(previewed(Buffer.from([0x00, 0xff, 0x13]))).toBe('00 ff 13');
     expect(previewed(Buffer.alloc(25, 0xff))).toBe(`${'ff '.repeat(24)}…`);
   });
 
-  test('Payload preview: any text: contains no line break and no invisible character', () => {
+  test('Payload preview: any text: the preview contains no line break and no invisible character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(previewed(text)).toBe(escapeInvisible(previewed(text)).replaceAll('\n', ''));
@@ -243,7 +243,7 @@ describe('Preview', () => {
     );
   });
 
-  test('Payload size: counted from base64: equals the number of payload bytes', () => {
+  test('Payload size: computed from the length of the base64 text: equals the number of payload bytes', () => {
     for (const size of [0, 1, 2, 3, 4, 255, 256]) {
       expect(bytesIn(Buffer.alloc(size).toString('base64'))).toBe(size);
     }

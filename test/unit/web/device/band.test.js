@@ -73,11 +73,11 @@ function paint(band) {
 }
 
 describe('Availability band of a device', () => {
-  test('Availability band: device online, an ingest process watched: one filled part', () => {
+  test('Availability band of a device: device online, and an ingest process was running: one filled part', () => {
     expect(paint({ spans: [{ from: 10, to: null }] })).toEqual(['fill 10-100']);
   });
 
-  test('Availability band: no ingest process watched for a time: that part is hatched', () => {
+  test('Availability band of a device: no ingest process was running for a time: that part is hatched', () => {
     expect(paint({ spans: [{ from: 10, to: null }], unwatched: [{ from: 30, to: 60 }] })).toEqual([
       'fill 10-100',
       'clear 30-60',
@@ -85,7 +85,7 @@ describe('Availability band of a device', () => {
     ]);
   });
 
-  test('Availability band: events of a part are not read: the band is empty there', () => {
+  test('Availability band of a device: events of a time range are not loaded yet: the band is empty there', () => {
     const spans = [{ from: 20, to: null }];
     const painted = paint({ spans, read: { from: 20, to: 60 } });
     expect(painted).toEqual(['fill 20-100', 'clear 0-20', 'clear 60-100']);
@@ -93,7 +93,7 @@ describe('Availability band of a device', () => {
     expect(paint({ read: never })).toEqual(['clear 0-100']);
   });
 
-  test('Availability band: unwatched times overlap each other and stale values: each part is hatched once', () => {
+  test('Availability band of a device: overlapping times without ingest process or new values: each part is hatched once', () => {
     const unwatched = [
       { from: 30, to: 31 },
       { from: 60, to: 100 },
@@ -110,7 +110,7 @@ describe('Availability band of a device', () => {
   });
 });
 
-test('Device state under the cursor: events of that instant are not read: shown as unknown, not as offline', () => {
+test('Device state at the chart cursor: events of that time are not loaded yet: shown as unknown, not as offline', () => {
   const band = { ...EMPTY, spans: [{ from: 20, to: 30 }], read: { from: 10, to: 60 } };
   expect([5, 15, 25, 45, 65].map((ts) => wordsAt(band, ts))).toEqual([
     'State unknown: events not read',
@@ -121,7 +121,7 @@ test('Device state under the cursor: events of that instant are not read: shown 
   ]);
 });
 
-test('Device state under the cursor: unwatched times were read for a shorter range: unknown outside of it', () => {
+test('Device state at the chart cursor: run times of ingest processes not loaded for that time: shown as unknown', () => {
   const known = { events: [], onlineSince: 0, knownFrom: null, read: { from: 0, to: 100 } };
   const time = (/** @type {number} */ ms) => new Date(ms).toISOString();
   const record = recordOf({ items: [{ from: time(50), to: time(60) }] }, { from: 40, to: 100 });

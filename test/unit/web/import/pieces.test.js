@@ -9,14 +9,14 @@ async function cut(text, type, bytes) {
   return pieces;
 }
 
-test('Import of a file in pieces: CSV: each piece has the column names and whole lines', async () => {
+test('Import of a file in pieces: CSV file: each piece begins with the column names, and holds whole lines', async () => {
   expect(await cut('ts,value\n1,1\n2,2\n3,3\n', 'text/csv', 14)).toEqual([
     { text: 'ts,value\n1,1\n', end: 13, lines: 0 },
     { text: 'ts,value\n2,2\n3,3\n', end: 21, lines: 1 },
   ]);
 });
 
-test('Import of a file in pieces: NDJSON: each line is in exactly one piece', async () => {
+test('Import of a file in pieces: NDJSON file: each line is in exactly one piece', async () => {
   expect(await cut('{"a":1}\n{"a":2}\n{"a":3}', 'application/x-ndjson', 9)).toEqual([
     { text: '{"a":1}\n', end: 8, lines: 0 },
     { text: '{"a":2}\n', end: 16, lines: 1 },
@@ -24,14 +24,14 @@ test('Import of a file in pieces: NDJSON: each line is in exactly one piece', as
   ]);
 });
 
-test('Import of a file in pieces: a line is longer than the piece size: it is not split', async () => {
+test('Import of a file in pieces: a line is longer than the piece size: the line is not split', async () => {
   expect(await cut(`ts,value\n${'1'.repeat(50)},1\n2,2\n`, 'text/csv', 16)).toEqual([
     { text: 'ts,value\n', end: 9, lines: 0 },
     { text: `ts,value\n${'1'.repeat(50)},1\n2,2\n`, end: 66, lines: 0 },
   ]);
 });
 
-test('Import of a file in pieces: any piece size: pieces hold all lines in order, with correct line numbers', async () => {
+test('Import of a file in pieces: any piece size: pieces hold each line once, in order, with its line number', async () => {
   const rows = Array.from({ length: 200 }, (_, at) => `${at},${'é'.repeat(at % 7)}`);
   for (const bytes of [5, 17, 64, 1000, 100_000]) {
     const pieces = await cut(`ts,name\n${rows.join('\n')}\n`, 'text/csv', bytes);
@@ -46,11 +46,11 @@ test('Import of a file in pieces: any piece size: pieces hold all lines in order
   }
 });
 
-test('Import of a file in pieces: Parquet: the file is sent as one piece', async () => {
+test('Import of a file in pieces: Parquet file: sent as one piece', async () => {
   expect(await cut('PAR1\n\n\nPAR1', 'application/vnd.apache.parquet', 2)).toHaveLength(1);
 });
 
-test('Import of a file: file type: chosen by the end of the file name', () => {
+test('Import of a file: name ends with csv, tsv, jsonl or parquet: the content type follows; xlsx: no type', () => {
   expect(['a.CSV', 'b.tsv', 'c.jsonl', 'd.parquet', 'e.xlsx', 'csv'].map(typeOf)).toEqual([
     'text/csv',
     'text/csv',

@@ -66,21 +66,21 @@ const found = (more) =>
   findingsOf({ pipeline: pipelineOf(), problem: null, stats: STATS, now: NOW, ...more });
 
 describe('Findings', () => {
-  test('Pipeline findings: all is well, or nothing is known yet: no finding', () => {
+  test('Pipeline page: no problem, or no data from the API yet: no message is shown', () => {
     expect(found({})).toEqual([]);
     expect(found({ pipeline: null, stats: null })).toEqual([]);
   });
 
   test.each([
     [
-      'a broker',
+      'MQTT broker not connected',
       { pipeline: pipelineOf({ broker: { ok: false, message: 'gone' } }) },
       'broker',
       'bad',
       /gone/,
     ],
     [
-      'a silent process',
+      'ingest process without heartbeat',
       {
         pipeline: pipelineOf({
           processes: [
@@ -94,70 +94,70 @@ describe('Findings', () => {
       /^x has sent no heartbeat for 2 min$/,
     ],
     [
-      'a silent reader',
+      'HTTP process without heartbeat',
       { pipeline: pipelineOf({ processes: [processOf(), processOf({ role: 'http', stale: true })] }) },
       'readers',
       'warn',
       /no heartbeat/,
     ],
     [
-      'no ingest',
+      'no ingest process',
       { pipeline: pipelineOf({ processes: [processOf({ role: 'http' })] }) },
       'ingest',
       'bad',
       /No process/,
     ],
     [
-      'pressure',
+      '1,200 requests wait for the database',
       { stats: { ...STATS, waiting: 1200 } },
       'ingest',
       'warn',
       /1,200 requests wait for a place among 32/,
     ],
     [
-      'one waiting request',
+      'one request waits for the database',
       { stats: { ...STATS, waiting: 1 } },
       'ingest',
       'warn',
       /: 1 request waits for a place among 32/,
     ],
     [
-      'measurements without outcome',
+      'two measurements neither stored nor refused',
       { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, received: 12 } }) },
       'ingest',
       'bad',
       /^2 measurements are unaccounted for$/,
     ],
     [
-      'a measurement with two outcomes',
+      'one measurement counted as stored and refused',
       { pipeline: pipelineOf({ measurements: { ...MEASUREMENTS, stored: 7 } }) },
       'ingest',
       'bad',
       /^1 measurement is counted twice$/,
     ],
-    ['refusals', { stats: { ...STATS, refused_per_s: 0.4 } }, 'ingest', 'warn', /0\.4 a second/],
+    ['measurements are refused', { stats: { ...STATS, refused_per_s: 0.4 } }, 'ingest', 'warn', /0\.4 a second/],
     [
-      'packing',
+      'packing of hours is late',
       { pipeline: pipelineOf({ packed_until: new Date(NOW - 9 * HOUR).toISOString() }) },
       'database',
       'warn',
       /behind$/,
     ],
     [
-      'the database',
+      'database does not answer',
       { problem: new Problem({ title: 'x', code: 'unavailable', status: 503 }) },
       'database',
       'bad',
       /does not answer/,
     ],
     [
-      'the API',
+      'API does not answer',
       { problem: new Problem({ title: 'x', code: 'unreachable' }) },
       'readers',
       'bad',
       /cannot be reached/,
     ],
-  ])('Pipeline findings: %s: one finding with stage, tone and advice', (_, more, stage, tone, title) => {
+  ])('Pipeline page: %s: one message at the affected stage, with severity and advice', (_, more, stage, tone, title) => {
     expect(found(/** @type {any} */ (more))).toEqual([
       expect.objectContaining({
         stage,
@@ -168,7 +168,7 @@ describe('Findings', () => {
     ]);
   });
 
-  test('Pipeline findings: one node is down: a warning; all nodes are down: bad', () => {
+  test('Pipeline page: one of two Cassandra nodes is down: a warning; both nodes are down: a critical message', () => {
     const nodes = pipelineOf().database.nodes;
     const down = (/** @type {number} */ count) => ({
       nodes: nodes.map((node, i) => ({ ...node, up: i >= count })),
@@ -182,7 +182,7 @@ describe('Findings', () => {
   });
 });
 
-test('Packing lag: an hour is not packed yet: the lag counts from the newest hour that may be packed', () => {
+test('Packing lag of the pipeline: measured from the newest hour that may be packed; zero if the browser clock is behind', () => {
   expect(PACK_DELAY_MS).toBe(DELAY_OF_SCHEMA);
   const newest = Date.UTC(2026, 10, 21, 13);
   expect(packingOf(new Date(newest).toISOString(), NOW)).toEqual({ until: newest, newest, behindMs: 0 });
@@ -191,7 +191,7 @@ test('Packing lag: an hour is not packed yet: the lag counts from the newest hou
   expect(packingOf(new Date(newest + HOUR).toISOString(), NOW).behindMs).toBe(0);
 });
 
-test('Data path animation: a higher sample rate: faster; no samples: no motion', () => {
+test('Pipeline animation: a higher sample rate: faster motion; no samples: no motion', () => {
   const speeds = [0.2, 1, 10, 100, 1000, 10_000, 1e6].map(flowSeconds);
   expect(speeds).toEqual([...speeds].sort((a, b) => Number(b) - Number(a)));
   expect(new Set(speeds).size).toBeGreaterThan(3);
@@ -204,13 +204,13 @@ describe('Recent stats', () => {
     ts: new Date(NOW - secondsAgo * 1000).toISOString(),
   });
 
-  test('Recent statistics: the clock of the server differs: the newest moment is placed at now', () => {
+  test('Recent pipeline statistics: server clock and browser clock differ: the newest entry is placed at the browser time', () => {
     const moments = toMoments([then(2), then(1), then(0)], NOW + 7 * HOUR);
     expect(moments.map(({ at }) => at - NOW - 7 * HOUR)).toEqual([-2000, -1000, 0]);
     expect(toMoments([], NOW)).toEqual([]);
   });
 
-  test('Recent statistics: moments from the server: fill gaps without duplicates, too old ones are dropped', () => {
+  test('Recent pipeline statistics: entries from the server fill gaps without duplicates, and too old entries are removed', () => {
     const at = (/** @type {number[]} */ ...seconds) =>
       seconds.map((second) => ({ ...STATS, at: NOW + second * 1000 }));
     const seconds = (/** @type {any[]} */ moments) => moments.map((moment) => (moment.at - NOW) / 1000);

@@ -11,17 +11,17 @@ const MANY = Array.from({ length: 30 }, (_, index) => ({
 const choose = (/** @type {string} */ query) => chooseSensors(MANY, new URLSearchParams(query));
 
 describe('Sensors of a device', () => {
-  test('Sensors of a device: address without parameters: the first 12 sensors; shown=24: the first 24', () => {
+  test('Sensors of a device page: address without parameters: the first 12 sensors are shown; with shown=24: the first 24', () => {
     expect(choose('')).toEqual({ shown: MANY.slice(0, 12), found: 30, more: '24' });
     expect(choose('shown=24')).toEqual({ shown: MANY.slice(0, 24), found: 30, more: '36' });
     expect(choose('shown=36')).toEqual({ shown: MANY, found: 30, more: null });
   });
 
-  test.each(['shown=-5', 'shown=1', 'shown=many', 'shown='])('Sensors of a device: %s: first 12', (query) => {
+  test.each(['shown=-5', 'shown=1', 'shown=many', 'shown='])('Sensors of a device page: invalid address parameter %s: the first 12 sensors are shown', (query) => {
     expect(choose(query).shown).toHaveLength(12);
   });
 
-  test('Sensors of a device: find is set: sensors with the text in their name, label, type or id', () => {
+  test('Sensors of a device page: address with find=lamp: sensors with that text in name, label, type or id are shown', () => {
     expect(choose('find=S2').shown.map(({ name }) => name)).toEqual([
       's2',
       ...Array.from({ length: 9 }, (_, n) => `s2${n}`),
@@ -33,7 +33,7 @@ describe('Sensors of a device', () => {
   });
 });
 
-test('Sensors of a device: grouped by unit: sensors with equal units form a group', () => {
+test('Sensors of a device page: grouped by unit: sensors with equal units form a group', () => {
   const groups = byUnit(MANY.slice(0, 4)).map(({ label, items }) => [label, items.map(({ name }) => name)]);
   expect(groups).toEqual([
     ['Cel', ['s0', 's2']],

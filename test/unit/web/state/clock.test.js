@@ -21,7 +21,7 @@ function wrongBy(wrongMs) {
 
 describe('Clock', () => {
   test.each([HOUR, -HOUR, 90_000, -90_000, 5 * 365 * 24 * HOUR])(
-    'Server clock: browser clock is wrong by %d ms: right within 1080 ms after one answer',
+    'Server clock in the browser: browser clock is wrong by %d ms: error of at most 1080 ms after one API answer',
     async (wrongMs) => {
       const { clock, fetch, now } = wrongBy(wrongMs);
       await fetch('/');
@@ -30,7 +30,7 @@ describe('Clock', () => {
     },
   );
 
-  test.each([0, 300, -300, HOUR])('Server clock: %d ms off: each answer improves it', async (wrongMs) => {
+  test.each([0, 300, -300, HOUR])('Server clock in the browser: browser clock is wrong by %d ms: error of at most 80 ms after 50 API answers', async (wrongMs) => {
     const { clock, fetch, now } = wrongBy(wrongMs);
     let off = Math.abs(clock.now() - now());
     for (let answer = 0; answer < 50; answer += 1) {
@@ -42,7 +42,7 @@ describe('Clock', () => {
     expect(off).toBeLessThanOrEqual(80);
   });
 
-  test('Server clock: an answer has no date, or the browser clock jumps back meanwhile: the answer is ignored', () => {
+  test('Server clock in the browser: API answer without date, or browser clock jumps back meanwhile: the answer is ignored', () => {
     const clock = createClock({ local: () => NOW });
     clock.adjust(Number.NaN, { askedAt: NOW, answeredAt: NOW });
     clock.adjust(NOW + HOUR, { askedAt: NOW, answeredAt: NOW - HOUR });

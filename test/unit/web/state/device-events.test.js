@@ -44,15 +44,15 @@ describe('Time online', () => {
     ['offline 20, online 30', '30-'],
     ['online 10, offline 5', '10-10'],
     ['online 10, offline 25, online 20', '10-20, 20-'],
-  ])('Online spans: events %j: %j', (text, expected) => expect(spans(text)).toBe(expected));
+  ])('Online times of a device: events at seconds %j: online at seconds %j', (text, expected) => expect(spans(text)).toBe(expected));
 
-  test('Online spans: the device was online before the first event: that span ends at the next event', () => {
+  test('Online times of a device: online before the first event: that online time ends at the next event', () => {
     expect(spans('', 5)).toBe('5-');
     expect(spans('offline 20, online 30', 5)).toBe('5-20, 30-');
     expect(spans('online 10, offline 20', 5)).toBe('5-20');
   });
 
-  test('Online spans: an instant: the span that contains it is found', () => {
+  test('Online times of a device: search by instant: the online time that contains the instant is found, or null', () => {
     const all = [
       { from: 10, to: 20 },
       { from: 30, to: null },
@@ -69,7 +69,7 @@ describe('Time online', () => {
   });
 });
 
-test('Device events: an offline event: it holds the start of the online time, if known', () => {
+test('Device events: offline event: listed with the start of the online time that it ends, if known', () => {
   const since = listed(events('offline 5, online 10, online 15, birth 15, offline 20, offline 25')).map(
     ({ kind, onlineFrom }) => [kind, onlineFrom],
   );
@@ -83,7 +83,7 @@ test('Device events: an offline event: it holds the start of the online time, if
   ]);
 });
 
-test('Device events: pages overlap: each event is listed once, the newest first', () => {
+test('Device events: two API pages overlap: each event is listed once, the newest first', () => {
   const before = events('birth 1, online 1, offline 2, online 3');
   const now = events('offline 2, online 3, offline 4');
   expect(mergeEvents(now, before)).toEqual(events('birth 1, online 1, offline 2, online 3, offline 4'));
@@ -100,24 +100,24 @@ describe('New device events', () => {
     return { items: all.slice(at, at + 2), next: at + 2 < all.length ? String(at + 2) : null };
   };
 
-  test('New device events: some events are known: pages are read until they join the known events', async () => {
+  test('New device events: older events are known: pages are requested until they meet the known events', async () => {
     const known = events('offline 1, offline 2, offline 3');
     const news = await readNews(read, known);
     expect(news.meets).toBe(true);
     expect(mergeEvents(news.items, known)).toEqual(all);
   });
 
-  test('New device events: no event is known, or one page holds all new ones: one page is read', async () => {
+  test('New device events: no event is known, or one page holds all new events: one page is requested', async () => {
     expect(await readNews(read, [])).toMatchObject({ items: all.slice(0, 2), next: '2' });
     expect(await readNews(read, all.slice(1))).toMatchObject({ items: all.slice(0, 2), meets: true });
   });
 
-  test('New device events: the known events expired: all pages are read, and the result reports the gap', async () => {
+  test('New device events: the known events have expired: all pages are requested, and the result reports a gap', async () => {
     expect(await readNews(read, events('offline 77'))).toEqual({ items: all, next: null, meets: false });
   });
 });
 
-test('Device events: several at one instant: listed in order of arrival', () => {
+test('Device events: several events at one instant: listed in order of arrival', () => {
   const all = events('birth 10, online 10, offline 20');
   expect(happenedAt(all, 10_000)).toEqual(['birth', 'online']);
   expect(happenedAt(all, 20_000)).toEqual(['offline']);
@@ -131,12 +131,12 @@ describe('State before a range', () => {
     ['online 5', 5],
     ['online 5, birth 7, birth 9', 5],
     ['online 5, offline 8, birth 9', null],
-  ])('Device state before a range: events %j: online since %j', (text, expected) => {
+  ])('Device state before a time range: earlier events at seconds %j: online since second %j', (text, expected) => {
     expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
   });
 });
 
-test('Events of a range: the device was online before it: the state is known from the start of that session', () => {
+test('Device events of a time range: device online before the range: the state is known from the start of that session', () => {
   const read = (/** @type {string} */ before, /** @type {{ from: number, to?: number }} */ range) =>
     summaryOf({ items: events('online 60'), next: null }, events(before), range).read;
   expect(read('online 5', { from: 50_000, to: 90_000 })).toEqual({ from: 5000, to: 90_000 });
@@ -146,7 +146,7 @@ test('Events of a range: the device was online before it: the state is known fro
   });
 });
 
-test('Unwatched time: an instant at an edge: the start belongs to the unwatched time, the end does not', () => {
+test('Time without ingest process: the start belongs to that time, the end does not', () => {
   const unwatched = [
     { from: 10, to: 20 },
     { from: 30, to: 40 },

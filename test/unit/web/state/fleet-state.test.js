@@ -71,7 +71,7 @@ beforeEach(() => {
 });
 
 describe('Fleet state', () => {
-  test('Fleet state: a new count arrives: published at once, together with the offline devices', () => {
+  test('Fleet state: device counts of the API arrive: published at once, together with the list of offline devices', () => {
     become('live');
     expect(fleetState.figures.peek().info).toBeNull();
     fleetState.count(counted(1, 1), away('a'));
@@ -79,7 +79,7 @@ describe('Fleet state', () => {
     expect([faults.offlineSensors, info?.devices.offline]).toEqual([1, 1]);
   });
 
-  test('Fleet state: an offline device has no sensors: it is listed and counted as offline', () => {
+  test('Fleet state: offline device without sensors: the device is listed and counted as offline', () => {
     become('live');
     fleetState.count(counted(2, 0), away('a', 'never-measured'));
     const { faults, info } = fleetState.figures.peek();
@@ -87,7 +87,7 @@ describe('Fleet state', () => {
     expect(info?.devices).toEqual({ online: 0, offline: 2 });
   });
 
-  test('Fleet state: an offline device: its sensor count is shown only after all sensors of the fleet are read', () => {
+  test('Fleet state: offline device: the number of its sensors is shown only after all sensors of the fleet are loaded', () => {
     const texts = () =>
       fleetState.figures.peek().faults.offline.map((device) => offlineEntry(device, fleet.holdsAll()).text);
     become('live');
@@ -97,13 +97,13 @@ describe('Fleet state', () => {
     expect(texts()).toEqual(['1 sensor', '0 sensors']);
   });
 
-  test('Fleet state: the list of offline devices is truncated: the count of the API is shown', () => {
+  test('Fleet state: the list of offline devices is truncated: the counts of the API are shown', () => {
     become('live');
     fleetState.count(counted(70_000, 30_000), { ...away('a'), isWhole: false });
     expect(fleetState.figures.peek().info?.devices).toEqual({ online: 70_000, offline: 30_000 });
   });
 
-  test('Fleet state: count of online sensors: known only while the page holds all sensors of the fleet', () => {
+  test('Fleet state: number of online sensors: null unless the page has loaded all sensors of the fleet', () => {
     const online = () => sensorsOnline(fleetState.figures.peek(), fleet);
     become('live');
     expect(online()).toBeNull();
@@ -116,7 +116,7 @@ describe('Fleet state', () => {
     expect(online()).toBeNull();
   });
 
-  test('Fleet state: the connection is lost: the last state stays until the next snapshot is complete', () => {
+  test('Fleet state: the connection to the API is lost: the last counts stay until the next snapshot is complete', () => {
     become('live');
     fleetState.count(counted(1, 1), away('a'));
     const last = stateAfter(5000);
@@ -130,7 +130,7 @@ describe('Fleet state', () => {
     expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
   });
 
-  test('Fleet state: ingest stores nothing: no sensor turns silent, and the counts stay', () => {
+  test('Fleet state: no ingest process stores values: no sensor is reported as silent, and the counts stay', () => {
     become('live');
     stateAfter(5000);
     fleetState.count(counted(1, 1), away('a'));
@@ -145,14 +145,14 @@ describe('Fleet state', () => {
     expect(stateAfter(1000)).toMatchObject({ silent: 2, counted: 0 });
   });
 
-  test('Fleet state: the page opens while ingest stores nothing: the first count is shown', () => {
+  test('Fleet state: the page opens while no ingest process stores values: the first counts are shown', () => {
     become('live');
     fleetState.noteStale(now);
     fleetState.count(counted(1, 1), away('a'));
     expect(stateAfter(HOUR_MS)).toMatchObject({ silent: 0, offline: 1, counted: 1 });
   });
 
-  test('Fleet state: all values are an hour old: sensors are silent only once the snapshot is complete', () => {
+  test('Fleet state: all values are an hour old: sensors are reported as silent only once the snapshot is complete', () => {
     now += HOUR_MS;
     expect(stateAfter(0).silent).toBe(0);
     become('live');
@@ -164,7 +164,7 @@ describe('Fleet state', () => {
 test.each([
   [2, true],
   [2000, false],
-])('Offline devices: %d short pages: all of them are read: %p', async (pages, isWhole) => {
+])('List of offline devices: the API returns %d pages of one device: the list is complete: %p', async (pages, isWhole) => {
   let page = 0;
   const client = {
     devices: async () => {

@@ -38,7 +38,7 @@ function faultsAt(fleet, now) {
 const stateOf = (fleet, id) => fleet.sensors.get(id)?.cellState;
 
 describe('Fleet', () => {
-  test('Fleet store: an older or repeated value: ignored; another value for the same instant: replaces the first', () => {
+  test('Fleet store: older or repeated value of a sensor: ignored; other value for the same instant: replaces the first', () => {
     const fleet = createFleet();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).not.toBeNull();
     expect(fleet.take('d/s', item('d/s', 1, 1000))).toBeNull();
@@ -46,7 +46,7 @@ describe('Fleet', () => {
     expect(fleet.take('d/s', item('d/s', 7, 1000))?.value).toBe(7);
   });
 
-  test('Fleet store: drain returns each changed sensor once; the structure version grows with new names', () => {
+  test('Fleet store: drain() returns each changed sensor once; the layout version changes only with new names', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 1));
     fleet.take('d/s', item('d/s', 2, 1000));
@@ -60,7 +60,7 @@ describe('Fleet', () => {
     expect(fleet.sensors.get('d/s')?.device).toMatchObject({ name: 'Collar', site: 'South' });
   });
 
-  test('Fleet store: a sensor receives values and sigmas: cell state goes from no value to not judged, normal, far off', () => {
+  test('Fleet store: values and deviations of a sensor arrive: cell state goes from no value to not judged, normal, far off', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', null));
     expect(stateOf(fleet, 'd/s')).toBe(NO_VALUE);
@@ -74,7 +74,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + MINUTE_MS)).toMatchObject({ farCount: 1, silentCount: 0, unjudged: 0 });
   });
 
-  test('Fleet store: the newest value arrives with another judgment: it is a change; an older value is none', () => {
+  test('Fleet store: newest value arrives again with another deviation: the sensor changes; an older value is ignored', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 60, 1000));
     const provisional = item('d/s', 60, 1000, { sigmas: -8, provisional: true });
@@ -88,7 +88,7 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/s')).toBe(NOT_JUDGED);
   });
 
-  test('Fleet store: a device is retired: it is removed with its sensors and their pending changes', () => {
+  test('Fleet store: a device is retired: the device, its sensors and pending changes of these sensors are removed', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'd/b', 'e/a']) fleet.take(id, item(id, 60));
     const before = fleet.structure();
@@ -100,7 +100,7 @@ describe('Fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
-  test('Fleet store: a snapshot lacks some sensors: these are removed, with devices that have no other sensor', () => {
+  test('Fleet store: a snapshot lacks some sensors: these sensors and devices without other sensors are removed', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'd/b', 'e/a', 'f/a']) fleet.take(id, item(id, 60), true);
     fleet.noteRead();
@@ -123,7 +123,7 @@ describe('Fleet', () => {
     expect(fleet.structure()).toBe(before + 1);
   });
 
-  test('Fleet store: an empty snapshot removes all sensors; a snapshot that breaks off removes none', () => {
+  test('Fleet store: empty snapshot: all sensors are removed; incomplete snapshot: no sensor is removed', () => {
     const fleet = createFleet();
     for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
     fleet.noteRead();
@@ -136,7 +136,7 @@ describe('Fleet', () => {
     expect([fleet.sensors.size, fleet.devices.size]).toEqual([0, 0]);
   });
 
-  test('Fleet store: the API counts fewer sensors twice in a row: the store is outdated until the next snapshot', () => {
+  test('Fleet store: the API counts fewer sensors twice in a row: the store counts as outdated until the next snapshot', () => {
     const fleet = createFleet();
     const readAll = () => {
       for (const id of ['d/a', 'e/a']) fleet.take(id, item(id, 60), true);
@@ -153,7 +153,7 @@ describe('Fleet', () => {
     expect(isOutdatedAfter(1, 1)).toEqual([false, true]);
   });
 
-  test('Fleet store: a sensor sends nothing for five minutes, or for five intervals: silent until its next value', () => {
+  test('Fleet store: a sensor sends no value for five minutes, or for five intervals: silent until the next value', () => {
     const fleet = createFleet();
     steady(fleet, 'd/quick');
     for (let hour = -10; hour <= 0; hour += 1)
@@ -167,7 +167,7 @@ describe('Fleet', () => {
     expect(stateOf(fleet, 'd/quick')).not.toBe(SILENT);
   });
 
-  test('Fleet store: a sensor announces its interval: it is silent after five intervals without a value', () => {
+  test('Fleet store: a sensor announces an interval of 15 minutes: silent after 75 minutes without a value', () => {
     const fleet = createFleet();
     fleet.take('d/s', item('d/s', 60, 0, { interval_ms: 15 * MINUTE_MS }));
     fleet.take('d/plain', item('d/plain', 60));
@@ -175,7 +175,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + 76 * MINUTE_MS).silentCount).toBe(2);
   });
 
-  test('Fleet store: a device is offline: its sensors count as offline, not as silent, until it returns', () => {
+  test('Fleet store: a device is offline: its sensors count as offline, not as silent, until the device is online', () => {
     const fleet = createFleet();
     steady(fleet, 'd/s');
     fleet.drain();
@@ -188,7 +188,7 @@ describe('Fleet', () => {
     expect(faultsAt(fleet, NOON + 60 * MINUTE_MS).silentCount).toBe(1);
   });
 
-  test('Fleet store: more sensors than its limit: surplus sensors are refused and counted', () => {
+  test('Fleet store: more sensors than the limit of the store: surplus sensors are ignored and counted', () => {
     const fleet = createFleet({ limit: 2 });
     for (const id of ['a/1', 'b/1', 'c/1']) fleet.take(id, item(id, 1));
     expect(fleet.sensors.size).toBe(2);
@@ -222,7 +222,7 @@ describe('Input queue', () => {
     return { input, taken, nextFrame: () => frames.shift()?.() };
   }
 
-  test('Input queue: many texts arrive: they are processed in order, spread over animation frames', () => {
+  test('Queue of event stream messages: many messages arrive: processed in order, spread over animation frames', () => {
     const { input, taken, nextFrame } = start();
     for (const text of ['a', 'b', 'c', 'd', 'e']) input.push(text);
     expect(taken).toEqual(['a']);
@@ -235,7 +235,7 @@ describe('Input queue', () => {
     expect(taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  test('Input queue: the page is hidden, or too many texts wait: texts are processed at once', () => {
+  test('Queue of event stream messages: page hidden, or too many messages wait: messages are processed at once', () => {
     const behind = start({ hidden: true });
     for (const text of ['a', 'b', 'c']) behind.input.push(text);
     expect(behind.taken).toEqual(['a', 'b', 'c']);

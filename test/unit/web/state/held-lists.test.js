@@ -42,7 +42,7 @@ const all = sortSensors(filled().sensors.values());
 const names = (sensors) => sensors.map(({ device, name }) => `${device.name}/${name}`);
 
 describe('List of a whole fleet', () => {
-  test('Sensor list of a whole fleet: sorted by device and name; another column keeps that order for equal values', () => {
+  test('Sensor list of the fleet: sorted by device and name; sorted by value: equal values stay in that order', () => {
     const usual = ['collar-2/pulse', 'collar-2/temperature', 'collar-10/pulse', 'id-nameless/pulse'];
     expect(names(all)).toEqual(usual);
     expect(names(sortedSensors(all, { by: 'device', down: false }))).toEqual(usual);
@@ -54,17 +54,17 @@ describe('List of a whole fleet', () => {
     ]);
   });
 
-  test('Sensor list of a whole fleet: name filter: matches any part of the sensor or device name', () => {
+  test('Sensor list of the fleet: name filter: matches any part of the sensor or device name', () => {
     expect(names(matchingSensors(all, query('name=LAR-2')))).toHaveLength(2);
     expect(names(matchingSensors(all, query('name=emp')))).toEqual(['collar-2/temperature']);
     expect(matchingSensors(all, query('type=pulse&site=South'))).toEqual([]);
   });
 
-  test('Sensor list of a whole fleet: a sensor is converted to a list item: it equals the item of the API', () => {
+  test('Sensor list of the fleet: a stored sensor becomes a list item: equal to the item of the API', () => {
     expect(all.map(itemOf)).toEqual(expect.arrayContaining(ITEMS));
   });
 
-  test('Sensor list of a whole fleet: a page has 25 rows; a page number after the last shows the last page', () => {
+  test('Sensor list of the fleet: 60 sensors: pages of 25 rows; page number beyond the last: the last page is shown', () => {
     const numbers = Array.from({ length: 60 }, (_, number) => number);
     expect(pageOf(numbers, query(''))).toMatchObject({ number: 1, total: 60, items: numbers.slice(0, 25) });
     expect(pageOf(numbers, query('page=3')).items).toEqual(numbers.slice(50));
@@ -73,7 +73,7 @@ describe('List of a whole fleet', () => {
     expect(pageOf([], query('page=2'))).toEqual({ items: [], total: 0, number: 1 });
   });
 
-  test('Device list of a whole fleet: filters: state, site and any part of the name', () => {
+  test('Device list of the fleet: filters for state, site and part of the name: only matching devices are listed', () => {
     const devices = ['collar-1', 'gate'].map((name, index) => ({
       device_id: `id-${name}`,
       name,
@@ -89,7 +89,7 @@ describe('List of a whole fleet', () => {
 });
 
 describe('Fleet', () => {
-  test('Fleet store: holdsAll: true once it has as many sensors as the API counted, false with a filter', () => {
+  test('Fleet store: holdsAll() is true once all sensors that the API counts are loaded, and false with a filter', () => {
     const fleet = filled();
     expect(fleet.holdsAll()).toBe(false);
     fleet.expect(5);
@@ -102,7 +102,7 @@ describe('Fleet', () => {
     expect(fleet.holdsAll()).toBe(false);
   });
 
-  test('Fleet store: holdsAll: fleet larger than the limit: always false', () => {
+  test('Fleet store: fleet larger than the limit of the store: holdsAll() is false', () => {
     const fleet = createFleet({ limit: 1 });
     for (const each of ITEMS) fleet.take(`${each.device_id}/${each.sensor_id}`, each);
     fleet.expect(1);

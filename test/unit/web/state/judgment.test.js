@@ -20,7 +20,7 @@ const HOURS = [
 const judged = (ts, value) => deviationOf({ ts, value }, HOURS);
 
 describe('Deviation', () => {
-  test('Deviation from the baseline: several hours: the hour of the value decides', () => {
+  test('Deviation from the baseline: baselines of several hours: a value is compared with the baseline of its hour', () => {
     expect(judged('2026-11-21T12:00:00.000Z', 35)).toEqual({
       mean: 20,
       deviation: 2,
@@ -35,7 +35,7 @@ describe('Deviation', () => {
     });
   });
 
-  test('Deviation from the baseline: no value, or no baseline for its hour: null', () => {
+  test('Deviation from the baseline: no value, or no baseline for the hour of the value: null', () => {
     expect(judged('2026-11-21T13:00:00.000Z', 20)).toBeNull();
     expect(judged(null, null)).toBeNull();
   });
@@ -48,7 +48,7 @@ describe('Deviation', () => {
   });
 });
 
-test('Level of a deviation: sigmas of both signs: levels are symmetric and end at 5', () => {
+test('Level of a deviation: standard deviations above or below the mean: level from -5 to 5, symmetric', () => {
   expect([0, 1.3, 1.4, 2.2, 3.2, 4.5, 7, 99].map(levelOf)).toEqual([0, 0, 1, 2, 3, 4, 5, 5]);
   expect([-1.4, -99].map(levelOf)).toEqual([-1, -5]);
 });
@@ -60,7 +60,7 @@ test.each([
   [NORMAL - 3, 'Below its usual'],
   [NORMAL + 5, 'Far above its usual'],
   [NOT_JUDGED, 'Not judged yet'],
-])('Cell state %p: described as "%s"', (cellState, words) => {
+])('Judgment of a value in words: cell state %p of the wall: "%s"', (cellState, words) => {
   expect(describeCellState(cellState)).toBe(words);
 });
 
@@ -74,18 +74,18 @@ const fleet = (sensors, devices, by_site) => ({
 const ALL = { type: null, site: null };
 
 test.each([
-  ['a fleet that fits', fleet(MOST_SENSORS, 9000, { A: 9, B: 9 }), ALL, null],
-  ['few devices', fleet(100_000, 1000, { A: 50_000, B: 50_000 }), ALL, 'device'],
-  ['many devices', fleet(100_000, 1001, { A: 50_000, B: 50_000 }), ALL, 'site'],
-  ['many devices of one site', fleet(100_000, 25_000, { A: 100_000 }), ALL, 'device'],
-  ['a chosen site that fits', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'A' }, null],
-  ['a large chosen site', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'B' }, 'device'],
-  ['a rare type', fleet(100_000, 25_000, { A: 9, B: 9 }), { ...ALL, type: 'pulse' }, null],
-])('Wall grouping: %s: case %#', (_, info, filter, grouping) => {
+  ['fleet that fits on the wall: a cell for each sensor', fleet(MOST_SENSORS, 9000, { A: 9, B: 9 }), ALL, null],
+  ['100,000 sensors of 1000 devices: a tile for each device', fleet(100_000, 1000, { A: 50_000, B: 50_000 }), ALL, 'device'],
+  ['100,000 sensors of 1001 devices: a tile for each site', fleet(100_000, 1001, { A: 50_000, B: 50_000 }), ALL, 'site'],
+  ['25,000 devices of a single site: a tile for each device', fleet(100_000, 25_000, { A: 100_000 }), ALL, 'device'],
+  ['filter for a site that fits on the wall: a cell for each sensor', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'A' }, null],
+  ['filter for a site that does not fit on the wall: a tile for each device', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'B' }, 'device'],
+  ['filter for a rare sensor type: a cell for each sensor', fleet(100_000, 25_000, { A: 9, B: 9 }), { ...ALL, type: 'pulse' }, null],
+])('Wall of a large fleet: %s', (_, info, filter, grouping) => {
   expect(groupingOf(info, filter)).toBe(grouping);
 });
 
-test('All-clear text: some sensors are not judged: the text names their number', () => {
+test('All-clear text of the wall: some sensors are not judged: the text names the number of judged sensors', () => {
   expect(nothingFar({ sensors: 20, judged: 20 })).toBe('Nothing stands out.');
   const some = nothingFar({ sensors: 20, judged: 12 });
   expect(some).toBe('Nothing stands out among 12 of 20 sensors. The others are not judged yet.');

@@ -5,13 +5,13 @@ const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 /** @param {number} second */
 const at = (second) => new Date(NOW + 1000 * second).toISOString();
 
-test('Last seen of a device: registry and samples differ: the newest time is taken', () => {
+test('Last seen time of a device: stored time and times of samples differ: the newest of these times', () => {
   expect(lastSeenAt(at(-50), [{ ts: at(-90) }, { ts: at(-3) }, { ts: null }, { ts: '' }], NOW)).toBe(at(-3));
   expect(lastSeenAt(at(-5), [{ ts: at(-90) }], NOW)).toBe(at(-5));
   expect(lastSeenAt(null, [{ ts: at(-90) }], NOW)).toBe(at(-90));
   expect(lastSeenAt(null, [], NOW)).toBeNull();
 });
 
-test('Last seen of a device: a sample lies in the future: it is ignored', () => {
+test('Last seen time of a device: a sample has a time in the future: the sample is ignored', () => {
   expect(lastSeenAt(at(-50), [{ ts: at(60) }], NOW)).toBe(at(-50));
 });

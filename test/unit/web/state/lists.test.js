@@ -18,7 +18,7 @@ function source(parts) {
 }
 
 describe('Page of a list', () => {
-  test('Page of a list: the API returns short and empty answers: requests go on until the page is full', async () => {
+  test('Page of a list: the API returns short and empty pages with a cursor: requests go on until the page is full', async () => {
     const { ask, limits } = source({
       first: { items: [1], next: 'a' },
       a: { items: [], next: 'b' },
@@ -28,12 +28,12 @@ describe('Page of a list', () => {
     expect(limits).toEqual([3, 2, 2]);
   });
 
-  test('Page of a list: the last answer has too few items: the page is shorter', async () => {
+  test('Page of a list: the API has no further items: the page is shorter', async () => {
     const { ask } = source({ first: { items: [1], next: 'a' }, a: { items: [2], next: null } });
     expect(await fillPage({ cursor: null, limit: 3, ask })).toEqual({ items: [1, 2], next: null });
   });
 
-  test('Page of a list: the API returns only empty answers: stops after at most 50, with a cursor to continue', async () => {
+  test('Page of a list: the API returns only empty pages: at most 50 requests, then a cursor to continue', async () => {
     let asked = 0;
     const ask = async () => ({ items: [], next: `${++asked}` });
     const { items, next } = await fillPage({ cursor: 'x', limit: 3, ask });
@@ -46,16 +46,16 @@ describe('Page of a list', () => {
 describe('Rows of a page', () => {
   const page = (/** @type {number[]} */ ...items) => ({ items, next: null });
 
-  test('Rows of a page: the filter changes after an empty result: rows are unknown until the answer', () => {
+  test('Rows of a list: the filter changes after an empty result: null until the API answers, not an empty list', () => {
     expect([rowsOf(null, true), rowsOf(page(), true), rowsOf(page(), false)]).toEqual([null, null, []]);
   });
 
-  test('Rows of a page: the filter changes: the earlier rows stay until the answer', () => {
+  test('Rows of a list: the filter changes: the earlier rows stay until the API answers', () => {
     expect(rowsOf(page(1), true)).toEqual([1]);
   });
 });
 
-test('Merged lists: several lists have further pages: items are complete only after the newest of their ends', () => {
+test('Merged lists: several lists have further pages: complete only after the newest end of a truncated list', () => {
   const page = (/** @type {string | null} */ next, /** @type {string[]} */ ...items) => ({ items, next });
   const [first, second] = ['2026-11-21T12:00:00.000Z', '2026-11-21T13:00:00.000Z'];
   const missing = (/** @type {ReturnType<typeof page>[]} */ ...pages) => missingBefore(pages, (ts) => ts);
@@ -67,14 +67,14 @@ test('Merged lists: several lists have further pages: items are complete only af
 describe('Sorting', () => {
   const of = (/** @type {string} */ query) => sortingOf(new URLSearchParams(query), ['name', 'last-seen']);
 
-  test('Sorting of a list: the address holds column and direction; an unknown column gives the default', () => {
+  test('Sorting of a list: column and direction are read from the address; unknown column: the default column', () => {
     expect(of('')).toEqual({ by: 'name', down: false });
     expect(of('sort=-last-seen')).toEqual({ by: 'last-seen', down: true });
     expect(of('sort=-color')).toEqual({ by: 'name', down: false });
     expect(of(`sort=${sortText({ by: 'last-seen', down: true })}`)).toEqual({ by: 'last-seen', down: true });
   });
 
-  test('Sorting of a list: numbers in names sort by value, unknown values stay last in both directions', () => {
+  test('Sorting of a list: numbers in names are sorted by value; unknown values come last in both directions', () => {
     const names = ['gate-10', null, 'gate-9', 'Gate-1'];
     const self = (/** @type {string | null} */ name) => name;
     expect(sorted(names, self, false)).toEqual(['Gate-1', 'gate-9', 'gate-10', null]);

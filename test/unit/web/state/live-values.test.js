@@ -15,7 +15,7 @@ const item = (second, value, sensor = 's') => ({
 });
 
 describe('Recent values', () => {
-  test('Recent values: an older or repeated value: ignored; a newer one: appended', () => {
+  test('Recent values of a sensor: an older or repeated value is ignored, a newer value is appended', () => {
     const values = createRecentValues();
     expect(values.take(item(10, 1))).toBe(true);
     expect(values.take(item(10, 1))).toBe(false);
@@ -25,21 +25,21 @@ describe('Recent values', () => {
     expect(values.get('d/s')?.recent.map(({ value }) => value)).toEqual([1, 2]);
   });
 
-  test('Recent values: a second value for the same instant: it replaces the first', () => {
+  test('Recent values of a sensor: a second value for the same instant replaces the first value', () => {
     const values = createRecentValues();
     values.take(item(10, 1));
     expect(values.take(item(10, 5))).toBe(true);
     expect(values.get('d/s')?.recent).toEqual([{ ts: 10_000, value: 5 }]);
   });
 
-  test('Recent values: a sensor has no sample yet: its list is empty', () => {
+  test('Recent values of a sensor: sensor without samples: empty list', () => {
     const values = createRecentValues();
     values.take({ ...item(0, 0), ts: null, value: null });
     expect(values.get('d/s')?.recent).toEqual([]);
     expect(values.take(item(1, 1))).toBe(true);
   });
 
-  test('Recent values: limits: 60 values per sensor; surplus sensors push out the longest silent one', () => {
+  test('Recent values of sensors: at most 60 values per sensor; beyond 2000 sensors, the longest silent sensor is removed', () => {
     const values = createRecentValues();
     for (let second = 0; second < 500; second += 1) values.take(item(second, second));
     expect(values.get('d/s')?.recent.length).toBeLessThanOrEqual(60);
@@ -52,7 +52,7 @@ describe('Recent values', () => {
   });
 });
 
-test('Change queue: 100 changes between two animation frames: subscribers receive one notification', () => {
+test('Queue of changes: a sensor changes 100 times between two animation frames: subscribers are notified once', () => {
   /** @type {(() => void)[]} */
   const frames = [];
   const queue = createChangeQueue((run) => frames.push(run));
@@ -74,7 +74,7 @@ test('Change queue: 100 changes between two animation frames: subscribers receiv
   expect(notified).toEqual(['a', 'b']);
 });
 
-test('Time to screen: the page is hidden before a frame: the time until the next frame does not count', () => {
+test('Latency from commit to screen: the page is hidden before a frame: the hidden time is not counted', () => {
   /** @type {(() => void)[]} */
   const frames = [];
   let ms = 1000;

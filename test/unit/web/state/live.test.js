@@ -44,7 +44,7 @@ function startLive() {
   return { live, drawAll };
 }
 
-test('Live fleet: a device was retired: a snapshot of the whole fleet removes it, a snapshot of one device does not', () => {
+test('Live fleet: snapshot of the whole fleet without a known device: the device is removed; snapshot of one device: all stay', () => {
   const { live, drawAll } = startLive();
   const devicesAfterCounts = (/** @type {number} */ sensors) => {
     for (const count of [sensors, sensors]) live.fleet.expect(count);
@@ -67,7 +67,7 @@ test('Live fleet: a device was retired: a snapshot of the whole fleet removes it
   live.stop();
 });
 
-test('Live fleet: a snapshot takes long: no second snapshot is requested before it is complete', () => {
+test('Live fleet: a snapshot is incomplete: no second snapshot is requested before the end of the first', () => {
   const { live, drawAll } = startLive();
   live.follow({});
   newest().sendSnapshot(['a', 'b']);

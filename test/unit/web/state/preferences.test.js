@@ -16,7 +16,7 @@ function open(kept = null) {
 }
 
 describe('Preferences', () => {
-  test('Preferences: nothing or invalid content is stored: defaults apply', () => {
+  test('Preferences: browser storage is empty or holds invalid content: default preferences apply', () => {
     for (const text of [null, '{', 'null', '7', '{"units":3}', '{"theme":"pink","units":{"speed":"c"}}']) {
       expect(open(text).preferences.choice.peek()).toEqual({
         theme: 'auto',
@@ -39,7 +39,7 @@ describe('Preferences', () => {
     });
   });
 
-  test('Preferences: stored time zone: restored if it exists, otherwise the local zone applies', () => {
+  test('Preferences: stored time zone: restored if the zone exists; otherwise the local zone applies', () => {
     expect(open('{"zone":"Asia/Tokyo"}').preferences.choice.peek().zone.name).toBe('Asia/Tokyo');
     expect(open('{"zone":"Mars/Phobos"}').preferences.choice.peek().zone).toBe(LOCAL);
   });
@@ -55,7 +55,7 @@ describe('Preferences', () => {
     });
   });
 
-  test('Preferences: another tab changes a preference: this tab shows the change', () => {
+  test('Preferences: another browser tab changes the theme: this tab applies the new theme', () => {
     const { preferences, root, tabs, openTab } = open();
     preferences.change({ zone: createZone('Asia/Tokyo') });
     const { zone } = preferences.choice.peek();
@@ -67,7 +67,7 @@ describe('Preferences', () => {
     expect(root.dataset.theme).toBe('dark');
   });
 
-  test('Preferences: this tab changes a preference before it learns of a change in another tab: both changes stay', () => {
+  test('Preferences: two browser tabs change different preferences at once: the storage keeps both changes', () => {
     const { preferences, openTab, reopen } = open();
     openTab().change({ theme: 'dark', name: 'Ada' });
     preferences.change({ units: { speed: 'km/h' } });
@@ -75,7 +75,7 @@ describe('Preferences', () => {
     expect(reopen()).toMatchObject({ theme: 'dark', name: 'Ada', units: { speed: 'km/h' } });
   });
 
-  test.each(['forbidden', 'full'])('Preferences: the storage is %s: choices apply in this tab', (state) => {
+  test.each(['forbidden', 'full'])('Preferences: browser storage is %s: chosen preferences apply in the open tab', (state) => {
     const fail = () => {
       throw new DOMException(`the storage is ${state}`);
     };
@@ -91,7 +91,7 @@ describe('Preferences', () => {
     expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
   });
 
-  test('Preferences: the browser denies access to the storage: choices apply in this tab', () => {
+  test('Preferences: the browser denies access to its storage: chosen preferences apply in the open tab', () => {
     const storage = openStorage(() => {
       throw new DOMException('Access is denied for this document.', 'SecurityError');
     });
@@ -102,7 +102,7 @@ describe('Preferences', () => {
     expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
   });
 
-  test('Preferences: the stored unit does not fit its quantity: it is ignored', () => {
+  test('Preferences: stored unit K for the quantity pressure: the stored unit is ignored', () => {
     const { preferences } = open('{"units":{"pressure":"K","temperature":"K","speed":"toString"}}');
     expect(preferences.choice.peek().units).toEqual({ temperature: 'K' });
   });

@@ -10,25 +10,25 @@ const outdated = (facts) =>
   outdatedOf({ at: NOW - 2000, intervalMs: null, offlineAt: null, stale: null, now: NOW, ...facts });
 
 describe('Newest value', () => {
-  test('Newest value of a sensor: recent, and the device is online: shown as current', () => {
+  test('Newest value of a sensor: recent value of an online device: shown as current', () => {
     expect(outdated({})).toBeNull();
     expect(outdated({ at: NOW - 4 * MINUTE })).toBeNull();
     expect(outdated({ at: NOW - 50 * MINUTE, intervalMs: 15 * MINUTE })).toBeNull();
   });
 
-  test('Newest value of a sensor: older than five minutes or five intervals: the sensor is silent', () => {
+  test('Newest value of a sensor: older than five minutes or five intervals: shown as silent with the age', () => {
     expect(outdated({ at: NOW - 6 * MINUTE })).toEqual({ cellState: SILENT, text: 'Silent for 6 min' });
     expect(outdated({ at: NOW - 80 * MINUTE, intervalMs: 15 * MINUTE })?.text).toBe('Silent for 1 h');
   });
 
-  test('Newest value of a sensor: the device is offline: not shown as current, even if recent', () => {
+  test('Newest value of a sensor: recent value, but the device is offline: shown as offline with the age', () => {
     expect(outdated({ offlineAt: NOW - 1000 })).toEqual({
       cellState: OFFLINE,
       text: 'Device offline, measured 2 s ago',
     });
   });
 
-  test('Newest value of a sensor: nothing is stored, or the connection is lost: the text names the reason', () => {
+  test('Newest value of a sensor: ingest stores nothing, or the API connection is lost: the text names age and reason', () => {
     expect(outdated({ stale: { since: NOW - 2000, isLost: false } })?.text).toBe(
       'Measured 2 s ago: nothing is stored',
     );
@@ -38,7 +38,7 @@ describe('Newest value', () => {
   });
 });
 
-test('Offline since: device events: the newest online or offline event counts, births do not', () => {
+test('Offline time of a device: taken from the newest event if it is offline; birth events are ignored', () => {
   const ts = new Date(NOW).toISOString();
   const events = (/** @type {Array<'birth' | 'online' | 'offline'>} */ ...kinds) =>
     kinds.map((kind) => ({ ts, kind }));

@@ -35,7 +35,7 @@ const verdict = (facts) =>
 const NO_MESSAGES = { messages: 0, oldest_ms: 0, standstill_ms: 0 };
 
 describe('Verdict', () => {
-  test('Verdict on the installation: all processes are well, or nothing is known yet: good', () => {
+  test('Status in the page header: all checks succeed, or no data from the API yet: level good', () => {
     expect(verdict({})).toMatchObject({ level: 'good', details: [] });
     expect(verdict({ status: 'connecting', silentMs: 3000, health: [] }).level).toBe('good');
   });
@@ -43,43 +43,43 @@ describe('Verdict', () => {
   test.each(
     /** @type {Array<[string, Partial<Facts>, string, string]>} */ ([
       [
-        'database away, messages wait',
+        'database does not answer, messages wait',
         { health: [stuckOf()] },
         'critical',
         'Nothing stored for 35 s: the database does not answer. 102 messages wait.',
       ],
       [
-        'database away, one message waits',
+        'database does not answer, one message waits',
         { health: [stuckOf({ unsettled: { messages: 1, oldest_ms: 9000, standstill_ms: 9000 } })] },
         'critical',
         'Nothing stored for 34 s: the database does not answer. 1 message waits.',
       ],
       [
-        'database away, no message waits',
+        'database does not answer, no message waits',
         { health: [stuckOf({ unsettled: NO_MESSAGES })] },
         'critical',
         'The database has not answered for 34 s. Nothing can be stored or read.',
       ],
       [
-        'database away from one of two processes',
+        'database does not answer one of two processes',
         { health: [stuckOf(), processOf({ client_id: 'millrace-2' })] },
         'critical',
         'millrace-1: the database has not answered for 35 s. 102 messages wait.',
       ],
       [
-        'database away from both processes',
+        'database answers neither of two processes',
         { health: [stuckOf(), stuckOf({ client_id: 'millrace-2' })] },
         'critical',
         'Nothing stored for 35 s: the database does not answer. 204 messages wait.',
       ],
       [
-        'broker away',
+        'broker not connected',
         { health: [processOf({ checks: { database: WELL, broker: CUT } })] },
         'critical',
         'Nothing arrives: the broker is out of reach (not connected). Messages wait there, or with the devices.',
       ],
       [
-        'broker away from one of two processes',
+        'broker not connected to one of two processes',
         {
           health: [
             processOf({ checks: { database: WELL, broker: CUT } }),
@@ -90,25 +90,25 @@ describe('Verdict', () => {
         'Nothing reaches millrace-1: the broker is out of reach (not connected). Messages wait there, or with the devices.',
       ],
       [
-        'standstill although the database answers',
+        'no message is stored although the database answers',
         { health: [processOf({ unsettled: { messages: 7, oldest_ms: 61_000, standstill_ms: 61_000 } })] },
         'critical',
         'Nothing stored for 1 min 1 s, although the database answers. 7 messages wait.',
       ],
       [
-        'late messages',
+        'messages wait for 12 s',
         { health: [processOf({ unsettled: { messages: 7, oldest_ms: 12_000, standstill_ms: 30 } })] },
         'warning',
         '7 messages wait, the oldest for 12 s. Storing is slow.',
       ],
       [
-        'no process takes measurements',
+        'no ingest process sends a heartbeat',
         { health: [processOf({ role: 'http' })], withoutIngestMs: 6000 },
         'critical',
         'Nothing is stored: no process that takes measurements reports.',
       ],
       [
-        'no news of ingest, because the broker is away',
+        'no heartbeat of ingest, since the broker is not connected',
         {
           health: [processOf({ role: 'http', checks: { database: WELL, live: CUT } })],
           withoutIngestMs: 6000,
@@ -117,7 +117,7 @@ describe('Verdict', () => {
         'Nothing is known of the processes that store: the broker between them and this page is out of reach.',
       ],
       [
-        'wrong clock',
+        'clock of a process is wrong',
         {
           health: [
             processOf({ checks: { clock: { ok: false, message: "12000 ms behind the database's" } } }),
@@ -127,34 +127,34 @@ describe('Verdict', () => {
         "The clock of millrace-1 is wrong: it is 12000 ms behind the database's clock.",
       ],
       [
-        'late changes',
+        'changes reach the dashboard late',
         { health: [processOf({ checks: { database: WELL, live: CUT } })] },
         'warning',
         'Changes reach readers of millrace-1 late: not connected.',
       ],
       [
-        'connection lost',
+        'connection to the API lost for 12 s',
         { status: 'reconnecting', silentMs: 12_000 },
         'critical',
         'The API has not answered for 12 s. What this page shows is old.',
       ],
       [
-        'silent connection',
+        'no event from the API for 11 s',
         { silentMs: 11_000 },
         'critical',
         'The API has not answered for 11 s. What this page shows is old.',
       ],
     ]),
-  )('Verdict on the installation: %s: level and headline', (_, facts, level, headline) => {
+  )('Status in the page header: %s: level and text of the headline', (_, facts, level, headline) => {
     expect(verdict(facts)).toMatchObject({ level, headline });
   });
 
-  test('Verdict on the installation: connection lost for 2 s, or no ingest process for 3 s: still good', () => {
+  test('Status in the page header: API connection lost for 2 s, or no ingest process for 3 s: level still good', () => {
     expect(verdict({ status: 'reconnecting', silentMs: 2000 }).level).toBe('good');
     expect(verdict({ health: [processOf({ role: 'http' })], withoutIngestMs: 3000 }).level).toBe('good');
   });
 
-  test('Verdict on the installation: several problems: the critical one is the headline, each process has a detail line', () => {
+  test('Status in the page header: several problems: the critical problem is the headline, each process has a detail line', () => {
     const late = processOf({ client_id: 'millrace-2', checks: { database: WELL, live: CUT } });
     const { headline, details } = verdict({ health: [late, stuckOf()] });
     expect(headline).toMatch(/^millrace-1: the database has not answered/);
@@ -165,7 +165,7 @@ describe('Verdict', () => {
   });
 });
 
-test('Stalled time: no ingest process stores: counted from the last store of any of them', () => {
+test('Time without stored messages: no ingest process stores: measured from the last message that any process stored', () => {
   expect(stalledMs([])).toBeNull();
   expect(stalledMs([processOf()])).toBeNull();
   expect(stalledMs([stuckOf(), processOf({ client_id: 'millrace-2' })])).toBeNull();
@@ -173,7 +173,7 @@ test('Stalled time: no ingest process stores: counted from the last store of any
   expect(stalledMs([stuckOf(), stuckOf({ unanswered_ms: 9000, unsettled: NO_MESSAGES })])).toBe(9000);
 });
 
-test('Pipeline page, first line: the verdict comes first, then critical findings, then warnings', () => {
+test('First line of the pipeline page: outages come first, then critical problems, then warnings', () => {
   const good = verdict({});
   const finding = /** @type {const} */ ({
     stage: 'database',

@@ -35,12 +35,12 @@ test.each([
   ['look=offline', ['offline']],
   ['state=offline', ['offline']],
   ['state=online&name=belly', ['far']],
-])('Wall filter: %s: only matching sensors stay lit', (query, names) => {
+])('Wall filter: address %s: only matching sensors are highlighted', (query, names) => {
   const matches = matcherOf(new URLSearchParams(query));
   const lit = Object.entries(SENSORS).filter(([, one]) => matches?.(one));
   expect(lit.map(([name]) => name)).toEqual(names);
 });
 
-test('Wall filter: no filter in the address: all sensors stay lit', () => {
+test('Wall filter: no filter in the address: no filter applies, so that all sensors are highlighted', () => {
   expect(matcherOf(new URLSearchParams('show=devices&sort=name&cursor=x'))).toBeNull();
 });

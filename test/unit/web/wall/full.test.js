@@ -40,8 +40,8 @@ function wrongCell({ x, y, format, width, height }) {
   return places.size === x.length ? '' : 'two cells in one place';
 }
 
-describe.each(AREAS)('Full-window wall: %d x %d', (width, height) => {
-  test.each(COUNTS)('Full-window wall: %d sensors: all are visible without scrolling', (sensors) => {
+describe.each(AREAS)('Window of %d x %d pixels', (width, height) => {
+  test.each(COUNTS)('Full-window wall of %d sensors: each sensor has a visible cell without scrolling', (sensors) => {
     for (const [each, sites] of /** @type {[number, number][]} */ ([
       [1, 1],
       [4, 5],
@@ -54,7 +54,7 @@ describe.each(AREAS)('Full-window wall: %d x %d', (width, height) => {
     }
   });
 
-  test.each([25, 61])('Full-window wall: %d sensors: cards fill more than half of it', (sensors) => {
+  test.each([25, 61])('Full-window wall of %d sensors: cards fill more than half of the window', (sensors) => {
     const { format, x } = layOut(fleetOf(sensors, 3, 4), { width, height, isAll: true });
     if (width * height < 500_000) return;
     expect(format.isCard).toBe(true);
@@ -65,22 +65,22 @@ describe.each(AREAS)('Full-window wall: %d x %d', (width, height) => {
 
 describe('Wall on a page', () => {
   test.each([
-    ['25 devices at 1440 x 900', 973, 450, fleetOf(61, 3, 5)],
-    ['25 devices of four sensors', 973, 450, fleetOf(100, 4, 5)],
+    ['61 sensors at 1440 x 900', 973, 450, fleetOf(61, 3, 5)],
+    ['25 devices with four sensors each', 973, 450, fleetOf(100, 4, 5)],
     ['25 sensors on a phone', 326, 420, fleetOf(25, 1, 2)],
-  ])('Wall on a page: %s: sensors are drawn as cards', (_, width, height, sites) => {
+  ])('Wall on the fleet page: %s: sensors are drawn as cards', (_, width, height, sites) => {
     const layout = layOut(sites, { width, height });
     expect(layout.format.isCard).toBe(true);
     expect(wrongCell(layout)).toBe('');
   });
 
-  test('Wall on a page: a few sensors: cards grow up to a width of 320 pixels', () => {
+  test('Wall on the fleet page: four sensors: cards grow to a width of 320 pixels', () => {
     const { format, height } = layOut(fleetOf(4, 1, 1), { width: 1400, height: 500 });
     expect(format.width).toBe(320);
     expect(height).toBeLessThanOrEqual(500);
   });
 
-  test('Wall on a page: more sensors than fit: the layout is higher than the page and reports that it does not fit', () => {
+  test('Wall on the fleet page: 20,000 sensors on a phone: the layout reports that the cells do not fit', () => {
     const layout = layOut(fleetOf(20_000, 4, 10), { width: 326, height: 420 });
     expect([layout.fits, wrongCell(layout)]).toEqual([false, '']);
   });
@@ -89,7 +89,7 @@ describe('Wall on a page', () => {
 describe('Formats', () => {
   const areaOf = (/** @type {Format} */ { width, height, gap }) => (width + gap) * (height + gap);
 
-  test('Wall formats: order: the largest come first, formats without headings come last', () => {
+  test('Cell formats of the wall: sorted from largest to smallest; formats without headings come last', () => {
     const full = formatsFor({ isAll: true });
     for (const formats of [FORMATS, full.filter(({ heading }) => heading > 0)]) {
       const areas = formats.map(areaOf);
@@ -100,7 +100,7 @@ describe('Formats', () => {
     expect(full.at(-1)).toMatchObject({ width: 1, gap: 0, heading: 0 });
   });
 
-  test('Wall formats: a card grows: larger sizes come first, within the limits of a card', () => {
+  test('Cell formats of the wall: larger sizes of a card: sorted from largest to smallest, within the limits of a card', () => {
     const card = /** @type {Format} */ (FORMATS.at(0));
     expect(grownTo(card, 'width', { width: 4000 })).toEqual([]);
     const wider = grownTo(card, 'width', { width: 4000, isAll: true }).map(({ width }) => width);
@@ -119,7 +119,7 @@ describe('Text of a card', () => {
     [320, 154],
     [640, 307],
     [1600, 768],
-  ])('Wall card: %d x %d: value and sparkline lie within the card', (width, height) => {
+  ])('Wall card of %d x %d pixels: value and sparkline lie within the card', (width, height) => {
     const sizes = cardText({ width, height });
     expect(sizes.valueY).toBeLessThan(height);
     expect(sizes.value).toBeGreaterThanOrEqual(11);
@@ -134,7 +134,7 @@ describe('Text of a card', () => {
   });
 });
 
-test('Wall sparklines: samples arrive: the newest 60 are kept in order of time, or the samples read before', () => {
+test('Wall sparklines: more than 60 samples of a sensor arrive: the newest 60 samples are kept in order of time', () => {
   const trails = createTrails();
   /** @param {number} at @param {number} value @returns {any} */
   const sensor = (at, value) => ({ key: 'a', at, value });
@@ -150,7 +150,7 @@ test('Wall sparklines: samples arrive: the newest 60 are kept in order of time, 
   expect(trails.of('a', known)).toHaveLength(60);
 });
 
-test('Wall address: full fills the window, kiosk fills it and hides the buttons', () => {
+test('Wall address: ?full: the wall fills the window; ?kiosk: the wall fills the window, without buttons', () => {
   const sizeOf = (/** @type {string} */ query) => wallSize(new URLSearchParams(query));
   expect(sizeOf('name=x')).toEqual({ isFull: false, isKiosk: false });
   expect(sizeOf('full')).toEqual({ isFull: true, isKiosk: false });

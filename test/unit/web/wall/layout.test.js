@@ -13,15 +13,15 @@ const FLEETS = [
   ['25 sensors', [devices(5, 5)]],
   ['10,000 collars', [devices(1000, 4), devices(500, 4), devices(1000, 4)]],
   ['200 machines', [devices(120, 50), devices(80, 50)]],
-  ['many small sites', Array.from({ length: 300 }, () => devices(2, 3))],
-  ['one giant among dwarfs', [[1], [5000], [1, 2, 3], devices(300, 1)]],
+  ['300 small sites', Array.from({ length: 300 }, () => devices(2, 3))],
+  ['a device of 5000 sensors among small ones', [[1], [5000], [1, 2, 3], devices(300, 1)]],
   ['8,000 single sensors', [devices(8000, 1)]],
 ];
 /** @type {Array<[name: string, room: { width: number, height: number }]>} */
 const ROOMS = [
-  ['a desk', { width: 940, height: 450 }],
+  ['a desktop screen', { width: 940, height: 450 }],
   ['a phone', { width: 326, height: 420 }],
-  ['a wall', { width: 3800, height: 1900 }],
+  ['a wall screen', { width: 3800, height: 1900 }],
 ];
 
 describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
@@ -30,7 +30,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
     const { x, y, width, height, format, blocks } = layout;
     const total = sites.flat().reduce((sum, count) => sum + count, 0);
 
-    test('Wall layout: each sensor has one cell of its own within the edges', () => {
+    test('Wall layout: each sensor has a separate cell within the edges of the wall', () => {
       const places = new Set();
       for (let cell = 0; cell < total; cell += 1) {
         const [left, top] = [Number(x[cell]), Number(y[cell])];
@@ -42,7 +42,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
       expect(blocks).toHaveLength(sites.length);
     });
 
-    test('Wall layout: pointer over a cell: that cell is found, outside of all cells none', () => {
+    test('Wall layout: pointer over a cell: the sensor of that cell is found; pointer outside of all cells: no sensor', () => {
       const { at } = createHits(layout);
       for (let cell = 0; cell < total; cell += 1) {
         const middle = at(Number(x[cell]) + format.width / 2, Number(y[cell]) + format.height / 2);
@@ -54,7 +54,7 @@ describe.each(FLEETS)('Wall layout of %s', (_fleet, sites) => {
 });
 
 describe('Wall layout', () => {
-  test('Wall layout: enough room: sensors are cards; too little room: smaller cells', () => {
+  test('Wall layout: 25 sensors on a desktop screen: drawn as cards; 6000 sensors: drawn as smaller cells', () => {
     const [, desk] = /** @type {typeof ROOMS[0]} */ (ROOMS[0]);
     expect(layOut([devices(5, 5)], desk).format.isCard).toBe(true);
     const many = layOut([devices(1500, 4)], desk);
@@ -62,7 +62,7 @@ describe('Wall layout', () => {
     expect(many.height).toBeLessThanOrEqual(desk.height);
   });
 
-  test('Wall layout: cards may exceed the height on a page that scrolls, never on a full-window wall', () => {
+  test('Wall layout: cards may exceed the given height on a page that scrolls, never on a full-window wall', () => {
     const rooms = Array.from({ length: 60 }, (_, step) => ({ width: 900, height: 200 + 10 * step }));
     const reaches = (/** @type {{ isAll?: boolean }} */ how) =>
       rooms.filter((room) => layOut([devices(10, 6)], { ...room, ...how }).height > room.height);
@@ -70,14 +70,14 @@ describe('Wall layout', () => {
     expect(reaches({ isAll: true })).toEqual([]);
   });
 
-  test('Wall layout: sensors of a device lie together, with wider gaps between devices', () => {
+  test('Wall layout: sensors of a device lie next to each other, with wider gaps between devices', () => {
     const { x, format } = layOut([devices(2500, 4)], { width: 940, height: 450 });
     expect(Number(x[2]) - Number(x[0])).toBe(format.width + format.gap);
     expect(Number(x[4]) - Number(x[2])).toBe(format.width + format.deviceGap);
   });
 });
 
-test('Wall keys: arrow keys: the neighbor cell is chosen, over gaps, up to the edge', () => {
+test('Wall keys: arrow keys: the cursor moves to the neighbor cell, over gaps, up to the edge of the wall', () => {
   const layout = layOut([devices(50, 4), devices(50, 4)], { width: 940, height: 200 });
   const { neighbor } = createHits(layout);
   const { x, y } = layout;
@@ -120,7 +120,7 @@ test('Wall order: sites, devices and sensors: sorted by name, numbers in names b
   expect(sites[1]?.devices[0]?.sensors.map(({ name }) => name)).toEqual(['t-1', 'T-9', 't-10']);
 });
 
-test('Wall card: a name is too long: its middle is removed, both ends stay', () => {
+test('Wall card: a name is too long: the middle of the name is replaced by an ellipsis', () => {
   const context = {
     measureText: (/** @type {string} */ text) => /** @type {TextMetrics} */ ({ width: text.length }),
   };
@@ -131,7 +131,7 @@ test('Wall card: a name is too long: its middle is removed, both ends stay', () 
   expect(shortened(context, 'weather-station-17', 3)).toBe('w…7');
 });
 
-test('Wall card: a name of 128 characters is shortened: fewer than 10 text measurements', () => {
+test('Wall card: a name of 128 characters is shortened: the width of the text is measured fewer than 10 times', () => {
   let measured = 0;
   const context = {
     measureText(/** @type {string} */ text) {

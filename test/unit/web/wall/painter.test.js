@@ -75,7 +75,7 @@ function paintWall(count) {
   };
 }
 
-test('Wall painter: a square gets a new value: its cell alone is drawn, and only if its color changes', () => {
+test('Wall drawing: sensor drawn as a square gets a new value: only that square is redrawn, and only if its color changes', () => {
   const wall = paintWall(5000);
   expect(wall.layout.format.isCard).toBe(false);
   expect(wall.change(7, { value: 2 })).toEqual([]);
@@ -84,18 +84,18 @@ test('Wall painter: a square gets a new value: its cell alone is drawn, and only
   expect(wall.change(7, { cellState: NORMAL })).toEqual(['ground', `state ${NORMAL}`]);
 });
 
-test('Wall painter: a sensor falls silent: its square is redrawn as an outline on the background', () => {
+test('Wall drawing: a sensor becomes silent: the square of the sensor is redrawn as an outline', () => {
   const wall = paintWall(5000);
   expect(wall.change(3, { cellState: SILENT })).toEqual(['ground', `stroke state ${SILENT}`]);
 });
 
-test('Wall painter: 5000 squares are drawn again: 5001 fills, the background and each cell', () => {
+test('Wall drawing: 5000 squares are redrawn: 5001 fill operations, for the background and each square', () => {
   const wall = paintWall(5000);
   wall.change(3, { cellState: 0 });
   expect(wall.repaint()).toBe(5001);
 });
 
-test('Wall painter: a card gets a new value: the value is written on it', () => {
+test('Wall drawing: sensor drawn as a card gets a new value: the new value is written on the card', () => {
   const wall = paintWall(4);
   expect(wall.layout.format.isCard).toBe(true);
   expect(wall.change(2, { value: 21.5 })).toContain('text 21.5');
