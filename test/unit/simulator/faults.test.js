@@ -122,7 +122,7 @@ describe('Faults: effects and rates', () => {
     expect(Math.max(...skewed.map(Math.abs))).toBeLessThanOrEqual(240_000);
   });
 
-  test('Simulated faults: poison: bad elements come in separate messages or within good ones, and are not expected as stored', () => {
+  test('Simulated faults: poison=0.3: bad elements come in separate or good messages, and are not recorded as samples', () => {
     const messages = sent('poison=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const separate = messages.filter(({ series }) => series.length === 0).length;
@@ -172,13 +172,13 @@ function taken(payload) {
 }
 
 test.each(POISON.map(({ code, make }, number) => ({ number, code, make })))(
-  'Simulated poison: kind $number: the API refuses it as $code',
+  'Simulated bad message $number: the API refuses the message with code $code',
   ({ code, make }) => {
     expect(taken(make('pulse', NOW))).toEqual({ codes: [code], samples: 0 });
   },
 );
 
-test('Simulated poison: one bad element in a batch: the API accepts all other elements', () => {
+test('Simulated bad messages: one bad element in a batch: the API accepts all other elements', () => {
   expect(taken(spoiled(measured(0), 'pulse', NOW))).toEqual({ codes: ['not_numeric'], samples: 2 * SAMPLES });
 });
 
@@ -199,7 +199,7 @@ describe('Faults: rates', () => {
     'lost=0.1',
     'constructor=1',
     'toString',
-  ])('Fault rates: "%s": refused', (text) => {
+  ])('Fault rates: flag --faults=%s: refused with a usage error', (text) => {
     expect(() => parseFaults(text)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

@@ -43,7 +43,7 @@ test('Simulator flags: --credentials with 2,000 devices: each device has its own
   expect(read('--devices 2000 --credentials x').connections).toBe(2000);
 });
 
-test('Simulator flags: --faults is read as rates', () => {
+test('Simulator flags: --faults tsbs,poison=0.01: read as fault rates', () => {
   expect(read('--faults tsbs,poison=0.01').faults).toMatchObject({ late: 0.05, poison: 0.01, skew: 0 });
 });
 
@@ -59,7 +59,7 @@ test.each([
   ['--faults sunspots=1', '--faults does not know "sunspots"'],
   ['--connections 0', '--connections must be 1 or more'],
   ['--connections 5 --credentials x', '--connections is --devices where --credentials are'],
-])('Simulator flags: %s: refused, %s', (line, sentence) => {
+])('Simulator flags: %s: refused with the error: %s', (line, sentence) => {
   expect(refusal(line)).toContain(sentence);
 });
 

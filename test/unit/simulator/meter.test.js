@@ -42,7 +42,7 @@ test('Simulator meter: a latency above the range of the histogram counts as its 
   expect(latency.max).toBeGreaterThan(3_590_000);
 });
 
-test('Simulator meter: a period starts at zero, and the status shows the previous period until it has figures', () => {
+test('Simulator meter: a new period begins: counts start at zero, and the status shows the previous period until an acknowledgement', () => {
   const meter = createMeter();
   meter.acknowledged(60, 4);
   const first = meter.endPeriod();

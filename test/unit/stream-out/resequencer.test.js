@@ -38,7 +38,7 @@ test('Kafka resequencer: the cache replaced the device object between two blocks
   expect(order.devices).toBe(0);
 });
 
-test('Kafka resequencer: a block of another device is uncommitted: no block is held', () => {
+test('Kafka resequencer: a block of one device is uncommitted: a block of another device is released', () => {
   const { order, released } = createOrder();
   order.expect(a);
   order.settle(order.expect(b), 10, rowsOf('b'));

@@ -97,7 +97,7 @@ test('Schema registry: user and password are missing: the error contains 401 Una
   await expect(schemas.load('events')).rejects.toThrow('answers 401: Unauthorized');
 });
 
-test('Schema registry: unreachable: a topic waits with a warning, and continues when the registry answers', async () => {
+test('Schema registry: the registry is unreachable: a topic waits with a warning, and continues when the registry answers', async () => {
   const gone = await startTestRegistry();
   await gone.stop();
   const { schemas, reasons } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
@@ -119,7 +119,7 @@ test('Schema registry: the process stops while the registry is unreachable: the 
   expect(await waiting).toBe(false);
 });
 
-test('Schema registry: none is configured: records begin with the fingerprint of their schema', async () => {
+test('Schema registry: no registry is configured: records begin with the fingerprint of their schema', async () => {
   const { schemas } = createSchemas({});
   expect(await schemas.loadAll()).toEqual([]);
   expect(schemas.headOf('event')).toEqual(singleObjectHead('event'));

@@ -4,7 +4,7 @@ import { chooseVersion, defaultVersions, matches } from '../../nodes/versions.js
 const ENGINES = '>=20.12';
 
 describe('Versions of Node.js to test: no version named', () => {
-  test('Node.js versions to test: unit tests run on the oldest of package.json and the newest of .nvmrc', () => {
+  test('Node.js versions to test: unit tests: the oldest version of package.json and the version of .nvmrc', () => {
     expect(defaultVersions({ engines: ENGINES, newest: '24\n' })).toEqual(['20.12.0', '24']);
   });
 
@@ -12,7 +12,7 @@ describe('Versions of Node.js to test: no version named', () => {
     ['>=20.12', '24', ['20.12.0', '22', '24']],
     ['>=20', '22', ['20.0.0', '22']],
     ['>=21.3', '26', ['21.3.0', '22', '24', '26']],
-  ])('Node.js versions to test: all tests, %s to %s: %j', (engines, newest, versions) => {
+  ])('Node.js versions to test: all tests, engines %s, .nvmrc %s: %j', (engines, newest, versions) => {
     expect(defaultVersions({ engines, newest, between: true })).toEqual(versions);
   });
 });

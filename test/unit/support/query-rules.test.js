@@ -73,7 +73,7 @@ describe('Query rules: allowed', () => {
     ['a null, which is a tombstone', { nulls: true }],
     ['a change of the schema', { statements: ['DROP TABLE t'] }],
     ['not prepared', { ...DDL, statements: ['SELECT a FROM t'], idempotent: true, routed: true }],
-  ])('Query rules: "%s": %j: reported with its statement', (rule, broken) => {
+  ])('Query rules: %s: a request with %j is reported with its statement', (rule, broken) => {
     const record = { ...GOOD, ...broken };
     expect(violations([GOOD, record])).toEqual([`${rule}: ${record.statements[0]}`]);
   });
@@ -120,7 +120,7 @@ describe('Query rules: statements of the sources', () => {
 describe('Query rules: a run', () => {
   const folder = useDirectory('cql');
 
-  test('Query rules: a complete run has no records: every statement is reported', async () => {
+  test('Query rules: a complete test run recorded no request: every statement of the source is reported', async () => {
     const { problems } = await checkQueryRules(folder, { complete: true });
     expect(problems.length).toBe(statementsOf(['api/store']).length);
     expect((await checkQueryRules(folder, { complete: false })).problems).toEqual([]);

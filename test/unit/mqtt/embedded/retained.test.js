@@ -60,7 +60,7 @@ test('Retained messages: two filters of one SUBSCRIBE match: one message per fil
   expect(found).toEqual([1, 0]);
 });
 
-test('Retained messages: each message is replaced during the search: the search finds each once and ends', async () => {
+test('Retained messages: each message is replaced during the search: the search finds each message once and ends', async () => {
   const topics = ['a', 'b', 'c'].map((sensor) => `iot/live/d/sensors/${sensor}`);
   const retained = retain(topics);
   const found = [];
@@ -107,7 +107,7 @@ describe('Retained: a filter: the same result as a search of all', () => {
   });
 });
 
-test('Retained messages: an empty payload, or more than 100,000 status messages: the topic, or the oldest topic, is removed', async () => {
+test('Retained messages: 100,001 status messages are stored: the oldest is removed; an empty payload: its topic is removed', async () => {
   const retained = retain([STATE]);
   for (let at = 0; at < 100_000; at++) retained.store(packet(`iot/v1/${at}/status`));
   retained.store(packet('iot/v1/0/status', 'offline'));

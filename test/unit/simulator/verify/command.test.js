@@ -173,14 +173,14 @@ describe('Compare command: flags', () => {
       (error) => error,
     );
 
-  test('Compare command: --ledger is missing: refused', async () => {
+  test('Compare command: --ledger is missing: usage error', async () => {
     expect(await refusalOf()).toMatchObject({
       code: 'usage',
       message: 'error: --ledger is needed\n`npm run compare -- --help` lists what it takes.',
     });
   });
 
-  test('Compare command: --from and --to are no times: refused, with all problems at once', async () => {
+  test('Compare command: --from and --to are no times: usage error with all problems at once', async () => {
     expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
       [
         'error: --ledger is needed',

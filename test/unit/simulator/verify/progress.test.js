@@ -54,14 +54,14 @@ test('Ledger comparison: each table is read with the group of the device, from i
   expect(new Set(groups)).toEqual(new Set(wanted));
 });
 
-test('Ledger comparison: an hour is packed for one sensor and in batches for another: both are read', async () => {
+test('Ledger comparison: an hour is packed for one sensor and in message rows for another: no finding', async () => {
   const fleet = createFleetCase(afterwards);
   fleet.pack(START + 2 * HOUR_MS);
   fleet.send('collar', 'pressure', [[START + 2 * HOUR_MS + 1, 1]]);
   expectFindings(await fleet.compare(), {});
 });
 
-test('Simulator ledger in parts: the parts are removed twice: no error is thrown', async () => {
+test('Simulator ledger in parts: the part files are removed twice: no error is thrown', async () => {
   const fleet = createFleetCase(afterwards);
   fleet.open();
   const parts = await partLedger(fleet.ledgerPath, { onProgress: () => {} });

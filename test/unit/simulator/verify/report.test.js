@@ -41,7 +41,7 @@ describe('Comparison progress', () => {
 });
 
 describe('Comparison report', () => {
-  test('Comparison report: ledger and database agree: the report has counts, range and the meaning', () => {
+  test('Comparison report: ledger and database agree: the report has counts, time range and the sentence that nothing is missing', () => {
     const agreement = (/** @type {string} */ also) =>
       `They agree: nothing is missing, unknown or different, and ${also}.`;
     expect(linesOf(new Findings())).toEqual([SUMMARY, PERIOD, agreement('every latest value is right')]);

@@ -71,7 +71,7 @@ describe('Peers: ledger', () => {
       [0, 1, 2].map((at) => /** @type {[string, number]} */ ([`bench-00000${device}/${sensor}`, time + at])),
     );
 
-  test('Bench ledger: messages of two devices: only acknowledged ones count, matched in the order of sending', () => {
+  test('Bench ledger: messages of two devices: only samples of acknowledged messages count, in the order of sending', () => {
     const ledger = new Ledger(shape);
     ledger.send(1, 1000);
     ledger.send(2, 1000);
@@ -94,7 +94,7 @@ describe('Peers: ledger', () => {
   });
 });
 
-test('Bench peers: data set of the reading test: four sensors over thirty days, which end before the current hour', () => {
+test('Bench peers: data set that is read in the comparison: four sensors over thirty days, before the current hour', () => {
   const { device, sensors, set } = monthOf(1000, Date.UTC(2026, 10, 23, 12, 34));
   expect(device).toBe('load-1-000000');
   expect(sensors).toHaveLength(4);
@@ -152,7 +152,7 @@ describe('Peers: tables', () => {
     expect(kills?.rows).toEqual([['K, Telegraf, QuestDB: Telegraf', '100', '3']]);
   });
 
-  test('Bench peers: insertPeers(): replaces the section of the peers, and keeps the rest of the page', () => {
+  test('Bench peers: insertPeers(): the section of the peers is replaced, and all other text of the page is kept', () => {
     const page =
       'before\n<!-- peers: written by npm run bench:readme -->\nold\n<!-- /peers -->\nbehind <!-- bench: x -->';
     const machine = { processors: 2, model: 'A', memoryGiB: 1, system: 's', node: 'v20' };
