@@ -24,7 +24,7 @@ describe('Ids: a name gives the same id in every language', () => {
     expect(identifySensor(deviceId, 'temperature')?.id).toBe(sensorId);
   });
 
-  test('Ids: namespace UUID: unchanged, because all stored ids depend on it', () => {
+  test('Ids: the namespace UUID is unchanged, because all stored ids depend on it', () => {
     expect(NS).toBe('6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44');
   });
 
@@ -99,7 +99,7 @@ describe('Ids: names', () => {
     ['undefined', undefined],
     ['an object with toString', { toString: () => 'a' }],
     ['a list of one name', ['a']],
-  ])('Ids: %s as a name: refused', (_, text) => {
+  ])('Ids: %s as the name of a device or sensor: refused', (_, text) => {
     expect(isName(text)).toBe(false);
     expect(identifyDevice(text)).toBeNull();
     expect(identifySensor(NIL, text)).toBeNull();

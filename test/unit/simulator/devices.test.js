@@ -14,7 +14,7 @@ const read = (devices) =>
     })),
   }));
 
-test('Simulated devices: equal seeds give equal devices and values, another seed gives others', () => {
+test('Simulated devices: equal seeds give equal devices and values, another seed gives other values', () => {
   expect(read(describeDevices(options))).toEqual(read(describeDevices(options)));
   expect(read(describeDevices({ ...options, seed: 12 }))).not.toEqual(read(describeDevices(options)));
 });
@@ -43,7 +43,7 @@ test('Simulated devices: a sensor is added: the values of the other sensors do n
   expect(many.map(({ sensors }) => sensors.slice(0, 2))).toEqual(few.map(({ sensors }) => sensors));
 });
 
-test('Simulated devices: factory profile: machines have fifty points with names, types and units', () => {
+test('Simulated devices: factory profile: each machine has fifty sensors with names, types and units', () => {
   const devices = describeDevices({ ...options, profile: 'factory', devices: 3 });
   expect(devices.map(({ name }) => name)).toEqual(['machine-0001', 'machine-0002', 'machine-0003']);
   for (const { sensors } of devices) {

@@ -106,7 +106,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test('Simulator ledger: an episode is written: reading returns an equal episode', async () => {
+test('Simulator ledger: an episode above a limit is written: reading returns an equal episode', async () => {
   const path = join(directory, 'ledger');
   const ledger = new Ledger({
     path,

@@ -34,7 +34,7 @@ test.each([
   [16_000, 16],
   [16_001, 17],
   [100_000, 100],
-])('Simulator flags: %i devices: %i connections', (devices, connections) => {
+])('Simulator flags: %i devices: %i connections are the default', (devices, connections) => {
   expect(read(`--devices ${devices}`).connections).toBe(connections);
   expect(read(`--devices ${devices} --connections 5`).connections).toBe(5);
 });
@@ -63,7 +63,7 @@ test.each([
   expect(refusal(line)).toContain(sentence);
 });
 
-test('Simulator flags: a message would have more samples than the API accepts, also by disorder: refused', () => {
+test('Simulator flags: a message would have over 10,000 samples, also because of --faults disorder: refused', () => {
   expect(refusal('--interval 1ms --batch 2501ms')).toContain('more than 10000 samples a message');
   read('--interval 1ms --batch 2500ms');
   expect(refusal('--interval 1ms --batch 2500ms --faults disorder=0.1')).toContain('more than 10000');

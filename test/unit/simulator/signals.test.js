@@ -29,7 +29,7 @@ const SIGNALS = [
 ];
 
 describe.each(SIGNALS)('Signal $name', ({ signal }) => {
-  test('Simulated signal: equal seeds give equal values, another seed gives others', () => {
+  test('Simulated signal: equal seeds give equal values, another seed gives other values', () => {
     const hourly = (/** @type {number} */ seed) => readings(signal, seed, 3_600_000, 300);
     expect(hourly(7)).toEqual(hourly(7));
     expect(hourly(8)).not.toEqual(hourly(7));

@@ -33,7 +33,7 @@ function createSchemas(settings) {
 
 const watermark = { shard: 1, shards: 2, until: 5, topics: { batches: 5 } };
 
-test('Schema registry: no subjects yet: each topic registers its schema, and records begin with the schema id', async () => {
+test('Schema registry: it has no subjects yet: each topic registers its schema, and records begin with the schema id', async () => {
   const registry = await startRegistry();
   const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: `${registry.url}/`, STREAM_EXPLODE: 'true' });
   const found = await schemas.loadAll();
@@ -109,7 +109,7 @@ test('Schema registry: the registry is unreachable: a topic waits with a warning
   expect(schemas.headOf('event')).toEqual(Buffer.from([0, 0, 0, 0, 1]));
 });
 
-test('Schema registry: the process stops while the registry is unreachable: the wait ends', async () => {
+test('Schema registry: the process stops while the registry is unreachable: the wait of the topic ends', async () => {
   const gone = await startTestRegistry();
   await gone.stop();
   const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });

@@ -33,7 +33,7 @@ describe('Versions of Node.js to test: choice among those that exist', () => {
     expect(chooseVersion(wanted, available, ENGINES)).toBe(version);
   });
 
-  test('Node.js versions to test: no available version is accepted: null', () => {
+  test('Node.js versions to test: package.json accepts none of the available versions: the result is null', () => {
     expect(chooseVersion('20', ['18.20.0', '20.11.1'], ENGINES)).toBeNull();
   });
 });
@@ -44,6 +44,6 @@ test.each([
   ['24.21.0', '24.21.0', true],
   ['2', '24.21.0', false],
   ['24.2', '24.21.0', false],
-])('Node.js versions to test: %s is requested, %s runs: match %s', (wanted, running, isSame) => {
+])('Node.js versions to test: %s is requested, %s runs: they match: %s', (wanted, running, isSame) => {
   expect(matches(wanted, running)).toBe(isSame);
 });

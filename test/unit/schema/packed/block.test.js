@@ -98,7 +98,7 @@ describe('Packed block', () => {
     expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
   });
 
-  test('Packed block: several sensors, one packed in part: newestOf() returns the time of the newest packed sample', () => {
+  test('Packed block: newestOf() with two sensors, one packed in part: the time of the newest packed sample is returned', () => {
     const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
     expect(newestOf(list)).toBe(BUCKET + 5000);
   });
@@ -120,7 +120,7 @@ describe('Block of several messages', () => {
     .map((list) => list.sort((a, b) => a - b));
   const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
 
-  test('Block of several messages: messages have the same sensors: packMessages() returns the block of their merged pieces, or null', () => {
+  test('Block of several messages: packMessages() returns the block of the merged samples, or null', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 4 }),
@@ -185,7 +185,7 @@ describe('Block reader', () => {
     ['samples cut short', `03${id}0100e2040000`],
     ['times that do not ascend', `03${id}0200${'e2040000'.repeat(2)}${'00'.repeat(16)}`],
     ['a time beyond the hour', `03${id}010080ee3600${'00'.repeat(8)}`],
-  ])('Block reader: %s: refused with a RangeError', (_, hex) => {
+  ])('Block reader: %s: a RangeError is thrown', (_, hex) => {
     expect(() => readBlock(Buffer.from(hex, 'hex'))).toThrow(RangeError);
   });
 
@@ -311,7 +311,7 @@ describe('Split into blocks', () => {
     expect(block?.every((piece, index) => piece === list[index])).toBe(true);
   });
 
-  test('Split into blocks: 10,000 samples of one sensor: as few blocks as possible', () => {
+  test('Split into blocks: 10,000 samples of one sensor: the smallest possible number of blocks', () => {
     const times = Array.from({ length: 10_000 }, (_, at) => BUCKET + at);
     expect(splitBlocks([pieceOf(1, times)])).toHaveLength(Math.ceil((10_000 * 12) / MAX_BLOCK_BYTES));
   });

@@ -14,7 +14,7 @@ const newCase = () => createLedgerCase(afterwards);
 const newFleet = () => createFleetCase(afterwards);
 
 describe('Comparison: all that was acknowledged is stored', () => {
-  test('Ledger comparison: ledger and database agree: each sample is counted', async () => {
+  test('Ledger comparison: ledger and database agree: all messages, devices and samples are counted', async () => {
     expect(await newFleet().compare()).toMatchObject({
       agree: true,
       messages: 7,
@@ -109,7 +109,7 @@ describe('Comparison: something acknowledged is not stored', () => {
     expect(found.missing).toMatchObject({ count: 12, first: { length: 10 } });
   });
 
-  test('Ledger comparison: the missing samples lie outside the range: no finding', async () => {
+  test('Ledger comparison: the missing samples lie outside the compared time range: no finding', async () => {
     const fleet = newFleet();
     fleet.batches().shift();
     const result = await fleet.compare({ range: { from: START + 2001, to: START + 2 * HOUR_MS + 2000 } });

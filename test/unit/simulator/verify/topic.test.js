@@ -60,7 +60,7 @@ const watermark = (shard, shards, until, ofBatches) => ({
 
 describe('Contents of Kafka: batches', () => {
   test.each(/** @type {const} */ (['packed', 'json']))(
-    'Contents of Kafka: format %s: samples are grouped by sensor, with number and source of their records',
+    'Samples read from Kafka: format %s: grouped by sensor, with number and source of their records',
     (format) => {
       const contents = new TopicContents();
       const records = [
@@ -343,7 +343,7 @@ describe('Comparison with Kafka', () => {
     };
   }
 
-  test('Comparison with Kafka: ledger and topic agree: each sample is counted', async () => {
+  test('Comparison with Kafka: ledger and topic agree: all messages and samples are counted', async () => {
     expect(await createCase().compare()).toMatchObject({
       agree: true,
       messages: 6,

@@ -13,7 +13,7 @@ const recipe = { seed: 1, signal: /** @type {const} */ ('decimals'), intervalMs:
 const names = { device: 'load-1-000000', sensor: 'sensor-000' };
 
 describe('Load: samples of an hour', () => {
-  test('History loader: equal seed, sensor and hour give equal samples, and any other value gives others', () => {
+  test('History loader: equal seed, device, sensor and hour give equal samples, other ones give other samples', () => {
     const once = samplesOfHour(recipe, names, HOUR);
     samplesOfHour(recipe, names, HOUR + HOUR_MS);
     expect(samplesOfHour(recipe, names, HOUR)).toEqual(once);
@@ -67,7 +67,7 @@ describe('Load: npm run load', () => {
     expect(samplesIn(fleet, set)).toBe(3 * 30 * 86_400);
   });
 
-  test('npm run load: several wrong flags: all are reported', () => {
+  test('npm run load: several wrong flags: the error names all of them', () => {
     expect(() => readFlags(['--interval', '2h', '--into', 'air'], NOW)).toThrow(
       /an hour at most.*--into is/s,
     );

@@ -60,7 +60,7 @@ describe('Bench: gate', () => {
     expect(most).toBe(5);
   });
 
-  test('Bench gate: a request fails: its slot is free again', async () => {
+  test('Bench gate: a request fails: the next request can run', async () => {
     const gate = createGate();
     gate.set(1);
     await expect(withPermit(gate, () => Promise.reject(new Error('no')))).rejects.toThrow('no');

@@ -35,7 +35,7 @@ describe('Peers: settings', () => {
     expect(telegrafToml({ ...telegraf, kind: 'influxdb' })).toContain('[[outputs.influxdb]]');
   });
 
-  test('Bench peers: Telegraf configuration: the buffer holds twice the undelivered samples', () => {
+  test('Bench peers: Telegraf configuration: the metric buffer holds twice the undelivered samples', () => {
     expect(telegrafToml(telegraf)).toContain('metric_buffer_limit = 1000000\n');
     const large = { ...telegraf, tuning: { undelivered: 20_000, batch: 5000 }, samples: 60 };
     expect(telegrafToml(large)).toContain('metric_buffer_limit = 2400000\n');
@@ -85,7 +85,7 @@ describe('Peers: ledger', () => {
     expect(ledger.missing([...stored(2, 1000), ...stored(1, 1003)])).toBe(6);
   });
 
-  test('Bench ledger: one sample of an acknowledged message is missing: missing() returns 1', () => {
+  test('Bench ledger: one sample of an acknowledged message is not stored: missing() returns 1', () => {
     const ledger = new Ledger(shape);
     ledger.send(1, 1000);
     ledger.acknowledge(1);
@@ -139,7 +139,7 @@ describe('Peers: tables', () => {
     kills: { questdb: [{ victim: 'Telegraf', acknowledged: 100, missing: 3 }] },
   };
 
-  test('Bench peers: tables of two systems: they show both rates, the ratio of the rates, and lost samples', () => {
+  test('Bench peers: tables of two systems: they have both rates, their ratio, CPU use and lost samples', () => {
     const [rates, cpu, , kills] = peerTables([result]);
     expect(rates?.rows).toEqual([
       ['1x1', '20.0', '40.0', '0.500', '1000, 5000', '0.0 %', '0.0 %'],

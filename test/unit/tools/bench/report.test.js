@@ -131,7 +131,7 @@ describe('Report: README', () => {
     expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
   });
 
-  test('Bench report: the machine is named with date and commit', () => {
+  test('Bench report: the text has the machine, the date and the commit', () => {
     const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
     const text = everything({
       began: '2026-11-21T16:00:00.000Z',

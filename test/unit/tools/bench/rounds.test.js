@@ -39,7 +39,7 @@ describe('Bench: rounds', () => {
     expect(order.join('')).toBe('abccbaabc');
   });
 
-  test('Bench rounds: the host took CPU in a round: the whole round is repeated until it is quiet', async () => {
+  test('Bench rounds: the host took CPU in a round: all variants of the round are measured again', async () => {
     const steals = [0.01, 0.2, 0.01, 0.01];
     let runs = 0;
     const rounds = await alternate({
@@ -66,7 +66,7 @@ describe('Bench: rounds', () => {
   });
 });
 
-test('Bench sweep: all candidates are measured, and the fastest is chosen', async () => {
+test('Bench sweep: all candidates are measured, and the fastest candidate is chosen', async () => {
   const rates = new Map([
     [16, 50],
     [64, 90],

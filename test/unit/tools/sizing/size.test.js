@@ -68,7 +68,7 @@ test('Sizing: CPU cost of a message: the sum of the costs of message, sensors an
 });
 
 test.each([4, 30, 31, 365, 730, 3650])(
-  'Sizing: retention %p days: the oldest row stays as long as an hourly simulation shows',
+  'Sizing: retention %p days: the oldest row remains as long as an hourly simulation shows',
   (days) => {
     const { windowDays } = windowFor(days);
     let oldest = 0;
@@ -105,7 +105,7 @@ describe('Sizing: properties', () => {
 
   const sensors = fc.integer({ min: 10, max: 1e9 });
 
-  test('Sizing: more sensors, longer retention or more replicas never need fewer resources', () => {
+  test('Sizing: more sensors, longer retention or more replicas: the sizes of all resources grow or remain equal', () => {
     fc.assert(
       fc.property(sensors, fc.integer({ min: 1, max: 10 }), (some, times) => {
         const plan = planOf(`--sensors ${some}`);
@@ -118,7 +118,7 @@ describe('Sizing: properties', () => {
     );
   });
 
-  test('Sizing: twice the sensors double traffic and bytes, twice the rate doubles only the samples', () => {
+  test('Sizing: twice the sensors: twice the traffic and bytes; twice the sample rate: twice the samples, equal messages', () => {
     const once = needsOf(planOf('--sensors 1e6'));
     const twice = needsOf(planOf('--sensors 2e6'));
     const faster = needsOf(planOf('--sensors 1e6 --interval 500ms'));
@@ -162,7 +162,7 @@ describe('Sizing: flags', () => {
     expect(node).toEqual({ vcpus: 8, diskBytes: 7.5e12 });
   });
 
-  test('Sizing flags: an unknown node type needs --node-vcpu and --node-disk', () => {
+  test('Sizing flags: an unknown node type is accepted only with --node-vcpu and --node-disk', () => {
     const { node } = planOf('--node mine --node-vcpu 32 --node-disk 15000');
     expect(node).toEqual({ vcpus: 32, diskBytes: 15e12 });
     expect(() => planOf('--node mine')).toThrow(/--node is one of/);

@@ -38,7 +38,7 @@ describe('Reader', () => {
     ['no byte is left', [], /more are needed/],
     ['the last byte announces another', [0x80, 0x80], /of 2 bytes: more are needed/],
     ['a number has more than 64 bits', Array(11).fill(0x80), /more than 64 bits/],
-  ])('Byte reader: %s: a RangeError', (_, bytes, message) => {
+  ])('Byte reader: %s: a RangeError is thrown', (_, bytes, message) => {
     const read = () => new Reader(Uint8Array.from(bytes)).signedVarint();
     expect(read).toThrow(RangeError);
     expect(read).toThrow(message);
@@ -51,7 +51,7 @@ describe('Reader', () => {
   });
 
   test.each([0, 127, 128, 2 ** 31, 2 ** 32 - 1, 2 ** 32 + 5, 2 ** 53])(
-    'Byte reader: count %i: read if the maximum allows it, otherwise refused',
+    'Byte reader: count %i: read with this maximum, refused with a smaller one',
     (count) => {
       expect(new Reader(varint(count)).count(count)).toBe(count);
       expect(() => new Reader(varint(count)).count(count - 1)).toThrow(

@@ -65,7 +65,7 @@ describe('clock: tick', () => {
     [{ origin: 0, interval: 1 }, -1, -1],
     [{ origin: MOST, interval: 0 }, 0, 2 ** 29],
     [{ origin: 0, interval: MOST }, -1, -(2 ** 29)],
-  ])('Clock tick: clock %p, tick %i: %i ms, rounded down', (clock, tick, ms) => {
+  ])('Clock tick: clock %p, tick %i: the time is %i ms, rounded down', (clock, tick, ms) => {
     expect(tickAt(clock, tick)).toBe(ms);
   });
 
@@ -73,7 +73,7 @@ describe('clock: tick', () => {
     [{ origin: MOST, interval: 2 }, 1],
     [{ origin: 0, interval: MOST }, 2],
     [{ origin: 0, interval: MOST }, -2],
-  ])('Clock tick: clock %p, tick %i: out of range, refused', (clock, tick) => {
+  ])('Clock tick: clock %p, tick %i: out of range, a RangeError is thrown', (clock, tick) => {
     expect(() => tickAt(clock, tick)).toThrow(RangeError);
   });
 

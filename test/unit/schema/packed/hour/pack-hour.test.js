@@ -152,7 +152,7 @@ describe('Packed hour: an hour at 1 Hz', () => {
   });
 });
 
-test('Packed hour: the largest allowed number of samples: unpacked; one sample more: refused', () => {
+test('Packed hour: 65,536 samples: packed and unpacked; one sample more: packing is refused', () => {
   const times = Array.from({ length: MAX_SAMPLES_PER_HISTORY_ROW + 1 }, (_, i) => BUCKET + i * 54);
   const values = times.map(() => random.normal());
   const out = unpackSamples(BUCKET, packHour(BUCKET, times, values, 0, MAX_SAMPLES_PER_HISTORY_ROW));
@@ -239,12 +239,12 @@ describe('Packed hour: broken bytes', () => {
       [2, 2, 9, ...clock, 0, 0, 4, 0, 3, 7, 7, 7],
       /cannot be inflated/,
     ],
-  ])('Packed hour: %s: refused with a RangeError', (_, bytes, message) => {
+  ])('Packed hour: %s: unpacking throws a RangeError', (_, bytes, message) => {
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(message);
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(RangeError);
   });
 
-  test('Packed hour: a plane would inflate to 50 MB: inflation stops at the size of its samples', () => {
+  test('Packed hour: a compressed plane would inflate to 50 MB: inflation stops at the size of its samples', () => {
     const bomb = deflateRawSync(Buffer.alloc(50_000_000));
     const length = [(bomb.length & 0x7f) | 0x80, ((bomb.length >> 7) & 0x7f) | 0x80, bomb.length >> 14];
     const bytes = Buffer.concat([Buffer.from([2, 2, ...longest, ...clock, 0, 0, 4, 0, ...length]), bomb]);
@@ -253,7 +253,7 @@ describe('Packed hour: broken bytes', () => {
     );
   });
 
-  test('Packed hour: a plane inflates to fewer bytes than samples: refused', () => {
+  test('Packed hour: a compressed plane inflates to fewer bytes than samples: unpacking throws an error', () => {
     const little = deflateRawSync(Buffer.alloc(8));
     const bytes = Buffer.from([2, 2, 9, ...clock, 0, 0, 4, 0, little.length, ...little]);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(/8 bytes were deflated; 9 are needed/);

@@ -59,7 +59,7 @@ describe('plane: packed', () => {
   const deflated = (/** @type {Uint8Array} */ bytes) =>
     [constants.Z_RLE, constants.Z_FILTERED].map((strategy) => deflateRawSync(bytes, { strategy }));
 
-  test('Byte plane: all bytes are equal: packed as a zero and that byte', () => {
+  test('Byte plane: all bytes are equal: packed as a zero and one such byte', () => {
     expect(pack(new Uint8Array(5).fill(200))).toEqual([Buffer.from([0, 200])]);
     expect([...unpackPlane(new Reader(Buffer.from([0, 200])), 5)]).toEqual(Array(5).fill(200));
   });
@@ -116,7 +116,7 @@ describe('plane: packed', () => {
     [79, false],
     [79.1, false],
     [72, true],
-  ])('Byte plane: 80 bytes with an estimate of %d bytes: deflated: %p', (estimate, isDeflated) => {
+  ])('Byte plane: 80 bytes, estimated at %d bytes when packed: deflated is %p', (estimate, isDeflated) => {
     const bytes = Uint8Array.from({ length: 80 }, (_, i) => (i < 40 ? 1 : 2));
     const packed = pack(bytes, estimate);
     expect(packed[0]).toEqual(varint(isDeflated ? Number(packed[1]?.length) : 80));
