@@ -4,7 +4,7 @@ import { runTests } from '../../mutation/runner/child.js';
 // Each run of the tests starts a process with these options.
 const options = { directory: process.cwd(), env: { TMPDIR: '/tmp' } };
 
-test('Mutation runner: a test imports a component of the dashboard: the test runs and passes', async () => {
+test('Mutation test runner: a test imports a component of the dashboard: the test runs and passes', async () => {
   const { end, error } = await runTests(['test/unit/web/dead-letters/codes.test.js'], options);
   expect({ end, error }).toMatchObject({ end: 'passed' });
 });

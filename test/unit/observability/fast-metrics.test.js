@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
 import { FastHistogram } from '../../../api/observability/fast-metrics.js';
 
-test('Fast histogram: random values: its metrics page equals that of the prom-client histogram', async () => {
+test('Fast histogram: random values: the metrics text equals that of a prom-client histogram', async () => {
   const buckets = [0.001, 0.005, 0.1, 2, 30];
   const value = fc.oneof(fc.double({ min: 0, max: 100, noNaN: true }), fc.constantFrom(0, ...buckets));
   await fc.assert(

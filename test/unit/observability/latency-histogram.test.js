@@ -26,7 +26,7 @@ test('Latency histogram: a percentile differs from the exact percentile by less 
   );
 });
 
-test('Latency histogram: two histograms are added: the sum has the counts of both', () => {
+test('Latency histogram: two histograms are added: the sum has the counts of both histograms', () => {
   fc.assert(
     fc.property(times, times, (some, others) => {
       const sum = countsOf(some);
@@ -36,7 +36,7 @@ test('Latency histogram: two histograms are added: the sum has the counts of bot
   );
 });
 
-test('Latency histogram: times out of range count in the first or the last bucket', () => {
+test('Latency histogram: times outside the range: counted in the first or the last bucket', () => {
   const counts = countsOf([0, -1, 1e-9, 1e12, Number.POSITIVE_INFINITY]);
   expect(counts.list()).toEqual([
     [0, 3],
@@ -44,7 +44,7 @@ test('Latency histogram: times out of range count in the first or the last bucke
   ]);
 });
 
-test('Latency histogram: it is empty: percentiles are null', () => {
+test('Latency histogram: no time is recorded: percentiles are null', () => {
   const counts = new LatencyHistogram();
   expect(counts.percentile(50)).toBe(null);
   counts.record(1);

@@ -29,7 +29,7 @@ describe('Logger: a secret', () => {
       (/** @type {any} */ logger) => logger.error({ err: new Error('bad: quote "no"\\') }, 'failed'),
     ],
     [
-      'deep inside',
+      'in nested fields',
       (/** @type {any} */ logger) => logger.info({ a: { b: ['mqtt://user:hush@broker'] } }, 'said'),
     ],
   ])('Logger: a secret %s is not written', (_, log) => {
@@ -65,7 +65,7 @@ describe('Logger: a secret', () => {
   });
 });
 
-test('Logger: control characters: no control character is written, and parsed lines contain all of them', () => {
+test('Logger: a text has control characters: no control character is written, and the parsed JSON line has the same text', () => {
   const { logger, lines, read } = listen();
   // All of C0 and C1, DEL, the separators of lines and paragraphs, and marks that change the writing direction.
   const codes = [
@@ -86,7 +86,7 @@ test('Logger: control characters: no control character is written, and parsed li
 });
 
 describe('Logger: repeated lines', () => {
-  test('Logger: a line repeats 25 times: ten are written, a later line sums up the other 15', () => {
+  test('Logger: a line repeats 25 times: ten lines are written, and a later line counts the other 15', () => {
     const { logger, read } = listen();
     for (let i = 1; i <= 25; i++) logger.warn({ i }, 'again');
     expect(read().map(({ i }) => i)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -98,7 +98,7 @@ describe('Logger: repeated lines', () => {
     expect(read()).toHaveLength(12);
   });
 
-  test('Logger: a line without fields repeats: repetitions beyond ten are summed up', () => {
+  test('Logger: a line without fields repeats 12 times: ten lines are written, and a later line counts two more', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 12; i++) logger.info('again');
     jest.advanceTimersByTime(EVERY_MS);
@@ -120,7 +120,7 @@ describe('Logger: repeated lines', () => {
     expect(read()).toHaveLength(25);
   });
 
-  test('Logger: 5,000 different texts: fewer than 600 lines are written in one period', () => {
+  test('Logger: 5,000 different texts: fewer than 600 lines are written within 10 s', () => {
     const { logger, read } = listen();
     for (let i = 0; i < 5000; i++) logger.warn(`text ${i}`);
     expect(read().length).toBeLessThan(600);

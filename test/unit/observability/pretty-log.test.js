@@ -37,7 +37,7 @@ test('Log on a terminal: text of a device cannot move the cursor or begin a line
 });
 
 test.each([[{ format: /** @type {const} */ ('json') }], [{ isTTY: false }]])(
-  'Log with %j: lines stay JSON',
+  'Log destination with %j: log lines are written as JSON',
   async (options) => {
     expect((await listen(options)).logger).toBeUndefined();
   },

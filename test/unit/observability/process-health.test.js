@@ -4,7 +4,7 @@ import { ProcessHealth, parseHealth } from '../../../api/observability/process-h
 const WELL = { database: { ok: true, message: 'answers' } };
 const AWAY = { database: { ok: false, message: 'does not answer' } };
 
-test('Process health: the database is unreachable: time since its last answer and waiting messages are reported', async () => {
+test('Process health: the database is unreachable: the time since its last answer and the waiting messages are reported', async () => {
   let now = 1000;
   let checks = WELL;
   const progress = { unsettled: 0, oldestMs: 0, standstillMs: 0 };
@@ -68,6 +68,6 @@ test.each([
   ],
   ['a negative time', { ...REPORT, unanswered_ms: -1 }],
   ['no messages', { ...REPORT, unsettled: null }],
-])('Health report: %s: refused', (_, report) => {
+])('Health report: %s: parseHealth() returns null', (_, report) => {
   expect(parseHealth(report)).toBeNull();
 });

@@ -85,7 +85,7 @@ describe('Watched time', () => {
       ])
     ).rows;
 
-  test('Watched time: heartbeats over ten minutes: one row is written', async () => {
+  test('Ingest heartbeats: heartbeats over ten minutes: one row of watched time is stored', async () => {
     await beat(setup.start('a'), 0, 590);
     expect(await rows()).toEqual([
       expect.objectContaining({ watched_from: new Date(START), watched_until: new Date(START + 590_000) }),
@@ -93,7 +93,7 @@ describe('Watched time', () => {
     expect(await unwatched(600)).toEqual([]);
   });
 
-  test('Watched time: no process has recorded yet: no unwatched span, and since is null', async () => {
+  test('Ingest heartbeats: no heartbeat was ever stored: no unwatched span is returned, and since is null', async () => {
     expect(await setup.read({ from: START - DAY_MS, to: START })).toEqual({
       since: null,
       spans: [],
@@ -101,7 +101,7 @@ describe('Watched time', () => {
     });
   });
 
-  test('Watched time: time before the first record is not reported, because older versions may have watched', async () => {
+  test('Ingest heartbeats: time before the first heartbeat: not reported as unwatched, because older versions stored none', async () => {
     setup.world.now = START;
     await beat(setup.start('a'), 0, 10);
     setup.world.now += 60_000;
@@ -112,19 +112,19 @@ describe('Watched time', () => {
     });
   });
 
-  test('Watched time: the process is killed and restarted: unwatched between the last heartbeat and the next', async () => {
+  test('Ingest heartbeats: the process is killed and restarted: the time from the last heartbeat to the next is an unwatched span', async () => {
     await beat(setup.start('a'), 0, 50);
     await beat(setup.start('a'), 120, 150);
     expect(await unwatched(150)).toEqual(['50-120']);
   });
 
-  test('Watched time: a restart takes less than two heartbeats: no unwatched span', async () => {
+  test('Ingest heartbeats: a restart takes less than two heartbeat intervals: no unwatched span is returned', async () => {
     await beat(setup.start('a'), 0, 50);
     await beat(setup.start('a'), 69, 99);
     expect(await unwatched(100)).toEqual([]);
   });
 
-  test('Watched time: the database is unreachable for a minute: this minute is an unwatched span', async () => {
+  test('Ingest heartbeats: the database is unreachable for a minute: the time between stored heartbeats is an unwatched span', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     setup.world.isAway = true;
@@ -136,7 +136,7 @@ describe('Watched time', () => {
     expect(await unwatched(150)).toEqual(['50-120']);
   });
 
-  test('Watched time: one heartbeat is missed: no unwatched span', async () => {
+  test('Ingest heartbeats: one heartbeat is missed: no unwatched span is returned', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     await beat(watched, 71, 91);
@@ -144,7 +144,7 @@ describe('Watched time', () => {
     expect(await unwatched(91)).toEqual([]);
   });
 
-  test('Watched time: the process does not receive messages: no heartbeat is written, the time is unwatched', async () => {
+  test('Ingest heartbeats: the process cannot receive messages: no heartbeat is stored, and the time is an unwatched span', async () => {
     let watches = true;
     const watched = setup.start('a', () => watches);
     await beat(watched, 0, 20);
@@ -155,14 +155,14 @@ describe('Watched time', () => {
     expect(await unwatched(100)).toEqual(['20-90']);
   });
 
-  test('Watched time: two processes: only time that both missed is unwatched', async () => {
+  test('Ingest heartbeats: two processes: only time without heartbeats of both processes is an unwatched span', async () => {
     await beat(setup.start('a'), 0, 100);
     await beat(setup.start('b'), 60, 200);
     await beat(setup.start('a'), 300, 320);
     expect(await unwatched(320)).toEqual(['200-300']);
   });
 
-  test('Watched time: no process watches now: the unwatched span ends now, even if the range ends later', async () => {
+  test('Ingest heartbeats: no process runs now: the unwatched span ends now, even if the requested range ends later', async () => {
     await beat(setup.start('a'), 0, 50);
     setup.world.now = START + 70_000;
     expect(await unwatched(3600)).toEqual([]);
@@ -170,7 +170,7 @@ describe('Watched time', () => {
     expect(await unwatched(3600)).toEqual(['50-80']);
   });
 
-  test('Watched time: the clock is set back: a second row begins, and the first row keeps its length', async () => {
+  test('Ingest heartbeats: the clock is set back: a second row of watched time begins, and no unwatched span is returned', async () => {
     const watched = setup.start('a');
     await beat(watched, 100, 200);
     await beat(watched, 55, 95);
@@ -179,14 +179,14 @@ describe('Watched time', () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  test('Watched time: the clock is set ahead: the skipped time is unwatched', async () => {
+  test('Ingest heartbeats: the clock is set ahead: the skipped time is an unwatched span', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 50);
     await beat(watched, 350, 400);
     expect(await unwatched(400)).toEqual(['50-350']);
   });
 
-  test('Watched time: midnight at the end of a month: a new row begins, without an unwatched span', async () => {
+  test('Ingest heartbeats: midnight at the end of a month: a new row of watched time begins, without an unwatched span', async () => {
     const watched = setup.start('a');
     await beat(watched, 0, 595);
     expect(await rows()).toHaveLength(1);
@@ -203,13 +203,13 @@ describe('Watched time', () => {
     expect(await unwatched(645, 601)).toEqual([]);
   });
 
-  test('Watched time: a break over midnight: one unwatched span', async () => {
+  test('Ingest heartbeats: no heartbeat around midnight: one unwatched span is returned', async () => {
     await beat(setup.start('a'), 0, 550);
     await beat(setup.start('a'), 700, 710);
     expect(await unwatched(710)).toEqual(['550-700']);
   });
 
-  test('Watched time: more unwatched spans than one response may have: the longest are kept, in order of time', async () => {
+  test('Ingest heartbeats: more unwatched spans than one response may have: the longest are returned, in order of time', async () => {
     const lengths = Array.from(
       { length: 2 * MAX_UNWATCHED_SPANS + 500 },
       (_, index) => 30 + ((index * 7919) % 2503),
@@ -322,7 +322,7 @@ async function live(all) {
 }
 
 describe('Unwatched time: random starts, kills and outages', () => {
-  test('Unwatched time: random histories: all time without a watching process is reported, to within one heartbeat', async () => {
+  test('Unwatched time: random starts, kills and outages: all time without a receiving process is reported, to within one heartbeat', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(histories, { minLength: 1, maxLength: 3 }), async (all) => {
         const { read, end } = await live(all);
@@ -345,7 +345,7 @@ describe('Unwatched time: random starts, kills and outages', () => {
     );
   });
 
-  test('Unwatched time: a query for a part of the range: the spans of the whole range, cut to this part', async () => {
+  test('Unwatched time: a query for a part of the time range: returns the spans of the whole range, cut to this part', async () => {
     const edge = fc.integer({ min: -60_000, max: 1_200_000 });
     await fc.assert(
       fc.asyncProperty(

@@ -24,11 +24,11 @@ describe('Ids: a name gives the same id in every language', () => {
     expect(identifySensor(deviceId, 'temperature')?.id).toBe(sensorId);
   });
 
-  test('Ids: namespace UUID: unchanged, because all stored ids depend on it', () => {
+  test('Ids: the namespace UUID is unchanged, because all stored ids depend on it', () => {
     expect(NS).toBe('6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44');
   });
 
-  test('Ids: two devices have sensors of one name: the sensor ids differ', () => {
+  test('Ids: two devices have sensors of the same name: the sensor ids differ', () => {
     const [a, b] = [identifyDevice('a'), identifyDevice('b')];
     expect(identifySensor(String(a?.id), 'temperature')?.id).not.toBe(
       identifySensor(String(b?.id), 'temperature')?.id,
@@ -42,19 +42,19 @@ describe('Ids: a lower-case UUID is its own id', () => {
     ['of nothing but zeros', NIL],
     ['of nothing but ones', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
     ['of no version and variant that RFC 9562 knows', '12345678-1234-0234-0234-123456789abc'],
-  ])('Ids: a lower-case UUID %s: used as the id itself', (_, id) => {
+  ])('Ids: a device name is a lower-case UUID %s: the UUID is the id', (_, id) => {
     expect(identifyDevice(id)).toEqual({ id, bytes: uuidBytes(id), name: null });
     expect(identifySensor(NIL, id)).toEqual({ id, bytes: uuidBytes(id), name: null });
     expect(uuidText(uuidBytes(id))).toBe(id);
   });
 
-  test('Ids: bytes of an id: they fill a buffer of 16 bytes, outside the pool of Node.js', () => {
+  test('Ids: bytes of an id: in a buffer of exactly 16 bytes, outside the Node.js buffer pool', () => {
     const device = identifyDevice('collar-0001');
     const sensor = identifySensor(String(device?.id), NIL);
     expect([device, sensor].map((identity) => identity?.bytes.buffer.byteLength)).toEqual([16, 16]);
   });
 
-  test('Ids: a device is named by a UUID: ids of its named sensors are uuid5 as well', () => {
+  test('Ids: the device name is a UUID, the sensor name is not: the sensor id is a uuid5 of its name', () => {
     expect(identifySensor('00000000-0000-0000-0000-000000000001', 'temperature')?.id).toBe(
       'ecfa8e51-4c26-5068-bdd7-7ae480e83305',
     );
@@ -65,7 +65,7 @@ describe('Ids: a lower-case UUID is its own id', () => {
     ['without hyphens', '0f1c2f3e52a44d0b9a571d0c3b7e8a44', undefined],
     ['in braces', '{0f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44}', undefined],
     ['with a space', '0f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44 ', undefined],
-  ])('Ids: a UUID %s: treated as a name', (_, text, id) => {
+  ])('Ids: a UUID %s: treated as a name, not as an id', (_, text, id) => {
     expect(identifyDevice(text)?.name).toBe(text);
     if (id) expect(identifyDevice(text)?.id).toBe(id);
   });
@@ -99,13 +99,13 @@ describe('Ids: names', () => {
     ['undefined', undefined],
     ['an object with toString', { toString: () => 'a' }],
     ['a list of one name', ['a']],
-  ])('Ids: %s as a name: refused', (_, text) => {
+  ])('Ids: %s as the name of a device or sensor: refused', (_, text) => {
     expect(isName(text)).toBe(false);
     expect(identifyDevice(text)).toBeNull();
     expect(identifySensor(NIL, text)).toBeNull();
   });
 
-  test('Ids: names look alike but differ in bytes: they get different ids', () => {
+  test('Ids: two names look alike but differ in bytes: their ids differ', () => {
     expect(identifyDevice('\u00e9')?.id).not.toBe(identifyDevice('e\u0301')?.id);
   });
 });
@@ -117,7 +117,7 @@ describe('Ids: the group of a device', () => {
     ['00000000-0000-0000-0000-000000000001', 0, 16],
     ['ffffffff-ffff-ffff-ffff-ffffffffffff', 4, 20],
     ['a36cb3c5-2107-5d2a-9ce6-044505754689', 13, 61],
-  ])('Group of a device: id %s: group %p of 16, and group %p of 64', (id, of16, of64) => {
+  ])('Partition group of a device: id %s: group %p of 16, and group %p of 64', (id, of16, of64) => {
     expect(groupOf(uuidBytes(id), 1)).toBe(0);
     expect(groupOf(uuidBytes(id), 16)).toBe(of16);
     expect(groupOf(uuidBytes(id), 64)).toBe(of64);
@@ -129,7 +129,7 @@ describe('Ids: the group of a device', () => {
       'ids that count upwards',
       (/** @type {number} */ i) => `${NIL.slice(0, -8)}${i.toString(16).padStart(8, '0')}`,
     ],
-  ])('Group of a device: %s: spread evenly over all groups', (_, idOf) => {
+  ])('Partition group of a device: %s: spread evenly over 16 groups', (_, idOf) => {
     const groups = 16;
     const each = 500;
     const sizes = new Array(groups).fill(0);

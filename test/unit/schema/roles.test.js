@@ -5,13 +5,13 @@ import { roleStatements } from '../../../schema/roles.js';
 
 const ROLE = { name: 'millrace_serve', password: "it's ; DROP" };
 
-test('Roles: a password in CQL: quoted, and not shown', () => {
+test('Database roles: a password in a CQL statement: quoted, and not printed', () => {
   const [, change] = roleStatements('iot', 'serve', ROLE);
   expect(change?.cql).toMatch(/^ALTER ROLE millrace_serve WITH PASSWORD = 'it''s ; DROP' AND LOGIN/);
   expect(change?.shown).not.toContain('DROP');
 });
 
-test('Roles: role of the serving processes: it reads and writes one keyspace, and changes no table', () => {
+test('Database roles: role of the serving processes: SELECT and MODIFY on one keyspace, and no other permission', () => {
   const grants = roleStatements('iot', 'serve', ROLE).flatMap(({ cql }) => (/^GRANT/.test(cql) ? [cql] : []));
   expect(grants).toEqual([
     'GRANT SELECT ON KEYSPACE iot TO millrace_serve',
@@ -19,7 +19,7 @@ test('Roles: role of the serving processes: it reads and writes one keyspace, an
   ]);
 });
 
-test('Roles: role of ScyllaDB Manager: it may log in, and has no other permission', () => {
+test('Database roles: role of ScyllaDB Manager: may log in, and has no other permission', () => {
   const statements = roleStatements('iot', 'manager', { ...ROLE, name: 'millrace_manager' });
   expect(statements.map(({ shown }) => shown)).toEqual([
     'CREATE ROLE IF NOT EXISTS millrace_manager WITH LOGIN = true AND SUPERUSER = false',
@@ -31,7 +31,7 @@ test.each([
   'docs/how-to/set-up-scylladb-manager.md',
   'docs/how-to/operate-a-cluster.md',
   'infra/kubernetes/scylla/manager-credentials.sh',
-])('Roles: %s: names the role that npm run roles creates for ScyllaDB Manager', (path) => {
+])('Database roles: %s: names the role that npm run roles creates for ScyllaDB Manager', (path) => {
   const said = [...readFileSync(path, 'utf8').matchAll(/^.*sctool cluster .*--username (\w+)/gm)].map(
     ([, name]) => name,
   );
@@ -47,6 +47,6 @@ test.each([
   { ...ROLE, name: '' },
   { ...ROLE, password: '' },
   { ...ROLE, password: 'two\nlines' },
-])('Roles: %p: refused as a role', (role) => {
+])('Database roles: %p: refused with a usage error', (role) => {
   expect(() => roleStatements('iot', 'migrate', role)).toThrow(expect.objectContaining({ code: 'usage' }));
 });

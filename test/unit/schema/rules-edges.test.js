@@ -22,11 +22,11 @@ test.each([
   ['PACKED_BEFORE_START_MS', rules.PACKED_BEFORE_START_MS, 10_800_000],
   ['SAMPLE_ROW_BYTES', rules.SAMPLE_ROW_BYTES, 60],
   ['MESSAGE_ROW_BYTES', rules.MESSAGE_ROW_BYTES, 36],
-])('Rules: %s: has the documented value', (_, actual, value) => {
+])('Schema rules: constant %s: has the documented value', (_, actual, value) => {
   expect(actual).toEqual(value);
 });
 
-test('Rules: limits of the servers: equal their documented limits for batches and mutations', () => {
+test('Schema rules: batch and mutation limits: equal the documented limits of Cassandra and ScyllaDB', () => {
   expect(rules.BATCH_LIMITS).toEqual({
     statements: 65_535,
     bytes: { cassandra: 51_200, scylla: 1_048_576 },
@@ -34,20 +34,20 @@ test('Rules: limits of the servers: equal their documented limits for batches an
   });
 });
 
-test('Rules: a batch of 1.5 intervals: two samples a message; of 1.25 intervals: one sample', () => {
+test('Schema rules: a batch of 1.5 measuring intervals: two samples per message; a batch of 1.25 intervals: one sample', () => {
   const hour = (/** @type {number} */ batchMs) =>
     rules.partitionPerHour({ sensors: 1, intervalMs: 40_000, batchMs });
   expect(hour(60_000).bytes).toBe(60 * rules.messageWeight({ sensors: 1, samples: 2 }).bytes);
   expect(hour(50_000).bytes).toBe(72 * rules.messageWeight({ sensors: 1, samples: 1 }).bytes);
 });
 
-test('Rules: a message needs two rows: each row carries its own sensors and times', () => {
+test('Schema rules: a message of two sensors needs two rows: each row has one sensor and its times', () => {
   const message = rules.messageWeight({ sensors: 2, samples: 2000 });
   expect(message.rows).toBe(2);
   expect(message.bytes).toBe(2 * rules.messageWeight({ sensors: 1, samples: 2000 }).bytes);
 });
 
-test('Rules: a device has two partitions: each message writes a row to both', () => {
+test('Schema rules: a device needs two partitions per hour: each message writes a row to both partitions', () => {
   const load = { intervalMs: 1000, batchMs: 1000 };
   const wide = rules.devicePerHour({ sensors: 100, ...load });
   const half = rules.devicePerHour({ sensors: 50, ...load });

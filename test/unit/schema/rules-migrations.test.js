@@ -60,7 +60,7 @@ describe.each(['scylla', 'cassandra'])('Migrations on %s', (name) => {
     for (const statement of expiring) expect(statement).toContain('TimeWindowCompactionStrategy');
   });
 
-  test('Migrations: a table from which the store deletes: keeps tombstones for ten days or more', () => {
+  test('Migrations: tables from which Millrace deletes rows: tombstones are kept for ten days or more', () => {
     expect([...withDeletions]).toEqual(expect.arrayContaining(['annotation', 'alarm_delivery', 'device']));
     const all = statements(365, server);
     for (const table of withDeletions) {
@@ -100,11 +100,11 @@ test.each([
     "default_time_to_live = 604800 AND compaction = {'class': 'TimeWindowCompactionStrategy'}",
     /001-made-up.cql/,
   ],
-])('Migrations: compaction with %s: fails before any statement is sent', (_, options, message) => {
+])('Migrations: TWCS with %s: an error is thrown before any statement is sent', (_, options, message) => {
   expect(() => statementsWith(options)).toThrow(message);
 });
 
-test('Migrations: a placeholder names an unknown retention: fails', () => {
+test('Migrations: a placeholder in a CQL file has an unknown retention: the error has the file and the retention', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what stands in the files
   expect(() => statementsWith('${window(WEEKS)}')).toThrow(/001-made-up.cql: no retention is called WEEKS/);
 });

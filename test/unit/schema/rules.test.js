@@ -17,7 +17,7 @@ import {
   partitionPerHour,
 } from '../../../schema/rules.js';
 
-test('Rules: margin for late samples: longer than twice the allowed clock difference', () => {
+test('Schema rules: margin for late samples: longer than twice the allowed clock difference', () => {
   expect(LATE_MARGIN_MS).toBeGreaterThan(2 * MOST_CLOCK_DIFFERENCE_MS);
 });
 
@@ -28,7 +28,7 @@ describe('Rules: the bucket is the hour in UTC', () => {
     ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
     ['1969-12-31T23:59:59.999Z', '1969-12-31T23:00:00.000Z'],
     ['1969-12-31T23:00:00.000Z', '1969-12-31T23:00:00.000Z'],
-  ])('Bucket: %s: in the hour of %s', (time, hour) => {
+  ])('Hour bucket: time %s: belongs to the hour that begins at %s', (time, hour) => {
     expect(new Date(bucketOf(Date.parse(time))).toISOString()).toBe(hour);
   });
 });
@@ -61,30 +61,30 @@ describe('Rules: an hour of a device', () => {
       hour(500, 60_000, 60_000),
       { rows: 60, bytes: 60 * row(63, 1) },
     ],
-  ])('Hour of a device: %s: within the target size', (_, weight, expected) => {
+  ])('Hour partition of a device: %s: within the target size', (_, weight, expected) => {
     expect(weight).toEqual(expected);
     expect(weight.rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
     expect(weight.bytes).toBeLessThanOrEqual(PARTITION_AIM.bytes);
   });
 
-  test('Hour of a device: one sensor at 1 kHz: beyond the target size, but below the warning', () => {
+  test('Hour partition of a device: one sensor at 1 kHz: above the target size, but below the warning size', () => {
     const { rows, bytes } = hour(1, 1, 10_000);
     expect(bytes).toBeGreaterThan(PARTITION_AIM.bytes);
     expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
     expect(rows).toBeLessThan(PARTITION_AIM.rows);
   });
 
-  test('Hour of a device: the maximum of sensors, a message a second: below the warning', () => {
+  test('Hour partition of a device: the maximum of sensors, and a message each second: below the warning size', () => {
     const { rows, bytes } = hour(MAX_SENSORS_PER_DEVICE, 1000, 1000);
     expect(rows).toBeLessThan(PARTITION_WARN.rows);
     expect(bytes).toBeLessThan(PARTITION_WARN.bytes);
   });
 
-  test('Hour of a device: it measures once a minute: it sends once a minute, however short the batch', () => {
+  test('Hour partition of a device: one measurement a minute, and a shorter batch interval: one row a minute', () => {
     expect(hour(1, 60_000, 1000)).toEqual({ rows: 60, bytes: 60 * row(1, 1) });
   });
 
-  test('Hour of a device: a batch lasts two hours: counted like batches of one hour', () => {
+  test('Hour partition of a device: batches of two hours: as many rows and bytes as batches of one hour', () => {
     expect(hour(1, 1000, 2 * HOUR_MS)).toEqual(hour(1, 1000, HOUR_MS));
     expect(hour(1, 1000, HOUR_MS).rows).toBe(2);
   });
@@ -94,16 +94,16 @@ describe('Rules: batches', () => {
   // Two uuids of clustering key and two cells of 8 bytes, each with flags and a timestamp of its own.
   const LATEST_ROW_BYTES = 2 * 17 + 2 * (8 + 8 + 4) + 10;
 
-  test('Batches: a full group commit of latest: within the limits of both servers', () => {
+  test('CQL batches: a full group commit of latest values: within the batch limits of Cassandra and ScyllaDB', () => {
     expect(MAX_STATEMENTS_PER_BATCH).toBeLessThanOrEqual(BATCH_LIMITS.statements);
     expect(MAX_STATEMENTS_PER_BATCH * LATEST_ROW_BYTES).toBeLessThan(BATCH_LIMITS.bytes.cassandra);
   });
 
-  test('Batches: the largest block: below 1/256 of the mutation limit', () => {
+  test('CQL batches: the largest packed block: below 1/256 of the mutation size limit', () => {
     expect(MAX_BLOCK_BYTES).toBeLessThan(BATCH_LIMITS.mutationBytes / 256);
   });
 
-  test('Batches: the largest message, over any number of sensors: within the limits of both servers', () => {
+  test('CQL batches: the largest message, with any number of sensors: within the limits of Cassandra and ScyllaDB', () => {
     for (let samples = 1; samples <= MAX_SAMPLES_PER_MESSAGE; samples *= 2) {
       const { rows, bytes } = messageWeight({ sensors: MAX_SAMPLES_PER_MESSAGE / samples, samples });
       expect(rows).toBeLessThanOrEqual(BATCH_LIMITS.statements);
@@ -120,7 +120,7 @@ describe('Rules: months', () => {
     ['2028-02-29T12:00:00.000Z', '2028-02-01', '2028-03-01'],
     ['2026-12-31T23:59:59.999Z', '2026-12-01', '2027-01-01'],
     ['1969-12-31T23:59:59.999Z', '1969-12-01', '1970-01-01'],
-  ])('Months: %s: its UTC month begins %s, the next one %s', (text, month, next) => {
+  ])('UTC month: time %s: its month begins on %s, the next month on %s', (text, month, next) => {
     expect(monthOf(Date.parse(text))).toBe(Date.parse(month));
     expect(nextMonthOf(Date.parse(text))).toBe(Date.parse(next));
   });

@@ -33,21 +33,21 @@ const fleet = (sensors, intervalMs) => ({
 test.each([
   ['stored data', tablesTable()],
   ['partitions', partitionsTable()],
-])('Sizes: docs/explanation/data-model.md: contains the calculated table of %s', (_, table) => {
+])('Storage sizes: docs/explanation/data-model.md: contains the calculated table of %s', (_, table) => {
   expect(PAGE).toContain(table);
 });
 
 describe('Sizes: a thousand sensors at 1 Hz', () => {
   const thousand = fleet(1000, 1000);
 
-  test('Sizes: 1,000 sensors at 1 Hz: 1,000 samples in 100 / 60 messages each second', () => {
+  test('Storage sizes: 1,000 sensors at 1 Hz: 1,000 samples and 1.67 messages each second', () => {
     const { samples, messages, packedHours } = ratesOf(thousand);
     expect(samples).toBe(1000);
     expect(messages).toBeCloseTo(100 / 60);
     expect(packedHours).toBeCloseTo(1000 / 3600, 6);
   });
 
-  test('Sizes: 1,000 sensors at 1 Hz: a message row per device and minute, a history row per sensor and hour', () => {
+  test('Storage sizes: 1,000 sensors at 1 Hz: a message row per device and minute, a history row per sensor and hour', () => {
     const { message, history, history_stat, sensor, latest, device } = tablesOf(thousand);
     expect(message).toEqual({
       rows: 100 * 30 * 24 * 60,
@@ -60,12 +60,12 @@ describe('Sizes: a thousand sensors at 1 Hz', () => {
   });
 });
 
-test('Sizes: a year of history: less than a tenth of the bytes of one row per sample', () => {
+test('Storage sizes: a year of history: less than a tenth of the bytes of one row per sample', () => {
   const { history } = tablesOf(fleet(1, 1000));
   expect(history.bytes / (365 * 86_400)).toBeLessThan(60 / 10);
 });
 
-test.each([1e3, 1e6, 1e9])('Sizes: %p sensors: no partition exceeds the target', (sensors) => {
+test.each([1e3, 1e6, 1e9])('Storage sizes: %p sensors: no partition exceeds the target size', (sensors) => {
   for (const intervalMs of [1000, 60_000]) {
     for (const { rows, bytes } of Object.values(partitionsOf(fleet(sensors, intervalMs)))) {
       expect(rows).toBeLessThanOrEqual(PARTITION_AIM.rows);
@@ -75,7 +75,7 @@ test.each([1e3, 1e6, 1e9])('Sizes: %p sensors: no partition exceeds the target',
 });
 
 test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
-  'Sizes: a retention of %p days: reaches into as many calendar years as calculated',
+  'Storage sizes: a retention of %p days: reaches into as many calendar years as calculated',
   (days) => {
     const years = Array.from({ length: 5 * 366 * 2 }, (_, at) => {
       const until = Date.UTC(2026, 0, 1) + at * 43_200_000;
@@ -85,7 +85,7 @@ test.each([4, 364, 365, 366, 730, 1461, 3650, 7300])(
   },
 );
 
-test('Sizes: LATEST_GROUPS for 1,000 and for a trillion sensors: the default, and the maximum of the setting', () => {
+test('Storage sizes: LATEST_GROUPS: the default for 1,000 sensors, and the allowed maximum for a trillion sensors', () => {
   expect(groupsFor(1000)).toBe(Number(SETTINGS['LATEST_GROUPS']?.fallback));
   expect(groupsFor(1e12)).toBe(MOST_GROUPS);
   expect(SCHEMA.shape.LATEST_GROUPS.safeParse(String(MOST_GROUPS)).success).toBe(true);
@@ -95,7 +95,7 @@ test('Sizes: LATEST_GROUPS for 1,000 and for a trillion sensors: the default, an
 test.each([
   [1000, 3600],
   [60_000, 60],
-])('Sizes: a sample every %p ms: PACKED_BYTES states the packed size, rounded up', (intervalMs, count) => {
+])('Storage sizes: sample every %p ms: PACKED_BYTES is the packed size, rounded up', (intervalMs, count) => {
   const random = createRandom(1);
   let value = 2100;
   const times = Array.from({ length: count }, (_, at) => at * intervalMs + Math.floor(random.between(0, 41)));
@@ -116,7 +116,7 @@ test.each([
   expect(bytes).toBeGreaterThan(figure * 0.8);
 });
 
-test('Sizes: figures in text: they have two or three digits', () => {
+test('Storage sizes: counts and bytes as text: large figures are rounded to two digits', () => {
   expect([0, 12, 1440, 36_000, 1e6, 2.59e9].map(countText)).toEqual([
     '0',
     '12',
@@ -135,7 +135,7 @@ test.each([
   [60_900, 59.113 * 13 + 35],
   [3_600_000, 13 + 35],
   [7_200_000, 13 + 35],
-])('Sizes: a sample every %p ms: an hour of history takes %p bytes', (intervalMs, bytes) => {
+])('Storage sizes: a sample every %p ms: an hour of history takes %p bytes', (intervalMs, bytes) => {
   expect(historyRowBytes(intervalMs)).toBeCloseTo(bytes, 1);
 });
 
@@ -145,22 +145,22 @@ test.each([
   [160_000, 16, 16],
   [160_001, 17, 32],
   [1_000_000, 100, 128],
-])('Sizes: %i sensors: %i packing processes and %i groups', (sensors, packers, groups) => {
+])('Storage sizes: %i sensors: %i packing processes and LATEST_GROUPS=%i', (sensors, packers, groups) => {
   expect([packersFor(sensors), groupsFor(sensors)]).toEqual([packers, groups]);
 });
 
-test('Sizes: a million sensors: three indexes have a row for each sensor, and a partition for each group', () => {
+test('Storage sizes: a million sensors: three index tables, each with a row per sensor and 128 partitions', () => {
   expect(tablesOf(fleet(1e6, 1000)).indexes).toEqual({ rows: 3e6, bytes: 3e6 * 47, partitions: 3 * 128 });
 });
 
-test('Sizes: an hour has fewer than 60 samples: each takes 13 bytes, also at one sample a day', () => {
+test('Storage sizes: fewer than 60 samples in an hour of history: 13 bytes per sample, also at one sample a day', () => {
   // The row itself takes 35 bytes.
   expect(historyRowBytes(HOUR_MS / 59)).toBeCloseTo(35 + 59 * 13);
   expect(historyRowBytes(HOUR_MS)).toBe(35 + 13);
   expect(historyRowBytes(DAY_MS)).toBe(35 + 13);
 });
 
-test('Sizes: the sensors of a group are no multiple of those of a device: the last device of the group has its own row', () => {
+test('Storage sizes: 63 sensors of a group on devices with ten each: seven rows of latest values', () => {
   // 1,000 sensors in 16 groups: 63 a group, of devices with 10 each.
   expect(partitionsOf(fleet(1000, 1000)).latest).toEqual({ rows: 7, bytes: 7 * 10 + 63 * 60 });
 });

@@ -4,7 +4,7 @@ import { checkWindow, MAX_TTL_SECONDS, TWCS_MAX_WINDOWS, windowFor } from '../..
 
 const DAY_S = DAY_MS / 1000;
 
-test('Compaction windows: 7 days in windows of an hour are 168 windows: ScyllaDB rejects the table', () => {
+test('Compaction windows: 7 days in windows of an hour: refused, because 168 windows exceed the maximum of 50', () => {
   expect(() => checkWindow({ ttlSeconds: 7 * DAY_S, windowDays: 1 / 24 })).toThrow(
     /168 windows.*50 is the most/,
   );
@@ -15,12 +15,12 @@ test('Compaction windows: 30 days in windows of a day: allowed', () => {
   expect(windowFor(30)).toEqual({ ttlSeconds: 2_592_000, windowDays: 1 });
 });
 
-test('Compaction windows: exactly 50 windows: allowed; a second more: not', () => {
+test('Compaction windows: exactly 50 windows: allowed; one second more: refused', () => {
   expect(() => checkWindow({ ttlSeconds: 50 * DAY_S, windowDays: 1 })).not.toThrow();
   expect(() => checkWindow({ ttlSeconds: 50 * DAY_S + 1, windowDays: 1 })).toThrow(RangeError);
 });
 
-test('Compaction windows: 20 years: the longest allowed retention; one day more: refused', () => {
+test('Compaction windows: a retention of 20 years: allowed; one day more: refused', () => {
   expect(windowFor(7300).ttlSeconds).toBe(MAX_TTL_SECONDS);
   expect(() => windowFor(7301)).toThrow(/20 years/);
 });
@@ -46,7 +46,7 @@ const windows = retentions.map((days) => {
   return { days, ttlSeconds, windowDays, windows: ttlSeconds / DAY_S / windowDays };
 });
 
-test('Compaction windows: every allowed retention: whole days within the limit, and the full TTL', () => {
+test('Compaction windows: every allowed retention: windows of whole days, at most 50, and a TTL of the full retention', () => {
   const wrong = windows.filter(
     (one) =>
       one.windows > TWCS_MAX_WINDOWS ||
@@ -56,7 +56,7 @@ test('Compaction windows: every allowed retention: whole days within the limit, 
   expect(wrong).toEqual([]);
 });
 
-test('Compaction windows: 40 days or more: 20 to 30 windows; less: fewer, with a window of one or two days', () => {
+test('Compaction windows: a retention of 20 to 30 days, or of 40 days or more: 20 to 30 windows', () => {
   const outside = windows.filter(({ windows: count }) => count < 20 || count > 30).map(({ days }) => days);
   expect(outside).toEqual(retentions.filter((days) => days < 20 || (days > 30 && days < 40)));
 });
@@ -65,7 +65,7 @@ test('Compaction windows: 14 days of dead letters: windows of one day', () => {
   expect(windowFor(DEAD_LETTER_DAYS)).toEqual({ ttlSeconds: 1_209_600, windowDays: 1 });
 });
 
-test('Compaction windows: the limits of the servers: as documented', () => {
+test('Compaction windows: limits of the servers: at most 50 windows, and a TTL of at most 20 years', () => {
   expect([TWCS_MAX_WINDOWS, MAX_TTL_SECONDS]).toEqual([50, 20 * 365 * 86_400]);
 });
 
@@ -73,7 +73,7 @@ test('Compaction windows: a retention of one day: a window of a day', () => {
   expect(windowFor(1)).toEqual({ ttlSeconds: 86_400, windowDays: 1 });
 });
 
-test('Compaction windows: 50.5 windows: refused, and the error counts 51', () => {
+test('Compaction windows: 50.5 windows: refused, and the error counts 51 windows', () => {
   expect(() => checkWindow({ ttlSeconds: 101 * 43_200, windowDays: 1 })).toThrow(
     '4363200 s of TTL are 51 windows of 1 days; 50 is the most',
   );

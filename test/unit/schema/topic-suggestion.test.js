@@ -40,14 +40,14 @@ describe('Topic suggestion', () => {
     `iot/v1/${'x'.repeat(300)}/measurement`,
     `iot/v1/${'ä'.repeat(70)}/measurement`,
     '',
-  ])('Topic suggestion: %s: no topic is similar: null', (topic) => expect(suggestTopic(topic)).toBeNull());
+  ])('Topic suggestion: %s: no suggestion is made', (topic) => expect(suggestTopic(topic)).toBeNull());
 
   test.each(['iot/v1/my-desk/measurements', 'spBv1.0/plant/NBIRTH/edge-1'])(
-    'Topic suggestion: %s: already a valid topic: null',
+    'Topic suggestion: valid topic %s: no suggestion is made',
     (topic) => expect(suggestTopic(topic)).toBeNull(),
   );
 
-  test('Topic suggestion: any topic: a suggestion is a valid topic', () => {
+  test('Topic suggestion: random topics: each suggestion is a valid topic', () => {
     const level = fc.oneof(fc.constantFrom('iot', 'v1', 'spBv1.0', 'NDATA', ...KINDS, ''), fc.string());
     fc.assert(
       fc.property(fc.array(level, { maxLength: 12 }), (levels) => {
@@ -57,7 +57,7 @@ describe('Topic suggestion', () => {
     );
   });
 
-  test('Topic suggestion: one wrong character in the kind: suggests that kind for the same device', () => {
+  test('Topic suggestion: the message kind has one wrong character: the right kind is suggested for the same device', () => {
     const device = fc.constantFrom('my-desk', 'collar-0001', 'Ofen 3');
     fc.assert(
       fc.property(device, fc.constantFrom(...KINDS), fc.nat(3), (name, kind, at) => {

@@ -16,6 +16,6 @@ test.each([
   ['/iot/v1/a/birth', null],
   ['iot/live/a', null],
   ['', null],
-])('Topic parser: %s: device and kind, or null for an unknown topic', (topic, expected) => {
+])('Topic parser: topic %s: the result is %j', (topic, expected) => {
   expect(parseTopic(topic)).toEqual(expected);
 });

@@ -13,7 +13,7 @@ const SIGN_IN = { MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
 test.each([
   [SIGN_IN, 'mqtt://broker.example'],
   [{}, 'mqtt://user:secret@broker.example:1883'],
-])('Simulator broker: %p, %s: refused, because a password would be unencrypted', (environment, broker) => {
+])('Simulator broker: settings %p, URL %s: refused, as a password is unencrypted', (environment, broker) => {
   const choice = () => choose(environment, broker);
   expect(choice).toThrow(/^mqtt:\/\/broker\.example(:1883)? must be mqtts:/);
   expect(choose({ ...environment, TLS_ELSEWHERE: 'true' }, broker).url).toBe(broker);
@@ -24,6 +24,6 @@ test.each([
   [SIGN_IN, 'mqtt://127.0.0.1:1883'],
   [{}, 'mqtt://broker.example'],
   [SIGN_IN, undefined],
-])('Simulator broker: %p, %s: accepted', (environment, broker) => {
+])('Simulator broker: settings %p, URL %s: accepted', (environment, broker) => {
   expect(choose(environment, broker).url).toBe(broker ?? 'mqtt://127.0.0.1:1883');
 });

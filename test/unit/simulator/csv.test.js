@@ -28,7 +28,7 @@ test.each([
   ['2010-02-30T00:00:00', null],
   ['', null],
   [undefined, null],
-])('CSV replay: cell %p is the time %p', (cell, expected) => expect(parseTime(cell)).toBe(expected));
+])('CSV replay: time cell %p: read as %p', (cell, expected) => expect(parseTime(cell)).toBe(expected));
 
 test.each([
   ['4.0', 4],
@@ -39,9 +39,9 @@ test.each([
   ['1,5', null],
   ['1e999', null],
   ['', null],
-])('CSV replay: cell %p is the number %p', (cell, expected) => expect(parseNumber(cell)).toBe(expected));
+])('CSV replay: number cell %p: read as %p', (cell, expected) => expect(parseNumber(cell)).toBe(expected));
 
-test('CSV replay: the survey of a file finds its time column, number columns and time range', async () => {
+test('CSV replay: survey of a file: time column, number columns and time range are found', async () => {
   const survey = await surveyFile(
     file('id,at,weather,wind\n1,2020-01-02T00:00:00,sun,3\n2,2020-01-01,rain,\n3,,fog,2\n'),
   );
@@ -61,11 +61,11 @@ test('CSV replay: the survey of a file finds its time column, number columns and
 
 test.each([
   ['only a header', 'a,b\n', /no rows/],
-  ['nothing', '', /no rows/],
-  ['no time', 'a,b\n1,2\n', /no time column among a, b/],
-  ['only texts', 'at,b\n2020-01-01,x\n', /no column of numbers/],
+  ['no bytes', '', /no rows/],
+  ['no time column', 'a,b\n1,2\n', /no time column among a, b/],
+  ['no number column', 'at,b\n2020-01-01,x\n', /no column of numbers/],
   ['two columns of one name', 'at,b,b\n2020-01-01,1,2\n', /name of its own/],
-])('CSV replay: a file with %s: the error names the problem', async (_, text, message) => {
+])('CSV replay: a file with %s: a usage error names the problem', async (_, text, message) => {
   await expect(surveyFile(file(text))).rejects.toMatchObject({
     code: 'usage',
     message: expect.stringMatching(message),
@@ -76,7 +76,7 @@ test('CSV replay: the file does not exist: a usage error is thrown', async () =>
   await expect(surveyFile(join(directory, 'none.csv'))).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('CSV replay: rows become batches, and unusable rows and cells are counted', async () => {
+test('CSV replay: a file with unusable rows and cells: usable rows become batches, and unusable ones are counted', async () => {
   const path = file(
     '\uFEFFat,a,b\n2020-01-01T00:00:00,1,2\n2020-01-01T00:00:01,,x\n,7,7\n2020-01-01T00:00:01,5,6\n2020-01-01T00:00:02,3\n',
   );

@@ -53,7 +53,7 @@ function run(text, batches) {
   return { episodes, samples: [...new Map(pulse)].sort(([a], [b]) => a - b) };
 }
 
-test('Simulated episodes: episodes=3: each sensor has three episodes of different lengths', () => {
+test('Simulated episodes above a limit: episodes=3: each sensor has three episodes of different lengths', () => {
   const { episodes, samples } = run('episodes=3', 60);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   expect(pulse.map(({ start, end }) => [(start - NOW) / 1000, (Number(end) - NOW) / 1000])).toEqual([
@@ -65,7 +65,7 @@ test('Simulated episodes: episodes=3: each sensor has three episodes of differen
   expect(samples).toHaveLength(600);
 });
 
-test('Simulated episodes: lengths and peaks grow by one step, and start again after the largest', () => {
+test('Simulated episodes above a limit: lengths and peaks grow by one step, and start again after the largest', () => {
   const { episodes, samples } = run('episodes=14', 60);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   const lengths = pulse.map(({ start, end }) => (Number(end) - start) / 1000);
@@ -81,7 +81,7 @@ test.each([
   ',gap=0.3',
   ',late=0.3,disorder=0.5,duplicate=0.3',
   ',skew=1,poison=0.5',
-])('Simulated episodes%s: the ledger equals the episodes in the sent samples', (others) => {
+])('Simulator flag --faults episodes=5%s: the ledger has the episodes of the sent samples', (others) => {
   const { episodes, samples } = run(`episodes=5${others}`, 80);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   expect(pulse).toHaveLength(5);
@@ -92,7 +92,7 @@ test.each([
   );
 });
 
-test('Simulated episodes: the run ends during an episode: the ledger has no end for it', () => {
+test('Simulated episodes above a limit: the run ends during an episode: this episode has no end time in the ledger', () => {
   const { episodes } = run('episodes=20', 35);
   const pulse = episodes.filter(({ sensor }) => sensor === 'pulse');
   expect(pulse).toHaveLength(9);
@@ -106,7 +106,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test('Simulator ledger: an episode is written: reading returns an equal episode', async () => {
+test('Simulator ledger: an episode above a limit is written: reading returns an equal episode', async () => {
   const path = join(directory, 'ledger');
   const ledger = new Ledger({
     path,
@@ -122,6 +122,9 @@ test('Simulator ledger: an episode is written: reading returns an equal episode'
   expect(entries).toEqual([{ kind: 'episode', device: 'collar-0001', episode }]);
 });
 
-test.each(['episodes=0.5', 'episodes=-1', 'episodes=', 'episodes=10001'])('--faults %s: refused', (text) => {
-  expect(() => parseFaults(text)).toThrow('--faults episodes is a whole number from 0 to 10000');
-});
+test.each(['episodes=0.5', 'episodes=-1', 'episodes=', 'episodes=10001'])(
+  'Simulator flag --faults %s: refused',
+  (text) => {
+    expect(() => parseFaults(text)).toThrow('--faults episodes is a whole number from 0 to 10000');
+  },
+);

@@ -47,7 +47,7 @@ const faultsOf = (rates, drawn) =>
 const batchesIn = (messages) =>
   messages.map((message) => (Number(message.series[0]?.samples[0]?.ts) - NOW) / 10_000);
 
-test('Simulated faults: all rates are 0, the lowest number is drawn: each batch is sent unchanged', () => {
+test('Simulated faults: all rates are 0, and the random number is 0: each batch is sent unchanged', () => {
   const faults = faultsOf('late=0', 0);
   expect(faults.next([series(0)])).toEqual([{ series: [series(0)], payload: encodePlainJson([series(0)]) }]);
   expect(faults.rest()).toEqual([]);
@@ -56,7 +56,7 @@ test('Simulated faults: all rates are 0, the lowest number is drawn: each batch 
 test.each([
   [0.25, 0],
   [0.25 - 2 ** -32, 5],
-])('Simulated faults: zero=0.25, %p is drawn: %i of 5 values are 0', (drawn, zeros) => {
+])('Simulated faults: zero=0.25, random number %p: %i of 5 values are 0', (drawn, zeros) => {
   const [message] = faultsOf('zero=0.25', drawn).next([series(0)]);
   expect(message?.series[0]?.samples.filter(({ value }) => value === 0)).toHaveLength(zeros);
 });
@@ -66,7 +66,7 @@ test.each([
   [0.499, -120_261],
   [0.5, 120_500],
   [ALMOST_1, 240_000],
-])('Simulated faults: skew=1, %p is drawn: the clock is off by %i ms', (drawn, ms) => {
+])('Simulated faults: skew=1, random number %p: the clock is off by %i ms', (drawn, ms) => {
   const [message] = faultsOf('skew=1', drawn).next([series(0)]);
   expect(message?.series[0]?.samples.map(({ ts }) => ts)).toEqual(series(0).samples.map(({ ts }) => ts + ms));
 });
@@ -76,7 +76,7 @@ describe('Faults: late=1', () => {
     [0, 1],
     [0.34, 2],
     [ALMOST_1, 3],
-  ])('Simulated faults: late=1: %p is drawn: each batch is sent after %i newer batches', (drawn, newer) => {
+  ])('Simulated faults: late=1, random number %p: each batch is sent after %i newer ones', (drawn, newer) => {
     const faults = faultsOf('late=1', drawn);
     const sent = [0, 1, 2, 3, 4].map((batch) => batchesIn(faults.next([series(batch)])));
     expect(sent).toEqual([0, 1, 2, 3, 4].map((batch) => (batch < newer ? [] : [batch - newer])));
@@ -101,7 +101,7 @@ describe('Faults: poison=1', () => {
   const steps = POISON.length + 1;
 
   test.each(POISON.map((poison, number) => ({ number, poison })))(
-    'Simulated faults: poison=1: number $number is drawn: the batch is sent unchanged, followed by poison $number',
+    'Simulated faults: poison=1, kind $number is drawn: the batch is sent unchanged, then a bad message of this kind',
     ({ number, poison }) => {
       for (const drawn of [number / steps, (number + 0.99) / steps]) {
         expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
@@ -113,7 +113,7 @@ describe('Faults: poison=1', () => {
   );
 
   test.each([POISON.length / steps, ALMOST_1])(
-    'Simulated faults: poison=1: %p is drawn: the batch itself contains a bad element',
+    'Simulated faults: poison=1, random number %p: the batch itself contains a bad element',
     (drawn) => {
       expect(faultsOf('poison=1', drawn).next([series(0)])).toEqual([
         { series: [series(0)], payload: spoiled([series(0)], 'pulse', NOW) },
@@ -121,7 +121,7 @@ describe('Faults: poison=1', () => {
     },
   );
 
-  test('Simulated faults: poison=1: the poison uses name and first time of the first sensor that has samples', () => {
+  test('Simulated faults: poison=1: the bad message has name and first time of the first sensor with samples', () => {
     const batch = [
       { name: 'none', samples: [] },
       { name: 'one', samples: [{ ts: NOW + 1, value: 1 }] },
@@ -130,19 +130,19 @@ describe('Faults: poison=1', () => {
     expect(faultsOf('poison=1', 0).next(batch)[1]?.payload).toBe(POISON[0]?.make('one', NOW + 1));
   });
 
-  test('Simulated faults: poison=1: no sensor has a sample: nothing is sent', () => {
+  test('Simulated faults: poison=1, no sensor has a sample: no message is sent', () => {
     expect(faultsOf('poison=1', 0).next([series(0, 0)])).toEqual([]);
   });
 });
 
-test('Simulated poison: too_large has 10,001 samples, and bad_id has a name of 129 bytes', () => {
+test('Simulated bad messages: too_large has 10,001 samples, and bad_id has a sensor id of 129 bytes', () => {
   const [tooLong] = POISON.filter(({ code }) => code === 'bad_id');
   const [tooMany] = POISON.filter(({ code }) => code === 'too_large');
   expect(JSON.parse(String(tooLong?.make('pulse', NOW)))[0].sensor_id).toHaveLength(129);
   expect(JSON.parse(String(tooMany?.make('pulse', NOW)))).toHaveLength(10_001);
 });
 
-test('Simulated poison: in_future is 365 days ahead, and too_old is 50 years ago', () => {
+test('Simulated bad messages: in_future is 365 days ahead, and too_old is 50 years ago', () => {
   const day = 86_400_000;
   const timeOf = (/** @type {string} */ code) =>
     JSON.parse(String(POISON.find((poison) => poison.code === code)?.make('pulse', NOW)))[0].ts;
@@ -150,7 +150,7 @@ test('Simulated poison: in_future is 365 days ahead, and too_old is 50 years ago
   expect(timeOf('too_old')).toBe(NOW - 50 * 365 * day);
 });
 
-test('Simulated poison: unknown_format has bytes that are neither UTF-8 nor a CBOR array', () => {
+test('Simulated bad messages: unknown_format has bytes that are neither UTF-8 nor a CBOR array', () => {
   const payload = POISON.find(({ code }) => code === 'unknown_format')?.make('pulse', NOW);
   expect(payload).toEqual(Buffer.from('c1fffe0080', 'hex'));
 });
@@ -170,11 +170,11 @@ describe('Fault rates', () => {
     });
   });
 
-  test('Fault rates: a single rate is given: all others are 0', () => {
+  test('Fault rates: a single rate is given: all other rates are 0', () => {
     expect(Object.values(parseFaults('poison=1')).reduce((sum, rate) => sum + rate)).toBe(1);
   });
 
-  test('Fault rates: several problems, such as a preset with a value: all are named in order', () => {
+  test('Fault rates: the flag has several problems: the error names all of them in order', () => {
     expect(() => parseFaults('lost=1,late=2,tsbs=0.1')).toThrow(
       /^--faults does not know "lost"\n--faults late is from 0 to 1\n--faults does not know "tsbs"\nThere are: tsbs missing=/,
     );

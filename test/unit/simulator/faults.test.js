@@ -66,7 +66,7 @@ describe('Faults: effects and rates', () => {
     expect(left.every((sample) => known.has(key(sample)))).toBe(true);
   });
 
-  test('Simulated faults: gap: only whole batches are missing', () => {
+  test('Simulated faults: gap=0.2: only whole batches are missing', () => {
     const counts = sent('gap=0.2').map(({ series }) => samplesOf([{ series, payload: '' }]).length);
     expect(new Set(counts)).toEqual(new Set([SAMPLES * 2]));
   });
@@ -89,7 +89,7 @@ describe('Faults: effects and rates', () => {
     expect(Math.max(...farthest)).toBeLessThanOrEqual(3 * SAMPLES * 1000);
   });
 
-  test('Simulated faults: disorder: samples are out of order within and across messages, and none is lost', () => {
+  test('Simulated faults: disorder=0.3: samples are out of order within and across messages, and none is lost', () => {
     const messages = sent('disorder=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const falls = (/** @type {number[]} */ times) => times.some((ts, i) => ts < Number(times[i - 1]));
@@ -106,7 +106,7 @@ describe('Faults: effects and rates', () => {
     expect(again).toBeLessThan(BATCHES / 5);
   });
 
-  test('Simulated faults: skew: all times of a device have one offset of at most four minutes', () => {
+  test('Simulated faults: skew=0.5: all times of a device have one offset of at most four minutes', () => {
     const [first] = ALL;
     const offsets = Array.from({ length: 40 }, (_, seed) => {
       const samples = samplesOf(sent('skew=0.5', seed));
@@ -122,7 +122,7 @@ describe('Faults: effects and rates', () => {
     expect(Math.max(...skewed.map(Math.abs))).toBeLessThanOrEqual(240_000);
   });
 
-  test('Simulated faults: poison: bad elements come in separate messages or within good ones, and are not expected as stored', () => {
+  test('Simulated faults: poison=0.3: bad elements come in separate or good messages, and are not recorded as samples', () => {
     const messages = sent('poison=0.3');
     expect(sorted(samplesOf(messages))).toEqual(sorted(ALL));
     const separate = messages.filter(({ series }) => series.length === 0).length;
@@ -134,7 +134,7 @@ describe('Faults: effects and rates', () => {
 
 const EVERYTHING = 'tsbs,duplicate=0.1,skew=1,poison=0.1';
 
-test('Simulated faults: equal seeds give equal messages, byte by byte, and another seed gives others', () => {
+test('Simulated faults: equal seeds give equal messages, byte by byte, and another seed gives other messages', () => {
   expect(sent(EVERYTHING)).toEqual(sent(EVERYTHING));
   expect(sent(EVERYTHING, 2)).not.toEqual(sent(EVERYTHING));
 });
@@ -172,13 +172,13 @@ function taken(payload) {
 }
 
 test.each(POISON.map(({ code, make }, number) => ({ number, code, make })))(
-  'Simulated poison: kind $number: the API refuses it as $code',
+  'Simulated bad message $number: the API refuses the message with code $code',
   ({ code, make }) => {
     expect(taken(make('pulse', NOW))).toEqual({ codes: [code], samples: 0 });
   },
 );
 
-test('Simulated poison: one bad element in a batch: the API accepts all other elements', () => {
+test('Simulated bad messages: one bad element in a batch: the API accepts all other elements', () => {
   expect(taken(spoiled(measured(0), 'pulse', NOW))).toEqual({ codes: ['not_numeric'], samples: 2 * SAMPLES });
 });
 
@@ -199,7 +199,7 @@ describe('Faults: rates', () => {
     'lost=0.1',
     'constructor=1',
     'toString',
-  ])('Fault rates: "%s": refused', (text) => {
+  ])('Fault rates: flag --faults=%s: refused with a usage error', (text) => {
     expect(() => parseFaults(text)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });

@@ -34,7 +34,7 @@ test.each([
   [16_000, 16],
   [16_001, 17],
   [100_000, 100],
-])('Simulator flags: %i devices: %i connections', (devices, connections) => {
+])('Simulator flags: %i devices: %i connections are the default', (devices, connections) => {
   expect(read(`--devices ${devices}`).connections).toBe(connections);
   expect(read(`--devices ${devices} --connections 5`).connections).toBe(5);
 });
@@ -43,7 +43,7 @@ test('Simulator flags: --credentials with 2,000 devices: each device has its own
   expect(read('--devices 2000 --credentials x').connections).toBe(2000);
 });
 
-test('Simulator flags: --faults is read as rates', () => {
+test('Simulator flags: --faults tsbs,poison=0.01: read as fault rates', () => {
   expect(read('--faults tsbs,poison=0.01').faults).toMatchObject({ late: 0.05, poison: 0.01, skew: 0 });
 });
 
@@ -59,11 +59,11 @@ test.each([
   ['--faults sunspots=1', '--faults does not know "sunspots"'],
   ['--connections 0', '--connections must be 1 or more'],
   ['--connections 5 --credentials x', '--connections is --devices where --credentials are'],
-])('Simulator flags: %s: refused, %s', (line, sentence) => {
+])('Simulator flags: %s: refused with the error: %s', (line, sentence) => {
   expect(refusal(line)).toContain(sentence);
 });
 
-test('Simulator flags: a message would have more samples than the API accepts, also by disorder: refused', () => {
+test('Simulator flags: a message would have over 10,000 samples, also because of --faults disorder: refused', () => {
   expect(refusal('--interval 1ms --batch 2501ms')).toContain('more than 10000 samples a message');
   read('--interval 1ms --batch 2500ms');
   expect(refusal('--interval 1ms --batch 2500ms --faults disorder=0.1')).toContain('more than 10000');

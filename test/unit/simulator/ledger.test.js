@@ -47,7 +47,7 @@ test('Simulator ledger: written and read again: devices, sensors, times and valu
   ]);
 });
 
-test('Simulator ledger: a message is written before sent() returns, its acknowledgement by the end of the turn', async () => {
+test('Simulator ledger: a message is written before sent() returns, and its acknowledgement by the end of the event-loop turn', async () => {
   const path = newPath();
   const ledger = new Ledger({ path, onFailed });
   ledger.sent(noteOf('d', series([1, 1])));
@@ -78,12 +78,12 @@ test('Simulator ledger: the simulator was killed in the middle of a line: the ne
 });
 
 test.each([
-  ['no ledger at all', '{"hello":"world"}\n{"sent":1}\n'],
+  ['a file of another format', '{"hello":"world"}\n{"sent":1}\n'],
   ['an empty file', ''],
   ['a ledger of another version', '{"ledger":99}\n'],
   ['a ledger torn in its middle', '{"ledger":1}\n{"sent":\n{"acknowledged":1}\n'],
   ['a line of something else', '{"ledger":1}\n{"delivered":1}\n'],
-])('Simulator ledger: %s: refused', async (_, text) => {
+])('Simulator ledger: reading %s: refused, and the error has the path', async (_, text) => {
   const path = newPath();
   writeFileSync(path, text);
   await expect(read(path)).rejects.toMatchObject({ code: 'failed', message: expect.stringContaining(path) });

@@ -3,7 +3,7 @@ import { createMeter } from '../../../simulator/meter.js';
 import { backoffMs } from '../../../simulator/mqtt/connection.js';
 import { latencyText, periodText, statusText, summaryText } from '../../../simulator/report.js';
 
-test('Simulator meter: every sample counts as acknowledged, dropped or waiting', () => {
+test('Simulator meter: 120 samples: each is counted as acknowledged, dropped or waiting', () => {
   const meter = createMeter();
   for (const samples of [60, 10, 5, 45]) meter.made(samples);
   meter.acknowledged(60, 4);
@@ -33,7 +33,7 @@ test('Simulator meter: latency percentiles have an error of at most 0.1 %', () =
   );
 });
 
-test('Simulator meter: a latency above the range of the histogram counts as its maximum', () => {
+test('Simulator meter: a latency above the range of the histogram is recorded as its maximum', () => {
   const meter = createMeter();
   meter.acknowledged(1, 1e9);
   meter.acknowledged(1, 0);
@@ -42,7 +42,7 @@ test('Simulator meter: a latency above the range of the histogram counts as its 
   expect(latency.max).toBeGreaterThan(3_590_000);
 });
 
-test('Simulator meter: a period starts at zero, and the status shows the previous period until it has figures', () => {
+test('Simulator meter: a new period begins: counts start at zero, and the status shows the previous period until an acknowledgement', () => {
   const meter = createMeter();
   meter.acknowledged(60, 4);
   const first = meter.endPeriod();
@@ -58,7 +58,7 @@ test('Simulator meter: a period starts at zero, and the status shows the previou
   expect(meter.totals().latency.count).toBe(3);
 });
 
-test('Simulator meter: no acknowledgement yet: percentiles are null', () => {
+test('Simulator meter: no message is acknowledged yet: latency percentiles are null', () => {
   const meter = createMeter();
   expect(meter.snapshot()).toMatchObject({ perSecond: 0, latency: { count: 0, p50: null, mean: null } });
   expect(latencyText(meter.totals().latency, 'its sending')).toContain('p50 - p90 -');

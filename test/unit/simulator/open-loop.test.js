@@ -50,7 +50,7 @@ describe('Open loop: pacer', () => {
     return pacer;
   }
 
-  test('Simulator pacer: one call takes 60 ms: later calls keep their intended times, none is early or left out', async () => {
+  test('Simulator pacer: one call takes 60 ms: later calls keep their intended times, no call is early or left out', async () => {
     // The clock jumps ahead, so that the test need not be busy for 60 ms.
     let leapt = 0;
     const now = () => performance.now() + leapt;
@@ -77,7 +77,7 @@ describe('Open loop: pacer', () => {
     expect(due).toHaveLength(count);
   });
 
-  test('Simulator pacer: the rate is too high: behindMs() reports the lag, and other work still runs', async () => {
+  test('Simulator pacer: the rate cannot be reached: behindMs() reports the lag, and timers still run', async () => {
     const pacer = startPacer({ perSecond: 1e9, onDue: () => {} });
     await until(() => pacer.behindMs() > 20);
     await new Promise((resolve) => setTimeout(resolve));

@@ -74,7 +74,7 @@ test('Simulator outbox: whenAtMost(n) resolves when at most n messages are pendi
   await outbox.whenAtMost(0);
 });
 
-test('Simulator outbox: release() is called: waiting calls of whenAtMost() return', async () => {
+test('Simulator outbox: release() is called while messages are pending: whenAtMost() returns', async () => {
   const { outbox, push } = openable({ limit: 10, window: 3 });
   push('a');
   const waits = outbox.whenAtMost(0);
@@ -83,7 +83,7 @@ test('Simulator outbox: release() is called: waiting calls of whenAtMost() retur
   expect(outbox.size()).toBe(1);
 });
 
-test('Simulator outbox: more bytes than the limit: waiting messages are dropped, sent ones are not', () => {
+test('Simulator outbox: more bytes than the limit: waiting messages are dropped, sent messages are not', () => {
   const { outbox, push, sent, dropped, acknowledged } = openable({ limit: 100, window: 2, bytes: 3 * 257 });
   outbox.open();
   push('abcde');

@@ -46,12 +46,12 @@ test('SenML payload: each name, each unit and the base time appear once in a mes
   );
 });
 
-test('SenML payload: small offsets resolve to absolute times', () => {
+test('SenML payload: small relative times: decoded to absolute times', () => {
   const pack = JSON.parse(encodeSenml([{ name: 'a', samples: [sample(0, 1), sample(-5000, 2)] }]));
   expect(resolveSenml(pack).map(({ ts }) => ts)).toEqual([TS, TS - 5000]);
 });
 
-test('Plain JSON payload: parsing returns equal samples', () => {
+test('Plain JSON payload: random samples: JSON.parse() returns equal samples', () => {
   fc.assert(
     fc.property(anySeries, (series) => {
       const expected = flat(series).map(({ name, ts, value }) => ({ sensor_id: name, ts, value }));
@@ -66,7 +66,7 @@ test.each([
   ['adjusted CO2', false],
   ['-a', false],
   ['', false],
-])('SenML payload: %s is a valid name: %s', (name, allowed) => expect(isSenmlName(name)).toBe(allowed));
+])('SenML payload: name %j is valid: %s', (name, allowed) => expect(isSenmlName(name)).toBe(allowed));
 
 /** @param {number} after ms @param {number} value */
 function sample(after, value) {

@@ -115,7 +115,7 @@ function startRun(url) {
   };
 }
 
-test('Simulator at a fixed rate: connected once, the broker is down when the 30 s limit ends: the run continues', async () => {
+test('Simulator at a fixed rate: the broker goes down after the first connection: the run continues beyond the 30 s limit', async () => {
   const broker = await startBroker();
   const run = startRun(broker.url);
   await until(() => run.acknowledged() > 0);

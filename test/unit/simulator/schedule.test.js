@@ -37,7 +37,7 @@ test('Simulator schedule: every interval has about as many batches as any other'
   }
 });
 
-test('Simulator schedule: the batch interval equals the interval: every measurement is sent alone', () => {
+test('Simulator schedule: the batch interval equals the measuring interval: every measurement is sent alone', () => {
   const each = createSchedule({ devices: 3, intervalMs: 50, batchMs: 50 });
   expect(indexes.every(each.endsBatch)).toBe(true);
 });

@@ -30,7 +30,7 @@ test('Simulator scheduler: the timer fires late: measurements still have their d
   expect(measured).toHaveLength(4);
 });
 
-test('Simulator scheduler: the machine slept for an hour: it continues now, without measurements for the gap', () => {
+test('Simulator scheduler: the machine slept for an hour: measurements continue now, and none are made for the hour', () => {
   const { measured } = startScheduler();
   jest.advanceTimersByTime(2000);
   jest.setSystemTime(START + 3_600_000);

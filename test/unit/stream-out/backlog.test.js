@@ -4,7 +4,7 @@ import { closingOf, HOUR_MS } from '../../../schema/rules.js';
 
 const HOUR = Date.UTC(2026, 4, 1, 10);
 
-test('Streaming backlog: topics are behind in some shards: hours of the slowest shard, and the number of shards', () => {
+test('Streaming backlog: topics are behind in some shards: hours of the slowest shard and the number of shards are reported', () => {
   const shards = [
     { until: HOUR, topics: new Map([['batches', HOUR + 3 * HOUR_MS]]) },
     { until: HOUR + HOUR_MS, topics: new Map([['batches', HOUR + 2 * HOUR_MS]]) },
@@ -19,7 +19,7 @@ test('Streaming backlog: topics are behind in some shards: hours of the slowest 
   ]);
 });
 
-test('Streaming backlog: an hour closes in 1 ms: the hour does not count yet', () => {
+test('Streaming backlog: an hour closes in 1 ms: this hour is not counted as backlog yet', () => {
   const shards = [{ until: HOUR, topics: new Map() }];
   expect(backlogOf(shards, closingOf(HOUR) - 1)[0]?.hours).toBe(0);
   expect(backlogOf(shards, closingOf(HOUR))[0]?.hours).toBe(1);

@@ -66,7 +66,7 @@ test('Kafka byte queue: the queue is empty: untilFilled() ends with the next blo
   expect(queue.length).toBe(0);
 });
 
-test('Kafka byte queue: bytes of three blocks are reserved at once: all are free after their release', () => {
+test('Kafka byte queue: bytes of three blocks are reserved at once: all bytes are free after the blocks are released', () => {
   const queue = new ByteQueue(1e6);
   for (let round = 0; round < 3; round++) {
     expect(queue.reserve(300, 3)).toBe(true);
@@ -76,7 +76,7 @@ test('Kafka byte queue: bytes of three blocks are reserved at once: all are free
   expect(queue.bytes).toBe(0);
 });
 
-test('Kafka byte queue: an item was sent while a second one waits: the queue does not keep the first in memory', async () => {
+test('Kafka byte queue: the first block was sent, a second one waits: the queue does not keep the first block in memory', async () => {
   const queue = new ByteQueue(1e6);
   /** @returns {WeakRef<object>} the item that was sent */
   function sendFirst() {

@@ -96,21 +96,21 @@ function createOver(found, { noted = [], sendsLatest = false, late = [] } = {}) 
   return { completion, clock, sent, sentBefore, refusing, watermarks, topics, until: () => until };
 }
 
-test('Kafka completion: both blocks are read: both are sent, then the watermark', async () => {
+test('Kafka completion of an hour: two blocks were not sent: both blocks are sent, then the watermark', async () => {
   const { completion, sent, until } = createOver([block(1), block(2)]);
   await completion.completeDue();
   expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
   expect(until()).toBe(HOUR + HOUR_MS);
 });
 
-test('Kafka completion: large blocks: each block is sent before the next one is encoded', async () => {
+test('Kafka completion of an hour: large blocks: each block is sent before the next block is encoded', async () => {
   const { completion, sent, sentBefore } = createOver([block(1, 128 * 1024), block(2, 128 * 1024)]);
   await completion.completeDue();
   expect(sentBefore).toEqual([0, 1]);
   expect(sent).toEqual(['0101010101010101', '0202020202020202', 'watermark']);
 });
 
-test('Kafka completion: fewer blocks are read than digests exist: no watermark is sent, and the next check reads again', async () => {
+test('Kafka completion of an hour: one of two unsent blocks is not found: no watermark is sent, the next check reads again', async () => {
   const found = [block(1)];
   const { completion, sent, until } = createOver(found);
   await expect(completion.completeDue()).rejects.toThrow('1 of 2 missing blocks');
@@ -121,7 +121,7 @@ test('Kafka completion: fewer blocks are read than digests exist: no watermark i
   expect(sent.at(-1)).toBe('watermark');
 });
 
-test('Kafka completion: Kafka refuses a topic: other topics and their watermark advance, the refused topic follows later', async () => {
+test('Kafka completion of an hour: Kafka refuses a topic: other topics and their watermark advance, the refused topic follows later', async () => {
   const { completion, sent, refusing, watermarks, until } = createOver([block(1), block(2)]);
   refusing.add('batches');
   await completion.completeDue();
@@ -137,7 +137,7 @@ test('Kafka completion: Kafka refuses a topic: other topics and their watermark 
   expect(until()).toBe(end);
 });
 
-test('Kafka completion: Kafka refuses the topic of watermarks: other topics are completed, the watermark is sent later', async () => {
+test('Kafka completion of an hour: Kafka refuses the topic of watermarks: other topics are completed, the watermark is sent later', async () => {
   const { completion, sent, refusing, until } = createOver([block(1), block(2)]);
   refusing.add('watermarks');
   await completion.completeDue();
@@ -149,7 +149,7 @@ test('Kafka completion: Kafka refuses the topic of watermarks: other topics are 
   expect(sent.slice(2)).toEqual(['watermark']);
 });
 
-test('Kafka completion: all blocks of a device were sent before: its newest values are sent again', async () => {
+test('Kafka completion of an hour: all blocks of a device were sent before: its latest values are sent again', async () => {
   const { completion, sent, topics } = createOver([block(1), block(2)], { noted: [1, 2], sendsLatest: true });
   topics.set('latest', HOUR);
   await completion.completeDue();
@@ -157,7 +157,7 @@ test('Kafka completion: all blocks of a device were sent before: its newest valu
   expect(topics.get('latest')).toBe(HOUR + HOUR_MS);
 });
 
-test('Kafka completion: a device has late messages for several hours: its newest values are sent once', async () => {
+test('Kafka completion of an hour: a device has late messages for several hours: its latest values are sent once', async () => {
   const { completion, sent, topics } = createOver([block(1), block(2)], {
     noted: [1, 2],
     sendsLatest: true,
@@ -169,9 +169,9 @@ test('Kafka completion: a device has late messages for several hours: its newest
 });
 
 test.each([
-  ['it was complete before', HOUR],
-  ['it was never complete', undefined],
-])('Kafka completion: Kafka refuses topic latest, %s: it stays behind', async (_, complete) => {
+  ['which was complete before', HOUR],
+  ['which was never complete', undefined],
+])('Kafka completion of an hour: Kafka refuses topic latest, %s: it stays behind', async (_, complete) => {
   const { completion, clock, sent, refusing, topics } = createOver([block(1), block(2)], {
     noted: [1, 2],
     sendsLatest: true,

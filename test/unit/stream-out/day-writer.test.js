@@ -87,7 +87,7 @@ test('Parquet day writer: no samples: the manifest lists no files', async () => 
   });
 });
 
-test('Parquet day writer: a day is written again without changes: its files stay, and none is written twice', async () => {
+test('Parquet day writer: a day is written again without changes: its files remain, and no file is written twice', async () => {
   stored = [sensor('a', 25)];
   await openWriter(10).write(3, DAY, false);
   const manifest = readManifest();

@@ -46,7 +46,7 @@ test.each(
     ['avro', true, 6],
     ['packed', false, 1],
   ]),
-)('Kafka format %s, explode %p: decoded samples are equal to the last bit', (format, explode, count) => {
+)('Kafka format %s, explode=%p: decoded samples are equal to the last bit', (format, explode, count) => {
   const records = createEncoder({ format, explode })(block, names);
   expect(records).toHaveLength(count);
   const found = records
@@ -58,7 +58,7 @@ test.each(
   expect(found).toEqual(expected);
 });
 
-test('Kafka format json: names with quotes: the record is valid JSON', () => {
+test('Kafka format json: a device name has quotes: the record is valid JSON', () => {
   const [record] = createEncoder({ format: 'json', explode: false })(block, names);
   expect(JSON.parse(String(record))).toMatchObject({
     kind: 'batch',
@@ -142,7 +142,7 @@ test.each(/** @type {const} */ (['json', 'avro', 'packed']))(
   },
 );
 
-test('Kafka requests: 100 records: each request is below the limit of Kafka, and no record is lost', () => {
+test('Kafka requests: 100 records: each request is below the size limit of Kafka, and no record is lost', () => {
   const records = Array.from({ length: 100 }, (_, index) => ({ value: Buffer.alloc(index * 1000) }));
   const requests = [...chunks(records)];
   expect(requests.flat()).toEqual(records);

@@ -25,7 +25,7 @@ function createLatest({ failingForMs = 0 } = {}) {
   return { latest, sent };
 }
 
-test('Kafka latest sender: stopped before the next request: the newest value of a sensor is still sent', async () => {
+test('Kafka sender of latest values: stopped before the next request: the newest value of a sensor is still sent', async () => {
   const { latest, sent } = createLatest();
   latest.start();
   latest.note(device, [sensorOf(1)]);
@@ -35,7 +35,7 @@ test('Kafka latest sender: stopped before the next request: the newest value of 
   expect(sent).toEqual(['2']);
 });
 
-test('Kafka latest sender: stopped while Kafka is failing: nothing is sent, and the stop does not wait', async () => {
+test('Kafka sender of latest values: stopped while Kafka is failing: no value is sent, and the stop does not wait', async () => {
   const { latest, sent } = createLatest({ failingForMs: 1 });
   latest.start();
   latest.note(device, [sensorOf(1)]);

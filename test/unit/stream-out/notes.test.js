@@ -30,7 +30,7 @@ function digest(number) {
   return bytes;
 }
 
-test('Kafka sent notes: a full note is written while the next has begun: the digests of the next note are kept', async () => {
+test('Notes of blocks sent to Kafka: a full note is written: the digests of the next note are kept', async () => {
   const { notes, written } = createNotes();
   const count = MAX_DIGESTS_PER_NOTE + 3;
   for (let number = 0; number < count; number++) notes.add(device, HOUR, digest(number));
@@ -40,7 +40,7 @@ test('Kafka sent notes: a full note is written while the next has begun: the dig
   expect(written).toEqual(Array.from({ length: count }, (_, number) => digest(number).toString('hex')));
 });
 
-test('Kafka sent notes: no note is due: nothing is written until writeAll()', async () => {
+test('Notes of blocks sent to Kafka: no note is due: no digest is written until writeAll() is called', async () => {
   const { notes, written } = createNotes();
   notes.add(device, HOUR, digest(1));
   await notes.writeDue();

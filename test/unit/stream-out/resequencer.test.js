@@ -18,7 +18,7 @@ function createOrder({ accepts = () => true } = {}) {
 
 const [a, b] = /** @type {any[]} */ ([{ id: 'a' }, { id: 'b' }]);
 
-test('Kafka resequencer: a later block is committed first: it is held until the earlier block is committed', () => {
+test('Kafka resequencer: a later block is committed first: the block is held until the earlier block is committed', () => {
   const { order, released } = createOrder();
   const [first, second] = [order.expect(a), order.expect(a)];
   order.settle(second, 10, rowsOf('second'));
@@ -28,7 +28,7 @@ test('Kafka resequencer: a later block is committed first: it is held until the 
   expect(order.devices).toBe(0);
 });
 
-test('Kafka resequencer: the cache replaced the device object between two blocks: the later block waits for the earlier', () => {
+test('Kafka resequencer: the device cache was renewed between two blocks: the later block still waits for the earlier one', () => {
   const { order, released } = createOrder();
   const [first, second] = [order.expect(a), order.expect({ ...a })];
   order.settle(second, 10, rowsOf('second'));
@@ -38,7 +38,7 @@ test('Kafka resequencer: the cache replaced the device object between two blocks
   expect(order.devices).toBe(0);
 });
 
-test('Kafka resequencer: a block of another device is uncommitted: no block is held', () => {
+test('Kafka resequencer: a block of one device is uncommitted: a block of another device is released', () => {
   const { order, released } = createOrder();
   order.expect(a);
   order.settle(order.expect(b), 10, rowsOf('b'));
@@ -53,14 +53,14 @@ test('Kafka resequencer: the commit of the earlier block fails: the later block 
   expect(released).toEqual(['a 10 second']);
 });
 
-test('Kafka resequencer: one block does not fit in memory: the other blocks keep their order', () => {
+test('Kafka resequencer: one of three blocks does not fit in memory: the two other blocks keep their order', () => {
   const { order, released } = createOrder({ accepts: ([row]) => row.query !== '1' });
   const places = [0, 1, 2].map(() => order.expect(a));
   for (const index of [2, 1, 0]) order.settle(/** @type {any} */ (places[index]), 10, rowsOf(String(index)));
   expect(released).toEqual(['a 10 0', 'a 10 2']);
 });
 
-test('Kafka resequencer: random order of commits: blocks are released in order of arrival, and no device is kept', () => {
+test('Kafka resequencer: random order of commits: blocks are released in order of arrival, and no device is kept in memory', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 8 }), (commits) => {
       const { order, released } = createOrder();

@@ -33,7 +33,7 @@ function createSchemas(settings) {
 
 const watermark = { shard: 1, shards: 2, until: 5, topics: { batches: 5 } };
 
-test('Schema registry: no subjects yet: each topic registers its schema, and records begin with the schema id', async () => {
+test('Schema registry: it has no subjects yet: each topic registers its schema, and records begin with the schema id', async () => {
   const registry = await startRegistry();
   const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: `${registry.url}/`, STREAM_EXPLODE: 'true' });
   const found = await schemas.loadAll();
@@ -97,7 +97,7 @@ test('Schema registry: user and password are missing: the error contains 401 Una
   await expect(schemas.load('events')).rejects.toThrow('answers 401: Unauthorized');
 });
 
-test('Schema registry: unreachable: a topic waits with a warning, and continues when the registry answers', async () => {
+test('Schema registry: the registry is unreachable: a topic waits with a warning, and continues when the registry answers', async () => {
   const gone = await startTestRegistry();
   await gone.stop();
   const { schemas, reasons } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
@@ -109,7 +109,7 @@ test('Schema registry: unreachable: a topic waits with a warning, and continues 
   expect(schemas.headOf('event')).toEqual(Buffer.from([0, 0, 0, 0, 1]));
 });
 
-test('Schema registry: the process stops while the registry is unreachable: the wait ends', async () => {
+test('Schema registry: the process stops while the registry is unreachable: the wait of the topic ends', async () => {
   const gone = await startTestRegistry();
   await gone.stop();
   const { schemas } = createSchemas({ SCHEMA_REGISTRY_URL: gone.url });
@@ -119,7 +119,7 @@ test('Schema registry: the process stops while the registry is unreachable: the 
   expect(await waiting).toBe(false);
 });
 
-test('Schema registry: none is configured: records begin with the fingerprint of their schema', async () => {
+test('Schema registry: no registry is configured: records begin with the fingerprint of their schema', async () => {
   const { schemas } = createSchemas({});
   expect(await schemas.loadAll()).toEqual([]);
   expect(schemas.headOf('event')).toEqual(singleObjectHead('event'));

@@ -79,7 +79,7 @@ test('Kafka sender: a request with 1,000 keys fails once: fewer than 15 requests
   expect(requests.length).toBeLessThan(15);
 });
 
-test('Kafka sender: records are too large together: smaller requests send each record once, in order', async () => {
+test('Kafka sender: a request is too large: smaller requests send each record once, in order', async () => {
   const { sender, requests, taken } = createSender({
     refuse: (texts) => (texts.length > 2 ? MESSAGE_TOO_LARGE : undefined),
     waitsForTopics: false,

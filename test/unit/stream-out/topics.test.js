@@ -20,7 +20,7 @@ test(`${path}: the file equals the output of npm run docs:reference`, () => {
   expect(readFileSync(path, 'utf8')).toBe(kafkaTopics());
 });
 
-test(`${path}: the described topics are those of streaming out`, () => {
+test(`${path}: the described topics equal the Kafka topics that Millrace writes`, () => {
   const { stream } = readSettings({}, { envFile: '' });
   const addresses = Object.values(channels).map(({ address }) => address);
   expect(addresses).toEqual(usedTopics(stream).map((kind) => topicName('millrace', kind)));
@@ -92,14 +92,14 @@ const ANNOUNCED = {
 };
 const announced = (/** @type {string} */ name) => recordOf(/** @type {Announcement} */ (ANNOUNCED[name]));
 
-test.each(Object.keys(ANNOUNCED))(`Kafka format avro: %s: decoded record is equal`, (name) => {
+test.each(Object.keys(ANNOUNCED))(`Kafka format avro: %s record: decoded to an equal record`, (name) => {
   const { kind, content } = announced(name);
   const decoded = decodeAvro(createSmallEncoder('avro').announced(announced(name)));
   expect(decoded.record).toBe(kind);
   expect(JSON.parse(JSON.stringify(decoded.value))).toEqual(content);
 });
 
-test('Kafka dead letters: longest topic, all control characters: the record fits into one request', () => {
+test('Kafka dead letters: a topic of 65,535 control characters: the record fits into one Kafka request', () => {
   const topic = '\u0007'.repeat(65_535);
   const deadLetter = storedForm({
     receivedAt: bucket,
@@ -134,7 +134,7 @@ test.each([
       topics: { batches: bucket, events: bucket, 'dead-letters': bucket, alarms: bucket },
     }),
   ],
-])(`${path}: %s, %s: a record matches its schema`, (channel, message, bytes) => {
+])(`${path}: channel %s, message %s: a record matches its JSON schema`, (channel, message, bytes) => {
   const validate = new Ajv({ validateFormats: false }).compile(channels[channel].messages[message].payload);
   validate(JSON.parse(String(bytes)));
   expect(validate.errors).toBeNull();

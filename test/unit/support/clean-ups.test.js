@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { runCleanUps } from '../../support/clean-ups.js';
 
-test('Clean-ups of tests: two clean-ups fail: all run in reverse order, and the first failure is thrown', async () => {
+test('Clean-ups after a test: two clean-ups fail: all clean-ups run in reverse order, and the first failure is thrown', async () => {
   /** @type {string[]} */
   const ran = [];
   const cleanUps = [

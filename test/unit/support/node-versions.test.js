@@ -4,7 +4,7 @@ import { chooseVersion, defaultVersions, matches } from '../../nodes/versions.js
 const ENGINES = '>=20.12';
 
 describe('Versions of Node.js to test: no version named', () => {
-  test('Node.js versions to test: unit tests run on the oldest of package.json and the newest of .nvmrc', () => {
+  test('Node.js versions to test: unit tests: the oldest version of package.json and the version of .nvmrc', () => {
     expect(defaultVersions({ engines: ENGINES, newest: '24\n' })).toEqual(['20.12.0', '24']);
   });
 
@@ -12,7 +12,7 @@ describe('Versions of Node.js to test: no version named', () => {
     ['>=20.12', '24', ['20.12.0', '22', '24']],
     ['>=20', '22', ['20.0.0', '22']],
     ['>=21.3', '26', ['21.3.0', '22', '24', '26']],
-  ])('Node.js versions to test: all tests, %s to %s: %j', (engines, newest, versions) => {
+  ])('Node.js versions to test: all tests, engines %s, .nvmrc %s: %j', (engines, newest, versions) => {
     expect(defaultVersions({ engines, newest, between: true })).toEqual(versions);
   });
 });
@@ -33,7 +33,7 @@ describe('Versions of Node.js to test: choice among those that exist', () => {
     expect(chooseVersion(wanted, available, ENGINES)).toBe(version);
   });
 
-  test('Node.js versions to test: no available version is accepted: null', () => {
+  test('Node.js versions to test: package.json accepts none of the available versions: the result is null', () => {
     expect(chooseVersion('20', ['18.20.0', '20.11.1'], ENGINES)).toBeNull();
   });
 });
@@ -44,6 +44,6 @@ test.each([
   ['24.21.0', '24.21.0', true],
   ['2', '24.21.0', false],
   ['24.2', '24.21.0', false],
-])('Node.js versions to test: %s is requested, %s runs: match %s', (wanted, running, isSame) => {
+])('Node.js versions to test: %s is requested, %s runs: they match: %s', (wanted, running, isSame) => {
   expect(matches(wanted, running)).toBe(isSame);
 });

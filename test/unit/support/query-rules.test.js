@@ -55,7 +55,7 @@ describe('Query rules: allowed', () => {
       { ...GOOD, intended: 'LOCAL_ONE', consistency: LOCAL_ONE },
     ],
     ['any request of a test', { ...GOOD, application: 'test', prepared: false }],
-  ])('Query rules: %s: no violation', (_, record) => {
+  ])('Query rules: %s: no violation is reported', (_, record) => {
     expect(violations([record])).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('Query rules: allowed', () => {
     ['a null, which is a tombstone', { nulls: true }],
     ['a change of the schema', { statements: ['DROP TABLE t'] }],
     ['not prepared', { ...DDL, statements: ['SELECT a FROM t'], idempotent: true, routed: true }],
-  ])('Query rules: "%s": %j: reported with its statement', (rule, broken) => {
+  ])('Query rules: %s: a request with %j is reported with its statement', (rule, broken) => {
     const record = { ...GOOD, ...broken };
     expect(violations([GOOD, record])).toEqual([`${rule}: ${record.statements[0]}`]);
   });
@@ -88,7 +88,7 @@ describe('Query rules: statements of the sources', () => {
     const LOCK = "UPDATE t SET owner = 'me' WHERE a = ?";
     throw new Error('SELECTED nothing');`;
 
-  test('Query rules: a statement is built from constants: the complete statement is found', () => {
+  test('Query rules: a CQL statement is built from constants: the complete statement is found in the source', () => {
     expect(statementsIn(SOURCE)).toEqual([
       'SELECT a FROM t WHERE b = ? LIMIT ?',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: where a function puts a word in
@@ -97,7 +97,7 @@ describe('Query rules: statements of the sources', () => {
     ]);
   });
 
-  test('Query rules: statements of api/store: all tables are found', () => {
+  test('Query rules: CQL statements of api/store: statements of all tables are found', () => {
     const tables = statementsOf(['api/store']).map(({ cql }) => /(?:FROM|INTO|UPDATE) (\w+)/.exec(cql)?.[1]);
     expect(tables).toEqual(expect.arrayContaining(['latest', 'device', 'message', 'history', 'dead_letter']));
     expect(tables.length).toBeGreaterThan(40);
@@ -111,7 +111,7 @@ describe('Query rules: statements of the sources', () => {
     expect(unsent(sent, written)).toEqual([`${first?.file}: ${first?.cql}`]);
   });
 
-  test('Query rules: a sent statement contains a value: it is reported, because no source has this statement', () => {
+  test('Query rules: a sent statement contains a value instead of a placeholder: the statement is reported', () => {
     const record = { ...GOOD, statements: ["SELECT device_id FROM sensor_by_type WHERE type = 'x'"] };
     expect(unwritten([record, DDL], written)).toEqual(record.statements);
   });
@@ -120,7 +120,7 @@ describe('Query rules: statements of the sources', () => {
 describe('Query rules: a run', () => {
   const folder = useDirectory('cql');
 
-  test('Query rules: a complete run has no records: every statement is reported', async () => {
+  test('Query rules: a complete test run recorded no request: every statement of the source is reported', async () => {
     const { problems } = await checkQueryRules(folder, { complete: true });
     expect(problems.length).toBe(statementsOf(['api/store']).length);
     expect((await checkQueryRules(folder, { complete: false })).problems).toEqual([]);

@@ -18,7 +18,7 @@ function orderOf(files) {
   return sorted.map(({ path }) => path.replace('/checkout/test/', ''));
 }
 
-test('Order of test files: no earlier run: files of the table of durations first, then the others by size', () => {
+test('Order of test files: no earlier test run: files in the table of durations run first, then others by size', () => {
   const files = ['unit/a.test.js', 'unit/longer.test.js', 'thorough/drain.test.js'];
   const slowest = 'contract/schemathesis.test.js';
   expect(orderOf([...files, slowest])).toEqual([

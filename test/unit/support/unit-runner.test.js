@@ -31,7 +31,7 @@ async function runJest(files, settings = {}) {
   return { code, result, ofFile };
 }
 
-test('Unit test runner: tests pass, fail, hang, are skipped or do not load: Jest reports each, and fails', async () => {
+test('Unit test runner: tests pass, fail, hang, are skipped or do not load: Jest reports each result, and exits with code 1', async () => {
   const lost = ['not-loaded.js', 'ended.js'];
   const { code, result, ofFile } = await runJest(['outcomes.js', ...lost]);
   const { assertionResults } = ofFile('outcomes.js');
@@ -52,7 +52,7 @@ test('Unit test runner: tests pass, fail, hang, are skipped or do not load: Jest
   expect(code).toBe(1);
 });
 
-test('Unit test runner: a project has a set-up file: it runs for each test file, even in one process', async () => {
+test('Unit test runner: a Jest project has a set-up file: the file runs for each test file, even in one process', async () => {
   const settings = { setupFilesAfterEnv: [`${RUNNER}/fixture/set-up.js`], maxWorkers: 1 };
   const { code, result } = await runJest(['set-up-1.js', 'set-up-2.js'], settings);
   expect({ code, passed: result.numPassedTests }).toEqual({ code: 0, passed: 2 });

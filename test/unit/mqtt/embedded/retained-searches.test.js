@@ -47,7 +47,7 @@ function openSearches({ topics = TOPICS } = {}) {
   };
 }
 
-test('Retained searches: one filter is subscribed 2,000 times: only the first and last search run, at most one waits', async () => {
+test('Retained searches: one filter is subscribed 2,000 times: only the first and last search run, and at most one search waits', async () => {
   const connection = openSearches();
   for (let times = 0; times < 2000; times++) {
     void connection.search(['#']);
@@ -82,7 +82,7 @@ test('Retained searches: the connection closes: the running search ends, waiting
   expect(new Set(connection.delivered.map(({ search }) => search))).toEqual(new Set([0]));
 });
 
-test('Retained searches: random SUBSCRIBE packets: the last search for a filter delivers every match', async () => {
+test('Retained searches: random SUBSCRIBE packets: the last search for a filter delivers every matching message', async () => {
   const packets = fc.array(
     fc.record({
       filters: fc.uniqueArray(fc.constantFrom(...FILTERS), { minLength: 1 }),

@@ -60,7 +60,7 @@ test('Retained messages: two filters of one SUBSCRIBE match: one message per fil
   expect(found).toEqual([1, 0]);
 });
 
-test('Retained messages: each message is replaced during the search: the search finds each once and ends', async () => {
+test('Retained messages: each message is replaced during the search: the search finds each message once and ends', async () => {
   const topics = ['a', 'b', 'c'].map((sensor) => `iot/live/d/sensors/${sensor}`);
   const retained = retain(topics);
   const found = [];
@@ -101,13 +101,13 @@ describe('Retained: a filter: the same result as a search of all', () => {
     'spBv1.0/plant/NCMD/edge',
     'spBv1.0/plant/DCMD/edge/+',
     'elsewhere/#',
-  ])('Retained messages: filter %s: finds exactly the matching topics', async (filter) => {
+  ])('Retained messages: filter %s: the search finds exactly the matching topics', async (filter) => {
     const found = await topicsOf(retained, filter);
     expect(found.sort()).toEqual(all.filter((topic) => matchesFilter(filter, topic)).sort());
   });
 });
 
-test('Retained messages: an empty payload, or more than 100,000 status messages: the topic, or the oldest topic, is removed', async () => {
+test('Retained messages: 100,001 status messages are stored: the oldest is removed; an empty payload: its topic is removed', async () => {
   const retained = retain([STATE]);
   for (let at = 0; at < 100_000; at++) retained.store(packet(`iot/v1/${at}/status`));
   retained.store(packet('iot/v1/0/status', 'offline'));
@@ -134,12 +134,12 @@ describe('Retained: many messages', () => {
     return turns;
   }
 
-  test('Retained messages: a client subscribes to everything: the event loop stays responsive', async () => {
+  test('Retained messages: a client subscribes to everything: the event loop still turns during the search', async () => {
     expect(await turnsDuring('+/+/+/nothing', '+/v1/+/nothing')).toBeGreaterThan(50);
   });
 
   test.each(['iot/v1/7/#', 'iot/v1/7/+', 'iot/v1/7', 'spBv1.0/STATE/+', 'spBv1.0/plant/DCMD/edge/+'])(
-    'Retained messages: filter %s: only messages that may match are checked',
+    'Retained messages: filter %s: the search checks only messages that may match',
     async (filter) => {
       // A check of all messages takes more than 25 turns for each filter.
       expect(await turnsDuring(...Array.from({ length: 1000 }, () => filter))).toBeLessThan(50);

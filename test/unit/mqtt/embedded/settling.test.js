@@ -23,7 +23,7 @@ const settlingOf = (handleMessage, connection) =>
     metrics: createMetrics({ version: 'test', role: 'all' }),
   });
 
-test('Embedded broker: a small message lies in a large chunk: message and packet do not keep the chunk in memory', async () => {
+test('Embedded broker: a small message arrives in a large chunk of bytes: payload and properties do not keep the chunk in memory', async () => {
   const chunk = Buffer.from(new ArrayBuffer(65_536));
   /** @type {Buffer[]} */
   const kept = [];
@@ -45,10 +45,10 @@ test('Embedded broker: a small message lies in a large chunk: message and packet
 });
 
 test.each([
-  ['settled', 'iot/v1/d/measurements'],
+  ['committed', 'iot/v1/d/measurements'],
   ['forbidden', FORBIDDEN],
 ])(
-  'Embedded broker: a message is %s while an earlier one is unsettled: its bytes count until its PUBACK',
+  'Embedded broker: a message is %s while an earlier message is uncommitted: its bytes are held until its PUBACK',
   async (_, topic) => {
     let bytes = 0;
     const client = /** @type {any} */ ({ version: 4, closed: false });

@@ -15,7 +15,7 @@ async function settle() {
   for (let turn = 0; turn < TURNS; turn++) await nextTurn();
 }
 
-test('Embedded broker: two clients take over a client id at once: the last one stays connected and counts once', async () => {
+test('Embedded broker: two clients take over a client id at once: the last client stays connected, and one client is counted', async () => {
   const broker = new SessionlessBroker({ persistence: new Persistence() });
   await broker.listen();
   afterwards(() => new Promise((resolve) => broker.close(() => resolve(undefined))));

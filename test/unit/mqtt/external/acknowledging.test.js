@@ -117,7 +117,7 @@ const message = fc.record({
 const asText = (messages) =>
   messages.map(({ payload, ...rest }) => ({ ...rest, payload: payload.toString('hex') }));
 
-test('External broker: random packets in random pieces: messages arrive once and in order, MQTT.js reads unusual ones', async () => {
+test('External broker: random packets in random pieces: messages arrive once and in order, MQTT.js parses those with unusual properties', async () => {
   const { socket, received, byMqttJs, acknowledged } = await open();
   const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 });
   await fc.assert(
@@ -161,7 +161,7 @@ test('External broker: random packets in random pieces: messages arrive once and
   );
 });
 
-test('External broker: the limit of unsettled messages is reached: the next message waits, and the order stays', async () => {
+test('External broker: two uncommitted messages at a limit of two: the next message waits, and PUBACKs keep the order of arrival', async () => {
   /** @type {Array<() => void>} */
   const settles = [];
   const { socket, received, acknowledged } = await open({
@@ -200,7 +200,7 @@ test('External broker: the limit of unsettled messages is reached: the next mess
   expect(received.map(({ messageId }) => messageId)).toEqual(ids);
 });
 
-test('External broker: the first message is uncommitted: settled messages behind it still count as kept bytes', async () => {
+test('External broker: the first message is uncommitted: committed messages behind it still count toward the memory limit', async () => {
   /** @type {() => void} */
   let settleFirst = () => {};
   const first = new Promise((resolve) => {
@@ -224,7 +224,7 @@ test('External broker: the first message is uncommitted: settled messages behind
   expect(acknowledged).toEqual(ids);
 });
 
-test('External broker: messages of QoS 0 arrive faster than they settle: the client still sends PINGREQ', async () => {
+test('External broker: messages of QoS 0 arrive faster than they are committed: the client still sends PINGREQ', async () => {
   const packet = bytesOf({
     cmd: 'publish',
     topic: 't',
@@ -257,7 +257,7 @@ test('External broker: messages of QoS 0 arrive faster than they settle: the cli
   await until(() => received.length === sent);
 });
 
-test('External broker: many small messages in one read: no message keeps the whole read in memory', async () => {
+test('External broker: many small messages arrive in one read: no payload keeps the whole read buffer in memory', async () => {
   const { socket, received } = await open();
   const count = 300;
   const payload = Buffer.alloc(100, ' ');
@@ -271,7 +271,7 @@ test('External broker: many small messages in one read: no message keeps the who
 /** No client of these tests connects to this address. */
 const ADDRESS = 'mqtt://127.0.0.1:1';
 
-test('External broker: a message is delivered again: the copy gets the receipt of the first, and no copy keeps its chunk', () => {
+test('External broker: an unacknowledged message is delivered again: both copies have one receipt, and none keeps its read buffer', () => {
   const client = mqtt.connect(ADDRESS, { manualConnect: true });
   /** @type {Array<{ payload: Buffer, receipt: Receipt }>} */
   const received = [];
@@ -308,7 +308,7 @@ test('External broker: a message is delivered again: the copy gets the receipt o
   for (const { payload } of received) expect(payload.buffer.byteLength).toBeLessThanOrEqual(2048);
 });
 
-test('External broker: payloads that keep large buffers: acknowledged messages no longer count as kept bytes', async () => {
+test('External broker: payloads in large buffers: acknowledged messages no longer count toward the memory limit', async () => {
   const client = mqtt.connect(ADDRESS, { manualConnect: true });
   let received = 0;
   acknowledgeAfterCommit(client, {
@@ -336,7 +336,7 @@ test.each(
       },
     ],
   ]),
-)('External broker: handling %s: the error is reported, the next message runs', async (_, onPublish) => {
+)('External broker: a handler %s: the error is reported, and messages continue', async (_, onPublish) => {
   const client = mqtt.connect(ADDRESS, { manualConnect: true });
   /** @type {string[]} */
   const failed = [];

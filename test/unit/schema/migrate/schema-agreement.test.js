@@ -28,25 +28,25 @@ function clientOf(notified, addresses = ['10.0.0.3', '10.0.0.1', '10.0.0.2']) {
 
 const CREATE = 'CREATE TABLE IF NOT EXISTS first (id int PRIMARY KEY)';
 
-test('Schema agreement: first tables: one node creates them, and all running nodes must agree', async () => {
+test('Schema agreement: one node creates the first tables: creation waits until all running nodes agree on the schema', async () => {
   const { client, asked } = clientOf(['old', null, 'new']);
   await createFirst(client, 'k', [CREATE]);
   expect(asked[0]).toBe('10.0.0.1 CREATE TABLE IF NOT EXISTS k.first (id int PRIMARY KEY)');
   expect(asked.filter((one) => one.startsWith('10.0.0.3'))).toHaveLength(3);
 });
 
-test('Schema agreement: a node is down: creation does not wait for it', async () => {
+test('Schema agreement: a node is down: creation of the tables does not wait for this node', async () => {
   const { client } = clientOf([], ['10.0.0.1', '10.0.0.2']);
   await expect(createFirst(client, 'k', [CREATE])).resolves.toBeUndefined();
 });
 
-test('Schema agreement: a single node: creation waits until it answers', async () => {
+test('Schema agreement: the only node does not answer at first: creation of the tables waits until the node answers', async () => {
   const { client, asked } = clientOf([null, 'new'], ['10.0.0.3']);
   await createFirst(client, 'k', [CREATE]);
   expect(asked).toHaveLength(3);
 });
 
-test('Schema agreement: a schema change: resolves once all running nodes agree on it', async () => {
+test('Schema agreement: ALTER TABLE: changeSchema() resolves once all running nodes agree on the schema', async () => {
   const { client, asked } = clientOf(['old', null, 'new']);
   await changeSchema(client, 'ALTER TABLE first ADD more int');
   expect(asked[0]).toBe('any ALTER TABLE first ADD more int');

@@ -45,40 +45,46 @@ function hexOf(value) {
 const inHex = (sensors) =>
   sensors.map(({ sensor, samples }) => [sensor, samples.map(([time, value]) => [time, hexOf(value)])]);
 
-test('Block vectors: all of them: at least three, two of them with several sensors', () => {
+test('Test vectors of packed blocks: at least three exist, and two or more have several sensors', () => {
   expect(vectors.length).toBeGreaterThanOrEqual(3);
   expect(vectors.filter(({ sensors }) => sensors.length > 1).length).toBeGreaterThanOrEqual(2);
 });
 
-test.each(vectors)('Block vector $digest: packing: gives its bytes', ({ bucket, sensors, blob, digest }) => {
-  const packed = packBlock(
-    bucket,
-    sensors.map(({ sensor, samples }) => ({
-      sensor: Buffer.from(sensor, 'hex'),
-      times: samples.map(([time]) => time),
-      values: samples.map(([, value]) => value),
-      from: 0,
-      to: samples.length,
-    })),
-  );
-  expect(packed.toString('hex')).toBe(blob);
-  expect(digestOf(packed).toString('hex')).toBe(digest);
-});
+test.each(vectors)(
+  'Packed block: test vector $digest: packing the samples gives the documented bytes',
+  ({ bucket, sensors, blob, digest }) => {
+    const packed = packBlock(
+      bucket,
+      sensors.map(({ sensor, samples }) => ({
+        sensor: Buffer.from(sensor, 'hex'),
+        times: samples.map(([time]) => time),
+        values: samples.map(([, value]) => value),
+        from: 0,
+        to: samples.length,
+      })),
+    );
+    expect(packed.toString('hex')).toBe(blob);
+    expect(digestOf(packed).toString('hex')).toBe(digest);
+  },
+);
 
-test.each(vectors)('Block vector $digest: unpacking: gives its samples', ({ bucket, sensors, blob }) => {
-  /** @type {SensorLines[]} */
-  const read = [];
-  visitBlock(bucket, Buffer.from(blob, 'hex'), (sensor, series) => {
-    const { times, values } = series();
-    read.push({
-      sensor: sensor.toString('hex'),
-      samples: [...times].map((time, at) => [time, Number(values[at])]),
+test.each(vectors)(
+  'Packed block: test vector $digest: unpacking the bytes gives the documented samples',
+  ({ bucket, sensors, blob }) => {
+    /** @type {SensorLines[]} */
+    const read = [];
+    visitBlock(bucket, Buffer.from(blob, 'hex'), (sensor, series) => {
+      const { times, values } = series();
+      read.push({
+        sensor: sensor.toString('hex'),
+        samples: [...times].map((time, at) => [time, Number(values[at])]),
+      });
     });
-  });
-  expect(inHex(read)).toEqual(inHex(sensors));
-});
+    expect(inHex(read)).toEqual(inHex(sensors));
+  },
+);
 
-test('Python block reader: vectors and broken blocks: it reads the vectors and refuses the broken ones', () => {
+test('Python block reader: test vectors and broken blocks: the vectors are read, and the broken blocks are refused', () => {
   const id = '00'.repeat(16);
   const whole = String(vectors[1]?.blob);
   const broken = [

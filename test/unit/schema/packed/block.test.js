@@ -66,7 +66,7 @@ const pieces = fc
   );
 
 describe('Packed block', () => {
-  test('Packed block: any series of many sensors: the reader returns every sample bit by bit', () => {
+  test('Packed block: random series of several sensors: unpacking returns every sample unchanged, bit by bit', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const read = readBlock(packBlock(BUCKET, list));
@@ -77,7 +77,7 @@ describe('Packed block', () => {
     );
   });
 
-  test('Packed block: sensors read at the same instants: the times are stored once', () => {
+  test('Packed block: several sensors have samples at the same instants: the times are stored once', () => {
     const times = seconds(10);
     const list = [1, 2, 3, 4].map((number) => pieceOf(number, times));
     const blob = packBlock(BUCKET, list);
@@ -85,12 +85,12 @@ describe('Packed block', () => {
     expect(blob).toHaveLength(blockBytes({ sensors: 4, samples: 10 }));
   });
 
-  test('Packed block: a range of a series: only its samples are packed', () => {
+  test('Packed block: a range of a series is given: only the samples of this range are packed', () => {
     const piece = { ...pieceOf(1, seconds(10)), from: 3, to: 5 };
     expect(readBlock(packBlock(BUCKET, [piece]))[0]?.[1]).toEqual(seconds(2, 3));
   });
 
-  test('Packed block: two series agree only within the packed range: their times are stored once', () => {
+  test('Packed block: two series have equal times only within the packed range: their times are stored once', () => {
     const list = [
       { ...pieceOf(1, [...seconds(3), BUCKET + 7000]), to: 3 },
       { ...pieceOf(2, [...seconds(3), BUCKET + 9000]), to: 3 },
@@ -98,7 +98,7 @@ describe('Packed block', () => {
     expect(packBlock(BUCKET, list)).toHaveLength(blockBytes({ sensors: 2, samples: 3 }));
   });
 
-  test('Packed block: several sensors, one packed in part: newestOf() returns the time of the newest packed sample', () => {
+  test('Packed block: newestOf() with two sensors, one packed in part: the time of the newest packed sample is returned', () => {
     const list = [{ ...pieceOf(1, seconds(10)), to: 4 }, pieceOf(2, seconds(3, 3))];
     expect(newestOf(list)).toBe(BUCKET + 5000);
   });
@@ -108,7 +108,7 @@ describe('Packed block', () => {
     ['a piece without samples', [{ ...pieceOf(1, seconds(2)), to: 0 }]],
     ['a sample of the next hour', [pieceOf(1, [BUCKET, BUCKET + HOUR_MS])]],
     ['a sample of the hour before', [pieceOf(1, [BUCKET - 1, BUCKET])]],
-  ])('Packed block: packing %s: refused', (_, list) => {
+  ])('Packed block: packing %s: a RangeError is thrown', (_, list) => {
     expect(() => packBlock(BUCKET, list)).toThrow(RangeError);
   });
 });
@@ -120,7 +120,7 @@ describe('Block of several messages', () => {
     .map((list) => list.sort((a, b) => a - b));
   const message = fc.array(offsets, { minLength: 4, maxLength: 4 });
 
-  test('Block of several messages: messages have the same sensors: packMessages() returns the block of their merged pieces, or null', () => {
+  test('Block of several messages: packMessages() returns the block of the merged samples, or null', () => {
     fc.assert(
       fc.property(
         fc.array(message, { minLength: 1, maxLength: 4 }),
@@ -155,7 +155,7 @@ describe('Block of several messages', () => {
 
   test.each([
     ['the second message is older', [[1000], [0]]],
-    ['both have the same time', [[1000], [1000]]],
+    ['both messages have the same time', [[1000], [1000]]],
   ])('Block of several messages: %s: packMessages() returns null', (_, messages) => {
     const list = messages.map((times) =>
       pieceOf(
@@ -166,7 +166,7 @@ describe('Block of several messages', () => {
     expect(packMessages(BUCKET, list, 1)).toBeNull();
   });
 
-  test('Block of several messages: a sample of the next hour: refused', () => {
+  test('Block of several messages: a sample belongs to the next hour: packMessages() throws a RangeError', () => {
     const list = [pieceOf(1, [BUCKET]), pieceOf(1, [BUCKET + HOUR_MS])];
     expect(() => packMessages(BUCKET, list, 1)).toThrow(RangeError);
   });
@@ -177,19 +177,19 @@ describe('Block reader', () => {
   const id = '00'.repeat(16);
 
   test.each([
-    ['empty', ''],
-    ['version 1', '01e20400000000000000803540'],
-    ['without sensors', '03'],
+    ['an empty block', ''],
+    ['a block of version 1', '01e20400000000000000803540'],
+    ['a block without sensors', '03'],
     ['a header cut short', `03${id}01`],
-    ['the first sensor without times', `03${id}0000`],
+    ['a first sensor without times', `03${id}0000`],
     ['samples cut short', `03${id}0100e2040000`],
     ['times that do not ascend', `03${id}0200${'e2040000'.repeat(2)}${'00'.repeat(16)}`],
     ['a time beyond the hour', `03${id}010080ee3600${'00'.repeat(8)}`],
-  ])('Block reader: %s: refused with a RangeError', (_, hex) => {
+  ])('Block reader: %s: a RangeError is thrown', (_, hex) => {
     expect(() => readBlock(Buffer.from(hex, 'hex'))).toThrow(RangeError);
   });
 
-  test('Block reader: a block is cut short anywhere: refused, or read up to a complete sensor', () => {
+  test('Block reader: a block is cut at any byte: a RangeError, or only the sensors that are complete', () => {
     const full = readBlock(whole);
     for (let length = 0; length < whole.length; length++) {
       let read;
@@ -203,7 +203,7 @@ describe('Block reader', () => {
     }
   });
 
-  test('Block reader: any bytes: a RangeError, or no more samples than the bytes can hold', () => {
+  test('Block reader: random bytes: a RangeError, or no more samples than the bytes can hold', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const blob = Uint8Array.from([3, ...bytes]);
@@ -224,7 +224,7 @@ describe('Split into blocks', () => {
   const bytesOf = (blocks) =>
     blocks.map((block) => 1 + block.reduce((sum, piece) => sum + pieceBytes(piece), 0));
 
-  test('Split into blocks: any pieces: no block exceeds its limit, and the blocks hold all samples in order', () => {
+  test('Split into blocks: random series: no block exceeds the size limit, and the blocks have all samples in order', () => {
     const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 3600 })), {
       minLength: 1,
       maxLength: 60,
@@ -248,7 +248,7 @@ describe('Split into blocks', () => {
     );
   });
 
-  test('Split into blocks: a message of usual size: one block with unchanged pieces', () => {
+  test('Split into blocks: 50 sensors with ten samples each: one block with unchanged series', () => {
     const list = Array.from({ length: 50 }, (_, at) => pieceOf(at, seconds(10)));
     expect(splitBlocks(list)).toEqual([list]);
   });
@@ -259,15 +259,15 @@ describe('Split into blocks', () => {
   /** A block holds 2,729 samples of one sensor. Each further sensor takes 18 bytes, the room of 1.5 samples. */
   const FULL = 2729;
 
-  test('Split into blocks: no pieces: no blocks', () => {
+  test('Split into blocks: no samples: no block is returned', () => {
     expect(splitBlocks([])).toEqual([]);
   });
 
   test.each([
-    ['just fills a block', [FULL], [[[0, FULL]]]],
-    ['one sample more than a block holds', [FULL + 1], [[[0, FULL]], [[FULL, FULL + 1]]]],
+    ['a series just fills a block: one block', [FULL], [[[0, FULL]]]],
+    ['one sample more than a block holds: two blocks', [FULL + 1], [[[0, FULL]], [[FULL, FULL + 1]]]],
     [
-      'room for 64 samples is left: cut there',
+      'room for 64 samples is left: the next series is cut there',
       [2663, 100],
       [
         [
@@ -277,9 +277,9 @@ describe('Split into blocks', () => {
         [[64, 100]],
       ],
     ],
-    ['room for 63 samples is left: not cut', [2664, 100], [[[0, 2664]], [[0, 100]]]],
+    ['room for 63 samples is left: the next series is not cut', [2664, 100], [[[0, 2664]], [[0, 100]]]],
     [
-      'room for 63 samples is left, and 63 come: whole',
+      'room for 63 samples is left, and the next series has 63: one block',
       [2664, 63],
       [
         [
@@ -288,9 +288,9 @@ describe('Split into blocks', () => {
         ],
       ],
     ],
-    ['room for 63 samples is left, and 64 come: not cut', [2664, 64], [[[0, 2664]], [[0, 64]]]],
+    ['room for 63 samples is left, the next series has 64: not cut', [2664, 64], [[[0, 2664]], [[0, 64]]]],
     [
-      'the rest of a cut piece shares its block',
+      'the end of a cut series shares a block with the next series',
       [FULL + 10, 5],
       [
         [[0, FULL]],
@@ -300,18 +300,18 @@ describe('Split into blocks', () => {
         ],
       ],
     ],
-  ])('Split into blocks: pieces: %s', (_, counts, expected) => {
+  ])('Split into blocks: %s', (_, counts, expected) => {
     expect(cuts(counts.map((count, number) => pieceOf(number, seconds(count))))).toEqual(expected);
   });
 
-  test('Split into blocks: all pieces fit: returned as they are, without copies', () => {
+  test('Split into blocks: all series fit into one block: the given objects are returned without copies', () => {
     const list = [{ ...pieceOf(1, seconds(2500)), from: 2000, to: 2500 }, pieceOf(2, seconds(2227))];
     const [block, ...others] = splitBlocks(list);
     expect(others).toEqual([]);
     expect(block?.every((piece, index) => piece === list[index])).toBe(true);
   });
 
-  test('Split into blocks: 10,000 samples of one sensor: as few blocks as possible', () => {
+  test('Split into blocks: 10,000 samples of one sensor: the smallest possible number of blocks', () => {
     const times = Array.from({ length: 10_000 }, (_, at) => BUCKET + at);
     expect(splitBlocks([pieceOf(1, times)])).toHaveLength(Math.ceil((10_000 * 12) / MAX_BLOCK_BYTES));
   });
@@ -324,6 +324,6 @@ test.each([
   [128, 2],
   [129, 4],
   [10_000, 256],
-])('Parts of an hour: a device has %i sensors: %i parts', (sensors, parts) => {
+])('Partitions for an hour of a device: %i sensors: %i partitions', (sensors, parts) => {
   expect(partsFor(sensors)).toBe(parts);
 });

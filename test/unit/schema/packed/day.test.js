@@ -25,7 +25,7 @@ const days = fc
       .map(([index, one, readFrom]) => ({ hour: DAY + index * HOUR_MS, statistics: one, readFrom })),
   );
 
-test('Packed day: any hours: unpacking returns them unchanged', () => {
+test('Packed day: random statistics of hours: unpacking returns them unchanged', () => {
   fc.assert(
     fc.property(days, (hours) =>
       expect(unpackDay(DAY, packDay(DAY, hours))).toEqual(hours.map((hour) => ({ ...hour, lateAt: null }))),
@@ -51,7 +51,7 @@ test('Packed day: example of docs/reference/packed-form.md: packed to the docume
   );
 });
 
-test('Packed day: cut off, too long, or of another version: refused', () => {
+test('Packed day: bytes that are cut off, too long, or of another version: unpacking throws a RangeError', () => {
   const blob = packDay(DAY, []);
   expect(unpackDay(DAY, blob)).toEqual([]);
   for (const broken of [

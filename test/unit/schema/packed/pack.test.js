@@ -11,7 +11,7 @@ const BUCKET = Date.UTC(2026, 10, 21, 9);
 /** One hour's series: times within the hour of BUCKET. */
 const hourSeries = sortedSeries({ min: BUCKET, max: BUCKET + HOUR_MS - 1, minLength: 1 });
 
-test('Packed samples: any samples: unpacked bit by bit', () => {
+test('Packed samples: random samples: packed and unpacked unchanged, bit by bit', () => {
   fc.assert(
     fc.property(hourSeries, ({ times, values }) => {
       const out = unpackSamples(BUCKET, packSamples(BUCKET, times, values, 0, times.length));
@@ -21,7 +21,7 @@ test('Packed samples: any samples: unpacked bit by bit', () => {
   );
 });
 
-test('Packed samples: a range of a series: packed like a series of its own', () => {
+test('Packed samples: a range of a series: packed to the same bytes as a separate series', () => {
   fc.assert(
     fc.property(hourSeries, fc.nat(), fc.nat(), ({ times, values }, a, b) => {
       const from = a % times.length;
@@ -39,13 +39,13 @@ test('Packed samples: a range of a series: packed like a series of its own', () 
   );
 });
 
-test('Packed samples: a blob starts at an offset of its buffer, as the driver delivers it: read', () => {
+test('Packed samples: a blob begins inside a larger buffer, as the Cassandra driver delivers it: the samples are read', () => {
   const blob = packSamples(BUCKET, [BUCKET + 7], [0.1], 0, 1);
   const shifted = Buffer.concat([Buffer.from('abc'), blob]).subarray(3);
   expect(unpackSamples(BUCKET, shifted)).toEqual(unpackSamples(BUCKET, blob));
 });
 
-test('Packed samples: digest: equal for equal samples only', () => {
+test('Packed samples: digests of two blobs: equal only if the samples are equal', () => {
   fc.assert(
     fc.property(hourSeries, anyValue, ({ times, values }, other) => {
       const blob = packSamples(BUCKET, times, values, 0, times.length);
@@ -81,7 +81,7 @@ describe('Packed: invalid input is refused', () => {
       changed((bytes) => bytes.writeUInt32LE(HOUR_MS, 5)),
       /3600000 ms after its hour/,
     ],
-  ])('Packed samples: reading of %s: refused', (_, bytes, message) => {
+  ])('Packed samples: reading %s: a RangeError is thrown', (_, bytes, message) => {
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(message);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(RangeError);
   });
@@ -92,7 +92,7 @@ describe('Packed: invalid input is refused', () => {
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],
-  ])('Packed samples: packing of %s: refused', (_, times, from, to) => {
+  ])('Packed samples: packing %s: a RangeError is thrown', (_, times, from, to) => {
     expect(() => packSamples(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
   });
 });
@@ -111,7 +111,7 @@ test('Packed samples: statistics of a range of indexes: equal those of the value
   );
 });
 
-test('writeBytes: any bytes at any offset: written there, and nothing else changes', () => {
+test('writeBytes(): random bytes at any offset: written there, and no other byte changes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.nat(9), (bytes, at) => {
       const target = Buffer.alloc(60, 7);

@@ -45,7 +45,7 @@ const FEW = { min: 1_795_251_600_000, max: 1_795_251_600_030 };
 const anySeries = sortedSeries({ ...FEW, maxLength: 20 });
 const manySeries = fc.array(anySeries, { maxLength: 12 });
 
-test('Merge: two values for one time: the value with the greater bytes wins', () => {
+test('Merge of samples: two values for one time: the value with the greater bytes is kept', () => {
   fc.assert(
     fc.property(anyValue, anyValue, (a, b) => {
       const greater = bytesOf(a) > bytesOf(b) ? a : b;
@@ -64,12 +64,12 @@ test.each([
   [Number.NaN, Number.POSITIVE_INFINITY, Number.NaN],
   [Number.NaN, -Number.MIN_VALUE, -Number.MIN_VALUE],
   [Number.NaN, Number.NaN, Number.NaN],
-])('Merge: %p against %p: %p wins, in both orders', (a, b, winner) => {
+])('Merge of samples: values %p and %p for one time: %p is kept, in both orders', (a, b, winner) => {
   expect(Object.is(greaterValue(a, b), winner)).toBe(true);
   expect(Object.is(greaterValue(b, a), winner)).toBe(true);
 });
 
-test('Merge: samples in any order: sorted and merged as by brute force', () => {
+test('Merge of samples: samples in random order: sorted and merged as by brute force', () => {
   fc.assert(
     fc.property(arrivals(FEW), ({ times, values }) => {
       const merged = sortMerge(times, values);
@@ -80,7 +80,7 @@ test('Merge: samples in any order: sorted and merged as by brute force', () => {
   );
 });
 
-test('Merge: values of one message: the last value of each time is kept', () => {
+test('Merge of samples: samples of one message: the last value of each time is kept', () => {
   fc.assert(
     fc.property(arrivals(FEW), ({ times, values }) => {
       const last = new Map(Array.from(times, (time, index) => [time, bytesOf(Number(values[index]))]));
@@ -91,7 +91,7 @@ test('Merge: values of one message: the last value of each time is kept', () => 
   );
 });
 
-test('Merge: a sorted series: returned without a copy', () => {
+test('Merge of samples: a sorted series: returned without a copy', () => {
   fc.assert(
     fc.property(anySeries, ({ times, values }) => {
       const merged = sortMerge(times, values);
@@ -100,7 +100,7 @@ test('Merge: a sorted series: returned without a copy', () => {
   );
 });
 
-test('Merge: any input: the input is never changed', () => {
+test('Merge of samples: random series: the given arrays are not changed', () => {
   fc.assert(
     fc.property(arrivals(FEW), manySeries, (given, list) => {
       const before = structuredClone({ given, list });
@@ -111,7 +111,7 @@ test('Merge: any input: the input is never changed', () => {
   );
 });
 
-test('Merge: batches with any overlap: merged as by brute force', () => {
+test('Merge of samples: batches that overlap at random: merged as by brute force', () => {
   fc.assert(
     fc.property(manySeries, (list) => {
       const merged = mergeSeries(list);
@@ -122,7 +122,7 @@ test('Merge: batches with any overlap: merged as by brute force', () => {
   );
 });
 
-test('Merge: batches of one series in any order: merged back to that series', () => {
+test('Merge of samples: overlapping batches of one series in random order: merged back to this series', () => {
   fc.assert(
     fc.property(
       anySeries,
@@ -150,7 +150,7 @@ test('Merge: batches of one series in any order: merged back to that series', ()
   );
 });
 
-test('Merge: any series: commutative, associative and idempotent', () => {
+test('Merge of samples: random series: the merge is commutative, associative and idempotent', () => {
   fc.assert(
     fc.property(anySeries, anySeries, anySeries, (a, b, c) => {
       const ab = samplesOf(mergeSeries([a, b]));
@@ -165,7 +165,7 @@ test('Merge: any series: commutative, associative and idempotent', () => {
   );
 });
 
-test('Merge: 5,000 rows of one sample each: merged in order of time', () => {
+test('Merge of samples: 5,000 rows of one sample each: merged in order of time', () => {
   const list = Array.from({ length: 5000 }, (_, i) => ({ times: [(i * 7919) % 5000], values: [i] }));
   expect([...mergeSeries(list).times]).toEqual(list.map((_, i) => i));
 });

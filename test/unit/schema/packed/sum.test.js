@@ -1,20 +1,20 @@
 import { expect, test } from '@jest/globals';
 import { hourStatisticsOf, sumOf } from '../../../../schema/packed/statistics.js';
 
-test('Sum: values of very different size: the sum keeps digits that a plain sum loses', () => {
+test('Sum of doubles: values of very different size: the sum keeps digits that a plain sum loses', () => {
   const values = [1, 1e100, 1, -1e100];
   expect(values.reduce((sum, value) => sum + value)).toBe(0);
   expect(sumOf(values)).toBe(2);
   expect(sumOf(Array(1_000_000).fill(0.1))).toBe(100_000);
 });
 
-test('Sum: an intermediate result exceeds the range of a double: the final sum is still right', () => {
+test('Sum of doubles: an intermediate sum exceeds the range of a double: the final sum is exact or infinite', () => {
   expect(sumOf([1e308, 1e308, -1e308, -5e307])).toBe(5e307);
   expect(sumOf([1e308, 1e308])).toBe(Number.POSITIVE_INFINITY);
   expect(sumOf([-1e308, 1, -1e308])).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test('Hour statistics: any values: count, extremes, sum, first and last are those of the values', () => {
+test('Hour statistics: three values, or one: count, minimum, maximum, sum, first and last value are calculated', () => {
   expect(hourStatisticsOf([3, -1, 2])).toEqual({ count: 3, min: -1, max: 3, sum: 4, first: 3, last: 2 });
   expect(hourStatisticsOf(new Float64Array([7]))).toEqual({
     count: 1,
@@ -26,17 +26,17 @@ test('Hour statistics: any values: count, extremes, sum, first and last are thos
   });
 });
 
-test('Sum: 1,000 times the greatest double minus 999 times: exactly the greatest double', () => {
+test('Sum of doubles: the greatest double added 1,000 times and subtracted 999 times: exactly the greatest double', () => {
   const most = Number.MAX_VALUE;
   expect(sumOf([...Array(1000).fill(most), ...Array(999).fill(-most)])).toBe(most);
 });
 
-test('Sum: values below the smallest normal double: no digit is lost', () => {
+test('Sum of doubles: values below the smallest normal double: no digit is lost', () => {
   expect(sumOf([5e-324])).toBe(5e-324);
   expect(sumOf([5e-324, 5e-324, 1e-310])).toBe(1e-310 + 1e-323);
 });
 
-test('Sum: a large value is added twice and subtracted once: exactly that value', () => {
+test('Sum of doubles: a large value is added twice and subtracted once: the sum is exactly this value', () => {
   const values = Array.from({ length: 30 }, (_, i) => 1.2e308 + i * 1.7e306);
   expect(values.map((value) => sumOf([value, value, -value]))).toEqual(values);
 });

@@ -47,29 +47,29 @@ function bigEndianHex(value) {
 
 const inVersion = (/** @type {number} */ version) => vectors.filter(({ blob }) => blob[0] === version);
 
-test('Vectors of packed samples: all of them: cover both versions and each form of values', () => {
+test('Test vectors of packed samples: both versions of the format and each form of values are covered', () => {
   expect(inVersion(1).length).toBeGreaterThanOrEqual(4);
   expect(new Set(inVersion(2).map(({ blob }) => blob[1]))).toEqual(new Set(Object.values(FORMS)));
 });
 
-test.each(vectors)('Vector $digest: bytes of the blob: have this digest', ({ blob, digest }) => {
+test.each(vectors)('Packed samples: test vector $digest: the bytes have this digest', ({ blob, digest }) => {
   expect(digestOf(blob).toString('hex')).toBe(digest);
 });
 
-test.each(inVersion(1))('Vector $digest: packing its samples: gives its bytes', (vector) => {
+test.each(inVersion(1))('Packed samples: test vector $digest: packed to the documented bytes', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const blob = packSamples(vector.bucket, times, values, 0, times.length);
   expect(blob.toString('hex')).toBe(vector.blob.toString('hex'));
 });
 
-test.each(vectors)('Vector $digest: unpacking its bytes: gives its samples', (vector) => {
+test.each(vectors)('Packed samples: test vector $digest: unpacked to the documented samples', (vector) => {
   const { times, values } = sortMerge(vector.times, vector.values);
   const samples = unpackSamples(vector.bucket, vector.blob);
   expect([...samples.times]).toEqual([...times]);
   expect([...samples.values].map(bigEndianHex)).toEqual([...values].map(bigEndianHex));
 });
 
-test('Python sample reader: vectors and broken bytes: it reads the vectors and refuses the broken bytes', () => {
+test('Python sample reader: test vectors and broken bytes: the vectors are read, and the broken bytes are refused', () => {
   const deflated = String(inVersion(2).at(-1)?.blob.toString('hex'));
   const broken = [
     '',

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Bitmap } from '../../../../simulator/verify/ledger-parts.js';
 
-test('Bitmap: random whole numbers are added: it contains exactly these numbers', () => {
+test('Bitmap: random whole numbers are added: the bitmap contains exactly these numbers', () => {
   const numbers = fc.array(fc.nat(100_000), { maxLength: 200 });
   fc.assert(
     fc.property(numbers, numbers, (added, others) => {
@@ -15,7 +15,7 @@ test('Bitmap: random whole numbers are added: it contains exactly these numbers'
   );
 });
 
-test.each([8191, 8192, 100_000])('Bitmap: 1 and then %i are added: it contains both', (number) => {
+test.each([8191, 8192, 100_000])('Bitmap: 1 and %i are added: only these two are contained', (number) => {
   const bitmap = new Bitmap();
   bitmap.add(1);
   bitmap.add(number);

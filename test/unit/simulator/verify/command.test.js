@@ -82,7 +82,7 @@ describe('Compare command: the database', () => {
     });
   });
 
-  test('Compare command: one acknowledged sample, correctly stored: the command succeeds', async () => {
+  test('Compare command: one acknowledged sample is correctly stored: the command succeeds', async () => {
     const fleet = createLedgerCase(afterwards);
     fleet.send('collar', 'pulse', [[START, 1]]);
     expect((await run(fleet)).error).toBeNull();
@@ -121,7 +121,7 @@ describe('Compare command: --kafka', () => {
     return run(fleet, ['--kafka', ...words], { readTopics: topicsOf(until) });
   }
 
-  test('Compare command, --kafka: ledger and topic differ: report up to the watermark, the command fails', async () => {
+  test('Compare command, --kafka: ledger and topic differ: the report goes up to the watermark, and the command fails', async () => {
     const { lines, status, closed, error } = await runKafka([], START + 1);
     expect(lines.slice(0, 3)).toEqual([
       '1 messages of 1 devices: 1 samples acknowledged, 0 stored',
@@ -133,7 +133,7 @@ describe('Compare command: --kafka', () => {
     expect(closed).toBe(0);
   });
 
-  test('Compare command, --kafka: --from and --to: this range is compared, and the watermark is ignored', async () => {
+  test('Compare command, --kafka with --from and --to: this time range is compared, and the watermark is ignored', async () => {
     const { lines } = await runKafka(['--from', String(START - 1000), '--to', String(START)], null);
     expect(lines[1]).toBe('From 2026-11-21T09:59:59.000Z to before 2026-11-21T10:00:00.000Z');
     expect(lines.at(-1)).toBe(
@@ -141,7 +141,7 @@ describe('Compare command: --kafka', () => {
     );
   });
 
-  test('Compare command, --kafka: no watermark and no --to: the command fails', async () => {
+  test('Compare command, --kafka: there is no watermark in Kafka and no --to: the command fails', async () => {
     expect((await runKafka([], null)).error).toMatchObject({
       code: 'failed',
       message: 'There is no watermark of each group yet. --to compares anyway.',
@@ -173,14 +173,14 @@ describe('Compare command: flags', () => {
       (error) => error,
     );
 
-  test('Compare command: --ledger is missing: refused', async () => {
+  test('Compare command: --ledger is missing: usage error', async () => {
     expect(await refusalOf()).toMatchObject({
       code: 'usage',
       message: 'error: --ledger is needed\n`npm run compare -- --help` lists what it takes.',
     });
   });
 
-  test('Compare command: --from and --to are no times: refused, with all problems at once', async () => {
+  test('Compare command: --from and --to are no times: usage error with all problems at once', async () => {
     expect((await refusalOf('--from', 'yesterday', '--to', 'noon')).message).toBe(
       [
         'error: --ledger is needed',

@@ -14,7 +14,7 @@ const newCase = () => createLedgerCase(afterwards);
 const newFleet = () => createFleetCase(afterwards);
 
 describe('Comparison: all that was acknowledged is stored', () => {
-  test('Ledger comparison: ledger and database agree: each sample is counted', async () => {
+  test('Ledger comparison: ledger and database agree: all messages, devices and samples are counted', async () => {
     expect(await newFleet().compare()).toMatchObject({
       agree: true,
       messages: 7,
@@ -25,12 +25,12 @@ describe('Comparison: all that was acknowledged is stored', () => {
     });
   });
 
-  test.each([1, 200])('Ledger comparison: read in parts of %i bytes: equal result', async (partBytes) => {
+  test.each([1, 200])('Ledger comparison: ledger in parts of %i bytes: same result', async (partBytes) => {
     const whole = await newFleet().compare();
     expect(await newFleet().compare({ partBytes })).toEqual(whole);
   });
 
-  test('Ledger comparison: an unacknowledged message is stored or not: no finding in both cases', async () => {
+  test('Ledger comparison: one unacknowledged message is stored, another one is not: no finding', async () => {
     const fleet = newFleet();
     fleet.send('collar', 'pulse', [[START + 3000, 62]], { acknowledged: false, stored: true });
     fleet.send('collar', 'pulse', [[START + 4000, 63]], { acknowledged: false, stored: false });
@@ -52,13 +52,13 @@ describe('Comparison: all that was acknowledged is stored', () => {
     expectFindings(await fleet.compare(), {});
   });
 
-  test('Ledger comparison: all hours are packed and their batches deleted: no finding', async () => {
+  test('Ledger comparison: all hours are packed into history, and their message rows deleted: no finding', async () => {
     const fleet = newFleet();
     fleet.pack(START + 3 * HOUR_MS);
     expect(await fleet.compare()).toEqual(await newFleet().compare());
   });
 
-  test('Ledger comparison: a late sample is in history and in its batch: no finding', async () => {
+  test('Ledger comparison: a sample is stored both in history and in its message row: no finding', async () => {
     const fleet = newFleet();
     fleet.store('collar', 'pulse', [[START + 1000, 60]], fleet.history());
     expectFindings(await fleet.compare(), {});
@@ -66,7 +66,7 @@ describe('Comparison: all that was acknowledged is stored', () => {
 });
 
 describe('Comparison: something acknowledged is not stored', () => {
-  test('Ledger comparison: 8,301 messages, the first and two of the last are not stored: they are missing', async () => {
+  test('Ledger comparison: three of 8,301 messages are not stored: exactly their samples are reported as missing', async () => {
     const fleet = newCase();
     const count = 8300;
     for (let i = 0; i < count; i++)
@@ -82,7 +82,7 @@ describe('Comparison: something acknowledged is not stored', () => {
     expect(result).toMatchObject({ messages: count + 1, acknowledged: count + 1, stored: count - 2 });
   });
 
-  test('Ledger comparison: a row of the database is lost: each of its samples is missing', async () => {
+  test('Ledger comparison: a row of the database is lost: each sample of the row is reported as missing', async () => {
     const fleet = newFleet();
     fleet.batches().shift();
     const result = await fleet.compare();
@@ -92,7 +92,7 @@ describe('Comparison: something acknowledged is not stored', () => {
     expect(result.found.missing.first[0]?.message).toBe('60 is not stored');
   });
 
-  test('Ledger comparison: a packed hour has lost a row: the sample of the row is missing', async () => {
+  test('Ledger comparison: a history row of a packed hour is lost: its sample is reported as missing', async () => {
     const fleet = newFleet();
     fleet.pack(START + 3 * HOUR_MS);
     fleet.history().splice(
@@ -102,14 +102,14 @@ describe('Comparison: something acknowledged is not stored', () => {
     expectFindings(await fleet.compare(), { missing: 1 });
   });
 
-  test('Ledger comparison: twelve samples are missing: ten are named, all are counted', async () => {
+  test('Ledger comparison: twelve samples are missing: the result lists ten of them and counts twelve', async () => {
     const fleet = newCase();
     for (let i = 0; i < 12; i++) fleet.send('collar', 'pulse', [[START + i, i]], { stored: false });
     const { found } = await fleet.compare();
     expect(found.missing).toMatchObject({ count: 12, first: { length: 10 } });
   });
 
-  test('Ledger comparison: the missing samples lie outside the range: no finding', async () => {
+  test('Ledger comparison: the missing samples lie outside the compared time range: no finding', async () => {
     const fleet = newFleet();
     fleet.batches().shift();
     const result = await fleet.compare({ range: { from: START + 2001, to: START + 2 * HOUR_MS + 2000 } });
@@ -122,7 +122,7 @@ describe('Comparison: something else is stored', () => {
   test.each([
     ['by one bit', 60.00000000000001],
     ['by its sign', -60],
-  ])('Ledger comparison: a value differs %s: reported as differing', async (_, value) => {
+  ])('Ledger comparison: a stored value differs %s: reported as differing', async (_, value) => {
     const fleet = newFleet();
     const [row] = fleet.batches();
     row?.samples.splice(0, 1, [START + 1000, value]);
@@ -131,7 +131,7 @@ describe('Comparison: something else is stored', () => {
     expect(result.found.differing.first[0]?.message).toBe(`60 was sent, ${value} is stored`);
   });
 
-  test('Ledger comparison: 0 is stored instead of -0: the value and the latest value are reported', async () => {
+  test('Ledger comparison: 0 is stored instead of -0: the stored sample and the latest value are reported', async () => {
     const fleet = newFleet();
     const row = fleet.batches().at(-1);
     row?.samples.splice(0, 1, [START + 5000, 0]);
@@ -147,7 +147,7 @@ describe('Comparison: something else is stored', () => {
     expectFindings(await fleet.compare(), { differing: 1 });
   });
 
-  test('Ledger comparison: samples that no device sent, of a known and an unknown sensor: both are unknown', async () => {
+  test('Ledger comparison: the database has two samples that no device sent: both samples are reported as unknown', async () => {
     const fleet = newFleet();
     fleet.store('collar', 'pulse', [[START + 1001, 60]]);
     fleet.store('collar', 'strange', [[START + 1000, 1]]);
@@ -157,7 +157,7 @@ describe('Comparison: something else is stored', () => {
     expect(result.found.unknown.first[0]).toMatchObject({ sensor: 'pulse', ts: START + 1001 });
   });
 
-  test('Ledger comparison: a sensor outside the ledger has a sample but no latest value: both are reported', async () => {
+  test('Ledger comparison: a sensor outside the ledger has a sample but no latest value: sample and latest value are reported', async () => {
     const fleet = newFleet();
     fleet.store('collar', 'strange', [[START + 1000, 1]]);
     const problems = /** @type {number[]} */ ([]);
@@ -166,7 +166,7 @@ describe('Comparison: something else is stored', () => {
     expect(problems.at(-1)).toBe(2);
   });
 
-  test('Ledger comparison: a sensor outside the ledger has only a latest value: reported', async () => {
+  test('Ledger comparison: a sensor outside the ledger has only a latest value: the latest value is reported', async () => {
     const fleet = newFleet();
     fleet.setLatest('collar', 'strange', [START + 1000, 1]);
     expectFindings(await fleet.compare(), { latest: 1 });

@@ -23,7 +23,7 @@ describe('Comparison: the latest value', () => {
       ['is of an hour without samples', [NOON + HOUR_MS, 61]],
       ['is missing', [null, null]],
     ]),
-  )('Ledger comparison: the latest value %s: reported', async (_, latest) => {
+  )('Ledger comparison: the latest value %s: reported as wrong', async (_, latest) => {
     const fleet = newFleet();
     fleet.setLatest('collar', 'pulse', latest);
     const result = await fleet.compare();
@@ -34,7 +34,7 @@ describe('Comparison: the latest value', () => {
     );
   });
 
-  test('Ledger comparison: a sensor has neither samples nor a latest value: only its samples are missing', async () => {
+  test('Ledger comparison: neither samples nor latest value of a sensor are stored: only the samples are reported as missing', async () => {
     const fleet = createLedgerCase(afterwards);
     fleet.send('collar', 'pulse', [[START, 1]], { stored: false });
     expectFindings(await fleet.compare(), { missing: 1 });
@@ -50,19 +50,19 @@ describe('Comparison: the latest value', () => {
       ['is another value', [NOON + 2000, 60], { latest: 1 }],
       ['has no sample in its hour', [NOON + 3000, 61], { latest: 1 }],
     ]),
-  )('Ledger comparison: latest value an hour after the range %s: %o', async (_, latest, kinds) => {
+  )('Ledger comparison: the latest value after the range %s: findings %o', async (_, latest, kinds) => {
     const fleet = newFleet();
     fleet.setLatest('collar', 'pulse', latest);
     expectFindings(await fleet.compare({ range }), kinds);
   });
 
-  test('Ledger comparison: the latest value is older than samples in the range: reported', async () => {
+  test('Ledger comparison: the latest value is older than samples in the range: reported as wrong', async () => {
     const fleet = newFleet();
     fleet.setLatest('collar', 'pulse', [START + 2000, 61]);
     expectFindings(await fleet.compare({ range: { from: START + HOUR_MS, to: NOON } }), { latest: 1 });
   });
 
-  test('Ledger comparison: two values for the latest instant, after the range: the greater is right', async () => {
+  test('Ledger comparison: two values are stored for the latest instant: the greater one is accepted as latest value', async () => {
     const fleet = newFleet();
     fleet.store('collar', 'pulse', [[NOON + 2000, 99]]);
     fleet.setLatest('collar', 'pulse', [NOON + 2000, 99]);

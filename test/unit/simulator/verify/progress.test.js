@@ -22,7 +22,7 @@ test('Ledger comparison: progress is reported after each device, with the number
   expect(progress.at(-1)).toEqual({ messages: 7, devices: 2, acknowledged: 10, stored: 10, problems: 0 });
 });
 
-test('Ledger comparison: progress while reading the ledger: only messages are counted', async () => {
+test('Ledger comparison: progress while the ledger is read: only messages are counted', async () => {
   const fleet = createLedgerCase(afterwards);
   for (let i = 0; i < 10_000; i++) fleet.send('collar', 'pulse', [[START + i, 1]], { acknowledged: false });
   /** @type {object[]} */
@@ -31,7 +31,7 @@ test('Ledger comparison: progress while reading the ledger: only messages are co
   expect(progress[0]).toEqual({ messages: 10_000, devices: 0, acknowledged: 0, stored: 0, problems: 0 });
 });
 
-test('Ledger comparison: each table is read with the group of the device, from its id and LATEST_GROUPS', async () => {
+test('Ledger comparison: each table is read with the partition group of the device, from its id and LATEST_GROUPS', async () => {
   const fleet = createFleetCase(afterwards);
   const store = /** @type {any} */ (fleet.open());
   /** @type {number[]} */
@@ -54,14 +54,14 @@ test('Ledger comparison: each table is read with the group of the device, from i
   expect(new Set(groups)).toEqual(new Set(wanted));
 });
 
-test('Ledger comparison: an hour is packed for one sensor and in batches for another: both are read', async () => {
+test('Ledger comparison: an hour is packed for one sensor and in message rows for another: no finding', async () => {
   const fleet = createFleetCase(afterwards);
   fleet.pack(START + 2 * HOUR_MS);
   fleet.send('collar', 'pressure', [[START + 2 * HOUR_MS + 1, 1]]);
   expectFindings(await fleet.compare(), {});
 });
 
-test('Simulator ledger in parts: the parts are removed twice: no error is thrown', async () => {
+test('Simulator ledger in parts: the part files are removed twice: no error is thrown', async () => {
   const fleet = createFleetCase(afterwards);
   fleet.open();
   const parts = await partLedger(fleet.ledgerPath, { onProgress: () => {} });

@@ -32,7 +32,7 @@ describe('Comparison progress', () => {
     expect(progressText(progress)).toBe('Reading the ledger: 20,000 messages');
   });
 
-  test('Comparison progress: devices are compared: the text has the counts so far', () => {
+  test('Comparison progress: devices are compared: the text has devices, samples and problems so far', () => {
     const counts = { devices: 1, acknowledged: 1000, stored: 1001, problems: 2 };
     expect(progressText({ ...progress, ...counts })).toBe(
       'Compared 1 devices: 1,000 samples acknowledged, 1,001 stored, 2 problems',
@@ -41,7 +41,7 @@ describe('Comparison progress', () => {
 });
 
 describe('Comparison report', () => {
-  test('Comparison report: ledger and database agree: the report has counts, range and the meaning', () => {
+  test('Comparison report: ledger and database agree: the report has counts, time range and the sentence that nothing is missing', () => {
     const agreement = (/** @type {string} */ also) =>
       `They agree: nothing is missing, unknown or different, and ${also}.`;
     expect(linesOf(new Findings())).toEqual([SUMMARY, PERIOD, agreement('every latest value is right')]);
@@ -52,7 +52,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('Comparison report: the ledger is empty: no range is printed', () => {
+  test('Comparison report: the ledger is empty: no time range is printed', () => {
     expect(linesOf(new Findings(), ALSO.database, { from: Infinity, to: -Infinity })).toHaveLength(2);
   });
 
@@ -74,7 +74,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('Comparison report: ten findings of a kind are named, further findings are only counted', () => {
+  test('Comparison report: twelve findings of one kind: ten are listed, and two more are counted', () => {
     expect(linesOf(findingsWith({ missing: 10 }))).toHaveLength(13);
     const lines = linesOf(findingsWith({ missing: 12, differing: 1 }));
     expect(lines[2]).toBe('12 missing: acknowledged, and not stored');
@@ -86,7 +86,7 @@ describe('Comparison report', () => {
     ]);
   });
 
-  test('Comparison report: findings of every kind: sorted by severity, each kind with its meaning', () => {
+  test('Comparison report: findings of every kind: sorted by severity, each kind with an explanation', () => {
     const findings = findingsWith({ latest: 1, disorder: 1, unknown: 1, differing: 1, missing: 1 });
     expect(findings.total()).toBe(5);
     const kinds = linesOf(findings).flatMap((line) => /^1 (\w+): /.exec(line)?.[1] ?? []);

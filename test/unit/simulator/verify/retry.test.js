@@ -32,7 +32,7 @@ function createCase(table, read, failureOf) {
 }
 
 describe('Comparison: the database does not answer', () => {
-  test.each(READS)('Ledger comparison: %s.%s() fails twice: read again', async (table, read) => {
+  test.each(READS)('Ledger comparison: %s.%s() fails twice: the read is repeated', async (table, read) => {
     const { compare } = createCase(table, read, (call) => (call <= 2 ? away() : null));
     expectFindings(await compare(), {});
   });
@@ -54,7 +54,7 @@ describe('Comparison: the database does not answer', () => {
   test.each([
     ['another error of the database', new MillraceError('rejected', 'no such column')],
     ['a defect', new TypeError('not a function')],
-  ])('Ledger comparison: a read fails by %s: not read again', async (_, failure) => {
+  ])('Ledger comparison: a read fails by %s: the read is not repeated', async (_, failure) => {
     const { compare, calls } = createCase('samples', 'readDeviceHour', () => failure);
     await expect(compare()).rejects.toBe(failure);
     expect(calls()).toBeLessThanOrEqual(2);

@@ -60,7 +60,7 @@ const watermark = (shard, shards, until, ofBatches) => ({
 
 describe('Contents of Kafka: batches', () => {
   test.each(/** @type {const} */ (['packed', 'json']))(
-    'Contents of Kafka: format %s: samples are grouped by sensor, with number and source of their records',
+    'Samples read from Kafka: format %s: grouped by sensor, with number and source of their records',
     (format) => {
       const contents = new TopicContents();
       const records = [
@@ -110,12 +110,12 @@ describe('Contents of Kafka: watermark', () => {
     expect(untilOf(watermark(0, 2, START))).toBeNull();
   });
 
-  test('Watermark in Kafka: each shard has a watermark: the result is the oldest of the newest ones', () => {
+  test('Watermark in Kafka: each shard has a watermark: the result is the oldest of the newest watermarks of the shards', () => {
     const [old, first, second] = [watermark(0, 2, 1), watermark(0, 2, START + 2), watermark(1, 2, START)];
     expect(untilOf(old, first, second)).toBe(START);
   });
 
-  test('Watermark in Kafka: the topic of batches has its own watermark: this one counts', () => {
+  test('Watermark in Kafka: the watermark has a separate time for the batches topic: this time is the result', () => {
     expect(untilOf(watermark(0, 1, START, START + 7))).toBe(START + 7);
   });
 });
@@ -316,7 +316,7 @@ describe('Order of records', () => {
         null,
       ],
     ]),
-  )('Order of records: %s: first sample out of order', (_, streamed, sent, expected) => {
+  )('Order of Kafka records: %s: the first sample out of order, or null', (_, streamed, sent, expected) => {
     expect(findDisorder(streamedOf(streamed), sentOf(sent))).toBe(expected);
   });
 });
@@ -343,7 +343,7 @@ describe('Comparison with Kafka', () => {
     };
   }
 
-  test('Comparison with Kafka: ledger and topic agree: each sample is counted', async () => {
+  test('Comparison with Kafka: ledger and topic agree: all messages and samples are counted', async () => {
     expect(await createCase().compare()).toMatchObject({
       agree: true,
       messages: 6,
@@ -361,7 +361,7 @@ describe('Comparison with Kafka', () => {
     expect(await compare({ partBytes: 1 })).toEqual({ ...whole, devices: 2, messages: 7 });
   });
 
-  test('Comparison with Kafka: samples outside the range do not count', async () => {
+  test('Comparison with Kafka: samples outside the time range: not counted', async () => {
     const range = { from: START + 1, to: START + 2000 };
     expect(await createCase().compare({ range })).toMatchObject({ range, acknowledged: 2, stored: 2 });
   });
@@ -381,13 +381,13 @@ describe('Comparison with Kafka', () => {
     });
   });
 
-  test('Comparison with Kafka: a sample is not in the ledger: unknown', async () => {
+  test('Comparison with Kafka: a record has a sample that is not in the ledger: reported as unknown', async () => {
     const { contents, compare } = createCase();
     contents.addBatch(recordOf({ pulse: [[START + 1, 60]] }));
     expectFindings(await compare(), { unknown: 1 });
   });
 
-  test('Comparison with Kafka: the record of an earlier message comes after that of a later one: disorder', async () => {
+  test('Comparison with Kafka: the record of an earlier message comes after that of a later one: reported as disorder', async () => {
     const { fleet, contents, compare } = createCase();
     fleet.send('collar', 'pulse', [[START + 10, 1]]);
     fleet.send('collar', 'pulse', [[START + 20, 2]]);

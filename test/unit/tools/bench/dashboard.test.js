@@ -16,7 +16,7 @@ const event = (name, ts, dur = 0, rest = {}) => ({
   ...rest,
 });
 
-test('Dashboard bench: script time of a frame: tasks since the previous frame, nested tasks once, no other threads', () => {
+test('Dashboard bench: script time of a frame: counts tasks since the previous frame, nested tasks once, and no other threads', () => {
   const frames = scriptOfFrames([
     event('FunctionCall', 0, 100),
     event('Commit', 200, 1),
@@ -35,7 +35,7 @@ test('Dashboard bench: script time of a frame: tasks since the previous frame, n
   ]);
 });
 
-test('Dashboard bench: a task counts as long by its CPU time, not by its elapsed time', () => {
+test('Dashboard bench: long tasks: selected by CPU time, not by elapsed time', () => {
   const tasks = [event('FunctionCall', 0, 1), event('RunTask', 0, 90), event('RunTask', 100, 120)];
   expect(longTasksOf(tasks, 50)).toEqual([60]);
 });
@@ -62,7 +62,7 @@ function createCounted() {
   };
 }
 
-test('Dashboard bench: requests of a view: files and data, with their bytes; nothing of the cache', () => {
+test('Dashboard bench: requests of a view: files and data are counted with their bytes, cached responses are not', () => {
   const { count, emit, ask, answer } = createCounted();
   ask('1', '/', 'Document');
   answer('1', 2000);
@@ -77,7 +77,7 @@ test('Dashboard bench: requests of a view: files and data, with their bytes; not
   expect(count.take()).toEqual({ files: 0, data: 0, kilobytes: 0 });
 });
 
-test('Dashboard bench: live stream: its bytes so far count, and nobody waits for its end', () => {
+test('Dashboard bench: a live stream is open: its bytes so far are counted, and the view counts as complete', () => {
   const { count, emit, ask } = createCounted();
   ask('1', '/api/v1/stream', 'EventSource');
   emit('responseReceived', { requestId: '1', response: { encodedDataLength: 300, fromDiskCache: false } });
@@ -87,7 +87,7 @@ test('Dashboard bench: live stream: its bytes so far count, and nobody waits for
   expect(count.take()).toEqual({ files: 0, data: 1, kilobytes: 1 });
 });
 
-test('Dashboard bench: an answer on its way: the view is not complete', () => {
+test('Dashboard bench: a response is still missing: the view counts as incomplete', () => {
   const { count, ask, answer } = createCounted();
   ask('1', '/api/v1/latest');
   expect(count.isWaiting).toBe(true);

@@ -34,7 +34,7 @@ describe('Bench: loads', () => {
 });
 
 describe('Bench: devices', () => {
-  test('Bench devices: load faster than real time: devices send in turn, with times without gap or overlap', () => {
+  test('Bench devices: load faster than real time: devices send in turn, and sample times do not overlap', () => {
     const devices = createDevices({ clocks: createClocks(), first: 5, count: 2, samples: 10 });
     /** @type {number[][]} */
     const seen = [];
@@ -62,7 +62,7 @@ describe('Bench: devices', () => {
 });
 
 describe('Bench: packets', () => {
-  test.each(['1x1', '1x60', '50x1'])('Bench packets: %s: mqtt-packet reads an equal message', (name) => {
+  test.each(['1x1', '1x60', '50x1'])('Bench packets: load %s: mqtt-packet reads equal messages', (name) => {
     const packets = createPackets(shape(name));
     const time = 1_763_740_000_789;
     const bytes = Buffer.alloc(2 * packets.most);
@@ -92,7 +92,7 @@ describe('Bench: packets', () => {
 
 describe('Bench: packets in line protocol', () => {
   test.each(['1x1', '4x10', '50x1'])(
-    'Bench packets in line protocol: %s: every line has the device and the time of its message',
+    'Bench packets in line protocol: load %s: every line has the device and the time of its message',
     (name) => {
       const lines = { ...shape(name), format: /** @type {const} */ ('lines') };
       const packets = createPackets(lines);

@@ -13,7 +13,7 @@ const recipe = { seed: 1, signal: /** @type {const} */ ('decimals'), intervalMs:
 const names = { device: 'load-1-000000', sensor: 'sensor-000' };
 
 describe('Load: samples of an hour', () => {
-  test('History loader: equal seed, sensor and hour give equal samples, and any other value gives others', () => {
+  test('History loader: equal seed, device, sensor and hour give equal samples, other ones give other samples', () => {
     const once = samplesOfHour(recipe, names, HOUR);
     samplesOfHour(recipe, names, HOUR + HOUR_MS);
     expect(samplesOfHour(recipe, names, HOUR)).toEqual(once);
@@ -33,7 +33,7 @@ describe('Load: samples of an hour', () => {
     [70, 34],
     [50, 0],
     [HOUR_MS, 20],
-  ])('History loader: every %i ms, jitter %i ms: sorted, within the hour', (intervalMs, jitterMs) => {
+  ])('History loader: every %i ms, jitter %i ms: times ascend within the hour', (intervalMs, jitterMs) => {
     const { times } = samplesOfHour({ ...recipe, intervalMs, jitterMs }, names, HOUR);
     expect(times.length).toBe(Math.floor(HOUR_MS / intervalMs));
     expect(times.every((time, at) => Number.isInteger(time) && time > (times[at - 1] ?? HOUR - 1))).toBe(
@@ -59,7 +59,7 @@ test('History loader: devices of a fleet are named after the seed, and their ids
 });
 
 describe('Load: npm run load', () => {
-  test('npm run load: --days without a beginning: the range ends with the last closed hour', () => {
+  test('npm run load: --days without a start time: the range ends with the last closed hour', () => {
     const { set, fleet, into } = readFlags(['--days', '30', '--sensors', '3'], NOW);
     expect(new Date(set.to).toISOString()).toBe('2026-11-21T11:00:00.000Z');
     expect(set.to - set.from).toBe(30 * DAY_MS);
@@ -67,14 +67,14 @@ describe('Load: npm run load', () => {
     expect(samplesIn(fleet, set)).toBe(3 * 30 * 86_400);
   });
 
-  test('npm run load: several wrong flags: all are reported', () => {
+  test('npm run load: several wrong flags: the error names all of them', () => {
     expect(() => readFlags(['--interval', '2h', '--into', 'air'], NOW)).toThrow(
       /an hour at most.*--into is/s,
     );
     expect(() => readFlags(['--interval', '40ms'], NOW)).toThrow(/--interval must be 41ms or more/);
   });
 
-  test('npm run load: the cluster runs on another machine: refused without --force', () => {
+  test('npm run load: the cluster runs on another machine: loading is refused without --force', () => {
     const cql = (/** @type {string[] | null} */ contactPoints) =>
       /** @type {Config['cql']} */ ({ contactPoints });
     for (const here of [null, ['127.0.0.1'], ['localhost:9142', '[::1]:9042', '::1']]) {

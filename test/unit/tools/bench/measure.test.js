@@ -16,7 +16,7 @@ describe('Bench: machine', () => {
 });
 
 describe('Bench: memory', () => {
-  test('Bench memory: the slope is that of the regression line, in MB per hour', () => {
+  test('Bench memory: growth of memory: slope of the regression line, in MB per hour', () => {
     const points = Array.from({ length: 10 }, (_, at) => ({
       seconds: at * 60,
       mb: 200 + at + (at % 2 ? 0.1 : -0.1),
@@ -34,7 +34,7 @@ test('Bench: a metric is summed over its labels, and metrics with longer names a
 });
 
 describe('Bench: gate', () => {
-  test('Bench gate: at most `limit` requests run at once, more after the limit is raised', async () => {
+  test('Bench gate: a limit of two: two requests run at once, and five after the limit is raised to five', async () => {
     const gate = createGate();
     gate.set(2);
     let inFlight = 0;
@@ -60,7 +60,7 @@ describe('Bench: gate', () => {
     expect(most).toBe(5);
   });
 
-  test('Bench gate: a request fails: its slot is free again', async () => {
+  test('Bench gate: a request fails: the next request can run', async () => {
     const gate = createGate();
     gate.set(1);
     await expect(withPermit(gate, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -68,7 +68,7 @@ describe('Bench: gate', () => {
   });
 });
 
-test('Bench open loop: exactly the due requests are sent, with their intended times', async () => {
+test('Bench open loop: 2,000 requests a second for 100 ms: 200 requests are sent, at evenly spaced intended times', async () => {
   /** @type {number[]} */
   const intended = [];
   const sent = await pace({ rate: 2000, forMs: 100, send: (at) => intended.push(at) });

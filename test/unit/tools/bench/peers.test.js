@@ -35,7 +35,7 @@ describe('Peers: settings', () => {
     expect(telegrafToml({ ...telegraf, kind: 'influxdb' })).toContain('[[outputs.influxdb]]');
   });
 
-  test('Bench peers: Telegraf configuration: the buffer holds twice the undelivered samples', () => {
+  test('Bench peers: Telegraf configuration: the metric buffer holds twice the undelivered samples', () => {
     expect(telegrafToml(telegraf)).toContain('metric_buffer_limit = 1000000\n');
     const large = { ...telegraf, tuning: { undelivered: 20_000, batch: 5000 }, samples: 60 };
     expect(telegrafToml(large)).toContain('metric_buffer_limit = 2400000\n');
@@ -71,7 +71,7 @@ describe('Peers: ledger', () => {
       [0, 1, 2].map((at) => /** @type {[string, number]} */ ([`bench-00000${device}/${sensor}`, time + at])),
     );
 
-  test('Bench ledger: messages of two devices: only acknowledged ones count, matched in the order of sending', () => {
+  test('Bench ledger: messages of two devices: only samples of acknowledged messages count, in the order of sending', () => {
     const ledger = new Ledger(shape);
     ledger.send(1, 1000);
     ledger.send(2, 1000);
@@ -85,7 +85,7 @@ describe('Peers: ledger', () => {
     expect(ledger.missing([...stored(2, 1000), ...stored(1, 1003)])).toBe(6);
   });
 
-  test('Bench ledger: one sample of an acknowledged message is missing: missing() returns 1', () => {
+  test('Bench ledger: one sample of an acknowledged message is not stored: missing() returns 1', () => {
     const ledger = new Ledger(shape);
     ledger.send(1, 1000);
     ledger.acknowledge(1);
@@ -94,7 +94,7 @@ describe('Peers: ledger', () => {
   });
 });
 
-test('Bench peers: data set of the reading test: four sensors over thirty days, which end before the current hour', () => {
+test('Bench peers: data set that is read in the comparison: four sensors over thirty days, before the current hour', () => {
   const { device, sensors, set } = monthOf(1000, Date.UTC(2026, 10, 23, 12, 34));
   expect(device).toBe('load-1-000000');
   expect(sensors).toHaveLength(4);
@@ -139,7 +139,7 @@ describe('Peers: tables', () => {
     kills: { questdb: [{ victim: 'Telegraf', acknowledged: 100, missing: 3 }] },
   };
 
-  test('Bench peers: tables of two systems: they show both rates, the ratio of the rates, and lost samples', () => {
+  test('Bench peers: tables of two systems: they have both rates, their ratio, CPU use and lost samples', () => {
     const [rates, cpu, , kills] = peerTables([result]);
     expect(rates?.rows).toEqual([
       ['1x1', '20.0', '40.0', '0.500', '1000, 5000', '0.0 %', '0.0 %'],
@@ -152,7 +152,7 @@ describe('Peers: tables', () => {
     expect(kills?.rows).toEqual([['K, Telegraf, QuestDB: Telegraf', '100', '3']]);
   });
 
-  test('Bench peers: insertPeers(): replaces the section of the peers, and keeps the rest of the page', () => {
+  test('Bench peers: insertPeers(): the section of the peers is replaced, and all other text of the page is kept', () => {
     const page =
       'before\n<!-- peers: written by npm run bench:readme -->\nold\n<!-- /peers -->\nbehind <!-- bench: x -->';
     const machine = { processors: 2, model: 'A', memoryGiB: 1, system: 's', node: 'v20' };

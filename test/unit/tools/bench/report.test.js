@@ -68,7 +68,7 @@ describe('Report: tables', () => {
   });
 });
 
-test('Bench report: steal is shown with repetitions, and with a note if no round was quieter', () => {
+test('Bench report: CPU steal is shown with the number of repeated rounds, and with a note if no round was quieter', () => {
   expect(stealOf([{ steal: 0.001, repeats: 0 }])).toBe('0.1 %');
   expect(
     stealOf([
@@ -80,7 +80,7 @@ test('Bench report: steal is shown with repetitions, and with a note if no round
 });
 
 describe('Report: table of targets', () => {
-  test('Bench report: table of targets: the median of the ratios, and whether the target is reached', () => {
+  test('Bench report: table of targets: each row has the median of the ratios, and whether the target is reached', () => {
     const { rows } = targetsTable({ throughput: [comparison('1x60')] });
     expect(rows[0]).toEqual([
       'acknowledged samples/s against one row per sample, 1x60',
@@ -127,11 +127,11 @@ describe('Report: README', () => {
     expect(insertBetweenMarks(once, 'new')).toBe(once);
   });
 
-  test('Bench report: the document has no marks: a RangeError is thrown', () => {
+  test('Bench report: the document has no marks for the text: a RangeError is thrown', () => {
     expect(() => insertBetweenMarks('nothing', 'new')).toThrow(RangeError);
   });
 
-  test('Bench report: the machine is named with date and commit', () => {
+  test('Bench report: the text has the machine, the date and the commit', () => {
     const machine = { processors: 2, model: 'A processor', memoryGiB: 24, system: 'linux 6', node: 'v20' };
     const text = everything({
       began: '2026-11-21T16:00:00.000Z',
@@ -171,11 +171,11 @@ test.each([
   ['before c6ad32f', 'before commit c6ad32f'],
   [null, 'at an unknown commit'],
   [undefined, 'at an unknown commit'],
-])('Bench report: commit %p of the raw file: %s', (commit, text) => {
+])('Bench report: commit %p in the raw results: shown as %s', (commit, text) => {
   expect(commitText(commit)).toBe(text);
 });
 
-test('Bench report: README and benchmarks page name one run and its commit', () => {
+test('Bench report: README and benchmarks page name the same run and commit', () => {
   const measured = (/** @type {string} */ path) =>
     /^Measured on .*$/m.exec(readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8'))?.[0];
   expect(measured('README.md')).toMatch(/^Measured on [\d-]+.*, (at|before) commit [0-9a-f]{7,}.*, on /);
@@ -211,7 +211,7 @@ describe('Bench: the commit that is measured', () => {
     expect(await currentCommit(directory)).toBe(`${commit}-dirty`);
   });
 
-  test('Bench commit: no directory is passed: the commit of this repository', async () => {
+  test('Bench commit: no directory is passed: the commit of this repository is returned', async () => {
     const root = fileURLToPath(new URL('../../../..', import.meta.url));
     expect(existsSync(join(root, 'package.json'))).toBe(true);
     expect(await currentCommit()).toBe(await currentCommit(root));

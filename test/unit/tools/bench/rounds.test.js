@@ -39,7 +39,7 @@ describe('Bench: rounds', () => {
     expect(order.join('')).toBe('abccbaabc');
   });
 
-  test('Bench rounds: the host took CPU in a round: the whole round is repeated until it is quiet', async () => {
+  test('Bench rounds: the host took CPU in a round: all variants of the round are measured again', async () => {
     const steals = [0.01, 0.2, 0.01, 0.01];
     let runs = 0;
     const rounds = await alternate({
@@ -53,7 +53,7 @@ describe('Bench: rounds', () => {
     ]);
   });
 
-  test('Bench rounds: the host takes CPU in each try: after two repetitions the quietest try counts', async () => {
+  test('Bench rounds: the host takes CPU in each try: after two repetitions the quietest try is the result', async () => {
     const steals = [0.5, 0.3, 0.4];
     let runs = 0;
     const [round] = await alternate({
@@ -66,7 +66,7 @@ describe('Bench: rounds', () => {
   });
 });
 
-test('Bench sweep: all candidates are measured, and the fastest is chosen', async () => {
+test('Bench sweep: all candidates are measured, and the fastest candidate is chosen', async () => {
   const rates = new Map([
     [16, 50],
     [64, 90],
@@ -77,7 +77,7 @@ test('Bench sweep: all candidates are measured, and the fastest is chosen', asyn
   expect(found.tried).toHaveLength(3);
 });
 
-test('Bench: a variant that commits nothing: an error with its name, and its load ends', async () => {
+test('Bench: a variant commits nothing: an error with the name of the variant is thrown, and its load ends', async () => {
   let ended = 0;
   const variant = {
     name: 'broken',

@@ -27,10 +27,13 @@ describe('Sizing page', () => {
     expect(page).toContain(`$ npm run size -- ${LINE}\n${reportOf(planOf(LINE))}\n\`\`\``);
   });
 
-  test.each(Object.values(CONSTANTS))('Sizing page: $label: as in the code', ({ label, values, source }) => {
-    const cell = Object.entries(values).map((value) => value.join(' '));
-    expect(page).toContain(`| ${label} | ${cell.join(', ')} | ${source} |`);
-  });
+  test.each(Object.values(CONSTANTS))(
+    'Sizing page: $label: the page has the values of the code',
+    ({ label, values, source }) => {
+      const cell = Object.entries(values).map((value) => value.join(' '));
+      expect(page).toContain(`| ${label} | ${cell.join(', ')} | ${source} |`);
+    },
+  );
 });
 
 /** A table row with CPU µs per sample, such as `| 1x60 packed | 2.06 | 2.54 | 0.538 |`. */
@@ -60,12 +63,12 @@ test('Sizing: node types and limits of the free license equal those of the Terra
   expect(license).toMatch(new RegExp(`free_storage_tb\\s+= ${terabytes}\\n`));
 });
 
-test('Sizing: the cost of a message is the sum over message, sensors and samples', () => {
+test('Sizing: CPU cost of a message: the sum of the costs of message, sensors and samples', () => {
   expect(messageCost({ message: 30, sensor: 10, sample: 2 }, { sensors: 4, samples: 10 })).toBe(150);
 });
 
 test.each([4, 30, 31, 365, 730, 3650])(
-  'Sizing: retention %p days: the oldest row stays as long as an hourly simulation shows',
+  'Sizing: retention %p days: the oldest row remains as long as an hourly simulation shows',
   (days) => {
     const { windowDays } = windowFor(days);
     let oldest = 0;
@@ -77,7 +80,7 @@ test.each([4, 30, 31, 365, 730, 3650])(
   },
 );
 
-test('Sizing: nodes suffice for CPUs and disks, at least three, in steps of three', () => {
+test('Sizing: number of nodes: suffices for CPUs and disks, at least three, in steps of three', () => {
   const small = needsOf(planOf('--sensors 1e4'));
   expect([small.byCpu, small.byDisk, small.nodes, small.processes]).toEqual([1, 2, 3, 1]);
   const { byCpu, byDisk, nodes } = needsOf(planOf());
@@ -102,7 +105,7 @@ describe('Sizing: properties', () => {
 
   const sensors = fc.integer({ min: 10, max: 1e9 });
 
-  test('Sizing: more sensors, longer retention or more replicas never need fewer resources', () => {
+  test('Sizing: more sensors, longer retention or more replicas: the sizes of all resources grow or remain equal', () => {
     fc.assert(
       fc.property(sensors, fc.integer({ min: 1, max: 10 }), (some, times) => {
         const plan = planOf(`--sensors ${some}`);
@@ -115,7 +118,7 @@ describe('Sizing: properties', () => {
     );
   });
 
-  test('Sizing: twice the sensors double traffic and bytes, twice the rate doubles only the samples', () => {
+  test('Sizing: twice the sensors: twice the traffic and bytes; twice the sample rate: twice the samples, equal messages', () => {
     const once = needsOf(planOf('--sensors 1e6'));
     const twice = needsOf(planOf('--sensors 2e6'));
     const faster = needsOf(planOf('--sensors 1e6 --interval 500ms'));
@@ -147,7 +150,7 @@ describe('Sizing: lines for .env', () => {
       '--sensors 1e12 --retention 3650d --history 7300d',
       { latestGroups: 65_536, batchDays: 3650, historyDays: 7300 },
     ],
-  ])('Sizing: .env lines for %p: Millrace reads them', (flags, retention) => {
+  ])('Sizing: flags %p: Millrace reads the printed .env lines', (flags, retention) => {
     expect(readBack(flags)).toEqual(retention);
   });
 });
@@ -159,7 +162,7 @@ describe('Sizing: flags', () => {
     expect(node).toEqual({ vcpus: 8, diskBytes: 7.5e12 });
   });
 
-  test('Sizing flags: an unknown node type needs --node-vcpu and --node-disk', () => {
+  test('Sizing flags: an unknown node type is accepted only with --node-vcpu and --node-disk', () => {
     const { node } = planOf('--node mine --node-vcpu 32 --node-disk 15000');
     expect(node).toEqual({ vcpus: 32, diskBytes: 15e12 });
     expect(() => planOf('--node mine')).toThrow(/--node is one of/);

@@ -149,7 +149,7 @@ const FIRST_BYTE_ALONE = {
   budgetBytes: 64 * 1024 * 1024,
 };
 
-test('Connection reader: random packets, chunks and settling times: every packet is answered', async () => {
+test('Connection reader: random packets in random chunks, committed after random delays: every packet is answered', async () => {
   const cases = fc.record({
     packets,
     chunks,

@@ -115,7 +115,7 @@ async function open({ isConnected = true } = {}) {
   };
 }
 
-test('Connection reader: 300 packets in one write: slices of at most 128 packets, and nothing is lost', async () => {
+test('Connection reader: 300 packets in one write: read in slices of at most 128 packets, and none is lost', async () => {
   const connection = await open();
   const packets = 300;
   await connection.send(Buffer.concat(Array(packets).fill(PINGREQ)));
@@ -139,7 +139,7 @@ test('Connection reader: a packet of 200 KB is read in pieces of at most 64 KiB,
   expect(Math.max(...connection.slices.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
 });
 
-test('Connection reader: CONNECT is not answered yet: one packet is read, the rest after the answer', async () => {
+test('Connection reader: CONNECT has no CONNACK yet: one packet is read, and the other packets after the CONNACK', async () => {
   const connection = await open({ isConnected: false });
   await connection.send(Buffer.concat([PINGREQ, PINGREQ, PINGREQ]), PINGREQ.length);
   for (let turn = 0; turn < 5; turn++) await nextTurn();
@@ -152,7 +152,7 @@ test('Connection reader: CONNECT is not answered yet: one packet is read, the re
 test.each([
   ['63 messages', Array(63).fill(10), 10],
   ['messages of 1 MiB less one byte', [MIB - 1], 1],
-])('Connection reader: %s are unsettled: reading continues', async (_, sizes) => {
+])('Connection reader: %s are uncommitted: the connection is still read', async (_, sizes) => {
   const connection = await open();
   for (const size of sizes) connection.reader.enter(size);
   await connection.send(PINGREQ);
@@ -162,7 +162,7 @@ test.each([
 test.each([
   ['64 messages', Array(64).fill(10), 10],
   ['messages of 1 MiB', [1, MIB - 1], 1],
-])('Connection reader: %s are unsettled: reading waits until one settles', async (_, sizes, size) => {
+])('Connection reader: %s are uncommitted: reading waits for one commit', async (_, sizes, size) => {
   const connection = await open();
   for (const each of sizes) connection.reader.enter(each);
   await connection.sendUnread(PINGREQ);
@@ -172,7 +172,7 @@ test.each([
   await connection.untilIdle();
 });
 
-test('Connection reader: stopped: nothing is read any more, even after messages settle', async () => {
+test('Connection reader: the reader is stopped: no further byte is read, even after a message is committed', async () => {
   const connection = await open();
   connection.reader.enter(1);
   connection.reader.stop();
@@ -182,14 +182,14 @@ test('Connection reader: stopped: nothing is read any more, even after messages 
   expect(connection.received()).toBe(0);
 });
 
-test('Connection reader: a packet exceeds the limit: the length of its header is reported, the connection closes', async () => {
+test('Connection reader: a packet exceeds the size limit: the length in its header is reported, and the connection closes', async () => {
   const connection = await open();
   connection.device.write(publish(LIMIT + 100));
   await once(connection.socket, 'close');
   expect(connection.tooLarge).toEqual([LIMIT + 96]);
 });
 
-test('Connection reader: the byte budget is full: the connection waits, and is read once there is room', async () => {
+test('Connection reader: the memory budget for messages is full: the connection is read once bytes are free', async () => {
   const connection = await open();
   connection.state.isFull = true;
   await connection.sendUnread(PINGREQ);
@@ -201,7 +201,7 @@ test('Connection reader: the byte budget is full: the connection waits, and is r
   await connection.untilIdle();
 });
 
-test('Connection reader: the connection breaks while waiting for the byte budget: it leaves the queue', async () => {
+test('Connection reader: the connection breaks while it waits for the memory budget: it leaves the queue of waiting connections', async () => {
   const connection = await open();
   connection.state.isFull = true;
   await connection.sendUnread(PINGREQ);
@@ -210,14 +210,14 @@ test('Connection reader: the connection breaks while waiting for the byte budget
   expect(connection.scheduler.waiting).toBe(0);
 });
 
-test('Connection reader: the device disconnects while the byte budget is full: the end is noticed at once', async () => {
+test('Connection reader: the device disconnects while the memory budget is full: the end of the connection is noticed at once', async () => {
   const connection = await open();
   connection.state.isFull = true;
   connection.device.end();
   await once(connection.socket, 'end');
 });
 
-test('Connection reader: a network error: the connection closes in a separate turn of the read scheduler', async () => {
+test('Connection reader: a network error: the connection closes in a later turn of the event loop, not at once', async () => {
   const connection = await open();
   const error = Object.assign(new Error('read ECONNRESET'), { syscall: 'read' });
   connection.socket.destroy(error);
@@ -227,13 +227,13 @@ test('Connection reader: a network error: the connection closes in a separate tu
   expect(connection.socket.destroyed).toBe(true);
 });
 
-test('Connection reader: the process destroys the connection: it closes at once', async () => {
+test('Connection reader: the process destroys the socket: the socket closes at once', async () => {
   const connection = await open();
   connection.socket.destroy();
   expect(connection.socket.destroyed).toBe(true);
 });
 
-test('Connection reader: read(0) of Node.js is passed to the socket, except while too much is unsettled', async () => {
+test('Connection reader: read(0) of Node.js: passed to the socket, but not while 1 MiB of messages is uncommitted', async () => {
   const connection = await open();
   connection.state.isFull = true;
   await connection.sendUnread(PINGREQ);
@@ -247,7 +247,7 @@ test('Connection reader: read(0) of Node.js is passed to the socket, except whil
   expect(connection.asked).toEqual([0]);
 });
 
-test('Connection reader: slices are read: the read scheduler counts the packets of each slice', async () => {
+test('Connection reader: 300 packets are read in three slices: the read scheduler counts 128, 128 and 44 packets', async () => {
   const connection = await open();
   /** @type {number[]} */
   const spent = [];

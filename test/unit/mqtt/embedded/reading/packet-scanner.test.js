@@ -72,7 +72,7 @@ const cutting = fc.array(fc.oneof(fc.integer({ min: 1, max: 7 }), fc.integer({ m
   maxLength: 20,
 });
 
-test('Packet scanner: random packets in random chunks: only the first packet over its limit is reported', () => {
+test('Packet scanner: random packets in random chunks: only the first packet over its size limit is reported', () => {
   fc.assert(
     fc.property(fc.array(packet, { maxLength: 8 }), cutting, (packets, cuts) => {
       // An independent decoder: the fixed header contains the length of the rest.
@@ -96,7 +96,7 @@ test('Packet scanner: random packets in random chunks: only the first packet ove
   );
 });
 
-test('Packet scanner: scan of at most N packets: it stops at a boundary between packets', () => {
+test('Packet scanner: a scan of at most N packets: stops at a packet boundary or at the end of the chunk', () => {
   fc.assert(
     fc.property(
       fc.array(packet, { minLength: 1, maxLength: 12 }),
@@ -129,7 +129,7 @@ test('Packet scanner: scan of at most N packets: it stops at a boundary between 
   );
 });
 
-test('Packet scanner: packet over its limit: the header alone is enough', () => {
+test('Packet scanner: a packet is over its size limit: PacketTooLarge is thrown, and the header alone is enough', () => {
   const scanner = new PacketScanner(packetLimit(MAX_PAYLOAD));
   scanner.scan(mqttPacket.generate({ cmd: 'pingreq' }), Infinity);
   const large = publish(2 ** 21);
@@ -144,7 +144,7 @@ function headerOf(bytes) {
   return at + 1;
 }
 
-test('Packet scanner: malformed length of five bytes: the packet ends there, and is not reported as too large', () => {
+test('Packet scanner: malformed length field of five bytes: the packet ends after it, and is not reported as too large', () => {
   const scanner = new PacketScanner(packetLimit(MAX_PAYLOAD));
   const malformed = Buffer.from([0x30, 0xff, 0xff, 0xff, 0xff, 0x7f]);
   expect(scanner.scan(malformed, 1)).toBe(5);

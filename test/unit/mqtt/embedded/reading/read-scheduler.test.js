@@ -39,7 +39,7 @@ async function turnsUntil(condition) {
   return turns;
 }
 
-test('Read scheduler: one connection floods: the other connection is read once in each round', async () => {
+test('Read scheduler: one of two connections floods: the other connection is read once in each round', async () => {
   const { reads, connect } = createCrowd();
   connect('flood', { slices: 400, packets: MAX_TURN_PACKETS });
   connect('other', { slices: 10, packets: 1 });
@@ -76,7 +76,7 @@ test('Read scheduler: many packets wait: one turn of the event loop reads at mos
   expect(scheduler.waiting).toBe(0);
 });
 
-test('Read scheduler: the byte budget is full: new connections are read, messages wait until there is room', async () => {
+test('Read scheduler: the memory budget is full: new connections are read, connections with messages wait until bytes are free', async () => {
   const { budget, scheduler, reads, connect } = createCrowd();
   void budget.enter(0);
   const waiting = /** @type {Promise<void>} */ (budget.enter(0));
@@ -90,7 +90,7 @@ test('Read scheduler: the byte budget is full: new connections are read, message
   await turnsUntil(() => reads.length === 2);
 });
 
-test('Read scheduler: a waiting connection closes: it is not resumed', async () => {
+test('Read scheduler: a waiting connection closes: its read is not resumed', async () => {
   const { scheduler } = createCrowd();
   let resumed = 0;
   const cancel = scheduler.wait(() => resumed++, true);
@@ -100,7 +100,7 @@ test('Read scheduler: a waiting connection closes: it is not resumed', async () 
   expect(resumed).toBe(1);
 });
 
-test('Read scheduler: the byte budget has room again: a new read does not overtake waiting connections', async () => {
+test('Read scheduler: the memory budget has free bytes again: waiting connections are read before a new read', async () => {
   const { budget, scheduler } = createCrowd();
   void budget.enter(0);
   const waiting = /** @type {Promise<void>} */ (budget.enter(0));

@@ -15,14 +15,14 @@ describe('Varint', () => {
     [2 ** 33 + 128, 5],
     [2 ** 42 + 1, 7],
     [2 ** 53, 8],
-  ])('Varint: %i: %i bytes, each of 7 bits, and the top bit set in all but the last', (number, length) => {
+  ])('Varint: %i: encoded in %i bytes, with the top bit set in all but the last byte', (number, length) => {
     const bytes = varint(number);
     expect(bytes).toHaveLength(length);
     expect([...bytes].reduceRight((sum, byte) => sum * 128 + (byte & 0x7f), 0)).toBe(number);
     expect([...bytes].map((byte) => byte > 0x7f)).toEqual([...bytes].map((_, i) => i < length - 1));
   });
 
-  test('Varint: any signed number of 64 bits: the reader returns the same bits', () => {
+  test('Varint: signed numbers of 64 bits: the reader returns the same bits', () => {
     const words = [0, 1, 2, 63, 64, 127, 128, 0x7fffffff, -0x80000000, -64, -65, -1];
     for (const high of words) {
       for (const low of words) {
@@ -38,7 +38,7 @@ describe('Reader', () => {
     ['no byte is left', [], /more are needed/],
     ['the last byte announces another', [0x80, 0x80], /of 2 bytes: more are needed/],
     ['a number has more than 64 bits', Array(11).fill(0x80), /more than 64 bits/],
-  ])('Byte reader: %s: a RangeError', (_, bytes, message) => {
+  ])('Byte reader: %s: a RangeError is thrown', (_, bytes, message) => {
     const read = () => new Reader(Uint8Array.from(bytes)).signedVarint();
     expect(read).toThrow(RangeError);
     expect(read).toThrow(message);
@@ -51,7 +51,7 @@ describe('Reader', () => {
   });
 
   test.each([0, 127, 128, 2 ** 31, 2 ** 32 - 1, 2 ** 32 + 5, 2 ** 53])(
-    'Byte reader: count %i: read if the maximum allows it, otherwise refused',
+    'Byte reader: count %i: read with this maximum, refused with a smaller one',
     (count) => {
       expect(new Reader(varint(count)).count(count)).toBe(count);
       expect(() => new Reader(varint(count)).count(count - 1)).toThrow(

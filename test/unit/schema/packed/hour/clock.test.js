@@ -36,7 +36,7 @@ describe('clock: fit', () => {
     });
   });
 
-  test('Clock fit: any steps: the line solves the normal equations', () => {
+  test('Clock fit: random steps between samples: the line solves the normal equations of least squares', () => {
     const steps = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(steps, fc.nat({ max: 60_000 }), (list, first) => {
@@ -65,7 +65,7 @@ describe('clock: tick', () => {
     [{ origin: 0, interval: 1 }, -1, -1],
     [{ origin: MOST, interval: 0 }, 0, 2 ** 29],
     [{ origin: 0, interval: MOST }, -1, -(2 ** 29)],
-  ])('Clock tick: clock %p, tick %i: %i ms, rounded down', (clock, tick, ms) => {
+  ])('Clock tick: clock %p, tick %i: the time is %i ms, rounded down', (clock, tick, ms) => {
     expect(tickAt(clock, tick)).toBe(ms);
   });
 
@@ -73,7 +73,7 @@ describe('clock: tick', () => {
     [{ origin: MOST, interval: 2 }, 1],
     [{ origin: 0, interval: MOST }, 2],
     [{ origin: 0, interval: MOST }, -2],
-  ])('Clock tick: clock %p, tick %i: out of range, refused', (clock, tick) => {
+  ])('Clock tick: clock %p, tick %i: out of range, a RangeError is thrown', (clock, tick) => {
     expect(() => tickAt(clock, tick)).toThrow(RangeError);
   });
 
@@ -95,7 +95,7 @@ describe('clock: tick', () => {
       [0, -1, 0],
       [0, 0, 1],
     ],
-  ])('Clock ticks: missed before each sample %p: tick numbers %p', (missed, ticks) => {
+  ])('Clock ticks: ticks missed before each sample %p: tick numbers of the samples %p', (missed, ticks) => {
     expect([...ticksOf(Int32Array.from(missed))]).toEqual(ticks);
   });
 });
@@ -104,17 +104,17 @@ describe('clock: missed ticks', () => {
   test.each([
     ['even steps', [10, 10, 10], [0, 0, 0]],
     ['one tick is missed', [10, 10, 20, 10], [0, 0, 1, 0]],
-    ['a long gap: it is no part of the mean', [10, 10, 1000, 10, 10], [0, 0, 99, 0, 0]],
-    ['a short step: it is no part of the mean', [10, 1, 10, 24], [0, -1, 0, 1]],
-    ['the first step counts', [8, 10, 23], [0, 0, 2]],
-    ['the last step counts', [23, 10, 8], [2, 0, 0]],
-    ['half of the median counts', [10, 10, 5, 21], [0, 0, 0, 2]],
-    ['one and a half of the median counts', [10, 10, 15, 28], [0, 0, 0, 1]],
-  ])('Clock, missed ticks: %s: steps %p: missed %p', (_, steps, missed) => {
+    ['a long gap is no part of the mean', [10, 10, 1000, 10, 10], [0, 0, 99, 0, 0]],
+    ['a short step is no part of the mean', [10, 1, 10, 24], [0, -1, 0, 1]],
+    ['the first step is part of the mean', [8, 10, 23], [0, 0, 2]],
+    ['the last step is part of the mean', [23, 10, 8], [2, 0, 0]],
+    ['half of the median is part of the mean', [10, 10, 5, 21], [0, 0, 0, 2]],
+    ['1.5 times the median is part of the mean', [10, 10, 15, 28], [0, 0, 0, 1]],
+  ])('Missed clock ticks: %s: steps of %p ms: %p ticks missed', (_, steps, missed) => {
     expect([...missedIn(offsetsOf(steps, 500))]).toEqual([0, ...missed]);
   });
 
-  test('Clock, missed ticks: a single sample: no tick is missed', () => {
+  test('Missed clock ticks: a single sample: no tick is missed', () => {
     expect([...missedIn(Float64Array.of(5))]).toEqual([0]);
   });
 
@@ -138,7 +138,7 @@ describe('clock: missed ticks', () => {
     [1, 12],
     [60, 68],
     [120, 260],
-  ])('Clock, missed ticks: %i to %i steps: equal to the reference', (minLength, maxLength) => {
+  ])('Missed clock ticks: %i to %i random steps: equal to the definition', (minLength, maxLength) => {
     fc.assert(
       fc.property(fc.array(step, { minLength, maxLength, size: 'max' }), (steps) => {
         expect([...missedIn(offsetsOf(steps))]).toEqual([0, ...missedByDefinition(steps)]);

@@ -73,7 +73,7 @@ function runningSum(numbers) {
 }
 
 describe('Column', () => {
-  test('Packed column: any numbers: the order with the smallest estimate is chosen, for equal estimates the lowest order', () => {
+  test('Packed column: random numbers: the prediction order with the smallest size estimate is chosen, and the lowest of equal ones', () => {
     fc.assert(
       fc.property(fc.oneof(...kinds), (numbers) => {
         const ways = waysFor(numbers);
@@ -90,16 +90,16 @@ describe('Column', () => {
   });
 
   test.each([
-    ['one value', [5, 5, 5], { order: 0, seeds: [5], planes: 0, estimate: 0 }],
+    ['one repeated value', [5, 5, 5], { order: 0, seeds: [5], planes: 0, estimate: 0 }],
     ['one number', [-7], { order: 0, seeds: [-7], planes: 0, estimate: 0 }],
     ['two numbers: no slope is tried', [1, 300], { order: 0, seeds: [300] }],
     ['three numbers on a line', [10, 13, 16], { order: 2, seeds: [7, 3], planes: 0 }],
-    ['orders 0 and 1 take the same: order 0', [4, 4, 9], { order: 0, seeds: [4] }],
+    ['orders 0 and 1 have equal sizes: order 0', [4, 4, 9], { order: 0, seeds: [4] }],
   ])('Packed column: %s: numbers %p: packed as %p', (_, numbers, expected) => {
     expect(chosenFor(numbers)).toMatchObject(expected);
   });
 
-  test('Packed column: order 0: the seed is the median of nine evenly spaced numbers', () => {
+  test('Packed column: prediction order 0: the seed is the median of nine evenly spaced numbers', () => {
     const noise = [
       900, 17, 350, 620, 81, 444, 203, 777, 555, 130, 960, 298, 709, 36, 512, 868, 401, 250, 650, 99, 333,
     ];
@@ -108,7 +108,7 @@ describe('Column', () => {
     expect(chosenFor(numbers)).toMatchObject({ order: 0, seeds: [nine[4]] });
   });
 
-  test('Packed column: any numbers: read back unchanged, and the bytes behind the column are left', () => {
+  test('Packed column: random numbers: read back unchanged, and the bytes behind the column are not read', () => {
     fc.assert(
       fc.property(fc.oneof(...kinds), (numbers) => {
         const blob = Buffer.concat([...packColumn(columnOf(fromNumbers(numbers))), Buffer.from([77])]);

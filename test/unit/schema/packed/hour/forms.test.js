@@ -6,7 +6,7 @@ import { singleBitsOf, tableOf } from '../../../../../schema/packed/hour/forms.j
 /** @import { Integers } from '../../../../../schema/packed/hour/integers.js' */
 /** @import { Table } from '../../../../../schema/packed/hour/forms.js' */
 
-test('Value table: a quarter of the values are distinct: the table lists them in order', () => {
+test('Value table of a packed hour: a quarter of the values are distinct: the table has these values in ascending order', () => {
   const { table, indexes } = /** @type {Table} */ (tableOf(Float64Array.of(7, 3, 7, 3, 7, 7, 7, 7)));
   expect([...table]).toEqual([3, 7]);
   expect([...indexes]).toEqual([1, 0, 1, 0, 1, 1, 1, 1]);
@@ -17,22 +17,22 @@ test.each([
   ['all values are different', [1, 2, 3, 4, 5, 6, 7, 8]],
   ['0 and -0, which are equal in a set', [0, -0, 0, 0, 0, 0, 0, 0]],
   ['NaN', [Number.NaN, 1, 1, 1, 1, 1, 1, 1]],
-])('Value table: %s: no table is built', (_, values) => {
+])('Value table of a packed hour: %s: no table is built', (_, values) => {
   expect(tableOf(Float64Array.from(values))).toBeUndefined();
 });
 
 test.each([
   ['twelve digits', 1e-12, 12],
   ['no digits', 7, 0],
-])('Decimals: %s after the decimal point: found', (_, value, digits) => {
+])('Decimal form of values: %s after the decimal point: the digits are counted', (_, value, digits) => {
   expect(asDecimals(Float64Array.of(value), false)?.digits).toBe(digits);
 });
 
-test('Decimals: thirteen digits after the decimal point: no decimal form', () => {
+test('Decimal form of values: thirteen digits after the decimal point: asDecimals() returns undefined', () => {
   expect(asDecimals(Float64Array.of(1e-13), false)).toBeUndefined();
 });
 
-test('Decimals: several -0: the indexes of these zeros ascend', () => {
+test('Decimal form of values: several values are -0: their indexes are listed in ascending order', () => {
   expect(asDecimals(Float64Array.of(-0, 1, -0, -0), false)?.minusZeros).toEqual([0, 2, 3]);
 });
 

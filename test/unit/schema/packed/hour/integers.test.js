@@ -41,7 +41,7 @@ const wide = fc.tuple(half, half).map((halves) => /** @type {Wide} */ (halves));
 const wides = fc.array(wide, { minLength: 1, maxLength: 12 });
 
 describe('Integers of 64 bits', () => {
-  test('Integers of 64 bits: difference of any two: equals that of BigInt, modulo 2^64', () => {
+  test('Integers of 64 bits: difference of two random integers: equals that of BigInt, modulo 2^64', () => {
     fc.assert(
       fc.property(wide, wide, (a, b) => {
         expect(minus(a, b)).toEqual(toWide(toBigInt(a) - toBigInt(b)));
@@ -49,7 +49,7 @@ describe('Integers of 64 bits', () => {
     );
   });
 
-  test('Integers of 64 bits: difference: the lower halves borrow one or none, also across signs', () => {
+  test('Integers of 64 bits: difference: a borrow of the lower 32 bits reduces the upper 32 bits by one', () => {
     expect(minus([5, 0], [2, 1])).toEqual([2, -1]);
     expect(minus([5, 1], [2, 0])).toEqual([3, 1]);
     expect(minus([5, 1], [2, 1])).toEqual([3, 0]);
@@ -57,7 +57,7 @@ describe('Integers of 64 bits', () => {
     expect(minus([5, 1], [2, -1])).toEqual([2, 2]);
   });
 
-  test('Integers of 64 bits: order of any two: equals that of BigInt', () => {
+  test('Integers of 64 bits: comparison of two random integers: equals that of BigInt', () => {
     fc.assert(
       fc.property(wide, wide, (a, b) => {
         const [first, second] = [toBigInt(a), toBigInt(b)];
@@ -66,7 +66,7 @@ describe('Integers of 64 bits', () => {
     );
   });
 
-  test('Integers of 64 bits: upper halves are equal: the unsigned lower halves decide the order', () => {
+  test('Integers of 64 bits: comparison with equal upper halves: the unsigned lower halves decide', () => {
     fc.assert(
       fc.property(half, half, half, (hi, a, b) => {
         expect(Math.sign(byWidth([hi, a], [hi, b]))).toBe(Math.sign((a >>> 0) - (b >>> 0)));
@@ -77,7 +77,7 @@ describe('Integers of 64 bits', () => {
     expect(byWidth([7, 3], [7, 3])).toBe(0);
   });
 
-  test('Integers of 64 bits: any whole number up to 2^53 either way: converted back unchanged', () => {
+  test('Integers of 64 bits: random whole numbers from -2^53 to 2^53: converted to integers and back without change', () => {
     const whole = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(2 ** 53, -(2 ** 53), 2 ** 32, -(2 ** 32)));
     fc.assert(
       fc.property(fc.array(whole), (numbers) => {
@@ -118,7 +118,7 @@ describe('Codes', () => {
     );
   });
 
-  test('Integer codes: order 2 without a slope: equal to a slope of zero', () => {
+  test('Integer codes: prediction order 2 without a slope: the codes equal those of slope zero', () => {
     const list = integersOf([
       [0, 5],
       [0, 9],
@@ -126,7 +126,7 @@ describe('Codes', () => {
     expect(codesOf(list, 2, [0, 5])).toEqual(codesOf(list, 2, [0, 5], [0, 0]));
   });
 
-  test.each([0, 1, 2])('Integer codes: order %i: all numbers are predicted exactly: no bits', (order) => {
+  test.each([0, 1, 2])('Integer codes: order %i predicts all numbers exactly: codes of 0 bits', (order) => {
     const step = order === 2 ? 7 : 0;
     const list = fromNumbers(Array.from({ length: 5 }, (_, index) => 100 + step * index));
     expect(codesOf(list, order, [0, 100 - step], [0, step]).bits).toBe(0);
@@ -140,11 +140,11 @@ describe('Codes', () => {
     [2 ** 31, 33],
     [2 ** 32, 34],
     [2 ** 52, 54],
-  ])('Integer codes: distance %i: a code of %i bits', (distance, bits) => {
+  ])('Integer codes: distance %i from the prediction: a code of %i bits', (distance, bits) => {
     expect(codesOf(fromNumbers([distance]), 0, [0, 0]).bits).toBe(bits);
   });
 
-  test('Integer codes: any codes: unzigzag returns the original numbers', () => {
+  test('Integer codes: random integers: unzigzag() returns the integers from their codes', () => {
     fc.assert(
       fc.property(wides, (list) => {
         const numbers = integersOf(list);
@@ -157,7 +157,7 @@ describe('Codes', () => {
 });
 
 describe('Sums', () => {
-  test.each([false, true])('Integer sums: running %p: equal to those of BigInt, modulo 2^64', (running) => {
+  test.each([false, true])('Integer sums: running=%p: equal to sums of BigInt, modulo 2^64', (running) => {
     fc.assert(
       fc.property(wides, wide, (list, start) => {
         const integers = integersOf(list);

@@ -80,7 +80,7 @@ function walk(step, round, start = 20) {
   });
 }
 
-test('Packed hour: any samples: unpacked bit by bit', () => {
+test('Packed hour: random samples: packed and unpacked unchanged, bit by bit', () => {
   fc.assert(
     fc.property(anyHour, ({ times, values }) => {
       const out = unpackSamples(BUCKET, pack(times, values));
@@ -90,7 +90,7 @@ test('Packed hour: any samples: unpacked bit by bit', () => {
   );
 });
 
-test('Packed hour: a range of a series: packed like a series of its own, from plain and typed arrays', () => {
+test('Packed hour: a range of a series, in plain or typed arrays: packed to the same bytes as a separate series', () => {
   fc.assert(
     fc.property(anyHour, fc.nat(), fc.nat(), ({ times, values }, a, b) => {
       const from = a % times.length;
@@ -102,7 +102,7 @@ test('Packed hour: a range of a series: packed like a series of its own, from pl
   );
 });
 
-test('Packed hour: any hour: never larger than in version 1', () => {
+test('Packed hour: random samples: never larger than in version 1 of the format', () => {
   fc.assert(
     fc.property(anyHour, ({ times, values }) => {
       expect(pack(times, values).length).toBeLessThanOrEqual(1 + 12 * times.length);
@@ -152,7 +152,7 @@ describe('Packed hour: an hour at 1 Hz', () => {
   });
 });
 
-test('Packed hour: the largest allowed number of samples: unpacked; one sample more: refused', () => {
+test('Packed hour: 65,536 samples: packed and unpacked; one sample more: packing is refused', () => {
   const times = Array.from({ length: MAX_SAMPLES_PER_HISTORY_ROW + 1 }, (_, i) => BUCKET + i * 54);
   const values = times.map(() => random.normal());
   const out = unpackSamples(BUCKET, packHour(BUCKET, times, values, 0, MAX_SAMPLES_PER_HISTORY_ROW));
@@ -178,7 +178,7 @@ describe('Packed hour: broken bytes', () => {
     }
   }
 
-  test('Packed hour: the end is missing, or bytes follow: refused', () => {
+  test('Packed hour: the last bytes are missing, or another byte follows: unpacking throws a RangeError', () => {
     fc.assert(
       fc.property(anyHour, fc.nat(), ({ times, values }, cut) => {
         const whole = pack(times, values);
@@ -189,7 +189,7 @@ describe('Packed hour: broken bytes', () => {
     );
   });
 
-  test('Packed hour: any bytes: refused, or read as samples within one hour', () => {
+  test('Packed hour: random bytes: a RangeError, or samples in ascending order within the hour', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         isRead(Buffer.concat([Buffer.from([2]), bytes]));
@@ -239,12 +239,12 @@ describe('Packed hour: broken bytes', () => {
       [2, 2, 9, ...clock, 0, 0, 4, 0, 3, 7, 7, 7],
       /cannot be inflated/,
     ],
-  ])('Packed hour: %s: refused with a RangeError', (_, bytes, message) => {
+  ])('Packed hour: %s: unpacking throws a RangeError', (_, bytes, message) => {
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(message);
     expect(() => unpackSamples(BUCKET, Buffer.from(bytes))).toThrow(RangeError);
   });
 
-  test('Packed hour: a plane would inflate to 50 MB: inflation stops at the size of its samples', () => {
+  test('Packed hour: a compressed plane would inflate to 50 MB: inflation stops at the size of its samples', () => {
     const bomb = deflateRawSync(Buffer.alloc(50_000_000));
     const length = [(bomb.length & 0x7f) | 0x80, ((bomb.length >> 7) & 0x7f) | 0x80, bomb.length >> 14];
     const bytes = Buffer.concat([Buffer.from([2, 2, ...longest, ...clock, 0, 0, 4, 0, ...length]), bomb]);
@@ -253,13 +253,13 @@ describe('Packed hour: broken bytes', () => {
     );
   });
 
-  test('Packed hour: a plane inflates to fewer bytes than samples: refused', () => {
+  test('Packed hour: a compressed plane inflates to fewer bytes than samples: unpacking throws an error', () => {
     const little = deflateRawSync(Buffer.alloc(8));
     const bytes = Buffer.from([2, 2, 9, ...clock, 0, 0, 4, 0, little.length, ...little]);
     expect(() => unpackSamples(BUCKET, bytes)).toThrow(/8 bytes were deflated; 9 are needed/);
   });
 
-  test('Packed hour: one byte is changed anywhere: a RangeError or samples, no crash', () => {
+  test('Packed hour: any one byte is inverted: a RangeError, or samples in ascending order within the hour', () => {
     for (let at = 0; at < blob.length; at += 499) {
       const bytes = Buffer.from(blob);
       bytes[at] = ~Number(bytes[at]) & 0xff;
@@ -274,7 +274,7 @@ describe('Packed hour: invalid samples', () => {
     ['a sample before the hour', [BUCKET - 1, BUCKET], 0, 2],
     ['a sample after the hour', [BUCKET, BUCKET + HOUR_MS], 0, 2],
     ['indexes beyond the series', [BUCKET], 0, 2],
-  ])('Packed hour: packing of %s: refused', (_, times, from, to) => {
+  ])('Packed hour: packing %s: a RangeError is thrown', (_, times, from, to) => {
     expect(() => packHour(BUCKET, times, [1, 2], from, to)).toThrow(RangeError);
   });
 });

@@ -25,7 +25,7 @@ describe('plane: bytes', () => {
     [8, 0x33],
     [16, 0xa2],
     [24, 0xf1],
-  ])('Byte plane: shift %i: holds the byte %i of each word', (shift, byte) => {
+  ])('Byte plane: word 0xf1a23344 shifted by %i bits: the plane has the byte %i', (shift, byte) => {
     expect(bytesOf([0xf1a23344 | 0, 0], shift)).toEqual([byte, 0]);
   });
 });
@@ -40,14 +40,14 @@ describe('plane: estimate', () => {
       5,
     ],
     [
-      'one in four: the entropy, and half a byte for each value',
+      'one byte in four differs: the entropy, and half a byte for each value',
       [...Array(48).fill(0), ...Array(16).fill(9)],
       (64 * 0.8112781244591328) / 8 + 1,
     ],
-    ['as many values as samples: no more than the samples', [1, 2, 3, 4], (4 * 2) / 8 + 2],
-    ['noise: no more than the samples', [1, 2, 3].flatMap((n) => [n, n + 10]), (6 * Math.log2(6)) / 8 + 3],
-    ['256 values: no more than the samples', Array.from({ length: 256 }, (_, i) => i), 256],
-  ])('Byte plane, estimate: %s', (_, words, bytes) => {
+    ['as many values as samples: no more bytes than samples', [1, 2, 3, 4], (4 * 2) / 8 + 2],
+    ['noise: no more bytes than samples', [1, 2, 3].flatMap((n) => [n, n + 10]), (6 * Math.log2(6)) / 8 + 3],
+    ['256 values: no more bytes than samples', Array.from({ length: 256 }, (_, i) => i), 256],
+  ])('Byte plane: estimated bytes of the packed plane: %s', (_, words, bytes) => {
     expect(estimateOf(words)).toBeCloseTo(bytes, 9);
   });
 });
@@ -59,12 +59,12 @@ describe('plane: packed', () => {
   const deflated = (/** @type {Uint8Array} */ bytes) =>
     [constants.Z_RLE, constants.Z_FILTERED].map((strategy) => deflateRawSync(bytes, { strategy }));
 
-  test('Byte plane: all bytes are equal: packed as a zero and that byte', () => {
+  test('Byte plane: all bytes are equal: packed as a zero and one such byte', () => {
     expect(pack(new Uint8Array(5).fill(200))).toEqual([Buffer.from([0, 200])]);
     expect([...unpackPlane(new Reader(Buffer.from([0, 200])), 5)]).toEqual(Array(5).fill(200));
   });
 
-  test('Byte plane: any bytes: read back unchanged', () => {
+  test('Byte plane: random bytes: packed and read back unchanged', () => {
     const bytes = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 300, size: 'max' });
     fc.assert(
       fc.property(bytes, fc.nat({ max: 300 }), (list, estimate) => {
@@ -116,7 +116,7 @@ describe('plane: packed', () => {
     [79, false],
     [79.1, false],
     [72, true],
-  ])('Byte plane: 80 bytes with an estimate of %d bytes: deflated: %p', (estimate, isDeflated) => {
+  ])('Byte plane: 80 bytes, estimated at %d bytes when packed: deflated is %p', (estimate, isDeflated) => {
     const bytes = Uint8Array.from({ length: 80 }, (_, i) => (i < 40 ? 1 : 2));
     const packed = pack(bytes, estimate);
     expect(packed[0]).toEqual(varint(isDeflated ? Number(packed[1]?.length) : 80));
