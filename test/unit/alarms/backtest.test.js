@@ -107,7 +107,7 @@ const heat = (values) =>
 
 const ABOVE = /** @type {const} */ ({ kind: 'above', limit: 5 });
 
-test('POST /alarm-rules/test: more alarms than one response may list: the first are listed, all are counted', async () => {
+test('POST /alarm-rules/test: more alarms than one response may list: items has the first alarms, count includes all alarms', async () => {
   await heat(Array.from({ length: 2 * MAX_EPISODES + 100 }, (_, n) => (n % 2 === 0 ? 9 : 1)));
   const above = await (await ask(ABOVE)).json();
   expect(above).toMatchObject({ count: MAX_EPISODES + 50, total_ms: MAX_EPISODES * MINUTE_MS });
@@ -153,7 +153,7 @@ test('POST /alarm-rules/test: the limit of concurrent tests is reached: 429 busy
   expect((await ask(ABOVE)).status).toBe(200);
 });
 
-test('POST /alarm-rules/test: the client disconnects: reading stops, and the next test may run', async () => {
+test('POST /alarm-rules/test: the client disconnects: no further samples are read, and the next request gets 200', async () => {
   await heat(Array.from({ length: 600 }, () => 9));
   hold();
   const leaving = new AbortController();
@@ -174,7 +174,7 @@ test('POST /alarm-rules/test: the client disconnects: reading stops, and the nex
   expect(reads).toEqual({ begun: 1, ended: 1 });
 });
 
-test('Alarm backtest: the client aborts during a long range without samples: no further period is read', async () => {
+test('Alarm backtest: the client aborts during a long range without samples: reading of the history stops', async () => {
   await heat([1]);
   const stopping = new AbortController();
   let stretches = 0;

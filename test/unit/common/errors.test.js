@@ -24,7 +24,7 @@ test.each([
   ['Refusals', 'refusal'],
   ['Problems', 'problem'],
   ['Stops', 'stop'],
-])('Error table: docs/reference/errors.md: section %s lists the same errors', (heading, kind) => {
+])('Error table: section %s of docs/reference/errors.md lists the same codes and titles', (heading, kind) => {
   expect(rowsUnder(heading)).toEqual(rowsOf(/** @type {ErrorEntry['kind']} */ (kind)));
 });
 
@@ -61,7 +61,7 @@ describe('Errors: the table', () => {
     expect(exits.filter((exit) => exit < 0 || exit > 125)).toEqual([]);
   });
 
-  test('Error table: the refusals are exactly those of the message contract', () => {
+  test('Error table: codes of refused messages: exactly those of the message contract', () => {
     expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
       'malformed',
       'unknown_format',

@@ -48,7 +48,7 @@ test.each([
   ['state=open&from=-1', [LONG_OPEN.start]],
   [`device=${ID}&sensor=${ID}`, [LONG_OPEN.start]],
   ['state=open&from=-1d', []],
-])('GET /alarms: an alarm is open for longer than HISTORY_DAYS: %s finds %j', async (query, items) => {
+])('GET /alarms?%s: alarm open for longer than HISTORY_DAYS: start times %j', async (query, items) => {
   expect(await answerTo(query)).toEqual({ items, next: null });
 });
 

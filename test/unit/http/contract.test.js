@@ -30,7 +30,7 @@ test.each(
     ['AsyncAPI', asyncApiDocument({ version: '1.2.3' })],
     ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
   ]),
-)('%s: every reference leads to an existing part', (_, whole) => {
+)('%s document: every reference leads to an existing part', (_, whole) => {
   const references = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path = '']) => path,
   );
@@ -46,7 +46,7 @@ test.each(
 });
 
 describe.each(operations)('%s', (route, operation) => {
-  test('OpenAPI operation: it has a summary, a tag, described parameters and responses', () => {
+  test('OpenAPI operation: a summary, a tag, descriptions of parameters, and responses are present', () => {
     expect(operation.summary).toMatch(/^[A-Z].{8,}[^.]$/);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
     for (const parameter of operation.parameters) expect(parameter.description).toMatch(/^[A-Z].*\.$/s);

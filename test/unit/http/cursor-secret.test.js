@@ -46,7 +46,7 @@ test('Cursor secret: new data directory: a file .millrace marks it, so that Mill
   expect(readdirSync(dataDir).sort()).toEqual(['.millrace', 'cursor-secret']);
 });
 
-test('Cursor secret: the second start reads the secret of the first', async () => {
+test('Cursor secret: second start in the same data directory: the secret of the first start is read', async () => {
   const secret = await cursorSecret(dataDir);
   expect(await cursorSecret(dataDir)).toBe(secret);
 });
@@ -71,7 +71,7 @@ test('Cursor secret: the file is empty, as after a full disk: refused, and the e
   });
 });
 
-test('Cursor secret: two starts at once: both get one secret, and no temporary file is left', async () => {
+test('Cursor secret: two processes start at once: both get the same secret, and no temporary file is left', async () => {
   const [one, other] = await Promise.all([cursorSecret(dataDir), cursorSecret(dataDir)]);
   expect(one).toBe(other);
   expect(readdirSync(dataDir).sort()).toEqual(['.millrace', 'cursor-secret']);

@@ -42,7 +42,7 @@ test.each([
   ['/docs/', 'identity', null],
   ['/docs/assets/app.js', 'br', 'br'],
   ['/docs/assets/picture.png', 'br', null],
-])('Manual: %s for a client that accepts %s: encoding %s', async (path, encodings, expected) => {
+])('Manual: GET %s with Accept-Encoding %s: Content-Encoding is %s', async (path, encodings, expected) => {
   const response = await get(path, encodings);
   expect([response.status, response.headers.get('Content-Encoding')]).toEqual([200, expected]);
   expect(await response.text()).toContain(LONG);

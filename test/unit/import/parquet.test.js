@@ -126,10 +126,10 @@ const HEADERS = [
     { type: 'DICTIONARY_PAGE', dictionary_page_header: { num_values: 1_000_000_000, encoding: 'PLAIN' } },
   ],
   ['a billion values', dataPage({ num_values: 1_000_000_000 })],
-  ['less than no values', dataPage({ num_values: -1 })],
+  ['a negative number of values', dataPage({ num_values: -1 })],
   ['more bytes than the file has', { ...dataPage({}), compressed_page_size: 1_000_000 }],
   ['a billion bytes after decompression', { ...dataPage({}), uncompressed_page_size: 1_000_000_000 }],
-  ['less than no bytes', { ...dataPage({}), compressed_page_size: -20, uncompressed_page_size: 16 }],
+  ['a negative number of bytes', { ...dataPage({}), compressed_page_size: -20, uncompressed_page_size: 16 }],
   [
     'levels that are longer than the page',
     {
@@ -248,7 +248,7 @@ const LONG_RUNS = [
 ];
 
 test.each(LONG_RUNS)(
-  'Parquet import: a run of millions in %s of a page of 2 values: bad_file, before the run is read',
+  'Parquet import: a run length of millions in %s of a page of 2 values: bad_file, before the run is read',
   async (_, header, page, isOptional) => {
     await expect(samplesOf(await writePage(header, page, isOptional))).rejects.toMatchObject({
       code: 'bad_file',
@@ -296,7 +296,7 @@ const LONG_PREFIXES = [
 ];
 
 test.each(LONG_PREFIXES)(
-  'Parquet import: a text with a prefix of a gigabyte in %s: bad_file, before the text is read',
+  'Parquet import: a text claims a prefix of a gigabyte in %s: bad_file, before the text is read',
   async (_, header, page, isOptional) => {
     await expect(samplesOf(await writePage(header, page, isOptional))).rejects.toMatchObject({
       code: 'bad_file',
@@ -305,7 +305,7 @@ test.each(LONG_PREFIXES)(
   },
 );
 
-test('Parquet import: rows without a device, and a default device for the file: these rows get the default', async () => {
+test('Parquet import: rows without a device, and a default device is set: these rows get the default device', async () => {
   const bytes = parquetWriteBuffer({
     columnData: [
       { name: 'ts', data: [0, 1, 2], type: 'DOUBLE' },

@@ -13,13 +13,13 @@ import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
 /** @import { LiveItem } from '../../../api/live/messages.js' */
 
-test('Live topics: the topic of a device: the device id is read back from it', () => {
+test('Live topics: the topic of a device is parsed: the result is the device id', () => {
   expect(liveTopic('d')).toBe('iot/live/d');
   expect(liveDevice(liveTopic('d'))).toBe('d');
 });
 
 test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
-  'Statistics topic: process %s: the topic is ASCII, and the name is read back from it',
+  'Statistics topic: process name %s: the topic is ASCII, and the name is read back from it',
   (process) => {
     const topic = statsTopic(process);
     expect(topic).toMatch(/^iot\/live\/stats\/[\x21-\x7e]+$/);
@@ -124,7 +124,7 @@ test.each([
   ['a time of another form', { ts: '2026-11-21T00:00:00Z' }],
   ['a time that does not exist', { ts: '2026-13-21T00:00:00.000Z' }],
   ['an infinite value', { value: '1e999' }],
-])('Live items: a forged message has %s: it is refused', (_, wrong) => {
+])('Live values: a forged message has %s: the message is refused', (_, wrong) => {
   const item = { ...itemOf('pump', 't'), ...wrong };
   const read = (/** @type {object} */ given) =>
     readItems(idOf('pump'), Buffer.from(JSON.stringify([given]).replace('"1e999"', '1e999')));
@@ -132,7 +132,7 @@ test.each([
   expect(read(item)).toBeNull();
 });
 
-test('Live alarms: a forged message has several lines: it is read as one line', () => {
+test('Live alarms: a forged message has several lines: the message is passed on as one line', () => {
   const message = { event: 'opened', alarm: { alarm_id: 'a' } };
   const text = JSON.stringify(message, null, '\n');
   expect(readAlarm(Buffer.from(text))).toBe(JSON.stringify(message));

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Acknowledgements, Pubacks } from '../../../api/mqtt/acknowledgements.js';
 
-test('Acknowledgements: messages settle in random order: each is acknowledged once, in order of arrival', () => {
+test('MQTT acknowledgements: messages are settled in random order: each is acknowledged once, in order of arrival', () => {
   const order = fc
     .integer({ min: 1, max: 50 })
     .chain((count) =>
@@ -30,7 +30,7 @@ test('Acknowledgements: messages settle in random order: each is acknowledged on
   );
 });
 
-test('Acknowledgements: the connection is closed: nothing is acknowledged', () => {
+test('MQTT acknowledgements: the connection closes before messages are settled: nothing is acknowledged', () => {
   const acknowledgements = new Acknowledgements();
   let given = 0;
   const settled = [acknowledgements.track(() => given++), acknowledgements.track(() => given++)];

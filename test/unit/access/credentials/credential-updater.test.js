@@ -46,10 +46,10 @@ describe('Change of a credential: times', () => {
   });
 
   test.each([
-    ['goes on', NOW + 5, NOW + 5],
-    ['stands still', NOW, NOW + 1],
-    ['went back', NOW - 1000, NOW + 1],
-  ])('Credential updater: the clock %s: changedAt grows, issuedAt stays', async (_, later, changedAt) => {
+    ['has advanced', NOW + 5, NOW + 5],
+    ['has not advanced', NOW, NOW + 1],
+    ['was set back', NOW - 1000, NOW + 1],
+  ])('Credential updater: the clock %s: a change increases changedAt only', async (_, later, changedAt) => {
     let now = NOW;
     const { change } = await start({ clock: () => now });
     await change(DEVICE, () => wanted());
@@ -65,8 +65,8 @@ describe('Change of a credential: onChange: connections are closed at once', () 
   test.each([
     ['rotated', { hash: 'second' }],
     ['revoked', { hash: '' }],
-    ['of another list', { devices: ['a'] }],
-  ])('Credential updater: a valid credential is now %s: onChange is called once', async (_, other) => {
+    ['given another list of devices', { devices: ['a'] }],
+  ])('Credential updater: a valid credential is %s: onChange is called once', async (_, other) => {
     const { change, notified } = await start();
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
@@ -154,7 +154,7 @@ test('Credential updater: concurrent changes in one process run one after the ot
   expect((await memory.find(DEVICE))?.hash).toBe('abc');
 });
 
-test('Credential updater: the store fails: the caller gets the error, and the next change succeeds', async () => {
+test('Credential updater: the database write fails: the caller gets the error, and the next change succeeds', async () => {
   const { change } = await start({
     replaces: async (replace, count) => {
       if (count === 1) throw new Error('no database');

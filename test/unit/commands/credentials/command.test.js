@@ -84,7 +84,7 @@ const secretsOf = (lines) => new Map(lines.map((line) => /** @type {[string, str
 const isValid = async (account, secret) => isSecret(String(secret), (await find(account))?.hash ?? null);
 
 describe('Credentials command: connection', () => {
-  test('Credentials command: database settings reach the store, and the store is closed at the end', async () => {
+  test('Credentials command: the CQL settings reach the database connection, which is closed at the end', async () => {
     const { options, closed, error } = await run(['list']);
     expect(error).toBeNull();
     expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });
@@ -92,7 +92,7 @@ describe('Credentials command: connection', () => {
     expect(closed).toBe(1);
   });
 
-  test('Credentials command: the command fails: the store is still closed', async () => {
+  test('Credentials command: the command fails: the database connection is still closed', async () => {
     const { closed, error } = await run(['revoke', 'absent']);
     expect(error).toMatchObject({ code: 'failed' });
     expect(closed).toBe(1);
@@ -156,15 +156,15 @@ describe('Credentials command: issue', () => {
     expect(error.message).toBe('issue: done for 0 of 1.');
   });
 
-  test('Credentials command: a name has control characters: the note replaces them', async () => {
+  test('Credentials command: an account name has control characters: the printed note has question marks instead', async () => {
     const { notes } = await run(['revoke', 'a\u001b[2Jb']);
     expect(notes).toEqual([`a?[2Jb: ${BAD_NAME}`]);
   });
 
   test.each([
-    ['a request of the database', new MillraceError('unavailable', 'no replica answers')],
-    ['a defect', Object.assign(new Error('a defect'), { code: 'not_found' })],
-  ])('Credentials command: issue: %s fails half-way: the command ends', async (_, failure) => {
+    ['a database request fails', new MillraceError('unavailable', 'no replica answers')],
+    ['a program error occurs', Object.assign(new Error('a defect'), { code: 'not_found' })],
+  ])('Credentials command: issue: %s at the second account: the third is not issued', async (_, failure) => {
     let count = 0;
     /** @type {typeof memory.replace} */
     const replace = async (...args) => {
@@ -239,7 +239,7 @@ describe('Credentials command: rotate', () => {
     expect(error).toBeNull();
   });
 
-  test('Credentials command: rotate: the note about old secrets appears only if an account was rotated', async () => {
+  test('Credentials command: rotate: the note about old secrets is printed only if an account was rotated', async () => {
     await run(['issue', 'pump']);
     expect((await run(['rotate', 'pump'])).notes).toEqual([expect.stringContaining('old secrets')]);
     const { notes, error } = await run(['rotate', 'absent']);
@@ -249,7 +249,7 @@ describe('Credentials command: rotate', () => {
 });
 
 describe('Credentials command: revoke', () => {
-  test('Credentials command: revoke: an account without a credential: the others are revoked, and the command fails', async () => {
+  test('Credentials command: revoke: one of three accounts has no credential: the other two are revoked, and the command fails', async () => {
     await run(['issue', 'pump', 'valve']);
     const { lines, notes, error } = await run(['revoke', 'pump', 'absent', 'valve']);
     expect(lines).toEqual([]);
@@ -305,12 +305,12 @@ describe('Credentials command: list', () => {
     expect((await run(['list'])).notes).toEqual([]);
   });
 
-  test('Credentials command: list: no credential exists: a note reports it', async () => {
+  test('Credentials command: list: no credential exists: the note No device has a credential is printed', async () => {
     const { lines, notes } = await run(['list']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['No device has a credential.'] });
   });
 
-  test('Credentials command: list: long names and control characters: names are cut and the characters replaced', async () => {
+  test('Credentials command: list: long names are truncated, control characters become question marks', async () => {
     await store('x'.repeat(100), { devices: ['\n'.repeat(100)] });
     const [line] = (await run(['list'])).lines;
     expect(line).toContain(`  ${'x'.repeat(80)}…  issued`);

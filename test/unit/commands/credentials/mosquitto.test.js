@@ -151,7 +151,7 @@ describe('Files for Mosquitto: contents', () => {
     expect(notes).toEqual([countOf('1 device'), handOver(), NEXT_STEP]);
   });
 
-  test('Files for Mosquitto: several devices: both files list them in the same order, and all are counted', async () => {
+  test('Files for Mosquitto: three devices: password file and ACL file list them in the same order, the note counts three', async () => {
     const notes = await write(['pump', 'valve', 'oven']);
     expect(notes).toContain(countOf('3 devices'));
     expect(read('passwords').split('\n')).toHaveLength(5);
@@ -174,7 +174,7 @@ describe('Files for Mosquitto: contents', () => {
     expect(device).not.toContain('homeassistant');
   });
 
-  test('Files for Mosquitto: two devices: the note counts two', async () => {
+  test('Files for Mosquitto: two devices: the printed note counts two devices', async () => {
     expect(await write(['pump', 'valve'])).toContain(countOf('2 devices'));
   });
 
@@ -183,7 +183,7 @@ describe('Files for Mosquitto: contents', () => {
     ['no password', { username: 'operator' }],
     ['no name and no password', {}],
     ['a name that Mosquitto does not allow', { username: 'a:b', password: 'x' }],
-  ])('Files for Mosquitto: %s for the installation: only devices, and a note', async (_, installation) => {
+  ])('Files for Mosquitto: %s for the installation: only devices are listed', async (_, installation) => {
     const notes = await write(['pump'], { installation });
     expect(notes).toEqual([NOT_SET, countOf('1 device'), handOver(), NEXT_STEP]);
     expect(read('passwords')).toBe(`pump:${HASH}\n`);
@@ -238,7 +238,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
   });
 
   test.each(['+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
-    'Files for Mosquitto: name %j cannot be a topic level or an edge node: permissions use its id only',
+    'Files for Mosquitto: device name %j is neither a topic level nor an edge node: permissions use the device id only',
     (account) => {
       const id = idOf(account);
       expect(linesOf(account, [], MAPPINGS).slice(1, -1)).toEqual([
@@ -250,13 +250,13 @@ describe('Files for Mosquitto: permissions of an account', () => {
     },
   );
 
-  test('Files for Mosquitto: a mapped topic for an edge node: the permission uses its id only', () => {
+  test('Files for Mosquitto: mapped topic of a Sparkplug edge node: the permission uses the device id only', () => {
     expect(linesOf('plant/edge', [], MAPPINGS).filter((line) => line.includes('farm'))).toEqual([
       `topic write farm/${idOf('plant/edge')}/up`,
     ]);
   });
 
-  test('Files for Mosquitto: a name begins or ends with a space: mapped topics use its id, because Mosquitto trims lines', () => {
+  test('Files for Mosquitto: a device name begins or ends with a space: mapped topics use the device id, as Mosquitto trims lines', () => {
     const lines = linesOf('gateway', ['pump ', ' pump'], MAPPINGS);
     expect(lines).toContain('topic write iot/v1/pump /measurements');
     expect(lines.filter((line) => line.includes('farm'))).toEqual([
@@ -270,7 +270,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
     expect(new Set(lines).size).toBe(lines.length);
   });
 
-  test('Files for Mosquitto: isFit() and passwordLine(): follow the rules of the password file', () => {
+  test('Files for Mosquitto: account name with a colon, a leading # or an outer space: isFit() returns false', () => {
     expect(['pump', 'a#b', 'a b'].map(isFit)).toEqual([true, true, true]);
     expect(['a:b', '#a', ' a', 'a\t'].map(isFit)).toEqual([false, false, false, false]);
     expect(passwordLine('pump', HASH)).toBe(`pump:${HASH}`);
@@ -367,7 +367,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     chmodSync(out, 0o755);
   });
 
-  test('Files for Mosquitto: a directory has the name of a file: the command fails with EISDIR, without temporary files', async () => {
+  test('Files for Mosquitto: a directory exists where the ACL file belongs: EISDIR is thrown, and no temporary file stays', async () => {
     mkdirSync(join(out, 'acl', 'x'), { recursive: true });
     await expect(write(['pump'])).rejects.toMatchObject({ code: 'EISDIR' });
     expect(readdirSync(out).sort()).toEqual(['acl', 'passwords']);

@@ -64,13 +64,13 @@ const accessOf = (tokens = TOKENS) =>
 describe('Caller: each kind', () => {
   const bearer = { authorization: `Bearer ${READER}` };
 
-  test('API caller: request with a token: the caller has the scopes of the token and no end', async () => {
+  test('API caller: request with a token: the caller has the scopes of the token, and endsAt is null', async () => {
     const app = await start({ settings: TOKENS });
     const { text } = await app.send('/api/v1/caller', { headers: bearer });
     expect(JSON.parse(text)).toEqual({ by: 'token', scopes: ['read'], endsAt: null });
   });
 
-  test('API caller: no token is set in the settings: any request has all scopes and no end', async () => {
+  test('API caller: no token is set in the settings: any request has all scopes, and endsAt is null', async () => {
     const { text } = await (await start()).send('/api/v1/caller');
     expect(JSON.parse(text)).toEqual({ by: 'anybody', scopes: ['read', 'ingest', 'admin'], endsAt: null });
   });
@@ -107,19 +107,19 @@ describe('Caller: each kind', () => {
 });
 
 describe('Token in the query', () => {
-  test('Token in the query: route with tokenInQuery: the parameter p is read as the token', async () => {
+  test('Token in the query: route with tokenInQuery: the query parameter p is read as the token', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     expect(JSON.parse((await app(`/?p=${READER}`)).text)).toMatchObject({ by: 'token' });
     expect((await app('/?p=wrong')).text).toContain('The token is not valid.');
     expect((await app('/')).text).toContain('Show a token as a bearer, or sign in.');
   });
 
-  test('Token in the query: the parameter p appears twice: it is not read', async () => {
+  test('Token in the query: the query parameter p appears twice: the token is not read', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     expect((await app(`/?p=${READER}&p=${READER}`)).text).toContain('Show a token');
   });
 
-  test('Token in the query: the header has a token too: the token of the header is used', async () => {
+  test('Token in the query: Authorization header has a token too: the token of the header is used', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     const headers = { authorization: `Bearer ${READER}` };
     expect(JSON.parse((await app('/?p=wrong', headers)).text)).toMatchObject({ by: 'token' });
@@ -128,14 +128,14 @@ describe('Token in the query', () => {
   test.each([
     ['no options', undefined],
     ['other options', {}],
-  ])('Token in the query: route without tokenInQuery, %s: not read', async (_, options) => {
+  ])('Token in the query: route with %s, not tokenInQuery: the token is not read', async (_, options) => {
     const app = await startHandler(accessOf().guard('read', options));
     expect((await app(`/?p=${READER}`)).text).toContain('Show a token');
   });
 });
 
 describe('Refusals', () => {
-  test('Access refusal: the token lacks a scope: message and details name the scope', async () => {
+  test('Access refusal: the token lacks a scope: error message and details name the missing scope', async () => {
     const app = await startHandler(accessOf().guard('admin'));
     const { text } = await app('/', { authorization: `Bearer ${READER}` });
     expect(JSON.parse(text)).toEqual({
@@ -215,7 +215,7 @@ describe('Limits of requests', () => {
     ['192.127.0.1', 418],
     ['::12', 418],
     ['::ffff:192.0.2.1', 418],
-  ])('Rate limit: loopback is exempt: second request from %s: %i', async (ip, status) => {
+  ])('Rate limit with loopback exempt: second request from %s: %i (418: limited)', async (ip, status) => {
     const limit = limitRequests(LIMIT, { exemptLoopback: true });
     const app = await startHandler((req, res, next) => {
       Object.defineProperty(req, 'ip', { value: ip });
@@ -262,7 +262,7 @@ describe('Tokens and sessions', () => {
   });
 
   // The value is fixed: another release must accept the sessions of this one.
-  test('Session: the signature equals that of earlier releases', () => {
+  test('Session cookie: signature for a fixed secret, token and time: equals that of earlier releases', () => {
     const sessions = createSessions({
       secret: 'a secret',
       known: [{ token: 'reader', scopes: ['read'] }],

@@ -15,15 +15,15 @@ describe('Bootstrap: npm packages', () => {
   };
 
   test.each([
-    ['all that this platform needs', { 'node_modules/a': { version: '1.0.0' } }, true],
-    ['another version', { 'node_modules/a': { version: '1.0.1' } }, false],
-    ['a package missing', { 'node_modules/b-linux': { version: '2.0.0' } }, false],
+    ['all packages of this platform', { 'node_modules/a': { version: '1.0.0' } }, true],
+    ['a package of another version', { 'node_modules/a': { version: '1.0.1' } }, false],
+    ['a missing package', { 'node_modules/b-linux': { version: '2.0.0' } }, false],
     [
-      'an optional one of another version',
+      'an optional package of another version',
       { 'node_modules/a': { version: '1.0.0' }, 'node_modules/b-linux': { version: '1.9.0' } },
       false,
     ],
-  ])('Bootstrap: npm packages: check whether all are installed: %s', (_, installed, complete) => {
+  ])('Bootstrap: node_modules with %s: complete only if all versions match', (_, installed, complete) => {
     expect(isComplete(wanted, installed)).toBe(complete);
   });
 });
@@ -36,7 +36,7 @@ describe('Bootstrap: services of Debian packages', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('Bootstrap: Debian packages are installed: a policy blocks their services, and is removed even after a failure', async () => {
+  test('Bootstrap: Debian packages are installed: policy-rc.d blocks their services, and is removed even after a failure', async () => {
     const policy = join(dir, 'policy-rc.d');
     const task = withoutServices(async () => {
       expect(await readFile(policy, 'utf8')).toMatch(/^#!\/bin\/sh\n[\s\S]*exit 101\n$/);
@@ -47,7 +47,7 @@ describe('Bootstrap: services of Debian packages', () => {
     await expect(access(policy)).rejects.toThrow();
   });
 
-  test('Bootstrap: Debian packages are installed: an existing policy of the machine stays unchanged', async () => {
+  test('Bootstrap: Debian packages are installed: an existing policy-rc.d of the machine stays unchanged', async () => {
     const policy = join(dir, 'policy-rc.d');
     await writeFile(policy, 'theirs');
     await withoutServices(async () => {}, policy);

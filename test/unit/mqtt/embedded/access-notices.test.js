@@ -28,7 +28,7 @@ test('Access log: failed sign-ins with many names: one line per address', () => 
   ]);
 });
 
-test('Access log: failed sign-ins over more than a minute: the next line has the number since the first', () => {
+test('Access log: failed sign-ins over more than a minute: the next line has the number of failures since the first line', () => {
   jest.useFakeTimers();
   try {
     const { notices, lines } = createNotices();
