@@ -117,7 +117,7 @@ test('POST /alarm-rules/test: more alarms than one response may list: items has 
   expect(absent.items).toHaveLength(MAX_EPISODES);
 });
 
-test('POST /alarm-rules/test: the samples cover a part of the range: stored_from and stored_to show this part', async () => {
+test('POST /alarm-rules/test: samples exist for a part of the range: stored_from and stored_to are the ends of this part', async () => {
   await heat(Array.from({ length: 22 }, () => 1));
   const stored = {
     from: new Date(NOW - 30 * 86_400_000).toISOString().slice(0, 16),
@@ -140,7 +140,7 @@ test('POST /alarm-rules/test: no samples in the range: stored_from and stored_to
   });
 });
 
-test('POST /alarm-rules/test: the limit of concurrent tests is reached: 429 busy, until one test ends', async () => {
+test('POST /alarm-rules/test: the limit of concurrent requests is reached: 429 busy, until one request ends', async () => {
   await heat([1, 9, 1]);
   hold();
   const first = ask(ABOVE);

@@ -483,7 +483,7 @@ test('Alarm: open for longer than HISTORY_DAYS: the alarm row is rewritten befor
 /** @param {number} minutes @returns {{ kind: 'absent', for_ms: number }} */
 const absent = (minutes) => ({ kind: 'absent', for_ms: minutes * MINUTE_MS });
 
-test('Absence alarm: open for longer than HISTORY_DAYS: the alarm stays open, and the next sample ends it', async () => {
+test('Absence alarm: open for longer than HISTORY_DAYS: the alarm does not expire, and the next sample ends it', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
   system = await startMemoryAlarms({ clock, settings, periods: { reread: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - 10 * DAY_MS);
@@ -502,7 +502,7 @@ test('Absence alarm: open for longer than HISTORY_DAYS: the alarm stays open, an
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
-test('Absence alarm: the clock is set back between detection and evaluation of a silence: the alarm opens', async () => {
+test('Absence alarm: the clock is set back after a silence was detected: the evaluation still opens the alarm', async () => {
   system = await startMemoryAlarms({ clock });
   // No other process evaluates the rule.
   system.world.watches = false;
@@ -527,7 +527,7 @@ test('Absence alarm: the clock is set back between detection and evaluation of a
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start: last, opened: silentAt }]);
 });
 
-test('Absence alarm: a second rule is added while the alarm of the first is open: a second alarm opens at once', async () => {
+test('Absence alarm: a second rule is added while an alarm of the first rule is open: the second rule opens an alarm at once', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
   const last = clock();
@@ -574,7 +574,7 @@ async function untilLooked() {
   fleet.latestOfGroup = latestOfGroup;
 }
 
-test('Absence alarm: Millrace is down for longer than for_ms, the device sends its queue afterwards: no alarm opens', async () => {
+test('Absence alarm: Millrace is down for longer than for_ms, then the device sends its queued samples: no alarm opens', async () => {
   const last = await outage();
   await untilLooked();
   // The device sends its queue in order. This takes longer than `for_ms`.
@@ -611,7 +611,7 @@ test('Absence alarm: Millrace is down for longer than for_ms, the device stays s
   ]);
 });
 
-test('Absence alarm: the device sent nothing during an outage of Millrace, then resumes: one past alarm is stored', async () => {
+test('Absence alarm: the device sent nothing during an outage of Millrace, then sends again: one past alarm is stored', async () => {
   const last = await outage();
   await untilLooked();
   const next = clock();

@@ -180,7 +180,7 @@ test('Absence watch: repeated reads of the watched time fail: one warning with t
   expect(warnings).toHaveLength(2);
 });
 
-test('Absence watch: the evaluation queue is full: the silent sensor is checked again later', async () => {
+test('Absence watch: the evaluation queue is full: the evaluation of the silent sensor is requested again later', async () => {
   const [version] = RULE.versions;
   const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
   const rule = { ...RULE, versions: [{ ...version, definition }] };

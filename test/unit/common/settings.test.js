@@ -66,7 +66,7 @@ test('Settings: no setting is set: all listeners are on loopback, with the docum
   });
 });
 
-test('Settings: separate database, broker and ingest processes: every setting is read as written', () => {
+test('Settings: separate database, broker and ingest processes: every setting is read as written in the environment', () => {
   const config = readSettings(
     {
       ROLE: 'ingest',
@@ -443,7 +443,7 @@ describe('Settings: secrets in files', () => {
     ]);
   });
 
-  test('Settings: secrets in files: every secret setting also exists with the suffix _FILE', () => {
+  test('Settings: secrets in files: every setting of a secret also exists with the suffix _FILE', () => {
     const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
     expect(secrets.map(([name]) => name)).toEqual([
       'CQL_PASSWORD',
@@ -462,24 +462,24 @@ describe('Settings: secrets in files', () => {
 });
 
 describe('Settings: .env', () => {
-  test('Settings: .env: a setting is missing in the environment: its value comes from .env', () => {
+  test('Settings: .env: a setting is missing in the environment: the value in .env is used', () => {
     const envFile = file('both.env', 'HTTP_PORT=1\nMQTT_PORT=2\n');
     const config = readSettings({ HTTP_PORT: '3' }, { envFile });
     expect([config.http.port, config.mqtt.port]).toEqual([3, 2]);
   });
 
-  test('Settings: .env: a setting is empty in the environment: it overrides .env', () => {
+  test('Settings: .env: a setting is empty in the environment: the empty value overrides .env', () => {
     const envFile = file('silenced.env', 'HTTP_PORT=1\n');
     expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);
   });
 
-  test('Settings: .env: the file cannot be read: the error reports it', () => {
+  test('Settings: .env: the file cannot be read: the error names the reason', () => {
     expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
   });
 });
 
 describe('Settings: .env.example', () => {
-  test('.env.example: the file equals the output of npm run docs:reference', () =>
+  test('.env.example: the file in the repository equals the output of npm run docs:reference', () =>
     expect(EXAMPLE).toBe(envExample()));
 
   test('Settings: .env.example: all settings are listed with their defaults, in order', () => {

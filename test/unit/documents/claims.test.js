@@ -113,13 +113,13 @@ describe('docs/decisions: the records and their index', () => {
   const index = readFileSync(new URL('README.md', folder), 'utf8');
   const listed = [...index.matchAll(/^\| \[(\d{4})\]\((\S+)\) \| (.+) \| (.+) \| (\S+) \|$/gm)];
 
-  test('docs/decisions: the index lists every record, with ascending numbers', () => {
+  test('docs/decisions: the index lists every decision record, with ascending numbers', () => {
     expect(listed.map(([, , file]) => file)).toEqual(files.sort());
     expect(listed.map(([, number]) => Number(number))).toEqual(files.map((_, position) => position + 1));
   });
 
   test.each(listed.map(([, ...row]) => row))(
-    'docs/decisions: record %s: title, status and date match the index, and all sections exist',
+    'docs/decisions: record %s: title, status and date equal those in the index, and all sections exist',
     (number, file, title, status, date) => {
       const text = readFileSync(new URL(String(file), folder), 'utf8');
       expect(text).toMatch(new RegExp(`^# ${number}: ${title}\n\n- Status: ${status}\n- Date: ${date}\n`));
@@ -148,7 +148,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
 
   const app = useHttpApp({ settings: TOKENS });
 
-  test('docs/reference/errors.md: every problem has exactly the members that the page lists', async () => {
+  test('docs/reference/errors.md: every problem response has exactly the members that the page lists', async () => {
     for (const path of ['/nothing', '/api/v1/caller']) {
       const problem = JSON.parse((await app.send(path)).text);
       expect(Object.keys(problem).sort()).toEqual([...members].sort());
@@ -166,7 +166,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
     expect(Object.keys(problem).sort()).toEqual([...members, ...own].sort());
   });
 
-  test('docs/reference/errors.md: the page and the OpenAPI contract name the same members of problems', () => {
+  test('docs/reference/errors.md: problem responses: the page and the OpenAPI document name the same members', () => {
     for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
       const { shape } = /** @type {ZodObject} */ (PROBLEMS[code]);
       const own = more.flatMap(([of, member]) => (of === code ? member : []));

@@ -93,7 +93,7 @@ test.each([
   expect(await timesIn('site=/day=2026-11-21/part-0.parquet')).toEqual(TIMES);
 });
 
-test('Data set export: an empty range: no file is written', async () => {
+test('Data set export: an empty time range: no file is written', async () => {
   await write({ site: null, times: TIMES }, { range: { from: DAY + HOUR_MS, to: DAY + HOUR_MS } });
   expect(filesOf()).toEqual([]);
 });

@@ -52,7 +52,7 @@ test.each([
   expect(await answerTo(query)).toEqual({ items, next: null });
 });
 
-test('GET /alarms: alarms of a sensor: the query reads one row more than a page of 1,000', async () => {
+test('GET /alarms: alarms of one sensor: the database query has a limit of 1,001 rows, one more than a page', async () => {
   /** @type {unknown} */
   let page;
   const ofSensor = async (/** @type {unknown[]} */ ...args) => {

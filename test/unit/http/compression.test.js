@@ -107,11 +107,11 @@ describe('Compression', () => {
     },
   );
 
-  test('Compression: a problem document is compressed', async () => {
+  test('Compression: a problem document (application/problem+json) is compressed', async () => {
     expect((await get('/api/v1/problem', 'gzip')).headers['content-encoding']).toBe('gzip');
   });
 
-  test('Compression: HEAD request: no Content-Encoding', async () => {
+  test('Compression: HEAD request: the response has no Content-Encoding', async () => {
     const response = await open('/api/v1/latest', 'br', 'HEAD');
     expect([response.statusCode, response.headers['content-encoding']]).toEqual([200, undefined]);
     response.resume();

@@ -73,7 +73,7 @@ describe.each(operations)('%s', (route, operation) => {
   });
 });
 
-test('OpenAPI: every schema is used', () => {
+test('OpenAPI: every schema of the document is used in it', () => {
   const text = JSON.stringify(document);
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
   // Only stream events use these schemas, and the problem 405 belongs to no operation.
@@ -83,7 +83,7 @@ test('OpenAPI: every schema is used', () => {
 });
 
 // openapi-python-client and openapi-typescript have these limits. `npm run test:contract` runs both.
-test('OpenAPI for client generators: one JSON body type, JSON before text, no additional members', () => {
+test('OpenAPI for client generators: one JSON body type, JSON before text, and schemas without additional members', () => {
   const isJson = (/** @type {string} */ type) => /[/+]json$/.test(type);
   for (const [route, { operationId, requestBody, responses }] of operations) {
     const bodies = Object.keys(requestBody?.content ?? {}).filter(isJson);
@@ -100,7 +100,7 @@ test('OpenAPI for client generators: one JSON body type, JSON before text, no ad
   expect(open.map(([name]) => name)).toEqual([]);
 });
 
-test('OpenAPI: links name existing operations and parameters', () => {
+test('OpenAPI: response links name existing operations and parameters', () => {
   const byId = new Map(operations.map(([, operation]) => [operation.operationId, operation]));
   const links = operations.flatMap(([, { responses }]) => Object.values(responses['200']?.links ?? {}));
   expect(links.length).toBeGreaterThan(2);

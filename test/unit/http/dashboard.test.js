@@ -49,14 +49,14 @@ test('Dashboard: every script and style sheet is served, and brotli is smaller t
   }
 });
 
-test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Dashboard page: %s: served', async (path) => {
+test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Dashboard page %s: 200', async (path) => {
   const response = await fetch(base + path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(await response.text()).toBe(page);
 });
 
-test('Dashboard: the content security policy allows only own files and the inline script of the page', async () => {
+test('Dashboard: Content-Security-Policy: it allows only files of the dashboard and the inline script of the page', async () => {
   const policy = (await fetch(base)).headers.get('content-security-policy') ?? '';
   const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
   const hash = createHash('sha256').update(script).digest('base64');
@@ -124,7 +124,7 @@ test('Dashboard: GET /favicon.ico: the icon is served', async () => {
   expect(response.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
 });
 
-test('Dashboard: POST to a page: 405 with the allowed methods', async () => {
+test('Dashboard: POST to a page: 405, and the header Allow lists GET and HEAD', async () => {
   const response = await fetch(base, { method: 'POST' });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
 });

@@ -33,7 +33,7 @@ describe('Host: not exactly one valid host: 400', () => {
     ['a target with user information', ['GET http://evil@localhost/healthz HTTP/1.1', 'Host: localhost']],
     ['a target without a host', ['GET http:///healthz HTTP/1.1', 'Host: localhost']],
     ['a target of another scheme', ['GET ftp://localhost/healthz HTTP/1.1', 'Host: localhost']],
-  ])('Host guard: malformed Host: %s: 400', async (_, lines) => {
+  ])('Host guard: malformed Host header, %s: 400', async (_, lines) => {
     expect(await answerTo(loopback, lines)).toEqual([400, 'bad_request']);
     expect(await answerTo(open, lines)).toEqual([400, 'bad_request']);
   });

@@ -96,7 +96,7 @@ test('Latest cache: lost, late and repeated messages: after a resync every reade
   );
 });
 
-test('Latest cache: an older or equal value arrives: the cache does not change', () => {
+test('Latest cache: an older or equal value of a sensor arrives: the cached value does not change', () => {
   const cache = new LatestCache();
   expect(cache.update(itemOf(0, 5), 0)).toBe(true);
   expect(cache.update(itemOf(0, 5), 0)).toBe(false);

@@ -48,7 +48,7 @@ test.each([
   expect(await response.text()).toContain(LONG);
 });
 
-test('Manual: unchanged page, client accepts brotli: 304', async () => {
+test('Manual: unchanged page is requested again with its ETag, client accepts brotli: 304', async () => {
   const first = await get('/docs/', 'br');
   const { port } = /** @type {AddressInfo} */ (server.address());
   // `fetch` would add `Cache-Control: no-cache`, which requests the whole page.

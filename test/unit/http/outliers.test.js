@@ -33,7 +33,7 @@ const FLEET = [
 ];
 const ALL = { type: undefined, site: undefined };
 
-test('Ranking of outliers: matching sensors are sorted by distance from their baseline, largest first', async () => {
+test('Ranking of outliers: matching sensors are sorted by their distance from their baseline, largest first', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const all = await ranking.sensors(ALL);
   expect(all.outliers.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'pulse']);

@@ -39,7 +39,7 @@ function indexOf(items) {
 }
 
 describe('Search index', () => {
-  test('Search index: a part of a name finds sites, devices and sensors, the best match first', async () => {
+  test('Search index: a part of a name finds sites, devices and sensors, and the best match comes first', async () => {
     const { find } = indexOf([item('collar-10', 'ear'), item('collar-9', 'ear'), item('gate', 'collar')]);
     expect(await find('COLLAR')).toEqual([
       'sensor collar',

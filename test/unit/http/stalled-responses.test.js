@@ -48,7 +48,7 @@ test.each([
   expect(isClosedAt(limit + 1)).toBe(true);
 });
 
-test('Stalled response: the client reads a part: the time limit starts again', () => {
+test('Stalled response: the client reads a part of the response: the time limit starts again', () => {
   const { isClosedAt, socket } = begin(PIECE);
   isClosedAt(0);
   expect(isClosedAt(2 * STALL_MS)).toBe(false);

@@ -78,7 +78,7 @@ test('Parquet import: the index column of a pandas frame is not imported as a se
 });
 
 test.each([1n, 3n, 9_000_000n, 1_000_000_000n, -2n])(
-  'Parquet import: the file has 2 rows, but its footer claims %p: bad_file',
+  'Parquet import: the file has 2 rows, but its footer claims %p rows: bad_file',
   async (claimed) => {
     const path = await write(columnsOf(2), (file) => {
       for (const group of file.row_groups) group.num_rows = claimed;
@@ -98,7 +98,7 @@ test.each(['total_uncompressed_size', 'total_compressed_size'])(
   },
 );
 
-test('Parquet import: 50,000 rows in one row group: read in slices of 20,000 rows', async () => {
+test('Parquet import: 50,000 rows in one row group: the file is read in slices of 20,000 rows', async () => {
   const columns = [
     ...columnsOf(50_000, ['value']),
     { name: 'sensor', data: Array.from({ length: 50_000 }, (_, row) => row % 3) },
@@ -112,7 +112,7 @@ test('Parquet import: 50,000 rows in one row group: read in slices of 20,000 row
   expect(parts.flatMap(({ value }) => Array.from(value))).toEqual(columns[1]?.data);
 });
 
-test('Parquet import: 50,000 rows with 20 sensors each: read in slices of 20,000 samples', async () => {
+test('Parquet import: 50,000 rows with 20 sensors each: the file is read in slices of 20,000 samples', async () => {
   const sensors = Array.from({ length: 20 }, (_, index) => `s${index}`);
   const parts = await partsOf(await write(columnsOf(50_000, sensors)));
   expect(parts.map(({ lines }) => lines.length)).toEqual(new Array(50).fill(20_000));

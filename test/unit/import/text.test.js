@@ -53,7 +53,7 @@ test('CSV import: a column for each sensor: each filled cell becomes a sample', 
   ]);
 });
 
-test('CSV import: no column of times, no device or an empty file: bad_file', async () => {
+test('CSV import: no column of times, no device or an empty file: refused with bad_file', async () => {
   for (const csv of ['a,b\n1,2\n', 'ts,sensor,value\n1,a,2\n', '']) {
     await expect(rowsOf(readCsv, csv)).rejects.toMatchObject({ code: 'bad_file' });
   }
@@ -125,7 +125,7 @@ test('Import: more than 2000 columns: a CSV file is bad_file, an NDJSON line is 
   });
 });
 
-test('CSV import: 1,999 columns: batches have fewer than 22,000 samples, and no sample is lost', async () => {
+test('CSV import: 1,999 sensor columns: batches have fewer than 22,000 samples, and no sample is lost', async () => {
   const row = `1${',2'.repeat(1999)}\n`;
   async function* source() {
     yield Buffer.from(`ts,${Array.from({ length: 1999 }, (_, index) => `s${index}`)}\n${row.repeat(50)}`);
@@ -149,7 +149,7 @@ test('NDJSON import: byte order mark, NaN and -inf: every value of every line is
   });
 });
 
-test('NDJSON import: device 0 is kept, a missing or empty device gets the default device', async () => {
+test('NDJSON import: device 0 is kept, and a line without a device gets the default device', async () => {
   const lines = '{"ts":1,"device":0,"a":1}\n{"ts":2,"a":2}\n{"ts":3,"device":"","a":3}';
   const { samples } = await rowsOf(readNdjson, lines, 'd');
   expect(samples.map(([line, device]) => [line, device])).toEqual([

@@ -148,7 +148,7 @@ describe('Installation statistics: each second', () => {
     expect(published.at(-1)).toEqual(['own', { ...own, health: WELL }]);
   });
 
-  test('Installation statistics: history: it holds the newest 300 snapshots', async () => {
+  test('Installation statistics: history after many seconds: only the newest 300 snapshots are held', async () => {
     expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
     now = 500;
     receive('a', signsOf(5));

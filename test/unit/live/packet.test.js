@@ -32,7 +32,7 @@ test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_
   },
 );
 
-test('PUBLISH packet: retained, with a non-ASCII topic: an MQTT 5 parser reads it back', () => {
+test('PUBLISH packet: retained, with a non-ASCII topic: an MQTT 5 parser reads the same topic and payload', () => {
   const [packet] = parse(publishPacket('iot/live/größe', 'é', 5, true));
   expect(packet).toMatchObject({ topic: 'iot/live/größe', payload: Buffer.from('é'), retain: true, qos: 0 });
 });

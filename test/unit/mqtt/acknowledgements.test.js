@@ -39,7 +39,7 @@ test('MQTT acknowledgements: the connection closes before messages are settled: 
   expect(given).toBe(0);
 });
 
-test('PUBACKs: several in one turn of the event loop: sent with one write, in order', async () => {
+test('PUBACK packets: several in one turn of the event loop: sent with one write, in order', async () => {
   const stream = new PassThrough();
   const pubacks = new Pubacks(stream);
   for (const id of [1, 0x102]) pubacks.send(id);
@@ -47,7 +47,7 @@ test('PUBACKs: several in one turn of the event loop: sent with one write, in or
   expect(stream.read()).toEqual(Buffer.from([0x40, 2, 0, 1, 0x40, 2, 1, 2]));
 });
 
-test('PUBACKs: the connection ends before they are written: nothing is written after the end', async () => {
+test('PUBACK packets: the connection ends before they are written: nothing is written after the end', async () => {
   const stream = new PassThrough();
   /** @type {Error[]} */
   const errors = [];

@@ -32,7 +32,7 @@ test('Installation account: ten wrong passwords from one IP address: this addres
   expect(await signIn(MQTT.password, THERE)).toBe(true);
 });
 
-test('Installation account: a minute after the first wrong password: the right password is accepted again', async () => {
+test('Installation account: blocked after ten wrong passwords: one minute after the first of them, the right password is accepted', async () => {
   let now = 0;
   const { signIn } = start({ failedLogins: new FailedLogins({ clock: () => now }) });
   now = 1;
@@ -104,7 +104,7 @@ describe('Sign-in: the account of the installation', () => {
     }
   });
 
-  test('Installation account: right password: the right name gets all permissions, a wrong name is refused', async () => {
+  test('Installation account: right password: the right account name gets all permissions, a wrong account name is refused', async () => {
     const { accounts } = start();
     const password = Buffer.from(MQTT.password);
     expect(await accounts.signIn('installation', password)).toMatchObject({
@@ -126,7 +126,7 @@ async function storeWith({ account, hash }) {
   return { store, deviceId };
 }
 
-test('Failed logins: the installation account signs in 12 times with the right password: none counts as failed', async () => {
+test('Failed logins: the installation account signs in 12 times with the right password: no sign-in is counted as failed', async () => {
   const { signIn } = start();
   for (let count = 0; count < 12; count++) expect(await signIn(MQTT.password, HERE)).toBe(true);
 });

@@ -39,7 +39,7 @@ async function start({ clock = () => NOW, replaces = (replace) => replace() } = 
 }
 
 describe('Change of a credential: times', () => {
-  test('Credential updater: a new credential: issuedAt and changedAt are the present time', async () => {
+  test('Credential updater: a new credential is stored: issuedAt and changedAt are the present time', async () => {
     const { change, memory } = await start();
     expect(await change(DEVICE, () => wanted())).toEqual({ ...wanted(), issuedAt: NOW, changedAt: NOW });
     expect(await memory.find(DEVICE)).toMatchObject({ issuedAt: NOW, changedAt: NOW, hash: 'first' });
@@ -74,14 +74,14 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('Credential updater: a revoked credential becomes valid: onChange is not called', async () => {
+  test('Credential updater: a revoked credential becomes valid again: onChange is not called', async () => {
     const { change, notified } = await start();
     await change(DEVICE, () => wanted({ hash: '' }));
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
   });
 
-  test('Credential updater: the change keeps the credential as is: onChange is not called, nothing is written', async () => {
+  test('Credential updater: the change returns the same credential: onChange is not called, and nothing is written', async () => {
     const { change, notified, calls } = await start();
     await change(DEVICE, () => wanted());
     calls.length = 0;
@@ -91,7 +91,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([]);
   });
 
-  test('Credential updater: the answer to a revocation is lost, a read finds it applied: onChange is called', async () => {
+  test('Credential updater: the database answer to a revocation is lost, a read finds it applied: onChange is called', async () => {
     // The driver repeats the request. The repeat is not applied, because the first request already was.
     const { change, notified } = await start({
       replaces: async (replace, count) => (await replace()) && count !== 2,
@@ -101,7 +101,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('Credential updater: onChange is asynchronous: the change resolves only after onChange', async () => {
+  test('Credential updater: onChange is asynchronous: the update resolves only after onChange has ended', async () => {
     let isClosed = false;
     const memory = await createMemoryCredentials();
     const onChange = async () => {

@@ -105,7 +105,7 @@ describe('Credentials command: connection', () => {
 });
 
 describe('Credentials command: issue', () => {
-  test('Credentials command: issue: several accounts: one line with a valid secret each, and one note for all', async () => {
+  test('Credentials command: issue: several accounts: each gets a printed line with a valid secret, one note follows', async () => {
     const { lines, notes, error } = await run(['issue', 'pump', 'valve']);
     const secrets = secretsOf(lines);
     expect(error).toBeNull();
@@ -115,11 +115,11 @@ describe('Credentials command: issue', () => {
     expect(await find('pump')).toMatchObject({ devices: [] });
   });
 
-  test('Credentials command: issue: one account: the note explains that the secret is shown once', async () => {
+  test('Credentials command: issue: one account: the printed note explains that the secret is shown once', async () => {
     expect((await run(['issue', 'pump'])).notes).toEqual([ONCE]);
   });
 
-  test('Credentials command: issue: the system clock sets issuedAt', async () => {
+  test('Credentials command: issue: the stored issuedAt is the time of the system clock', async () => {
     const before = Date.now();
     await run(['issue', 'pump']);
     const issuedAt = Number((await find('pump'))?.issuedAt);
@@ -127,7 +127,7 @@ describe('Credentials command: issue', () => {
     expect(issuedAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test('Credentials command: issue: AUTO_REGISTER is off: the note explains how a device registers', async () => {
+  test('Credentials command: issue: AUTO_REGISTER is off: the printed note explains how a device registers', async () => {
     expect((await run(['issue', 'pump'], { autoRegister: false })).notes).toEqual([`${ONCE} ${BIRTH}`]);
   });
 
@@ -150,7 +150,7 @@ describe('Credentials command: issue', () => {
     expect(error).toMatchObject({ code: 'failed', message: 'issue: done for 2 of 5.' });
   });
 
-  test('Credentials command: issue: every account is refused: no note about secrets, and the command fails', async () => {
+  test('Credentials command: issue: every account is refused: no note about secrets is printed, and the command fails', async () => {
     const { lines, notes, error } = await run(['issue', 'operator']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['operator: MQTT_USERNAME has this name.'] });
     expect(error.message).toBe('issue: done for 0 of 1.');
@@ -259,7 +259,7 @@ describe('Credentials command: revoke', () => {
     for (const account of ['pump', 'valve']) expect(await find(account)).toMatchObject({ hash: '' });
   });
 
-  test('Credentials command: revoke: every account has a credential: the command succeeds', async () => {
+  test('Credentials command: revoke: every named account has a credential: the command succeeds', async () => {
     await run(['issue', 'pump']);
     expect((await run(['revoke', 'pump'])).error).toBeNull();
   });
@@ -300,7 +300,7 @@ describe('Credentials command: list', () => {
     expect({ notes, error }).toEqual({ notes: [], error: null });
   });
 
-  test('Credentials command: list: one credential: no note is printed', async () => {
+  test('Credentials command: list: one credential exists: no note is printed', async () => {
     await store('pump');
     expect((await run(['list'])).notes).toEqual([]);
   });
@@ -330,7 +330,7 @@ describe('Credentials command: process', () => {
     return { status, stdout, stderr };
   }
 
-  test('Credentials command: --help: the usage is printed to standard output, exit code 0', () => {
+  test('Credentials command: issue --help: the usage is printed to standard output, and the exit code is 0', () => {
     expect(start('issue', '--help')).toEqual({
       status: 0,
       stdout: expect.stringContaining('Usage: npm run credentials -- issue ACCOUNT…'),
@@ -338,7 +338,7 @@ describe('Credentials command: process', () => {
     });
   });
 
-  test('Credentials command: the database is unreachable: the error names its address, exit code 69', () => {
+  test('Credentials command: the database is unreachable: the error names the database address, and the exit code is 69', () => {
     expect(start('list')).toEqual({
       status: 69,
       stdout: '',

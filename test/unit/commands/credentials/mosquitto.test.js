@@ -119,7 +119,7 @@ async function asAnother(work) {
 }
 
 describe('Files for Mosquitto: contents', () => {
-  test('Files for Mosquitto: the installation and one device: each has a password line and a block of permissions', async () => {
+  test('Files for Mosquitto: installation account and one device: each has a password line and a block of permissions', async () => {
     const notes = await write(['pump'], { mappings: MAPPINGS });
     const [installation = '', device, ...more] = read('passwords').split('\n');
     expect(installation.slice(0, 9)).toBe('operator:');
@@ -190,11 +190,11 @@ describe('Files for Mosquitto: contents', () => {
     expect(read('acl')).toMatch(/^user pump\n/);
   });
 
-  test('Files for Mosquitto: the installation has a name and a password: no note about missing settings', async () => {
+  test('Files for Mosquitto: the installation account has a name and a password: no note about missing settings is printed', async () => {
     expect(await write([])).not.toContain(NOT_SET);
   });
 
-  test('Files for Mosquitto: an account name is invalid in Mosquitto, or equals MQTT_USERNAME: the account is left out with a reason', async () => {
+  test('Files for Mosquitto: account names that Mosquitto refuses, or equal to MQTT_USERNAME: left out, with a printed reason', async () => {
     const notes = await write(['co:lon', '#hash', ' space', 'space ', 'operator', 'pump']);
     expect(notes.slice(0, -3).sort()).toEqual(
       [
@@ -219,7 +219,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
       mappings,
     );
 
-  test('Files for Mosquitto: a Sparkplug edge node: write for its data topics, read for its command topics', () => {
+  test('Files for Mosquitto: a Sparkplug edge node: may write to its data topics and read its command topics', () => {
     expect(linesOf('plant/edge').slice(0, 9)).toEqual([
       'user plant/edge',
       'topic write spBv1.0/plant/NBIRTH/edge',
@@ -265,7 +265,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
     ]);
   });
 
-  test('Files for Mosquitto: the account name is the id of a device: each topic is listed once', () => {
+  test('Files for Mosquitto: the account name is the id of a device: each topic permission is listed once', () => {
     const lines = linesOf(idOf('pump'));
     expect(new Set(lines).size).toBe(lines.length);
   });
@@ -301,7 +301,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect(read('passwords') + read('acl')).not.toContain('old');
   });
 
-  test('Files for Mosquitto: old files are readable for their group: the new files too, and no chown is advised', async () => {
+  test('Files for Mosquitto: old files are readable for their group: the new files stay readable for it, and no chown is advised', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) {
       writeFileSync(path, 'old\n');
@@ -311,7 +311,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o640, 0o640]);
   });
 
-  test('Files for Mosquitto: only one old file is readable for its group: the note advises a chown', async () => {
+  test('Files for Mosquitto: only one old file is readable for its group: the printed note advises a chown', async () => {
     mkdirSync(out, { recursive: true });
     writeFileSync(join(out, 'passwords'), 'old\n');
     chmodSync(join(out, 'passwords'), 0o640);
@@ -326,7 +326,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
   });
 
-  test('Files for Mosquitto: only the files belong to another user: they keep this owner, and the note advises a chown', async () => {
+  test('Files for Mosquitto: only the files belong to another user: the new files keep this owner, and the note advises a chown', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) {
       writeFileSync(path, 'old\n', { mode: 0o600 });
@@ -336,7 +336,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
   });
 
-  test('Files for Mosquitto: chown to the old owner fails: the old file stays, and the error names its owner', async () => {
+  test('Files for Mosquitto: chown to the old owner fails: the old file stays unchanged, and the error names its owner', async () => {
     // The process writes without root rights into a directory of root. A new file there must belong to root.
     if (isRoot) {
       mkdirSync(out, { recursive: true });

@@ -75,7 +75,7 @@ describe('Caller: each kind', () => {
     expect(JSON.parse(text)).toEqual({ by: 'anybody', scopes: ['read', 'ingest', 'admin'], endsAt: null });
   });
 
-  test('API caller: tokens are set, but the request has none: the caller is nobody, without scopes', async () => {
+  test('API caller: tokens are set, but the request has none: the caller is reported as nobody, without scopes', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.callerOf(req, res);
@@ -84,17 +84,17 @@ describe('Caller: each kind', () => {
     expect(JSON.parse((await app('/')).text)).toEqual({ by: 'nobody', scopes: [], endsAt: null });
   });
 
-  test('API caller: the route has the scope open: any request passes, and no caller is set', async () => {
+  test('API caller: the route needs no scope: any request passes, and no caller is determined', async () => {
     const app = await startHandler(accessOf().guard('open'));
     expect((await app('/')).text).toBe('null');
   });
 
-  test('API access: isRequired is true only if at least one token is set', () => {
+  test('API access: at least one token is set: isRequired is true; no token is set: isRequired is false', () => {
     expect(accessOf().isRequired).toBe(true);
     expect(accessOf({ apiToken: undefined, readTokens: [], ingestTokens: [] }).isRequired).toBe(false);
   });
 
-  test('API caller: sign-in: the response has the session and its cookie', async () => {
+  test('API caller: sign-in: the response has the session and a cookie that expires with the session', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.signIn(req, res, READER);
@@ -193,7 +193,7 @@ describe('Limits of requests', () => {
     expect(answers.map(({ headers }) => headers['retry-after']).filter(Boolean)).toEqual(['1']);
   });
 
-  test('Rate limit: too many wrong tokens: the error has a separate message', async () => {
+  test('Rate limit: too many wrong tokens: rate_limited with a message about wrong tokens', async () => {
     const attempts = createAttempts(LIMIT);
     const app = await startHandler(async (req, res, next) => {
       await attempts.count(req, res);
@@ -235,7 +235,7 @@ describe('Limits of requests', () => {
   test.each([
     ['X-Forwarded-For', { 'x-forwarded-for': '192.0.2.1' }],
     ['Forwarded', { forwarded: 'for=192.0.2.1' }],
-  ])('Rate limit: no trusted proxy, request has %s: no error is printed', async (_, headers) => {
+  ])('Rate limit: no trusted proxy, request has %s: nothing is printed', async (_, headers) => {
     const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
     afterwards(() => printed.mockRestore());
     const app = await startLimited({ exemptLoopback: false }, { trustProxy: 0 });
@@ -245,7 +245,7 @@ describe('Limits of requests', () => {
 });
 
 describe('Tokens and sessions', () => {
-  test('Tokens: every token of the settings is known, with its scopes', () => {
+  test('Tokens: every token of the settings is known with the scopes of its setting', () => {
     expect(createTokens({ apiToken: 'a', readTokens: ['r'], ingestTokens: ['i'] }).known).toEqual([
       { token: 'a', scopes: ['read', 'ingest', 'admin'] },
       { token: 'r', scopes: ['read'] },

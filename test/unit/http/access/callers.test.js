@@ -87,7 +87,7 @@ describe('Session', () => {
     now = NOW;
   });
 
-  test('Session: request with a valid session and a wrong token: the session is used', async () => {
+  test('Session: request with a valid session and a wrong token: the session is accepted', async () => {
     const session = await sessionOf(READER);
     expect((await ask({ ...session, ...bearer('wrong') })).status).toBe(200);
   });
@@ -99,7 +99,7 @@ describe('Session', () => {
     expect((await ask({ cookie: other.repeat(4) + cookie })).status).toBe(401);
   });
 
-  test('Session: sign-in with a token without the scope read: 403, no cookie', async () => {
+  test('Session: sign-in with a token without the scope read: 403, and no cookie is set', async () => {
     const answer = await signIn(SENDER);
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
     expect(JSON.parse(answer.text)).toMatchObject({ scope: 'read' });
@@ -170,12 +170,12 @@ describe('Own page', () => {
     }
   });
 
-  test('Sign-in: request from a page of another site: refused, without a cookie', async () => {
+  test('Sign-in: request from a page of another site: 403, and no cookie is set', async () => {
     const answer = await signIn(READER, { 'sec-fetch-site': 'cross-site' });
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
   });
 
-  test('Sign-out: request from a page of another site: refused, and the cookie stays', async () => {
+  test('Sign-out: request from a page of another site: 403, and the session cookie is not removed', async () => {
     const session = await sessionOf(READER);
     for (const app of [guarded, open]) {
       const headers = { ...session, 'sec-fetch-site': 'cross-site' };

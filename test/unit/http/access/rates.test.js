@@ -54,7 +54,7 @@ describe('Wrong tokens', () => {
     expect((await show('guess', '192.0.2.2')).status).toBe(401);
   });
 
-  test('Wrong tokens: attempts in requests and in sign-ins are counted separately', async () => {
+  test('Wrong tokens: attempts in API requests and in sign-ins have separate limits', async () => {
     const { show, signIn } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 60_000 } });
     expect(await statusesOf([show('guess')])).toEqual([401]);
     expect(await statusesOf([show('guess'), signIn('guess')])).toEqual([429, 401]);

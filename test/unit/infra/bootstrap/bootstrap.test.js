@@ -59,7 +59,7 @@ describe('Bootstrap: a long task', () => {
   /** @param {string} code @returns {[string, string[]]} program and arguments */
   const node = (code) => [process.execPath, ['-e', code]];
 
-  test('Bootstrap: a long task runs: the status shows its title, its seconds and its last line of output', async () => {
+  test('Bootstrap: a long task runs: the status shows the title of the task, the seconds and the last line of output', async () => {
     /** @type {string[]} */
     const shown = [];
     const [program, args] = node("console.log('half done'); setInterval(() => {}, 1000)");
@@ -90,13 +90,13 @@ describe('Bootstrap: missing programs', () => {
     process.env['PATH'] = path;
   });
 
-  test('Bootstrap: a missing program has no Debian package: the error names its web page', async () => {
+  test('Bootstrap: a missing program has no Debian package: the error names the web page of the program', async () => {
     await expect(findTools(['terraform'])).rejects.toThrow(
       /^Missing on this machine: Terraform 1\.11 or newer\. To install:\n {2}Terraform 1\.11 or newer: https:\S+$/,
     );
   });
 
-  test('Bootstrap: several programs are missing: one command installs packages, web pages are named for the rest', async () => {
+  test('Bootstrap: several programs are missing: the error has one install command, and web pages for programs without a package', async () => {
     await expect(findTools(['openssl', 'kubectl'])).rejects.toThrow(
       /^Missing on this machine: OpenSSL, kubectl\. To install:\n {2}.*\bopenssl\n {2}kubectl: https:\S+$/,
     );

@@ -25,7 +25,7 @@ describe('npm run dev: the simulator gets', () => {
     expect(read()).toBe(`--broker ${broker} --seed 1`);
   });
 
-  test('npm run dev: flags of dev and of the simulator: the simulator gets its own flags and the duration', () => {
+  test('npm run dev: flags of dev and of the simulator: the simulator gets only its own flags and the duration', () => {
     expect(read('--devices', '3', '--sensors=2', '--seed', '7', '--duration', '1m', '--batch', '2s')).toBe(
       `--broker ${broker} --devices 3 --sensors 2 --batch 2s --seed 7 --duration 60000ms`,
     );
