@@ -37,7 +37,7 @@ async function listen(listener, bounds) {
 }
 
 test.each(/** @type {const} */ (['mqtt', 'http']))(
-  'Connection limits: %s: too many pending connections: the oldest is closed and counts as crowded',
+  'Connection limits: %s listener: too many connections without a request: the oldest is closed, counted with reason crowded',
   async (listener) => {
     const { port, refused } = await listen(listener, { connections: 100, pending: 2, withinMs: NEVER_MS });
     expect(await refused()).toEqual({ crowded: 0, silent: 0, full: 0 });
@@ -48,7 +48,7 @@ test.each(/** @type {const} */ (['mqtt', 'http']))(
 );
 
 test.each(/** @type {const} */ (['mqtt', 'http']))(
-  'Connection limits: %s: all connections in use: a new connection is closed and counts as full',
+  'Connection limits: %s listener: all allowed connections are open: a new connection is closed, counted with reason full',
   async (listener) => {
     const { port, refused } = await listen(listener, { connections: 1, pending: 100, withinMs: NEVER_MS });
     const [, late] = await strangers.flood(2, port);
@@ -57,7 +57,7 @@ test.each(/** @type {const} */ (['mqtt', 'http']))(
   },
 );
 
-test('Connection limits: a client sends nothing in time: its connection is closed and counts as silent', async () => {
+test('Connection limits: an MQTT client sends nothing before the deadline: its connection is closed, counted with reason silent', async () => {
   const { port, refused } = await listen('mqtt', { connections: 3, pending: 3, withinMs: 20 });
   const stranger = await strangers.open(port);
   await until(() => stranger.closed());

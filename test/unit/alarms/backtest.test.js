@@ -107,7 +107,7 @@ const heat = (values) =>
 
 const ABOVE = /** @type {const} */ ({ kind: 'above', limit: 5 });
 
-test('POST /alarm-rules/test: more alarms than one response may list: the first are listed, all are counted', async () => {
+test('POST /alarm-rules/test: more alarms than one response may list: items has the first alarms, count includes all alarms', async () => {
   await heat(Array.from({ length: 2 * MAX_EPISODES + 100 }, (_, n) => (n % 2 === 0 ? 9 : 1)));
   const above = await (await ask(ABOVE)).json();
   expect(above).toMatchObject({ count: MAX_EPISODES + 50, total_ms: MAX_EPISODES * MINUTE_MS });
@@ -117,7 +117,7 @@ test('POST /alarm-rules/test: more alarms than one response may list: the first 
   expect(absent.items).toHaveLength(MAX_EPISODES);
 });
 
-test('POST /alarm-rules/test: the samples cover a part of the range: stored_from and stored_to show this part', async () => {
+test('POST /alarm-rules/test: samples exist for a part of the range: stored_from and stored_to are the ends of this part', async () => {
   await heat(Array.from({ length: 22 }, () => 1));
   const stored = {
     from: new Date(NOW - 30 * 86_400_000).toISOString().slice(0, 16),
@@ -140,7 +140,7 @@ test('POST /alarm-rules/test: no samples in the range: stored_from and stored_to
   });
 });
 
-test('POST /alarm-rules/test: the limit of concurrent tests is reached: 429 busy, until one test ends', async () => {
+test('POST /alarm-rules/test: the limit of concurrent requests is reached: 429 busy, until one request ends', async () => {
   await heat([1, 9, 1]);
   hold();
   const first = ask(ABOVE);
@@ -153,7 +153,7 @@ test('POST /alarm-rules/test: the limit of concurrent tests is reached: 429 busy
   expect((await ask(ABOVE)).status).toBe(200);
 });
 
-test('POST /alarm-rules/test: the client disconnects: reading stops, and the next test may run', async () => {
+test('POST /alarm-rules/test: the client disconnects: no further samples are read, and the next request gets 200', async () => {
   await heat(Array.from({ length: 600 }, () => 9));
   hold();
   const leaving = new AbortController();
@@ -174,7 +174,7 @@ test('POST /alarm-rules/test: the client disconnects: reading stops, and the nex
   expect(reads).toEqual({ begun: 1, ended: 1 });
 });
 
-test('Alarm backtest: the client aborts during a long range without samples: no further period is read', async () => {
+test('Alarm backtest: the client aborts during a long range without samples: reading of the history stops', async () => {
   await heat([1]);
   const stopping = new AbortController();
   let stretches = 0;

@@ -73,7 +73,7 @@ async function reportOpening(deliveries) {
   await until(() => rows.size === 0);
 }
 
-test('Alarm deliveries: the write of an alarm fails but was applied: the next round sends its delivery', async () => {
+test('Alarm deliveries: the write of an alarm reports an error but was applied: the next round sends the delivery', async () => {
   /** @type {string[]} */
   const sent = [];
   const deliveries = startDeliveries(
@@ -90,7 +90,7 @@ test('Alarm deliveries: the write of an alarm fails but was applied: the next ro
   expect(rows.size).toBe(0);
 });
 
-test('Alarm deliveries: another process reports a withdrawal during the report of the end: the withdrawal is sent last', async () => {
+test('Alarm deliveries: another process reports the withdrawal of an alarm while this one reports its end: the withdrawal is sent last', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   const withdrawn = { ...cleared, withdrawn: true };
   let stored = ALARM;
@@ -121,7 +121,7 @@ test('Alarm deliveries: another process reports a withdrawal during the report o
   ]);
 });
 
-test('Alarm deliveries: the check after a stale report fails: the row stays, and a later round sends the current state', async () => {
+test('Alarm deliveries: an outdated state was sent, and the read of the newest state fails: a later round sends it', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   let stored = ALARM;
   let isAway = false;
@@ -168,7 +168,7 @@ const rowOf = (id, rest) => ({
   ...rest,
 });
 
-test('Alarm deliveries: 40 are due and the receiver hangs: stop() waits for the 16 requests in flight, not for the rest', async () => {
+test('Alarm deliveries: 40 deliveries are due and the webhook hangs: stop() waits only for the 16 requests in flight', async () => {
   let release = () => {};
   /** @type {Promise<void>} */
   const released = new Promise((resolve) => {
@@ -199,7 +199,7 @@ test.each([
   ['acknowledged', { acknowledgedAt: null }],
   ['cleared', { cleared: null }],
 ])(
-  'Alarm deliveries: the process died before it wrote that an alarm was %s: the delivery is never sent',
+  'Alarm deliveries: the process died before it stored that an alarm was %s: this event is never sent',
   async (event, state) => {
     /** @type {string[]} */
     const sent = [];
@@ -224,7 +224,7 @@ test.each([
   },
 );
 
-test('Alarm deliveries: the shelving ends while a change is being stored: the change is sent without waiting', async () => {
+test('Alarm deliveries: the shelving of an alarm ends while its end is being stored: the end is sent at once', async () => {
   const shelved = { ...ALARM, cleared: 60_000, shelvedUntil: now + 1_000_000 };
   const stored = { ...shelved, shelvedUntil: now - 1 };
   /** @type {string[]} */
@@ -241,7 +241,7 @@ test('Alarm deliveries: the shelving ends while a change is being stored: the ch
   expect(rows.size).toBe(0);
 });
 
-test('Alarm deliveries: a delivery cannot be stored: the caller gets the error, and nothing is pending', async () => {
+test('Alarm deliveries: a delivery cannot be stored: the caller gets the error, and no delivery is pending', async () => {
   const deliveries = startDeliveries(
     async () => {},
     async () => ALARM,
@@ -256,7 +256,7 @@ test('Alarm deliveries: a delivery cannot be stored: the caller gets the error, 
   await deliveries.stop();
 });
 
-test('Alarm deliveries: no process ran for two days: the next process tries once more, then gives up', async () => {
+test('Alarm deliveries: no process ran for two days: a due delivery is attempted once more, then given up', async () => {
   let isAway = true;
   /** @type {string[]} */
   const sent = [];
@@ -306,7 +306,7 @@ test('Alarm deliveries: the last attempt fails 25 h after the first: the deliver
   expect(results).toEqual(['failed', 'dead']);
 });
 
-test('Alarm deliveries: an earlier change of the alarm waits for its next attempt: later changes wait behind it', async () => {
+test('Alarm deliveries: the opening of an alarm waits for its next attempt: the end of the same alarm is sent after it', async () => {
   /** @type {string[]} */
   const sent = [];
   const deliveries = startDeliveries(
@@ -325,7 +325,7 @@ test('Alarm deliveries: an earlier change of the alarm waits for its next attemp
   expect(sent).toEqual(['1 opened', '0 opened', '0 cleared']);
 });
 
-test('Alarm deliveries: an alarm opens and clears in one message, the first report fails: the opening still arrives first', async () => {
+test('Alarm deliveries: an alarm opens and clears in one message, the first request fails: the opening is sent before the end', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   /** @type {string[]} */
   const sent = [];
@@ -346,7 +346,7 @@ test('Alarm deliveries: an alarm opens and clears in one message, the first repo
   expect(sent).toEqual(['opened', 'opened', 'cleared']);
 });
 
-test('Alarm deliveries: another process still retries the opening: this process sends the end only after it', async () => {
+test('Alarm deliveries: another process still retries the opening of an alarm: the end is sent only after the opening', async () => {
   const cleared = { ...ALARM, cleared: 60_000 };
   /** @type {string[]} */
   const sent = [];
@@ -366,7 +366,7 @@ test('Alarm deliveries: another process still retries the opening: this process 
   expect(sent).toEqual(['opened', 'cleared']);
 });
 
-test('Alarm deliveries: the webhook hangs: Alertmanager gets its delivery and the open alarms, the lease is renewed', async () => {
+test('Alarm deliveries: the webhook hangs: Alertmanager still gets its delivery and the open alarms, and the lease is renewed', async () => {
   let release = () => {};
   /** @type {Promise<void>} */
   const released = new Promise((resolve) => {
@@ -408,7 +408,7 @@ test('Alarm deliveries: the webhook hangs: Alertmanager gets its delivery and th
   await deliveries.stop();
 });
 
-test('Alarm deliveries: another process takes the lease: this process counts no delivery as pending', async () => {
+test('Alarm deliveries: another process takes the lease for deliveries: this process reports no pending deliveries', async () => {
   let isHeld = true;
   const deliveries = startDeliveries(
     async () => {

@@ -56,7 +56,7 @@ const arrival = fc.record({
 let devices = 0;
 
 test(
-  'Alarm episodes: samples arrive shuffled and repeated: the episodes equal those of ordered samples',
+  'Alarm episodes: samples arrive out of order and twice: start and end of each alarm equal those of ordered samples',
   async () => {
     await fc.assert(
       fc.asyncProperty(arrival, async ({ condition, samples, order, sizes, isRepeated, waits }) => {
@@ -89,7 +89,7 @@ test(
   RUNS * 5000,
 );
 
-test('Alarm episodes: a late sample lowers the rate of the next sample: the episode splits into two', async () => {
+test('Alarm episodes: a late sample lowers the rate of change below the limit: one stored alarm becomes two', async () => {
   const device = `device-${devices++}`;
   /** @type {RuleCondition} */
   const condition = { kind: 'rate', limit: 0.001, clear: 0.0005 };

@@ -36,7 +36,7 @@ const scope = { device: 'oven' };
 const heat = (value, ts = clock()) => system.measure('oven', [{ sensor_id: 'heat', ts, value }]);
 const events = () => system.messages.map(({ event }) => event);
 
-test('Alarm: values go back and forth between limit and clear: the alarm stays open, and one message reports it', async () => {
+test('Alarm: values vary between the limit and the clear limit: the alarm stays open, and one message reports it', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   for (const value of [1, 12, 7, 13, 8]) await heat(value);
@@ -47,7 +47,7 @@ test('Alarm: values go back and forth between limit and clear: the alarm stays o
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
-test('Alarm: its process dies after it wrote the history: the next evaluation reports it, and the history has it once', async () => {
+test('Alarm: the process dies after writing the alarm history: the next evaluation reports the alarm, the history lists it once', async () => {
   system = await startMemoryAlarms({ clock });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   const { episodes } = system.store.alarms;
@@ -69,7 +69,7 @@ test('Alarm: its process dies after it wrote the history: the next evaluation re
   expect(await episodes.history(key)).toMatchObject([{ kind: 'opened' }, { kind: 'cleared' }]);
 });
 
-test('Alarm: a sample older than its rule exceeds the limit: no alarm opens', async () => {
+test('Alarm: a sample exceeds the limit but is older than the alarm rule: no alarm opens', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await heat(20, NOW - 2 * HOUR_MS);
@@ -77,7 +77,7 @@ test('Alarm: a sample older than its rule exceeds the limit: no alarm opens', as
   expect(await system.episodes('oven', 'heat')).toEqual([]);
 });
 
-test('Alarm: its device is retired: the alarm clears with the time of the retirement, even if processed later', async () => {
+test('Alarm: the device is retired: the alarm clears with the time of the retirement, even if processed later', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await heat(20);
@@ -91,7 +91,7 @@ test('Alarm: its device is retired: the alarm clears with the time of the retire
   expect((await system.episodes('oven', 'heat')).map(({ cleared }) => cleared)).toEqual([retiredAt]);
 });
 
-test('Alarm rule: replaced while an alarm is open: the alarm ends, and late samples use the version of their time', async () => {
+test('Alarm rule is replaced while an alarm is open: the alarm ends, late samples are judged by the rule version of their time', async () => {
   system = await startMemoryAlarms({ clock });
   const since = NOW - 3 * HOUR_MS;
   const rule = await system.addRule({ scope, condition: ABOVE }, since);
@@ -118,7 +118,7 @@ test('Alarm rule: replaced while an alarm is open: the alarm ends, and late samp
   ]);
 });
 
-test('Alarm: late samples disprove it: the alarm is withdrawn and reported as corrected', async () => {
+test('Alarm: late samples show that the limit was not exceeded for long enough: the alarm is withdrawn, event corrected is sent', async () => {
   system = await startMemoryAlarms({ clock });
   const condition = /** @type {const} */ ({ kind: 'above', limit: 10, for_ms: 10 * MINUTE_MS });
   await system.addRule({ scope, condition }, NOW - 3 * HOUR_MS);
@@ -134,7 +134,7 @@ test('Alarm: late samples disprove it: the alarm is withdrawn and reported as co
   expect(await system.episodes('oven', 'heat')).toEqual([]);
 });
 
-test('Alarm acknowledgement: the write of the history fails: the request fails, and its repetition is recorded', async () => {
+test('Alarm acknowledgement: the write of the alarm history fails: the request fails, and a second request is recorded', async () => {
   system = await startMemoryAlarms({ clock });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   const start = clock();
@@ -158,7 +158,7 @@ test('Alarm acknowledgement: the write of the history fails: the request fails, 
   ]);
 });
 
-test('Alarm shelving: the alarm clears while shelved for 30 days: the change is delivered after the 30 days', async () => {
+test('Alarm shelving: the alarm clears while shelved for 30 days: the webhook gets the event cleared after the 30 days', async () => {
   const receiver = await startReceiver();
   try {
     /** Each event may arrive twice: a delivery is repeated if its answer was under way when the alarm was shelved. */
@@ -199,7 +199,7 @@ test('Alarm shelving: the alarm clears while shelved for 30 days: the change is 
   }
 });
 
-test('Alarm shelving: the shelved alarm clears while an earlier report is unanswered: the change waits for the shelving', async () => {
+test('Alarm shelving: the alarm clears while the webhook has not answered the opening: the end is sent after the shelving', async () => {
   const receiver = await startReceiver();
   try {
     receiver.become('holds');
@@ -235,7 +235,7 @@ test('Alarm shelving: the shelved alarm clears while an earlier report is unansw
   }
 });
 
-test('Alarm shelving: the process dies right after it ended the shelving: waiting changes are still delivered', async () => {
+test('Alarm shelving: the process dies right after ending the shelving: the waiting event cleared is still sent to the webhook', async () => {
   const receiver = await startReceiver();
   try {
     system = await startMemoryAlarms({ clock, settings: { ALARM_WEBHOOK_URL: receiver.url } });
@@ -266,7 +266,7 @@ test('Alarm shelving: the process dies right after it ended the shelving: waitin
   }
 });
 
-test('Alarm recovery: a process dies between commit and evaluation: its successor finds the episodes', async () => {
+test('Alarm recovery: a process dies between the commit of samples and their evaluation: its successor stores the alarms', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - 3 * HOUR_MS);
   await heat(1);
@@ -305,7 +305,7 @@ test('Alarm recovery: a process dies between commit and evaluation: its successo
   expect((await system.episodes('oven', 'heat')).map(({ start }) => start)).toEqual([NOW - 2 * HOUR_MS, now]);
 });
 
-test('Absence alarm: two processes share the leases: one episode opens, and the next sample ends it', async () => {
+test('Absence alarm: two processes watch the devices: only one alarm opens, and the next sample ends it', async () => {
   system = await startMemoryAlarms({ clock, periods: { recheck: 20, reread: 20 } });
   const second = await system.start('second');
   try {
@@ -335,7 +335,7 @@ const untilLeased = (leases = 1) =>
     return results.every(({ rows }) => rows.length === leases);
   });
 
-test('Alarm: the evaluating process restarts while another holds the lease: the next clearing value ends the alarm', async () => {
+test('Alarm: the evaluating process restarts while another process holds the lease: the next value below clear ends the alarm', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await untilLeased();
@@ -354,7 +354,7 @@ test('Alarm: the evaluating process restarts while another holds the lease: the 
   }
 });
 
-test('Alarm takeover: this process already evaluates the alarm: the periodic takeover does not read it again', async () => {
+test('Alarm takeover: the process already evaluates an open alarm: the periodic takeover does not read this alarm again', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   await heat(20);
@@ -376,7 +376,7 @@ test('Alarm takeover: this process already evaluates the alarm: the periodic tak
   expect(count.finds).toBe(0);
 });
 
-test('Alarm takeover: an alarm has expired but its index row has not: the takeover removes the row', async () => {
+test('Alarm takeover: an alarm has expired, but its row in the table of open alarms has not: the takeover removes the row', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
   system = await startMemoryAlarms({ clock, settings, periods: { reread: 20 } });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - 10 * DAY_MS);
@@ -391,7 +391,7 @@ test('Alarm takeover: an alarm has expired but its index row has not: the takeov
   expect(events()).toEqual([]);
 });
 
-test('Alarm: the process stops before for_ms has passed: the successor opens the alarm', async () => {
+test('Alarm rule with for_ms: the process stops before for_ms has passed: its successor opens the alarm', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: { ...ABOVE, for_ms: 10 * MINUTE_MS } }, NOW - HOUR_MS);
   const start = clock();
@@ -435,16 +435,16 @@ async function changeRuleBeforeAlarm(next) {
   expect(events()).toEqual(['opened', 'cleared']);
 }
 
-test('Alarm rule: removed, and the device clock is ahead so that the alarm starts later: the alarm ends', async () => {
+test('Alarm rule is removed: an open alarm starts in the future, because the device clock is ahead: the alarm ends', async () => {
   await changeRuleBeforeAlarm(null);
 });
 
-test('Alarm rule: limit raised, and the device clock is ahead so that the alarm starts later: the alarm ends', async () => {
+test('Alarm rule gets a higher limit: an open alarm starts in the future, because the device clock is ahead: the alarm ends', async () => {
   const condition = { ...ABOVE, limit: 50 };
   await changeRuleBeforeAlarm({ name: 'rule', scope, severity: 'info', condition });
 });
 
-test('Alarm: open for longer than HISTORY_DAYS: its row is rewritten before it expires, and its start stays', async () => {
+test('Alarm: open for longer than HISTORY_DAYS: the alarm row is rewritten before it expires, and the start stays the same', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
   system = await startMemoryAlarms({ clock, settings });
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - 10 * DAY_MS);
@@ -483,7 +483,7 @@ test('Alarm: open for longer than HISTORY_DAYS: its row is rewritten before it e
 /** @param {number} minutes @returns {{ kind: 'absent', for_ms: number }} */
 const absent = (minutes) => ({ kind: 'absent', for_ms: minutes * MINUTE_MS });
 
-test('Absence alarm: open for longer than HISTORY_DAYS: the alarm stays open, and the next sample ends it', async () => {
+test('Absence alarm: open for longer than HISTORY_DAYS: the alarm does not expire, and the next sample ends it', async () => {
   const settings = { HISTORY_DAYS: '4', BATCH_DAYS: '4' };
   system = await startMemoryAlarms({ clock, settings, periods: { reread: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - 10 * DAY_MS);
@@ -502,7 +502,7 @@ test('Absence alarm: open for longer than HISTORY_DAYS: the alarm stays open, an
   expect(events()).toEqual(['opened', 'cleared']);
 });
 
-test('Absence alarm: the clock is set back between detection and evaluation of a silence: the alarm opens', async () => {
+test('Absence alarm: the clock is set back after a silence was detected: the evaluation still opens the alarm', async () => {
   system = await startMemoryAlarms({ clock });
   // No other process evaluates the rule.
   system.world.watches = false;
@@ -527,7 +527,7 @@ test('Absence alarm: the clock is set back between detection and evaluation of a
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start: last, opened: silentAt }]);
 });
 
-test('Absence alarm: a second rule is added while the alarm of the first is open: a second alarm opens at once', async () => {
+test('Absence alarm: a second rule is added while an alarm of the first rule is open: the second rule opens an alarm at once', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
   const last = clock();
@@ -574,7 +574,7 @@ async function untilLooked() {
   fleet.latestOfGroup = latestOfGroup;
 }
 
-test('Absence alarm: Millrace is down for longer than for_ms, the device sends its queue afterwards: no alarm opens', async () => {
+test('Absence alarm: Millrace is down for longer than for_ms, then the device sends its queued samples: no alarm opens', async () => {
   const last = await outage();
   await untilLooked();
   // The device sends its queue in order. This takes longer than `for_ms`.
@@ -611,7 +611,7 @@ test('Absence alarm: Millrace is down for longer than for_ms, the device stays s
   ]);
 });
 
-test('Absence alarm: the device sent nothing during an outage of Millrace, then resumes: one past alarm is stored', async () => {
+test('Absence alarm: the device sent nothing during an outage of Millrace, then sends again: one past alarm is stored', async () => {
   const last = await outage();
   await untilLooked();
   const next = clock();
@@ -629,7 +629,7 @@ test('Absence alarm: the device sent nothing during an outage of Millrace, then 
   ]);
 });
 
-test('Absence alarm: the device goes on before the process has its leases again: one alarm of the past', async () => {
+test('Absence alarm: the device sends again before a reconnected process has its leases: one past alarm is stored', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20, recheck: 20 } });
   await system.addRule({ scope, condition: absent(5) }, NOW - DAY_MS);
   const last = clock();
@@ -657,7 +657,7 @@ test('Absence alarm: the device goes on before the process has its leases again:
   ]);
 });
 
-test('Absence alarm: its rule gets a longer for_ms: the open alarm ends, and a new one opens after the new for_ms', async () => {
+test('Absence alarm: the rule gets a longer for_ms: the open alarm ends, and a new one opens after the new for_ms', async () => {
   system = await startMemoryAlarms({ clock, periods: { reread: 20 } });
   const rule = await system.addRule({ scope, condition: absent(5) }, NOW - HOUR_MS);
   const last = clock();

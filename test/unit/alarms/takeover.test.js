@@ -57,7 +57,7 @@ const watchOf = (deps) =>
     }),
   );
 
-test('Absence watch: the takeover of open episodes fails: the next round repeats it', async () => {
+test('Absence watch: the takeover of open alarms from another process fails: the next round repeats it', async () => {
   let takeovers = 0;
   const watch = watchOf({
     takeOverOpenEpisodes: async () => {
@@ -70,7 +70,7 @@ test('Absence watch: the takeover of open episodes fails: the next round repeats
   await watch.stop();
 });
 
-test('Absence watch: the lease of one group cannot be taken: the other group is still checked', async () => {
+test('Absence watch: the lease of one of two device groups cannot be taken: the other group is still checked', async () => {
   let takeovers = 0;
   const watch = watchOf({
     leases: {
@@ -90,7 +90,7 @@ test('Absence watch: the lease of one group cannot be taken: the other group is 
   await watch.stop();
 });
 
-test('Absence watch: many groups: several leases are requested in parallel', async () => {
+test('Absence watch: three groups of devices: their leases are requested in parallel', async () => {
   /** @type {Array<(isTaken: boolean) => void>} */
   const asked = [];
   const watch = watchOf({
@@ -112,7 +112,7 @@ test('Absence watch: many groups: several leases are requested in parallel', asy
   await watch.stop();
 });
 
-test('Absence watch: the takeover of one group fails in each round: the other group is still taken over', async () => {
+test('Absence watch: the takeover of one of two device groups fails in each round: the other group is still taken over', async () => {
   /** @type {Set<number>} */
   const taken = new Set();
   const watch = watchOf({
@@ -149,7 +149,7 @@ test('Absence watch: the process can no longer receive messages: its leases are 
   expect(calls).toEqual(['take', 'release']);
 });
 
-test('Absence watch: watched time cannot be read again and again: one warning with the error code, and another after it could', async () => {
+test('Absence watch: repeated reads of the watched time fail: one warning with the error code, another one after a success', async () => {
   let isRejected = true;
   let reads = 0;
   let looks = 0;
@@ -180,7 +180,7 @@ test('Absence watch: watched time cannot be read again and again: one warning wi
   expect(warnings).toHaveLength(2);
 });
 
-test('Absence watch: the evaluation queue is full: the silent sensor is checked again later', async () => {
+test('Absence watch: the evaluation queue is full: the evaluation of the silent sensor is requested again later', async () => {
   const [version] = RULE.versions;
   const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
   const rule = { ...RULE, versions: [{ ...version, definition }] };
@@ -236,7 +236,7 @@ test('Absence watch: the evaluation queue is full: the silent sensor is checked 
   expect(evaluations).toBe(2);
 });
 
-test('Absence watch: the process starts, and the device goes on before the process has a lease: the silence before is evaluated', async () => {
+test('Absence watch: the device sends again before a started process has a lease: the silence before the start is evaluated', async () => {
   const [version] = RULE.versions;
   const definition = { ...version?.definition, condition: { kind: 'absent', for_ms: HOUR_MS } };
   const rule = { ...RULE, versions: [{ ...version, definition }] };
@@ -415,7 +415,7 @@ const schedulerOf = (evaluate, newest, onEvaluated = () => {}) =>
     onEvaluated,
   });
 
-test('Evaluation scheduler: a caller passes an outdated rule: the newest version is evaluated', async () => {
+test('Scheduler of alarm evaluations: a caller passes an outdated rule: the newest version of the rule is evaluated', async () => {
   const changed = { ...RULE, versions: [...RULE.versions, ...RULE.versions] };
   /** @type {number[]} */
   const versions = [];
@@ -430,7 +430,7 @@ test('Evaluation scheduler: a caller passes an outdated rule: the newest version
 });
 
 test.each(/** @type {const} */ (['above', 'rate']))(
-  'Evaluation scheduler: rules of kind %s, one evaluation succeeds and one fails: each is counted as such',
+  'Scheduler of alarm evaluations: rule kind %s, one evaluation succeeds, one fails: one success and one failure are counted',
   async (kind) => {
     const [version] = RULE.versions;
     const definition = { ...version?.definition, condition: { kind, limit: 10 } };
@@ -495,7 +495,7 @@ test('Alarm recovery: a device has more sensors than the evaluation queue holds:
   await scheduler.stop(0);
 });
 
-test('Alarm recovery: the evaluation queue overflowed and the database is down: the next round evaluates the rest', async () => {
+test('Alarm recovery: evaluations were dropped by a full queue, and the read of their devices fails: the next round repeats the read', async () => {
   const scheduler = await overflowing();
   let looks = 0;
   let hasWritten = false;
@@ -517,7 +517,7 @@ test('Alarm recovery: the evaluation queue overflowed and the database is down: 
   expect(looks).toBe(2);
 });
 
-test('Alarm recovery: the process stops before it has evaluated the rest: its progress row stays for a successor', async () => {
+test('Alarm recovery: the process stops after its full queue dropped evaluations: its progress row stays for a successor', async () => {
   const scheduler = await overflowing();
   let isRemoved = false;
   const recovery = recoveryOf(scheduler, {
@@ -530,7 +530,7 @@ test('Alarm recovery: the process stops before it has evaluated the rest: its pr
   expect(isRemoved).toBe(false);
 });
 
-test('Alarm recovery: 50,000 evaluations are queued: waitForRoom() waits until the queue is short', async () => {
+test('Alarm recovery: 50,000 evaluations are queued: waitForRoom() resolves only after the queue is short', async () => {
   let waiting = 50_000;
   let looks = 0;
   const scheduler = {

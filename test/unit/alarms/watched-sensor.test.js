@@ -40,7 +40,7 @@ const evaluate = (_rule, range) => {
 /** Judges the sensor at a given time, with its newest sample read from the database. @param {WatchedSensor} sensor @param {number} now epoch ms @param {Watch} [watch] */
 const judge = (sensor, now, watch = ALWAYS) => sensor.judge(now, watch, true, evaluate);
 
-test('Absence alarm: the sensor stops sending: the evaluation is due after for_ms, once the database confirms it', () => {
+test('Absence alarm: the sensor stops sending: the silence is evaluated after for_ms, once the newest sample is read again', () => {
   const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
   expect(judge(sensor, NOW + MINUTE)).toBe(NOW + 3 * MINUTE);
   expect(sensor.judge(NOW + 3 * MINUTE, ALWAYS, false, evaluate)).toBeNull();
@@ -71,12 +71,12 @@ test('Absence alarm: the process starts to watch a silent sensor: the silence is
   expect(evaluated).toEqual([{ from: NOW - HOUR, to: NOW - HOUR, silentAt: NOW + 3 * MINUTE }]);
 });
 
-test('Absence alarm: silence of 25 h, for_ms is 24 h, the process has just started: evaluated five minutes after the start', () => {
+test('Absence alarm: 25 h of silence, for_ms is 24 h, the process has just started: the silence is evaluated after five minutes', () => {
   const sensor = sensorOf(NOW - 25 * HOUR, ruleOf(24 * HOUR));
   expect(judge(sensor, NOW, FROM_NOW)).toBe(NOW + 5 * MINUTE);
 });
 
-test('Absence alarm: the process restarts every four minutes without a gap: evaluated 15 minutes after for_ms', () => {
+test('Absence alarm: the process restarts every four minutes without a gap: the silence is evaluated 15 minutes after for_ms', () => {
   /** @type {number[]} */
   const due = [];
   for (let since = NOW; evaluated.length === 0 && since < NOW + HOUR; since += 4 * MINUTE) {
@@ -90,13 +90,13 @@ test('Absence alarm: the process restarts every four minutes without a gap: eval
   expect(due).toEqual([NOW + 25 * MINUTE]);
 });
 
-test('Absence alarm: the record of watched time begins after the newest sample: earlier time counts as unwatched', () => {
+test('Absence alarm: the record of watched time begins after the newest sample: the time before the record counts as unwatched', () => {
   const sensor = sensorOf(NOW - 10 * HOUR, ruleOf(3 * MINUTE));
   const watch = { since: NOW, unwatched: [], recordedFrom: NOW - MINUTE };
   expect(judge(sensor, NOW, watch)).toBe(NOW + 3 * MINUTE);
 });
 
-test('Absence alarm: the rule applies only from a future time (clock ahead): evaluated at that time', () => {
+test('Absence alarm: the rule applies only from a time in the future: the silence is evaluated at that time', () => {
   const ts = NOW - HOUR;
   const sensor = sensorOf(ts, ruleOf(3 * MINUTE, NOW + 5000));
   expect(judge(sensor, NOW)).toBe(NOW + 5000);
@@ -105,7 +105,7 @@ test('Absence alarm: the rule applies only from a future time (clock ahead): eva
   expect(evaluated).toEqual([{ from: ts, to: ts, silentAt: NOW + 5000 }]);
 });
 
-test('Absence alarm: no process watched for parts of a long silence: these parts do not count', () => {
+test('Absence alarm: no process watched for parts of a long silence: the time of these parts is added to for_ms', () => {
   const ts = NOW - 10 * HOUR;
   const sensor = sensorOf(ts, ruleOf(10 * HOUR));
   const unwatched = [
@@ -118,7 +118,7 @@ test('Absence alarm: no process watched for parts of a long silence: these parts
   expect(judge(sensor, NOW, { since: NOW - MINUTE, unwatched, recordedFrom: ts })).toBe(ts + 15 * HOUR);
 });
 
-test('Absence alarm: the device sends its queue of old samples for an hour: no absence is due meanwhile', () => {
+test('Absence alarm: the device sends its queue of old samples for an hour: no silence is evaluated meanwhile', () => {
   const rule = ruleOf(3 * MINUTE);
   const first = NOW - 10 * HOUR;
   let sensor = sensorOf(first, rule);
@@ -135,7 +135,7 @@ test('Absence alarm: the device sends its queue of old samples for an hour: no a
   expect(evaluated).toContainEqual({ from: ts, to: ts, silentAt: NOW + 62 * MINUTE });
 });
 
-test('Absence alarm: the sensor resumes before its absence was due: only the past gap is evaluated', () => {
+test('Absence alarm: the sensor sends again before its silence was evaluated: only the past gap is evaluated', () => {
   const rule = ruleOf(3 * MINUTE);
   const last = NOW - HOUR;
   const before = sensorOf(last, rule);
@@ -152,7 +152,7 @@ test('Absence alarm: the sensor resumes before its absence was due: only the pas
   expect(evaluated).toEqual([range, range]);
 });
 
-test('Absence: a silence began and ended while nobody watched: it is evaluated after the device had time to send what it queued', () => {
+test('Absence alarm: a silence began and ended while no process watched: the silence is evaluated after the device sent its queue', () => {
   const rule = ruleOf(3 * MINUTE);
   const last = NOW - HOUR;
   const before = sensorOf(last, rule);
@@ -166,7 +166,7 @@ test('Absence: a silence began and ended while nobody watched: it is evaluated a
   expect(evaluated).toEqual([{ from: last, to: NOW + 3 * MINUTE }]);
 });
 
-test('Absence: nobody watched for less than the silence: nothing is evaluated', () => {
+test('Absence alarm: no process watched, the gap between two samples is shorter than for_ms: nothing is evaluated', () => {
   const rule = ruleOf(3 * MINUTE);
   const before = sensorOf(NOW - 2 * MINUTE, rule);
   const sensor = new WatchedSensor(SUBJECT, [rule], NOW, before, true);

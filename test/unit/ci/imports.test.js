@@ -22,6 +22,6 @@ test.each([
   ],
   ['an @import tag', "/**\n * A module.\n *\n * @import { A } from './a.js'\n */", "import('./a.js');"],
   ['an exported text', "export const A = './a.js';", ''],
-])('Import scanner of the checks: %s: it is listed as a static or lazy import', (_, code, imports) => {
+])('Import scanner of CI: source with %s: static import, lazy import or none', (_, code, imports) => {
   expect(importsOf(code)).toBe(imports);
 });

@@ -42,7 +42,7 @@ const passedAlone = (output) => ({ code: 0, breaksRules: false, output, results:
 /** @param {Partial<Report>} report @param {{ file: string }[]} [known] */
 const summarize = (report, known = []) => summaryOf([reportOf(report)], { seed: 7, known });
 
-test('Summary of the checks: all tests pass: the summary is green and names seed, steps and slowest file', () => {
+test('CI summary: all tests pass: the summary is green and names the seed, the steps and the slowest file', () => {
   const { text, isGreen } = summarize({});
   expect(isGreen).toBe(true);
   expect(text).toContain('Summary, seed 7');
@@ -51,7 +51,7 @@ test('Summary of the checks: all tests pass: the summary is green and names seed
   expect(text).toContain('5 tests passed, 0 failures, 0 skipped, 0 flaky files');
 });
 
-test('Summary of the checks: twelve test files: the ten slowest are listed, slowest first', () => {
+test('CI summary: twelve test files: only the ten slowest files are listed, slowest first', () => {
   const files = Object.fromEntries(
     Array.from({ length: 12 }, (_, index) => [`t${index}.test.js`, undefined]),
   );
@@ -61,7 +61,7 @@ test('Summary of the checks: twelve test files: the ten slowest are listed, slow
   expect(listed[0]).toBe('    12.0 s  t11.test.js');
 });
 
-test('Summary of the checks: a test fails in both tries: red, with 40 lines of the message of the second try', () => {
+test('CI summary: a test fails in both tries: the summary is red, with 40 lines of the message of the second try', () => {
   const message = Array.from({ length: 60 }, (_, index) => `line ${index}`).join('\n');
   const results = resultsOf({ 'test/unit/a.test.js': message });
   const { text, isGreen } = summarize({
@@ -77,10 +77,10 @@ test('Summary of the checks: a test fails in both tries: red, with 40 lines of t
 });
 
 test.each([
-  ['new', [], 'flaky: test/unit/a.test.js (new: add it to .ci/flaky.json)'],
+  ['missing', [], 'flaky: test/unit/a.test.js (new: add it to .ci/flaky.json)'],
   ['listed', [{ file: 'test/unit/a.test.js' }], 'flaky: test/unit/a.test.js\n'],
 ])(
-  'Summary of the checks: a %s flaky file passes at the second try: green, with the output of both tries',
+  'CI summary: a flaky test file, %s in .ci/flaky.json, passes at the second try: green, with the output of both tries',
   (_, known, line) => {
     const { text, isGreen } = summarize(
       {
@@ -97,7 +97,7 @@ test.each([
   },
 );
 
-test('Summary of the checks: a CQL statement breaks a query rule: red, even if the failed file passes alone', () => {
+test('CI summary: a CQL statement breaks a query rule: the summary is red, even if the failed file passes alone', () => {
   const { text, isGreen } = summarize({
     code: 3,
     breaksRules: true,
@@ -109,14 +109,14 @@ test('Summary of the checks: a CQL statement breaks a query rule: red, even if t
   expect(text).toContain('CQL: SELECT without a partition');
 });
 
-test('Summary of the checks: a suite wrote no results: red, with the end of its output', () => {
+test('CI summary: a test suite wrote no results: the summary is red, with the end of the output of the suite', () => {
   const { text, isGreen } = summarize({ code: 1, results: null, output: 'Maven Central did not answer' });
   expect(isGreen).toBe(false);
   expect(text).toContain('Failed: test --seed=1: its tests did not run');
   expect(text).toContain('Maven Central did not answer');
 });
 
-test('Summary of the checks: a test file cannot be loaded: red, and the file is named', () => {
+test('CI summary: a test file cannot be loaded: the summary is red and names the file', () => {
   const results = resultsOf({ 'test/unit/a.test.js': 'SyntaxError' });
   for (const file of results.testResults) file.assertionResults = [];
   const { text, isGreen } = summarize({ code: 1, results });
@@ -125,14 +125,14 @@ test('Summary of the checks: a test file cannot be loaded: red, and the file is 
   expect(text).toContain('SyntaxError');
 });
 
-test('Summary of the checks: a command other than a test suite fails: red, with the end of its output', () => {
+test('CI summary: a command other than a test suite fails: the summary is red, with the end of the output of the command', () => {
   const { text, isGreen } = summarize({ isSuite: false, code: 2, results: null, output: 'lint: 1 problem' });
   expect(isGreen).toBe(false);
   expect(text).toContain('Failed: test --seed=1: exit code 2');
   expect(text).toContain('lint: 1 problem');
 });
 
-test('Summary of the checks: a test is skipped: the summary is red', () => {
+test('CI summary: a test is skipped: the summary is red', () => {
   const { text, isGreen } = summarize({ results: { ...resultsOf({}), numPendingTests: 1 } });
   expect(isGreen).toBe(false);
   expect(text).toContain('1 skipped');

@@ -21,7 +21,7 @@ test('forEachConcurrently: 100 items, limit 4: each item runs once, in order, at
   expect(underWay).toBe(0);
 });
 
-test('forEachConcurrently: one item fails: no further item starts, and running items are awaited', async () => {
+test('forEachConcurrently: the work for one item fails: no further item starts, and the promise rejects after running items end', async () => {
   let begun = 0;
   let ended = 0;
   const work = forEachConcurrently(4, numbers(100), async (item) => {

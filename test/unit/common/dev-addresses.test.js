@@ -42,7 +42,7 @@ function read(target, environment = {}) {
 const DEFAULTS = { cql: [9042, 'iot'], mqtt: 1883, lines: [] };
 
 describe('dev addresses: a file of a running process', () => {
-  test('Addresses of npm run dev: database command: CQL port and keyspace come from the file, and one line names them', () => {
+  test('Address file of npm run dev: database command: CQL port and keyspace come from the file, and one printed line names them', () => {
     write();
     expect(read('database')).toEqual({
       cql: [9043, 'farm'],
@@ -53,7 +53,7 @@ describe('dev addresses: a file of a running process', () => {
     });
   });
 
-  test('Addresses of npm run dev: database command, the file has a Kafka address: this address is used', () => {
+  test('Address file of npm run dev: the file has a Kafka address: a database command uses this address', () => {
     writeDevAddresses(readSettings({ ...PORTS, DATA_DIR: folder }, { envFile: envFile() }), '127.0.0.1:9092');
     const found = readCommandSettings('database', {
       environment: { DATA_DIR: folder },
@@ -63,7 +63,7 @@ describe('dev addresses: a file of a running process', () => {
     expect(String(found.stream.kafka)).toBe('127.0.0.1:9092');
   });
 
-  test('Addresses of npm run dev: broker command: only the MQTT port comes from the file', () => {
+  test('Address file of npm run dev: broker command: only the MQTT port comes from the file', () => {
     write();
     expect(read('broker')).toEqual({
       cql: [9042, 'iot'],
@@ -72,18 +72,18 @@ describe('dev addresses: a file of a running process', () => {
     });
   });
 
-  test('Addresses of npm run dev: CQL_KEYSPACE is in the environment: it overrides the file, the port still comes from it', () => {
+  test('Address file of npm run dev: CQL_KEYSPACE is in the environment: it overrides the file, the CQL port still comes from the file', () => {
     write();
     expect(read('database', { CQL_KEYSPACE: 'mine' }).cql).toEqual([9043, 'mine']);
   });
 
-  test('Addresses of npm run dev: MQTT_PORT is in .env: it overrides the file', () => {
+  test('Address file of npm run dev: MQTT_PORT is in .env: the value of .env overrides the file', () => {
     write();
     writeFileSync(envFile(), 'MQTT_PORT=1900\n');
     expect(read('broker')).toEqual({ ...DEFAULTS, mqtt: 1900 });
   });
 
-  test('Addresses of npm run dev: a setting is empty in the environment: the file is used', () => {
+  test('Address file of npm run dev: MQTT_PORT is empty in the environment: the port of the file is used', () => {
     write();
     expect(read('broker', { MQTT_PORT: '' }).mqtt).toBe(1884);
   });
@@ -91,23 +91,23 @@ describe('dev addresses: a file of a running process', () => {
   test.each([
     [{ CQL_CONTACT_POINTS: '127.0.0.1:9999' }, DEFAULTS],
     [{ CQL_LOCAL_PORT: '9999' }, { ...DEFAULTS, cql: [9999, 'iot'] }],
-  ])('Addresses of npm run dev: %p in the environment: the file is ignored', (environment, expected) => {
+  ])('Address file of npm run dev: environment has %p: the file is ignored', (environment, expected) => {
     write();
     expect(read('database', environment)).toEqual(expected);
   });
 
-  test('Addresses of npm run dev: MQTT_URL of an external broker is in the environment: the file is ignored', () => {
+  test('Address file of npm run dev: MQTT_URL of an external broker is in the environment: the file is ignored', () => {
     write();
     expect(read('broker', { MQTT_URL: 'mqtt://127.0.0.1:1999' })).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: npm run dev uses a remote cluster and an external broker: the file names neither of them', () => {
+  test('Address file of npm run dev: remote cluster and external broker are in use: the file names neither of them', () => {
     write({ ...PORTS, CQL_CONTACT_POINTS: '127.0.0.1:9999', MQTT_URL: 'mqtt://127.0.0.1:1999' });
     expect(read('database')).toEqual(DEFAULTS);
     expect(read('broker')).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: npm run dev has passwords and tokens: the file contains none of them', () => {
+  test('Address file of npm run dev: passwords and tokens are set: the file contains none of them', () => {
     write({ ...PORTS, API_TOKEN: 'a-token', MQTT_USERNAME: 'somebody', MQTT_PASSWORD: 'a-password' });
     expect(JSON.parse(readFileSync(path(), 'utf8'))).toEqual({
       pid: process.pid,
@@ -116,14 +116,14 @@ describe('dev addresses: a file of a running process', () => {
     });
   });
 
-  test('Addresses of npm run dev: npm run dev stops: the file is removed', () => {
+  test('Address file of npm run dev: npm run dev stops: the file is removed', () => {
     write();
     removeDevAddresses(folder);
     expect(existsSync(path())).toBe(false);
     expect(read('database')).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: a second npm run dev has overwritten the file: the first does not remove it', () => {
+  test('Address file of npm run dev: a second npm run dev has overwritten the file: the first npm run dev does not remove it', () => {
     write();
     const text = readFileSync(path(), 'utf8').replace(`"pid":${process.pid}`, `"pid":${process.ppid}`);
     writeFileSync(path(), text);
@@ -133,7 +133,7 @@ describe('dev addresses: a file of a running process', () => {
 });
 
 describe('dev addresses: a stale or damaged file is ignored', () => {
-  test('Addresses of npm run dev: the process of the file has ended: the file is ignored', async () => {
+  test('Address file of npm run dev: the process that wrote the file has ended: the file is ignored', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     await once(child, 'spawn');
     const exited = once(child, 'exit');
@@ -146,7 +146,7 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
     expect(read('database')).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: another process has the same pid but another start time: the file is ignored', () => {
+  test('Address file of npm run dev: another process has the pid of the file but another start time: the file is ignored', () => {
     write();
     const file = JSON.parse(readFileSync(path(), 'utf8'));
     writeFileSync(path(), JSON.stringify({ ...file, start: `${file.start}1` }));
@@ -162,7 +162,7 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
     ['a pid that is a text', '{"pid":"1","start":"1","settings":{}}'],
     ['a pid of no process', '{"pid":0,"start":"","settings":{}}'],
     ['no start time', '{"pid":999999999,"start":"","settings":{"CQL_LOCAL_PORT":"9043"}}'],
-  ])('Addresses of npm run dev: the file holds %s: the file is ignored', (_, text) => {
+  ])('Address file of npm run dev: the file holds %s: the file is ignored', (_, text) => {
     writeFileSync(path(), text);
     expect(findDevAddresses(folder)).toBeNull();
     expect(read('database')).toEqual(DEFAULTS);
@@ -171,14 +171,14 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
   test.each([
     ['CQL_LOCAL_PORT', '70000'],
     ['CQL_KEYSPACE', 'iot; DROP'],
-  ])('Addresses of npm run dev: %s of the file is %s: the file is ignored', (name, value) => {
+  ])('Address file of npm run dev: %s has the invalid value %s: the file is ignored', (name, value) => {
     write();
     const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
     writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, [name]: value } }));
     expect(read('database')).toEqual(DEFAULTS);
   });
 
-  test('Addresses of npm run dev: the file has an unexpected setting: it is ignored, the others are used', () => {
+  test('Address file of npm run dev: the file has an unexpected setting: this setting is ignored, the others are used', () => {
     write();
     const { settings, ...file } = JSON.parse(readFileSync(path(), 'utf8'));
     writeFileSync(path(), JSON.stringify({ ...file, settings: { ...settings, ROLE: 'http' } }));
@@ -186,7 +186,7 @@ describe('dev addresses: a stale or damaged file is ignored', () => {
     expect(findDevAddresses(folder)?.settings['ROLE']).toBeUndefined();
   });
 
-  test('Addresses of npm run dev: the data directory is missing: no addresses are found', () => {
+  test('Address file of npm run dev: the data directory is missing: no addresses are found', () => {
     expect(findDevAddresses(join(folder, 'none'))).toBeNull();
   });
 });

@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 test.each([1000, 24 * DAY_MS, 30 * DAY_MS, 100 * DAY_MS])(
-  'callAfter: %i ms: the callback runs once, after exactly this time',
+  'callAfter(): delay of %i ms: the callback runs once, after exactly this time',
   (ms) => {
     let calls = 0;
     callAfter(ms, () => {
@@ -27,7 +27,7 @@ test.each([1000, 24 * DAY_MS, 30 * DAY_MS, 100 * DAY_MS])(
   },
 );
 
-test('callAfter: canceled after 40 of 60 days: the callback never runs', () => {
+test('callAfter(): canceled after 40 of 60 days: the callback never runs', () => {
   let calls = 0;
   const cancel = callAfter(60 * DAY_MS, () => {
     calls++;

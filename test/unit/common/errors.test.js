@@ -24,7 +24,7 @@ test.each([
   ['Refusals', 'refusal'],
   ['Problems', 'problem'],
   ['Stops', 'stop'],
-])('Error table: docs/reference/errors.md: section %s lists the same errors', (heading, kind) => {
+])('Error table: section %s of docs/reference/errors.md lists the same codes and titles', (heading, kind) => {
   expect(rowsUnder(heading)).toEqual(rowsOf(/** @type {ErrorEntry['kind']} */ (kind)));
 });
 
@@ -47,21 +47,21 @@ describe('Errors: the table', () => {
     }
   });
 
-  test('Error table: only errors that clients see have an HTTP status', () => {
+  test('Error table: HTTP status: only errors that clients see have one', () => {
     for (const [, { kind, status, exit }] of table) {
       if (kind === 'stop') expect(status).toBeUndefined();
       else expect([status !== undefined && status >= 400 && status <= 599, exit]).toEqual([true, undefined]);
     }
   });
 
-  test('Error table: exit codes are unique, and differ from those of shells and signals', () => {
+  test('Error table: exit codes: unique, and different from those of shells and signals', () => {
     const exits = table.flatMap(([, { exit }]) => exit ?? []);
     expect(new Set(exits).size).toBe(exits.length);
     expect(exits).toHaveLength(rowsOf('stop').length);
     expect(exits.filter((exit) => exit < 0 || exit > 125)).toEqual([]);
   });
 
-  test('Error table: the refusals are exactly those of the message contract', () => {
+  test('Error table: codes of refused messages: exactly those of the message contract', () => {
     expect(table.filter(([, { kind }]) => kind === 'refusal').map(([code]) => code)).toEqual([
       'malformed',
       'unknown_format',
@@ -81,7 +81,7 @@ describe('Errors: the table', () => {
 });
 
 describe('Errors: an error of the table', () => {
-  test('MillraceError: the error has code, message, cause, details and status', () => {
+  test('MillraceError: created with all options: it has the passed code, message, cause and details, and the HTTP status of the code', () => {
     const cause = new Error('ECONNREFUSED');
     const error = new MillraceError('unavailable', 'Try again in a minute', {
       cause,
@@ -96,11 +96,11 @@ describe('Errors: an error of the table', () => {
     expect([error.cause, error.details, error.status]).toEqual([cause, { retry: 60 }, 503]);
   });
 
-  test('MillraceError: no message is passed: the message is the title of the code', () => {
+  test('MillraceError: no message is passed: the message is the title of the error code', () => {
     expect(new MillraceError('not_found').message).toBe(ERRORS.not_found.title);
   });
 
-  test('MillraceError: defaults: status 500, exit code 70, and exit code 1 for a client error', () => {
+  test('MillraceError: error code without a status or exit code: status 500, exit code 70, or 1 for a client error', () => {
     expect(new MillraceError('disk_full').status).toBe(500);
     expect(new MillraceError('disk_full').exitCode).toBe(70);
     expect(new MillraceError('not_found').exitCode).toBe(1);

@@ -49,13 +49,13 @@ describe('Durations', () => {
     ['1e3s', 1_000_000],
     [' 5m ', 300_000],
     ['0s', 0],
-  ])('Duration flag: %s: %p ms', (text, ms) => {
+  ])('Parser of durations: %j is read as %p ms', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
     expect(parseDuration(durationText(ms))).toBe(ms);
   });
 
   test.each(['', '5', 's', '5 m', '-5m', '5M', '5m5', '1h30m', '.5s', '1e-3s', '1e999s', 'Infinitys'])(
-    'Duration flag: "%s" is not a duration',
+    'Parser of durations: %j is not a duration: null is returned',
     (text) => {
       expect(parseDuration(text)).toBeNull();
     },
@@ -67,7 +67,7 @@ describe('Flags', () => {
     expect(parse()).toEqual({ devices: 25, interval: 1000, fresh: false });
   });
 
-  test('Command-line flags: values after a space or an equals sign: both forms are read', () => {
+  test('Command-line flags: a value follows its flag after a space or an equals sign: the value is read', () => {
     expect(
       parse('--devices', '1e3', '--rate=0.5', '--interval', '500ms', '--broker=mqtt://h', '--fresh'),
     ).toEqual({
@@ -79,7 +79,7 @@ describe('Flags', () => {
     });
   });
 
-  test('Command-line flags: a switch whose name begins with no-: read like any other switch', () => {
+  test('Command-line flags: the name of a boolean flag begins with no-: read like any other boolean flag', () => {
     expect(parse('--no-simulator')['no-simulator']).toBe(true);
   });
 
@@ -87,14 +87,14 @@ describe('Flags', () => {
     ['an unknown flag', ['--device', '5'], ["unknown flag '--device'. Did you mean --devices?"]],
     ['an unknown flag with its value', ['--device=5'], ["unknown flag '--device'. Did you mean --devices?"]],
     ['a flag like no other', ['--paint', 'red'], ["unknown flag '--paint'"]],
-    ['a name that every object has', ['--constructor'], ["unknown flag '--constructor'"]],
+    ['a name of a built-in property', ['--constructor'], ["unknown flag '--constructor'"]],
     ['a short flag', ['-d'], ["unknown flag '-d'"]],
     ['a word', ['fast'], ['unexpected word "fast": this command takes flags alone']],
     ['a flag without its value', ['--devices'], ['--devices takes a whole number']],
     ['a flag in place of a value', ['--broker', '--fresh'], ['--broker takes a text, not "--fresh"']],
     ['a fraction', ['--devices', '1.5'], ['--devices takes a whole number, not "1.5"']],
-    ['no number', ['--rate', 'many'], ['--rate takes a number, not "many"']],
-    ['nothing as a number', ['--rate='], ['--rate takes a number, not ""']],
+    ['text instead of a number', ['--rate', 'many'], ['--rate takes a number, not "many"']],
+    ['an empty number', ['--rate='], ['--rate takes a number, not ""']],
     ['an infinite number', ['--rate', 'Infinity'], ['--rate takes a number, not "Infinity"']],
     ['a number below the least', ['--devices', '0'], ['--devices must be 1 or more']],
     ['a negative number', ['--devices=-5'], ['--devices must be 1 or more']],
@@ -115,7 +115,7 @@ describe('Flags', () => {
       ['--device=5', '--rate', 'x'],
       ["unknown flag '--device'. Did you mean --devices?", '--rate takes a number, not "x"'],
     ],
-  ])('Command-line flags: %s: one line for each problem, and a hint to --help', (_, argv, sentences) => {
+  ])('Command-line flags: %s: the error has each problem and a hint to --help', (_, argv, sentences) => {
     const { code, exitCode, message } = refused(...argv);
     expect([code, exitCode]).toEqual(['usage', 2]);
     expect(message.split('\n')).toEqual([
@@ -146,7 +146,7 @@ describe('Flags', () => {
     ]);
   });
 
-  test('Command-line flags: words are accepted before and after flags, and their number is checked', () => {
+  test('Command-line arguments without a flag: accepted before and after flags, a wrong number of them is refused', () => {
     const line = { ...LINE, words: { usage: 'FILE…', rule: 'one file or two', least: 1, most: 2 } };
     expect(parseLine(line, ['a', '--fresh', 'b'])).toMatchObject({
       words: ['a', 'b'],
@@ -173,7 +173,7 @@ describe('Flags: a group of commands', () => {
     },
   };
 
-  test('Command-line flags: a group of commands: one command is parsed into its name, words and flags', () => {
+  test('Command-line flags: a group of commands: one command is parsed into its name, arguments and flags', () => {
     expect(parseGroup(GROUP, ['issue', 'a', '--file', 'f'])).toEqual({
       command: 'issue',
       words: ['a'],
@@ -189,7 +189,7 @@ describe('Flags: a group of commands', () => {
     [['list', 'x'], 'usage', /^error: unexpected word "x"/],
     [['--help'], 'help', /^Usage: npm run x -- COMMAND.* {2}issue ACCOUNT… \[flags\] +makes one\n/s],
     [['issue', '--help'], 'help', /^Usage: npm run x -- issue ACCOUNT… \[flags\].*--file.*Examples:/s],
-  ])('Command-line flags: a group of commands: %j: the parser throws with code %s', (argv, code, message) => {
+  ])('Command-line flags: a group of commands gets %j: the error code is %s', (argv, code, message) => {
     expect(() => parseGroup(GROUP, argv)).toThrow(
       expect.objectContaining({ code, message: expect.stringMatching(message) }),
     );

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Queue } from '../../../common/queue.js';
 
-test('Queue: random pushes, shifts and removals: the queue behaves like an array', () => {
+test('Queue: random pushes, shifts and removals: size, first item and order equal those of an array', () => {
   const step = fc.oneof(
     fc.constant({ kind: 'push', at: 0 }),
     fc.constant({ kind: 'shift', at: 0 }),

@@ -66,7 +66,7 @@ test('Settings: no setting is set: all listeners are on loopback, with the docum
   });
 });
 
-test('Settings: separate database, broker and ingest processes: every setting is read as written', () => {
+test('Settings: separate database, broker and ingest processes: every setting is read as written in the environment', () => {
   const config = readSettings(
     {
       ROLE: 'ingest',
@@ -108,7 +108,7 @@ describe('Settings: devices register by themselves', () => {
       },
       false,
     ],
-  ])('Settings: default of AUTO_REGISTER with %p: %p', (environment, expected) => {
+  ])('Settings: environment %p: AUTO_REGISTER is %p', (environment, expected) => {
     expect(readSettings(environment, NONE).ingest.autoRegister).toBe(expected);
   });
 });
@@ -125,7 +125,7 @@ test.each([
   ['localhost.example', false],
   ['10.0.0.1', false],
   ['', false],
-])('Settings: %s is loopback: %p', (host, expected) => {
+])('Settings: isLoopback() of host %j: %p', (host, expected) => {
   expect(isLoopback(host)).toBe(expected);
 });
 
@@ -282,7 +282,7 @@ describe('Settings: wrong combinations', () => {
         'CQL_CONTACT_POINTS must be set when ROLE is http',
       ],
     ],
-  ])('Settings: combination %p: its problems are reported', (environment, problems) => {
+  ])('Settings: combination %p: each conflict is reported, none for a valid one', (environment, problems) => {
     expect(problemsOf(environment)).toEqual(problems);
   });
 
@@ -293,7 +293,7 @@ describe('Settings: wrong combinations', () => {
       { MQTT_HOST: '::', MQTT_AUTH: 'true', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'a password of 16 or more' },
       'MQTT',
     ],
-  ])('Settings: wrong combinations: listener beyond loopback without TLS: %p', (own, protocol) => {
+  ])('Settings: listener beyond loopback without TLS, environment %p: refused', (own, protocol) => {
     /** @type {Record<string, string>} */
     const environment = {
       ...own,
@@ -309,7 +309,7 @@ describe('Settings: wrong combinations', () => {
     expect(problemsOf({ ...environment, ...tls })).toEqual([]);
   });
 
-  test('Settings: wrong combinations: a client certificate for the database needs CQL_TLS_KEY and CQL_TLS_CA', () => {
+  test('Settings: client certificate for the database: refused without CQL_TLS_CERT, CQL_TLS_KEY or CQL_TLS_CA', () => {
     const pem = file('shown.pem', 'PEM');
     const [CQL_TLS_CERT, CQL_TLS_KEY, CQL_TLS_CA] = [pem, pem, pem];
     expect(problemsOf({ CQL_TLS_CERT, CQL_TLS_CA })).toEqual([
@@ -368,7 +368,7 @@ describe('Settings: wrong combinations', () => {
     ],
     ['CQL_CONTACT_POINTS', '127.0.0.1,[2001:db8::1]', 'CQL_TLS_CA must be set'],
     ['MQTT_URL', 'mqtt://192.0.2.1:1883', 'MQTT_URL must be mqtts:// when MQTT_PASSWORD is sent to a broker'],
-  ])('Settings: wrong combinations: an unencrypted password to %s=%s: refused', (name, value, message) => {
+  ])('Settings: password without TLS to a remote server, %s=%s: refused', (name, value, message) => {
     const far = { [name]: value, [`${name.slice(0, name.indexOf('_'))}_USERNAME`]: 'u' };
     const environment = { ...far, [`${name.slice(0, name.indexOf('_'))}_PASSWORD`]: 'p' };
     expect(problemsOf(environment)).toEqual([expect.stringContaining(message)]);
@@ -383,7 +383,7 @@ describe('Settings: wrong combinations', () => {
     ['CQL_CONTACT_POINTS', '127.0.0.1,localhost:9042,[::1]:9042,[::1]'],
     ['MQTT_URL', 'mqtt://[::1]:1883'],
     ['MQTT_URL', 'mqtt://localhost'],
-  ])('Settings: a password over an unencrypted loopback connection: %s=%s: accepted', (name, value) => {
+  ])('Settings: password without TLS over loopback, %s=%s: accepted', (name, value) => {
     const signIn = { CQL_USERNAME: 'u', CQL_PASSWORD: 'p', MQTT_USERNAME: 'u', MQTT_PASSWORD: 'p' };
     expect(problemsOf({ ...signIn, [name]: value })).toEqual([]);
   });
@@ -443,7 +443,7 @@ describe('Settings: secrets in files', () => {
     ]);
   });
 
-  test('Settings: secrets in files: every secret setting also exists with the suffix _FILE', () => {
+  test('Settings: secrets in files: every setting of a secret also exists with the suffix _FILE', () => {
     const secrets = Object.entries(SETTINGS).filter(([, { secret }]) => secret);
     expect(secrets.map(([name]) => name)).toEqual([
       'CQL_PASSWORD',
@@ -462,24 +462,24 @@ describe('Settings: secrets in files', () => {
 });
 
 describe('Settings: .env', () => {
-  test('Settings: .env: a setting is missing in the environment: its value comes from .env', () => {
+  test('Settings: .env: a setting is missing in the environment: the value in .env is used', () => {
     const envFile = file('both.env', 'HTTP_PORT=1\nMQTT_PORT=2\n');
     const config = readSettings({ HTTP_PORT: '3' }, { envFile });
     expect([config.http.port, config.mqtt.port]).toEqual([3, 2]);
   });
 
-  test('Settings: .env: a setting is empty in the environment: it overrides .env', () => {
+  test('Settings: .env: a setting is empty in the environment: the empty value overrides .env', () => {
     const envFile = file('silenced.env', 'HTTP_PORT=1\n');
     expect(readSettings({ HTTP_PORT: '' }, { envFile }).http.port).toBe(8080);
   });
 
-  test('Settings: .env: the file cannot be read: the error reports it', () => {
+  test('Settings: .env: the file cannot be read: the error names the reason', () => {
     expect(() => readSettings({}, { envFile: folder })).toThrow(/cannot be read: .*EISDIR/);
   });
 });
 
 describe('Settings: .env.example', () => {
-  test('.env.example: the file equals the output of npm run docs:reference', () =>
+  test('.env.example: the file in the repository equals the output of npm run docs:reference', () =>
     expect(EXAMPLE).toBe(envExample()));
 
   test('Settings: .env.example: all settings are listed with their defaults, in order', () => {
@@ -490,7 +490,7 @@ describe('Settings: .env.example', () => {
     expect(listed).toEqual(Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback ?? '']));
   });
 
-  test('Settings: .env.example: all lines uncommented: the result equals the defaults', () => {
+  test('Settings: .env.example: all lines uncommented: the settings equal the defaults', () => {
     const envFile = file('example.env', EXAMPLE.replaceAll(/^#([A-Z_]+=)/gm, '$1'));
     expect(readSettings({}, { envFile })).toEqual(readSettings({}, NONE));
   });
@@ -502,7 +502,7 @@ describe('Settings: docs/reference/settings.md', () => {
   test('Settings page: the page equals the output of npm run docs:reference', () =>
     expect(page).toBe(settingsPage()));
 
-  test('Settings page: every setting has a description of its values and of its meaning', () => {
+  test('Settings page: every setting has a description of its allowed values and of its purpose', () => {
     for (const setting of Object.values(SETTINGS))
       expect(setting).toMatchObject({
         values: expect.stringMatching(/^\w/),

@@ -12,7 +12,7 @@ test.each([
   ['2026-11-21', Date.UTC(2026, 10, 21)],
   ['1763683200000', 1763683200000],
   ['-1', -1],
-])('Parser of times: %s: %d ms', (text, ms) => expect(parseTime(text)).toBe(ms));
+])('Parser of times: %s is read as %d ms since 1970', (text, ms) => expect(parseTime(text)).toBe(ms));
 
 test.each([
   '2026-02-30T00:00:00Z',
@@ -24,7 +24,7 @@ test.each([
   '1e3',
   '',
   '12345678901234567',
-])('Parser of times: %s: not a time', (text) => expect(parseTime(text)).toBeNull());
+])('Parser of times: %j is not a time: null is returned', (text) => expect(parseTime(text)).toBeNull());
 
 test.each([
   ['30d', Date.UTC(2026, 9, 22)],
@@ -32,11 +32,11 @@ test.each([
   ['-1500', -1500],
   ['2026-11-20T00:00:00Z', Date.UTC(2026, 10, 20)],
   ['--30d', null],
-])('Times on the command line: %s, with 2026-11-21 as now: %p', (text, ms) =>
+])('Times on the command line: %s on 2026-11-21: read as %p ms since 1970', (text, ms) =>
   expect(parseMoment(text, Date.UTC(2026, 10, 21))).toBe(ms),
 );
 
-test('Parser of times: random instants: the fast parser and moment agree', () => {
+test('Parser of times: random ISO 8601 times: the parsed time equals that of the library moment', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('1950-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),

@@ -8,6 +8,6 @@ test.each([
   ['wrong', 'right', false],
   ['right and more', 'right', false],
   ['', 'right', false],
-])('Timing-safe comparison: %p with the secret %p: %p', (given, secret, same) => {
+])('Timing-safe comparison: input %p, secret %p: the result is %p', (given, secret, same) => {
   expect(sameSecret(given, secret)).toBe(same);
 });

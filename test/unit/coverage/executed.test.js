@@ -13,7 +13,7 @@ const rangesOf = (...blocks) =>
     })),
   });
 
-test('Coverage: a block that never ran lies in an executed block: only the inner block is left out', () => {
+test('Test coverage: an executed block contains a block that never ran: only the inner block counts as not covered', () => {
   const ranges = rangesOf([0, 100, 1], [20, 40, 0]);
   expect(ranges).toEqual([
     [0, 20],
@@ -29,7 +29,7 @@ test('Coverage: a block that never ran lies in an executed block: only the inner
   ]);
 });
 
-test('Coverage: an executed block lies in a block that never ran: the inner block counts as executed', () => {
+test('Test coverage: a block that never ran contains an executed block: the inner block counts as covered', () => {
   expect(rangesOf([0, 100, 1], [20, 60, 0], [30, 40, 3])).toEqual([
     [0, 20],
     [30, 40],
@@ -37,11 +37,11 @@ test('Coverage: an executed block lies in a block that never ran: the inner bloc
   ]);
 });
 
-test('Coverage: no process loaded the file: no offset is covered', () => {
+test('Test coverage: no process loaded the source file: nothing in it is covered', () => {
   expect(covers(undefined, 0)).toBe(false);
 });
 
-test('Coverage: comments and empty lines of a file do not count as lines', () => {
+test('Test coverage: comments and empty lines of a source file: not counted as lines', () => {
   const source = '// a\n\nlet a;\n/* b */ let b;\n/** c */\nlet c;\n';
   expect(linesOf(source, [[0, source.indexOf('let b')]])).toEqual({ lines: 3, executed: 1 });
   expect(linesOf(source, undefined)).toEqual({ lines: 3, executed: 0 });

@@ -30,7 +30,7 @@ describe('LATEST_GROUPS: the documents name the sensors for its default', () => 
     ['docs/how-to/secure-an-installation.md', 'the defaults suit up to 160,000 sensors'],
     ['.env.example', `LATEST_GROUPS=${groups}`],
     ['docs/explanation/sizing.md', `Its default of ${groups} suits up to 160,000 sensors.`],
-  ])('LATEST_GROUPS: %s: names the default or its 160,000 sensors', (file, claim) => {
+  ])('LATEST_GROUPS: %s: the document states the default or its 160,000 sensors', (file, claim) => {
     expect(read(file)).toContain(claim);
   });
 });
@@ -39,7 +39,7 @@ describe('Node.js: the oldest supported version', () => {
   const engines = JSON.parse(read('package.json')).engines.node;
   const oldest = engines.replace('>=', '');
 
-  test('Oldest Node.js version: package.json: it is a major and a minor version', () => {
+  test('Oldest supported Node.js: engines in package.json: the range has the form >=major.minor', () => {
     expect(engines).toMatch(/^>=\d+\.\d+$/);
   });
 
@@ -47,19 +47,19 @@ describe('Node.js: the oldest supported version', () => {
     ['README.md', `You need Node.js ${oldest} or newer`],
     ['docs/how-to/deploy-with-compose.md', `(Node.js ${oldest} or newer`],
     ['CONTRIBUTING.md', `Node.js ${oldest}`],
-  ])('Oldest Node.js version: %s: names the version of package.json', (file, claim) => {
+  ])('Oldest supported Node.js: %s: the document states the version of package.json', (file, claim) => {
     expect(read(file)).toContain(claim);
   });
 
   test.each(['20.12.0', '20.12.2', '20.13.0', '20.20.2', '22.0.0', '24.21.0'])(
-    'Node.js %s: accepted',
+    'Version check of Node.js at the start: %s: accepted',
     (version) => {
       expect(() => checkNode(version)).not.toThrow();
     },
   );
 
   test.each(['20.11.1', '20.0.0', '20.2.0', '19.99.0', '18.20.8', '2.12.0'])(
-    'Node.js %s: refused',
+    'Version check of Node.js at the start: %s: refused',
     (version) => {
       expect(() => checkNode(version)).toThrow(
         expect.objectContaining({
@@ -70,7 +70,7 @@ describe('Node.js: the oldest supported version', () => {
     },
   );
 
-  test('Oldest Node.js version: the version that runs this test is accepted', () => {
+  test('Version check of Node.js at the start: version that runs this test: accepted', () => {
     expect(() => checkNode()).not.toThrow();
   });
 });
@@ -78,12 +78,12 @@ describe('Node.js: the oldest supported version', () => {
 describe('Version: package.json and the other files', () => {
   const { version } = JSON.parse(read('package.json'));
 
-  test('Version of package.json: package-lock.json has the same version', () => {
+  test('Release version: package-lock.json has the version of package.json', () => {
     const lock = JSON.parse(read('package-lock.json'));
     expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
   });
 
-  test('Version of package.json: CHANGELOG.md: the newest release is this version, with its date', () => {
+  test('Release version: newest release in CHANGELOG.md: it is the version of package.json, with a date', () => {
     const [, newest] = /## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d/.exec(read('CHANGELOG.md')) ?? [];
     expect(newest).toBe(version);
   });
@@ -96,12 +96,12 @@ describe('Version: package.json and the other files', () => {
     'infra/kubernetes/jobs/migrate/job.yaml',
     'infra/kubernetes/jobs/roles/job.yaml',
     'infra/kubernetes/jobs/drain/job.yaml',
-  ])('Version of package.json: %s: the image tag is this version', (file) => {
+  ])('Release version: image tag in %s: the version of package.json', (file) => {
     const tags = [...read(file).matchAll(/(?:millrace:|newTag: )(\d[\d.]*\d)/g)].map(([, tag]) => tag);
     expect([...new Set(tags)]).toEqual([version]);
   });
 
-  test('Node.js version: .nvmrc: its major version is that of the container image', () => {
+  test('Node.js version for development: .nvmrc: its major version is that of the container image', () => {
     const major = read('.nvmrc').trim();
     expect(read('infra/versions.env')).toContain(`NODE_IMAGE=node:${major}.`);
   });
@@ -113,13 +113,13 @@ describe('docs/decisions: the records and their index', () => {
   const index = readFileSync(new URL('README.md', folder), 'utf8');
   const listed = [...index.matchAll(/^\| \[(\d{4})\]\((\S+)\) \| (.+) \| (.+) \| (\S+) \|$/gm)];
 
-  test('docs/decisions: the index lists every record, with ascending numbers', () => {
+  test('docs/decisions: the index lists every decision record, with ascending numbers', () => {
     expect(listed.map(([, , file]) => file)).toEqual(files.sort());
     expect(listed.map(([, number]) => Number(number))).toEqual(files.map((_, position) => position + 1));
   });
 
   test.each(listed.map(([, ...row]) => row))(
-    'docs/decisions: record %s: title, status and date match the index, and all sections exist',
+    'docs/decisions: record %s: title, status and date equal those in the index, and all sections exist',
     (number, file, title, status, date) => {
       const text = readFileSync(new URL(String(file), folder), 'utf8');
       expect(text).toMatch(new RegExp(`^# ${number}: ${title}\n\n- Status: ${status}\n- Date: ${date}\n`));
@@ -148,7 +148,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
 
   const app = useHttpApp({ settings: TOKENS });
 
-  test('docs/reference/errors.md: every problem has exactly the members that the page lists', async () => {
+  test('docs/reference/errors.md: every problem response has exactly the members that the page lists', async () => {
     for (const path of ['/nothing', '/api/v1/caller']) {
       const problem = JSON.parse((await app.send(path)).text);
       expect(Object.keys(problem).sort()).toEqual([...members].sort());
@@ -159,14 +159,14 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   test.each([
     ['bad_parameter', '/api/v1/session?unknown=1', {}],
     ['forbidden', '/api/v1/caller', { authorization: `Bearer ${TOKENS.ingestTokens[0]}` }],
-  ])('docs/reference/errors.md: %s: it also has the members of its lines', async (code, path, headers) => {
+  ])('docs/reference/errors.md: problem %s has exactly the listed members', async (code, path, headers) => {
     const problem = JSON.parse((await app.send(path, { headers })).text);
     expect(problem.code).toBe(code);
     const own = more.flatMap(([of, member]) => (of === code ? member : []));
     expect(Object.keys(problem).sort()).toEqual([...members, ...own].sort());
   });
 
-  test('docs/reference/errors.md: the page and the OpenAPI contract name the same members of problems', () => {
+  test('docs/reference/errors.md: problem responses: the page and the OpenAPI document name the same members', () => {
     for (const code of PROBLEM_CODES.filter((one) => ERRORS[one].kind === 'problem')) {
       const { shape } = /** @type {ZodObject} */ (PROBLEMS[code]);
       const own = more.flatMap(([of, member]) => (of === code ? member : []));
@@ -175,7 +175,7 @@ describe('docs/reference/errors.md: the members of a problem', () => {
   });
 });
 
-test.each(['gate', 'all'])('Continuous integration: checks %s: every script that they run exists', (plan) => {
+test.each(['gate', 'all'])('Continuous integration: plan %s: every script that it runs exists', (plan) => {
   const checks = read('.ci/checks.js');
   const { scripts } = JSON.parse(read('package.json'));
   const named = [...checks.matchAll(/'(test(?::\w+)?|lint)'/g)].map(([, name]) => String(name));

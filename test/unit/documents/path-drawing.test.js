@@ -12,7 +12,7 @@ const imported = new Set(
 );
 
 describe('Drawing docs/images/path.svg', () => {
-  test('Drawing docs/images/path.svg: embedded and external broker: each source file is named once', () => {
+  test('Drawing docs/images/path.svg: embedded and external broker: each source file is named once in the drawing', () => {
     for (const source of /** @type {const} */ (['embedded', 'external'])) {
       const drawn = drawnFiles(source);
       expect(drawn.length).toBeGreaterThan(20);
@@ -20,7 +20,7 @@ describe('Drawing docs/images/path.svg', () => {
     }
   });
 
-  test.each(files)('Drawing docs/images/path.svg: %s: the named file exists and is imported', (file) => {
+  test.each(files)('Drawing docs/images/path.svg: %s: the file exists and is imported', (file) => {
     expect(existsSync(new URL(file, ROOT))).toBe(true);
     expect(imported).toContain(file);
   });

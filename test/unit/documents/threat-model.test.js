@@ -26,7 +26,7 @@ const holders = (holds) =>
     titles: [...titles.matchAll(/\*([^*]+)\*/g)].map(([, title]) => String(title)),
   }));
 
-test('Threat model: every line names at least one existing file that proves it', () => {
+test('Threat model page: every table row names at least one existing file that proves it', () => {
   expect(rows.length).toBeGreaterThan(20);
   for (const [door, line, holds = ''] of rows) {
     const held = holders(holds);
@@ -35,7 +35,7 @@ test('Threat model: every line names at least one existing file that proves it',
   }
 });
 
-test('Threat model: every line names at least one test by its title', () => {
+test('Threat model page: every table row with test files names at least one test by its title', () => {
   const unnamed = rows.filter(([, , holds = '']) => {
     const tests = holders(holds).filter(({ file }) => file.endsWith('.test.js'));
     return tests.length > 0 && tests.every(({ titles }) => titles.length === 0);
@@ -43,7 +43,7 @@ test('Threat model: every line names at least one test by its title', () => {
   expect(unnamed.map(([, line]) => line)).toEqual([]);
 });
 
-test('Threat model: every named title exists in the named test file', () => {
+test('Threat model page: every quoted test title exists in the named test file', () => {
   const missing = rows
     .flatMap(([, , holds = '']) => holders(holds))
     .flatMap(({ file, titles }) => {
@@ -55,7 +55,7 @@ test('Threat model: every named title exists in the named test file', () => {
   expect(missing).toEqual([]);
 });
 
-test('Threat model: every file of test/thorough/abuse is named on the page', () => {
+test('Threat model page: every file of test/thorough/abuse is named on the page', () => {
   for (const folder of ['test/thorough/abuse', 'test/thorough/long/abuse'])
     for (const file of readdirSync(new URL(folder, root))) expect(page).toContain(`${folder}/${file}`);
 });
@@ -77,11 +77,11 @@ test.each([
     'streams, exports and series',
     `streams (${thousands(MAX_CONCURRENT.streams)}), exports (${MAX_CONCURRENT.exports}), series (${MAX_CONCURRENT.series}) or queries of many sensors (${MAX_CONCURRENT.queries})`,
   ],
-])('Threat model: %s: the number on the page is that of the code', (_, claim) => {
+])('Threat model page: limit of %s: the stated number equals that of the code', (_, claim) => {
   expect(page).toContain(claim);
 });
 
-test('Threat model: revoked credential: the recheck period is shorter than the time on the page', () => {
+test('Threat model page: revoked credential: the recheck period is shorter than the time on the page', () => {
   const [, seconds] = /longer than (\d+) s after the credential was revoked/.exec(page) ?? [];
   expect(PERIODS_MS.recheck).toBeLessThan(1000 * Number(seconds));
 });

@@ -76,7 +76,7 @@ test.each([
     '/'.repeat(128),
     'site=a85b73755224ef42365ed693f4ba95be8454da2642cd4759e3f1882d3ff7ddeb',
   ],
-])('Data set export: the site is %s: the directory gets a valid name', async (_, site, name) => {
+])('Data set export: site name is %s: the directory gets a valid name', async (_, site, name) => {
   const { files } = await write({ site, times: [NOW] }, { range: { from: NOW, to: NOW + 1 } });
   expect(files).toBe(1);
   expect(existsSync(join(directory, name))).toBe(true);
@@ -85,7 +85,7 @@ test.each([
 test.each([
   ['begins within the day', { from: DAY + 12 * HOUR_MS, to: DAY + DAY_MS }],
   ['ends within the day', { from: DAY, to: DAY + 12 * HOUR_MS }],
-])('Data set export: exported again with a range that %s: the file keeps the whole day', async (_, range) => {
+])('Data set export: second export with a range that %s: the file keeps the whole day', async (_, range) => {
   const sensor = { site: null, times: TIMES };
   await write(sensor);
   await write(sensor, { range });
@@ -93,12 +93,12 @@ test.each([
   expect(await timesIn('site=/day=2026-11-21/part-0.parquet')).toEqual(TIMES);
 });
 
-test('Data set export: an empty range: no file is written', async () => {
+test('Data set export: an empty time range: no file is written', async () => {
   await write({ site: null, times: TIMES }, { range: { from: DAY + HOUR_MS, to: DAY + HOUR_MS } });
   expect(filesOf()).toEqual([]);
 });
 
-test('Data set export: retention has removed a part of a day: the file of the day stays, a missing file is written', async () => {
+test('Data set export: retention removed part of a day: an existing file stays unchanged, a missing file gets the rest', async () => {
   const file = 'site=/day=2026-11-21/part-0.parquet';
   const oldest = () => DAY + 12 * HOUR_MS;
   await write({ site: null, times: TIMES });
@@ -109,7 +109,7 @@ test('Data set export: retention has removed a part of a day: the file of the da
   expect(await timesIn(file)).toEqual(TIMES.slice(1));
 });
 
-test('Data set export: two sites are exported into one directory: each gets its own files', async () => {
+test('Data set export: two sites are exported into one directory: each site gets its own files', async () => {
   await write({ site: 'north', times: TIMES });
   await write({ site: 'south', times: TIMES });
   expect(filesOf()).toEqual([

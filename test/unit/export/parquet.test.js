@@ -85,7 +85,7 @@ test('Parquet export: random times and values: decoded rows equal the samples to
   );
 });
 
-test('Parquet export: two row groups, few or many distinct values: the statistics of each group are exact', async () => {
+test('Parquet export: two row groups, few or many distinct values: the statistics of each row group are exact', async () => {
   const count = 150_000;
   /** @type {Array<[string, (index: number) => number]>} */
   const signals = [

@@ -60,7 +60,7 @@ const ROWS = [
 test.each([
   ['Parquet', throughParquet],
   ['Arrow', throughArrow],
-])('%s table export: extreme doubles, nulls, any names: rows stay exact', async (_, through) => {
+])('Query result exported as %s: extreme doubles, nulls: decoded rows are equal', async (_, through) => {
   const { rows } = await through(ROWS);
   const wanted = expected(ROWS.flat());
   expect(rows).toEqual(wanted);
@@ -70,14 +70,14 @@ test.each([
 test.each([
   ['Parquet', throughParquet],
   ['Arrow', throughArrow],
-])('%s table export: several encoded batches, a null column: no row is lost', async (_, through) => {
+])('Query result exported as %s: 21,000 rows in three batches: no row is lost', async (_, through) => {
   const rows = [0, 1, 2].map((part) =>
     Array.from({ length: 7000 }, (_, index) => rowOf(part * 7000 + index, { count: index })),
   );
   expect((await through(rows)).rows).toEqual(expected(rows.flat()));
 });
 
-test('Parquet table export: 20,000 rows: the statistics of each row group are exact', async () => {
+test('Query result exported as Parquet: 20,000 rows: the statistics of the second row group are exact', async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => rowOf(index, { avg: Math.sin(index), count: 1 }));
   const { groups } = await throughParquet([rows]);
   expect(groups.map(({ num_rows }) => Number(num_rows))).toEqual([8192, 8192, 3616]);
@@ -90,7 +90,7 @@ test('Parquet table export: 20,000 rows: the statistics of each row group are ex
   });
 });
 
-test('Arrow table export: the columns have the Arrow types of their kinds', async () => {
+test('Query result exported as Arrow: times are Timestamp, texts Utf8, averages Float64, counts Int64', async () => {
   expect((await throughArrow(ROWS)).types).toEqual([
     ['ts', 'Timestamp<MILLISECOND, UTC>', false],
     ['device', 'Utf8', true],
@@ -103,6 +103,6 @@ test('Arrow table export: the columns have the Arrow types of their kinds', asyn
 test.each([
   ['Parquet', throughParquet],
   ['Arrow', throughArrow],
-])('%s table export: no rows: the file has columns but no rows', async (_, through) => {
+])('Query result exported as %s: no rows: the decoded file has no rows', async (_, through) => {
   expect((await through([])).rows).toEqual([]);
 });

@@ -10,7 +10,7 @@ const SEED = jest.getSeed();
 /** Number of edge nodes or devices of one installation. */
 const NODES = 100;
 
-test('Sparkplug: random edge node histories: no value gets a wrong name, none is lost without a dead letter', async () => {
+test('Sparkplug: random histories of edge nodes: no value is stored under a wrong name or lost without a dead letter', async () => {
   const tables = await readMemoryTables();
   const totals = { stored: 0, refused: 0, recovered: 0 };
   for (let done = 0; done < HISTORIES; done += NODES) {
@@ -26,7 +26,7 @@ test('Sparkplug: random edge node histories: no value gets a wrong name, none is
   expect(Math.min(totals.stored, totals.refused)).toBeGreaterThan(HISTORIES);
 }, 86_400_000);
 
-test('Native topics: random device histories: the last message that arrived decides state and description of a device', async () => {
+test('Native topics: random histories of devices: the message that arrived last decides state and description of a device', async () => {
   const tables = await readMemoryTables();
   for (let done = 0; done < HISTORIES; done += NODES) {
     const seed = SEED + done;

@@ -20,7 +20,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant(/** @type {const} */ ('restart')) },
 );
 
-test('Device retirement: random writes, retirements and restarts: the latest value is the newest since the retirement', async () => {
+test('Device retirement: random writes, retirements and restarts: the latest value is the newest one since the last retirement', async () => {
   const tables = await readMemoryTables();
   let now = NOW;
   const clock = () => now;

@@ -48,11 +48,11 @@ test.each([
   ['state=open&from=-1', [LONG_OPEN.start]],
   [`device=${ID}&sensor=${ID}`, [LONG_OPEN.start]],
   ['state=open&from=-1d', []],
-])('GET /alarms: an alarm is open for longer than HISTORY_DAYS: %s finds %j', async (query, items) => {
+])('GET /alarms?%s: alarm open for longer than HISTORY_DAYS: start times %j', async (query, items) => {
   expect(await answerTo(query)).toEqual({ items, next: null });
 });
 
-test('GET /alarms: alarms of a sensor: the query reads one row more than a page of 1,000', async () => {
+test('GET /alarms: alarms of one sensor: the database query has a limit of 1,001 rows, one more than a page', async () => {
   /** @type {unknown} */
   let page;
   const ofSensor = async (/** @type {unknown[]} */ ...args) => {

@@ -188,7 +188,7 @@ const selectedOf = (samples) =>
     return /** @type {any} */ ({ key, row: { ...row, type: null }, newest: list.at(-1)?.[0] ?? null });
   });
 
-test('Query in bins: random histories, zones, groups and fills: the rows equal those of a brute-force model', async () => {
+test('Aggregation in time bins: random histories, time zones, groups and fills: the rows equal those of a brute-force model', async () => {
   await fc.assert(
     fc.asyncProperty(query, async ({ zone, sensors, from, length, step, group, fill }) => {
       const range = { from, to: from + length };

@@ -33,24 +33,24 @@ describe('Answer within the contract', () => {
         ...problem({ status: 405, title: 'Method Not Allowed', code: 'method_not_allowed' }),
       },
     ],
-  ])('Contract checker: no objection: %s', (_, answer) => expect(objection(answer)).toBeNull());
+  ])('OpenAPI check of answers: %s: accepted', (_, answer) => expect(objection(answer)).toBeNull());
 });
 
 describe('Answer outside the contract', () => {
   test.each([
-    ['a status', { status: 204 }, 'no problem document'],
-    ['a media type', { type: 'text/html' }, 'text/html is not described'],
-    ['a member more', { body: { ...PAGE, total: 0 } }, 'total'],
-    ['a member less', { body: { items: [] } }, 'next'],
+    ['a status that is not described', { status: 204 }, 'no problem document'],
+    ['a media type that is not described', { type: 'text/html' }, 'text/html is not described'],
+    ['an additional member', { body: { ...PAGE, total: 0 } }, 'total'],
+    ['a missing member', { body: { items: [] } }, 'next'],
     ['a member of another type', { body: { items: {}, next: null } }, 'items'],
     ['a problem of another route', problem(), 'not_found is not described'],
-    ['a problem without its sentence', { path: '/api/v1/devices/a', ...problem({ detail: '' }) }, 'detail'],
+    ['a problem with an empty detail', { path: '/api/v1/devices/a', ...problem({ detail: '' }) }, 'detail'],
     [
       '405 without the list of methods',
       { method: 'PUT', ...problem({ status: 405, title: 'Method Not Allowed', code: 'method_not_allowed' }) },
       'no header allow',
     ],
     ['an answer to a method that is not served', { method: 'DELETE' }, 'no problem document'],
-    ['an answer where nothing is', { path: '/api/v1/nothing' }, 'no problem document'],
-  ])('Contract checker: objection: %s', (_, answer, text) => expect(objection(answer)).toContain(text));
+    ['an answer of a path that does not exist', { path: '/api/v1/nothing' }, 'no problem document'],
+  ])('OpenAPI check of answers: %s: refused', (_, answer, text) => expect(objection(answer)).toContain(text));
 });

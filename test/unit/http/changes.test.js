@@ -26,7 +26,7 @@ test.each([
   [30, 13.5 * DAY_MS + 1, 'bad_parameter', 'bad_cursor'],
   [4, 3 * DAY_MS, 'ok', 'ok'],
   [4, 3.5 * DAY_MS + 1, 'bad_parameter', 'bad_cursor'],
-])('GET /changes: BATCH_DAYS %i, %i ms ago: as time %s, as cursor %s', async (days, ms, ofTime, ofCursor) => {
+])('GET /changes: BATCH_DAYS %i, since %i ms ago: time %s, cursor %s', async (days, ms, ofTime, ofCursor) => {
   const at = NOW - ms;
   expect(await answerTo(new Date(at).toISOString(), days)).toBe(ofTime);
   const cursor = cursors.seal('changes', { step: 'hour', at, from: at }, 30 * DAY_MS);

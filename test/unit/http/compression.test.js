@@ -82,7 +82,7 @@ describe('Compression', () => {
     ['gzip', 'gzip', gunzipSync],
     ['gzip, deflate, br', 'br', brotliDecompressSync],
     ['gzip;q=1.0, br;q=0', 'gzip', gunzipSync],
-  ])('Compression: Accept-Encoding %s: %s with equal content', async (accepted, encoding, decompress) => {
+  ])('Compression: %s accepted: response in %s, equal content', async (accepted, encoding, decompress) => {
     const plain = await get('/api/v1/latest');
     const { headers, body } = await get('/api/v1/latest', accepted);
     expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
@@ -91,7 +91,7 @@ describe('Compression', () => {
   });
 
   test.each([undefined, 'identity', 'br;q=0, gzip;q=0', 'nonsense'])(
-    'Compression: Accept-Encoding %s: the response is not compressed',
+    'Compression: request with Accept-Encoding %s: the response is not compressed',
     async (accepted) => {
       const { headers, body } = await get('/api/v1/latest', accepted);
       expect(headers['content-encoding']).toBeUndefined();
@@ -100,18 +100,18 @@ describe('Compression', () => {
   );
 
   test.each(['small', 'picture', 'credentials', 'credentials/a/rotate', 'Credentials/', 'session'])(
-    'Compression: /api/v1/%s: a small response, a picture, or with a secret: not compressed',
+    'Compression: /api/v1/%s is small, a picture, or with a secret: not compressed',
     async (path) => {
       const { headers } = await get(`/api/v1/${path}`, 'br, gzip');
       expect(headers['content-encoding']).toBeUndefined();
     },
   );
 
-  test('Compression: a problem document is compressed', async () => {
+  test('Compression: a problem document (application/problem+json) is compressed', async () => {
     expect((await get('/api/v1/problem', 'gzip')).headers['content-encoding']).toBe('gzip');
   });
 
-  test('Compression: HEAD request: no Content-Encoding', async () => {
+  test('Compression: HEAD request: the response has no Content-Encoding', async () => {
     const response = await open('/api/v1/latest', 'br', 'HEAD');
     expect([response.statusCode, response.headers['content-encoding']]).toEqual([200, undefined]);
     response.resume();
@@ -153,7 +153,7 @@ describe('Compression', () => {
     ['csv', 'gzip'],
     ['csv', 'br'],
     ['ndjson', 'gzip'],
-  ])('Compression: export as %s, %s: lines arrive before the export ends', async (path, encoding) => {
+  ])('Compression: export as %s with %s: lines arrive before the export ends', async (path, encoding) => {
     const response = await open(`/api/v1/${path}`, encoding);
     expect(response.headers['content-encoding']).toBe(encoding);
     const [first] = await once(response, 'data');

@@ -30,7 +30,7 @@ test.each(
     ['AsyncAPI', asyncApiDocument({ version: '1.2.3' })],
     ['AsyncAPI of Kafka', JSON.parse(kafkaTopics())],
   ]),
-)('%s: every reference leads to an existing part', (_, whole) => {
+)('%s document: every reference leads to an existing part', (_, whole) => {
   const references = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path = '']) => path,
   );
@@ -46,7 +46,7 @@ test.each(
 });
 
 describe.each(operations)('%s', (route, operation) => {
-  test('OpenAPI operation: it has a summary, a tag, described parameters and responses', () => {
+  test('OpenAPI operation: a summary, a tag, descriptions of parameters, and responses are present', () => {
     expect(operation.summary).toMatch(/^[A-Z].{8,}[^.]$/);
     expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
     for (const parameter of operation.parameters) expect(parameter.description).toMatch(/^[A-Z].*\.$/s);
@@ -73,7 +73,7 @@ describe.each(operations)('%s', (route, operation) => {
   });
 });
 
-test('OpenAPI: every schema is used', () => {
+test('OpenAPI: every schema of the document is used in it', () => {
   const text = JSON.stringify(document);
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name));
   // Only stream events use these schemas, and the problem 405 belongs to no operation.
@@ -83,7 +83,7 @@ test('OpenAPI: every schema is used', () => {
 });
 
 // openapi-python-client and openapi-typescript have these limits. `npm run test:contract` runs both.
-test('OpenAPI for client generators: one JSON body type, JSON before text, no additional members', () => {
+test('OpenAPI for client generators: one JSON body type, JSON before text, and schemas without additional members', () => {
   const isJson = (/** @type {string} */ type) => /[/+]json$/.test(type);
   for (const [route, { operationId, requestBody, responses }] of operations) {
     const bodies = Object.keys(requestBody?.content ?? {}).filter(isJson);
@@ -100,7 +100,7 @@ test('OpenAPI for client generators: one JSON body type, JSON before text, no ad
   expect(open.map(([name]) => name)).toEqual([]);
 });
 
-test('OpenAPI: links name existing operations and parameters', () => {
+test('OpenAPI: response links name existing operations and parameters', () => {
   const byId = new Map(operations.map(([, operation]) => [operation.operationId, operation]));
   const links = operations.flatMap(([, { responses }]) => Object.values(responses['200']?.links ?? {}));
   expect(links.length).toBeGreaterThan(2);

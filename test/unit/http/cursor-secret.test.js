@@ -41,12 +41,12 @@ test('Cursor secret: new data directory: 32 random bytes are written to a file w
   }
 });
 
-test('Cursor secret: new data directory: a file .millrace marks it, so that Millrace may empty it', async () => {
+test('Cursor secret: new data directory: a file .millrace is created, which allows Millrace to empty the directory', async () => {
   await cursorSecret(dataDir);
   expect(readdirSync(dataDir).sort()).toEqual(['.millrace', 'cursor-secret']);
 });
 
-test('Cursor secret: the second start reads the secret of the first', async () => {
+test('Cursor secret: second start in the same data directory: the secret of the first start is read', async () => {
   const secret = await cursorSecret(dataDir);
   expect(await cursorSecret(dataDir)).toBe(secret);
 });
@@ -55,14 +55,14 @@ test('Cursor secret: two data directories have different secrets', async () => {
   expect(await cursorSecret(dataDir)).not.toBe(await cursorSecret(join(directory, 'other')));
 });
 
-test('Cursor secret: the file exists: its content and mode stay unchanged', async () => {
+test('Cursor secret: the file exists: content and mode of the file stay unchanged', async () => {
   mkdirSync(dataDir);
   writeFileSync(file(), 'chosen by hand', { mode: 0o640 });
   expect(await cursorSecret(dataDir)).toBe('chosen by hand');
   expect(statSync(file()).mode & 0o777).toBe(0o640);
 });
 
-test('Cursor secret: the file is empty, as after a full disk: refused, and the error names the file', async () => {
+test('Cursor secret: the file is empty, as after a full disk: the start fails with an error that names the file', async () => {
   mkdirSync(dataDir);
   writeFileSync(file(), '');
   await expect(cursorSecret(dataDir)).rejects.toMatchObject({
@@ -71,7 +71,7 @@ test('Cursor secret: the file is empty, as after a full disk: refused, and the e
   });
 });
 
-test('Cursor secret: two starts at once: both get one secret, and no temporary file is left', async () => {
+test('Cursor secret: two processes start at once: both get the same secret, and no temporary file is left', async () => {
   const [one, other] = await Promise.all([cursorSecret(dataDir), cursorSecret(dataDir)]);
   expect(one).toBe(other);
   expect(readdirSync(dataDir).sort()).toEqual(['.millrace', 'cursor-secret']);

@@ -30,18 +30,18 @@ function forge(body, { secret = 'a secret', scope = SCOPE } = {}) {
   return Buffer.concat([mac, Buffer.from(body)]).toString('base64url');
 }
 
-test('Cursor: opened for its own listing: the place is returned unchanged', () => {
+test('Paging cursor: sent back to its own listing: the position in the listing is returned unchanged', () => {
   expect(CURSORS.open(SCOPE, CURSOR)).toEqual(PLACE);
   for (const place of [null, 0, '', 'ünïcode \u0000', [1, [2]], { group: 3, key: 'a/b' }]) {
     expect(CURSORS.open(SCOPE, CURSORS.seal(SCOPE, place))).toEqual(place);
   }
 });
 
-test('Cursor: another process with an equal secret opens the cursor', () => {
+test('Paging cursor: another process with an equal secret opens the cursor', () => {
   expect(cursorsOf().open(SCOPE, CURSOR)).toEqual(PLACE);
 });
 
-test('Cursor: a cursor made with a wrong secret is refused', () => {
+test('Paging cursor: a cursor signed with a wrong secret is refused', () => {
   const body = JSON.stringify([NOW + DAY_MS, PLACE]);
   expect(forge(body)).toBe(CURSOR);
   for (const cursor of [forge(body, { secret: 'a guess' }), forge(body, { secret: '' })]) {
@@ -49,7 +49,7 @@ test('Cursor: a cursor made with a wrong secret is refused', () => {
   }
 });
 
-test('Cursor: the process has another secret: the cursor is refused', () => {
+test('Paging cursor: the process has another secret: the cursor is refused', () => {
   expect(refusalOf(CURSOR, { cursors: cursorsOf({ secret: 'another secret' }) }).code).toBe('bad_cursor');
 });
 
@@ -60,14 +60,14 @@ describe('Cursor: another listing: refused', () => {
     ['another sensor', ['measurements', 'device-1', 'sensor-2', 'desc', 0, null]],
     ['another order', ['measurements', 'device-1', 'sensor-1', 'asc', 0, null]],
     ['another range', ['measurements', 'device-1', 'sensor-1', 'desc', 1, null]],
-    ['nothing', []],
-  ])('Cursor: another listing, %s: refused', (_, scope) => {
+    ['no parameters', []],
+  ])('Paging cursor: used for a listing with %s: refused', (_, scope) => {
     expect(refusalOf(CURSOR, { scope: JSON.stringify(scope) }).message).toMatch(
       /^The cursor belongs to another request, or was changed: start again without a cursor/,
     );
   });
 
-  test('Cursor: a character is moved from the body to the scope: refused', () => {
+  test('Paging cursor: a character is moved from the signed position to the listing: the cursor is refused', () => {
     const body = JSON.stringify([NOW + DAY_MS, PLACE]);
     const mac = Buffer.from(CURSOR, 'base64url').subarray(0, 16);
     const moved = Buffer.concat([mac, Buffer.from(body.slice(1))]).toString('base64url');
@@ -76,7 +76,7 @@ describe('Cursor: another listing: refused', () => {
 });
 
 describe('Cursor: changed: refused', () => {
-  test('Cursor: any bit is flipped: refused', () => {
+  test('Paging cursor: any bit is flipped: the cursor is refused', () => {
     const bytes = Buffer.from(CURSOR, 'base64url');
     for (let bit = 0; bit < 8 * bytes.length; bit++) {
       const changed = Buffer.from(bytes);
@@ -85,31 +85,31 @@ describe('Cursor: changed: refused', () => {
     }
   });
 
-  test('Cursor: truncated to any length: refused', () => {
+  test('Paging cursor: truncated to any length: the cursor is refused', () => {
     for (let length = 0; length < CURSOR.length; length++) {
       expect(refusalOf(CURSOR.slice(0, length)).code).toBe('bad_cursor');
     }
   });
 
-  test('Cursor: no body, with a correct signature: refused', () => {
+  test('Paging cursor: no position, with a correct signature: the cursor is refused', () => {
     expect(refusalOf(forge('')).code).toBe('bad_cursor');
   });
 
   test.each([
-    ['padded', `${CURSOR}=`],
+    ['with padding', `${CURSOR}=`],
     ['with characters that base64url skips', `${CURSOR.slice(0, 8)}\n${CURSOR.slice(8)}`],
     ['as base64', Buffer.from(CURSOR, 'base64url').toString('base64')],
-    ['with something behind it', `${CURSOR}AAAA`],
+    ['with appended characters', `${CURSOR}AAAA`],
     ['twice', CURSOR + CURSOR],
-    ['no base64 at all', '{"group":0}'],
-    ['empty', ''],
-  ])('Cursor: changed, %s: refused', (_, cursor) => {
+    ['replaced by JSON', '{"group":0}'],
+    ['replaced by nothing', ''],
+  ])('Paging cursor: text of a valid cursor %s: refused', (_, cursor) => {
     // A base64 cursor without special characters would be the same text.
     if (cursor === CURSOR) throw new Error('the same cursor');
     expect(refusalOf(cursor).code).toBe('bad_cursor');
   });
 
-  test('Cursor: unused bits of the last base64 character are changed: refused', () => {
+  test('Paging cursor: unused bits of the last base64 character are changed: the cursor is refused', () => {
     // The last character has six bits. The last byte leaves two or four of them unused.
     const place = ['x', 'xy', 'xyz'].find(
       (text) => Buffer.from(CURSORS.seal(SCOPE, text), 'base64url').length % 3,
@@ -122,7 +122,7 @@ describe('Cursor: changed: refused', () => {
   });
 });
 
-test('Cursor: longer than 2,048 characters, valid signature: refused', () => {
+test('Paging cursor: longer than 2,048 characters, with a valid signature: the cursor is refused', () => {
   const long = CURSORS.seal(SCOPE, 'x'.repeat(2000));
   expect(long.length).toBeGreaterThan(2048);
   expect(refusalOf(long).code).toBe('bad_cursor');
@@ -135,14 +135,14 @@ describe('Cursor: age: valid for one day', () => {
     [DAY_MS, true],
     [DAY_MS + 1, false],
     [30 * DAY_MS, false],
-  ])('Cursor: %i ms old: valid %p', (age, isValid) => {
+  ])('Paging cursor: %i ms after its creation: accepted: %p', (age, isValid) => {
     const later = cursorsOf({ now: NOW + age });
     if (isValid) expect(later.open(SCOPE, CURSOR)).toEqual(PLACE);
     else
       expect(refusalOf(CURSOR, { cursors: later }).message).toMatch(/^The cursor has expired: start again/);
   });
 
-  test('Cursor: expired and for another listing: the error does not mention the age', () => {
+  test('Paging cursor: expired and for another listing: the error does not mention the age', () => {
     const later = cursorsOf({ now: NOW + 2 * DAY_MS });
     expect(refusalOf(CURSOR, { cursors: later, scope: 'other' }).message).toMatch(/another request/);
   });

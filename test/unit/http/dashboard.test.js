@@ -49,14 +49,14 @@ test('Dashboard: every script and style sheet is served, and brotli is smaller t
   }
 });
 
-test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Dashboard page: %s: served', async (path) => {
+test.each(['/', '/devices/a', '/devices/a%2Fb/sensors/c%20d'])('Dashboard page %s: 200', async (path) => {
   const response = await fetch(base + path);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(await response.text()).toBe(page);
 });
 
-test('Dashboard: the content security policy allows only own files and the inline script of the page', async () => {
+test('Dashboard: Content-Security-Policy: it allows only files of the dashboard and the inline script of the page', async () => {
   const policy = (await fetch(base)).headers.get('content-security-policy') ?? '';
   const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
   const hash = createHash('sha256').update(script).digest('base64');
@@ -73,7 +73,7 @@ test('Dashboard: the content security policy allows only own files and the inlin
 test.each([
   ['/', 'no-cache'],
   ['/mark.svg', 'public, max-age=86400'],
-])('Dashboard: file %s: 304 if unchanged', async (path, caching) => {
+])('Dashboard: file %s is requested again, unchanged: 304', async (path, caching) => {
   const response = await fetch(base + path);
   expect(response.headers.get('cache-control')).toBe(caching);
   const etag = response.headers.get('etag') ?? '';
@@ -93,7 +93,7 @@ test.each([
   '/vendor/express.js',
   '/assets/no.js',
   '/assets/../package.json',
-])('Dashboard: path %s: not served', async (path) => expect((await fetch(base + path)).status).toBe(404));
+])('Dashboard: no page at %s: 404', async (path) => expect((await fetch(base + path)).status).toBe(404));
 
 /** The Accept header that Chromium sends when it opens a page. */
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8' };
@@ -113,7 +113,7 @@ test.each([
   ['a program without an Accept header', 'GET', {}],
   ['a program that reads problems', 'GET', { Accept: 'application/problem+json' }],
   ['another method', 'POST', BROWSER],
-])('Dashboard: unknown path, %s: left to other routers', async (_, method, headers) => {
+])('Dashboard: unknown path, request by %s: left to other routers', async (_, method, headers) => {
   const response = await fetch(`${base}/nowhere`, { method, headers });
   expect([response.status, await response.text()]).toEqual([404, 'left to others']);
 });
@@ -124,12 +124,12 @@ test('Dashboard: GET /favicon.ico: the icon is served', async () => {
   expect(response.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
 });
 
-test('Dashboard: POST to a page: 405 with the allowed methods', async () => {
+test('Dashboard: POST to a page: 405, and the header Allow lists GET and HEAD', async () => {
   const response = await fetch(base, { method: 'POST' });
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
 });
 
-test('Dashboard: not built yet: 503 names the build command; built meanwhile: the page is served', async () => {
+test('Dashboard: not built yet: 503 names npm run build; after the build: the page is served without a restart', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'millrace-web-'));
   const other = createServer(express().use(createDashboard({ dir })));
   try {

@@ -10,9 +10,9 @@ test.each([
   [{ deviceName: '../../etc/passwd', name: 'a/b\\c' }, 'etc-passwd_a-b-c.csv'],
   [{ deviceName: '.hidden', name: 'x"; rm -rf $HOME' }, 'hidden_x- rm -rf -HOME.csv'],
   [{ deviceName: '\u202egpj', name: '...' }, 'gpj_-.csv'],
-])('File name of an export: %j: %s', (row, name) => expect(fileName({ ...ids, row }, 'csv')).toBe(name));
+])('Export of %j: file name %s', (row, name) => expect(fileName({ ...ids, row }, 'csv')).toBe(name));
 
-test('File name of an export: longest names: at most 255 bytes, and no character is split', () => {
+test('File name of an export: longest device and sensor names: at most 255 bytes, and no character is split', () => {
   const name = fileName({ ...ids, row: { deviceName: 'x'.repeat(128), name: '𝄞'.repeat(32) } }, 'ndjson');
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
   expect(name).toBe(`${'x'.repeat(120)}_${'𝄞'.repeat(30)}.ndjson`);

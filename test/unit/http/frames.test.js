@@ -41,7 +41,7 @@ const delta = (cache, index = 0) =>
 /** @param {{ sent_at: string, committed_at: string }} data */
 const age = ({ sent_at, committed_at }) => Date.parse(sent_at) - Date.parse(committed_at);
 
-test('Delta event: several values: it has the oldest commit time and the time of sending', () => {
+test('Delta event of the live stream: several values: committed_at is the oldest commit time, sent_at is the time of sending', () => {
   const cache = new LatestCache();
   cache.update(itemOf('a', 1), ELAPSED - 200);
   cache.update(itemOf('b', 1), ELAPSED - 5000);
@@ -51,14 +51,14 @@ test('Delta event: several values: it has the oldest commit time and the time of
   expect(age(data)).toBe(5000);
 });
 
-test('Delta event: a value was replaced before sending: only the commit time of the newer value counts', () => {
+test('Delta event of the live stream: a value was replaced before sending: committed_at is the commit time of the newer value', () => {
   const cache = new LatestCache();
   cache.update(itemOf('a', 1), ELAPSED - 5000);
   cache.update(itemOf('a', 2), ELAPSED - 100);
   expect(age(delta(cache))).toBe(100);
 });
 
-test('Delta event: values come from the database: committed_at is null', () => {
+test('Delta event of the live stream: values come from the database: committed_at is null', () => {
   const cache = new LatestCache();
   cache.update(itemOf('a', 1), ELAPSED - 5000);
   cache.refresh(itemOf('a', 2), cache.position);
@@ -68,21 +68,21 @@ test('Delta event: values come from the database: committed_at is null', () => {
   expect(age(delta(cache))).toBe(100);
 });
 
-test('Delta event: changes are split into several events: each has the commit time of its own values', () => {
+test('Delta event of the live stream: changes are split into several events: each has the commit time of its own values', () => {
   const cache = new LatestCache();
   for (let i = 0; i < 400; i++) cache.update(itemOf(`s${i}`, 1), ELAPSED - (i < 250 ? 9000 : 0));
   expect(age(delta(cache, 0))).toBe(9000);
   expect(age(delta(cache, 1))).toBe(0);
 });
 
-test('Snapshot event: its items have no commit times', () => {
+test('Snapshot event of the live stream: its items have no commit times', () => {
   const cache = new LatestCache();
   cache.update(itemOf('a', 1), ELAPSED);
   const data = dataOf(createSnapshot(cache.all(), UNTIL).frame(0));
   expect(data).toEqual({ items: [itemOf('a', 1)] });
 });
 
-test('Snapshot event: interval_ms is present only if the sensor announced an interval', () => {
+test('Snapshot event of the live stream: interval_ms is present only if the sensor announced an interval', () => {
   const cache = new LatestCache();
   const ids = {
     deviceId: '0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11',

@@ -33,7 +33,7 @@ describe('Host: not exactly one valid host: 400', () => {
     ['a target with user information', ['GET http://evil@localhost/healthz HTTP/1.1', 'Host: localhost']],
     ['a target without a host', ['GET http:///healthz HTTP/1.1', 'Host: localhost']],
     ['a target of another scheme', ['GET ftp://localhost/healthz HTTP/1.1', 'Host: localhost']],
-  ])('Host guard: malformed Host: %s: 400', async (_, lines) => {
+  ])('Host guard: malformed Host header, %s: 400', async (_, lines) => {
     expect(await answerTo(loopback, lines)).toEqual([400, 'bad_request']);
     expect(await answerTo(open, lines)).toEqual([400, 'bad_request']);
   });
@@ -48,7 +48,7 @@ describe('Host guard: loopback, absolute target: its authority counts, not the h
     ['http://localhost/healthz', 'evil.example', 200],
     ['http://127.0.0.1:8080/healthz', 'evil.example', 200],
     ['HTTP://[::1]:8080/healthz', 'evil.example', 200],
-  ])('Host guard, loopback: GET %s, Host: %s: %i', async (target, host, status) => {
+  ])('Host guard on loopback: GET %s with Host %s: %i', async (target, host, status) => {
     const answer = await loopback.sendLines([`GET ${target} HTTP/1.1`, `Host: ${host}`]);
     expect(answer.status).toBe(status);
   });
@@ -64,11 +64,11 @@ describe('Host guard: loopback: only loopback names are served', () => {
     ['evil.example', 421],
     ['127.0.0.1.evil.example', 421],
     ['', 421],
-  ])('Host guard, loopback: Host: %s: %i', async (host, status) => {
+  ])('Host guard on loopback: Host header %j: %i', async (host, status) => {
     expect((await loopback.sendLines(['GET /healthz HTTP/1.1', `Host: ${host}`])).status).toBe(status);
   });
 
-  test('Host guard, loopback: HTTP/1.0 without a Host header: 421', async () => {
+  test('Host guard on loopback: HTTP/1.0 request without a Host header: 421', async () => {
     expect(await answerTo(loopback, ['GET /healthz HTTP/1.0'])).toEqual([421, 'wrong_host']);
   });
 });
@@ -90,7 +90,7 @@ describe('Host guard: loopback behind a proxy that keeps the host of the client'
     ['with tokens: served', { ...TOKENS, trustProxy: 1 }, 200],
     ['without tokens: refused', { trustProxy: 1 }, 421],
     ['with tokens, without TRUST_PROXY: refused', TOKENS, 421],
-  ])('Host guard, loopback behind a proxy: %s', async (_, settings, status) => {
+  ])('Host guard on loopback behind a proxy: %s', async (_, settings, status) => {
     const app = await startHttpApp({ settings });
     try {
       expect((await app.sendLines(LINES)).status).toBe(status);

@@ -96,7 +96,7 @@ test('Latest cache: lost, late and repeated messages: after a resync every reade
   );
 });
 
-test('Latest cache: an older or equal value arrives: the cache does not change', () => {
+test('Latest cache: an older or equal value of a sensor arrives: the cached value does not change', () => {
   const cache = new LatestCache();
   expect(cache.update(itemOf(0, 5), 0)).toBe(true);
   expect(cache.update(itemOf(0, 5), 0)).toBe(false);
@@ -114,7 +114,7 @@ test('Latest cache: a value changes during a resync: the older value of the resy
   expect(cache.all()[0]?.item.value).toBe(2);
 });
 
-test('Latest cache: interval_ms: a resync adds or removes it, new values keep it, and it is no lost change', () => {
+test('Latest cache: interval_ms of a sensor: a resync adds or removes it, new values keep it, no lost change is counted', () => {
   const cache = new LatestCache();
   cache.update(itemOf(0, 1), 0);
   const sent = cache.position;
@@ -126,7 +126,7 @@ test('Latest cache: interval_ms: a resync adds or removes it, new values keep it
   expect(JSON.stringify(cache.all()[0]?.item)).not.toContain('interval_ms');
 });
 
-test('Latest cache: a resync lacks a sensor: the sensor is removed, and the position grows', () => {
+test('Latest cache: the database lacks a cached sensor at a resync: the sensor is removed, and the position grows', () => {
   const cache = new LatestCache();
   cache.update(itemOf(0, 1), 0);
   const before = cache.position;
@@ -136,7 +136,7 @@ test('Latest cache: a resync lacks a sensor: the sensor is removed, and the posi
   expect(cache.position).toBeGreaterThan(before);
 });
 
-test('Latest cache: a device is retired: only its sensors are removed, and the position grows', () => {
+test('Latest cache: a device is retired: only the sensors of this device are removed, and the position grows', () => {
   const cache = new LatestCache();
   cache.update(itemOf(0, 1), 0);
   cache.update({ ...itemOf(0, 1), device_id: 'other' }, 0);

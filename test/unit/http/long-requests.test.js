@@ -6,7 +6,7 @@ import { createWaitingLimit } from '../../../api/http/long-requests.js';
 
 const response = (closed = false) => /** @type {Response} */ (/** @type {any} */ ({ closed }));
 
-test('Waiting limit: 1 to 20 requests, some fail: at most `limit` run at once, and all are answered', async () => {
+test('Queue of long requests: 1 to 20 requests, some fail: at most `limit` run at once, and all are answered', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),
@@ -33,7 +33,7 @@ test('Waiting limit: 1 to 20 requests, some fail: at most `limit` run at once, a
   );
 });
 
-test('Waiting limit: many requests wait: other work of the process runs between two of them', async () => {
+test('Queue of long requests: many requests wait: other work of the process runs between two of them', async () => {
   const limit = createWaitingLimit(1);
   let others = 0;
   let isDone = false;
@@ -47,7 +47,7 @@ test('Waiting limit: many requests wait: other work of the process runs between 
   expect(others).toBeGreaterThanOrEqual(10);
 });
 
-test('Waiting limit: a client disconnects before its turn: its request does not run', async () => {
+test('Queue of long requests: a client disconnects while its request waits: the request does not run', async () => {
   const limit = createWaitingLimit(1);
   let isAnswered = false;
   await limit(response(true), async () => {

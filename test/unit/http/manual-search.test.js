@@ -46,7 +46,7 @@ test.each([
   ['retention', /^(?:how-to|reference)/],
   ['ssl certificates', /^how-to\/use-tls/],
   ['delete a device', /^(?:how-to|reference)/],
-])('Search of the manual: %s: the right page is among the first three results', (words, page) => {
+])('Search of the manual: query %s: the right page is among the first three results', (words, page) => {
   expect(
     find(words)
       .slice(0, 3)
@@ -55,13 +55,13 @@ test.each([
 });
 
 test.each(['message refused', 'scale ingest', 'alarm', 'node', 'credentials', 'history'])(
-  'Search of the manual: %s: the first result is no decision record and no benchmark',
+  'Search of the manual: query %s: the first result is no decision record and no benchmark',
   (words) => {
     expect(find(words)[0]).not.toMatch(/^decisions|benchmark|mutation/);
   },
 );
 
-test('Search of the manual: a plural also finds its singular and its synonyms', () => {
+test('Search of the manual: query in the plural: the singular and its synonyms are also searched', () => {
   expect(termsOf('Alarms')).toEqual(['alarms', 'alarm', 'alert']);
   expect(termsOf('constructor')).toEqual(['constructor']);
 });

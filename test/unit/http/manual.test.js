@@ -42,13 +42,13 @@ test.each([
   ['/docs/', 'identity', null],
   ['/docs/assets/app.js', 'br', 'br'],
   ['/docs/assets/picture.png', 'br', null],
-])('Manual: %s for a client that accepts %s: encoding %s', async (path, encodings, expected) => {
+])('Manual: GET %s with Accept-Encoding %s: Content-Encoding is %s', async (path, encodings, expected) => {
   const response = await get(path, encodings);
   expect([response.status, response.headers.get('Content-Encoding')]).toEqual([200, expected]);
   expect(await response.text()).toContain(LONG);
 });
 
-test('Manual: unchanged page, client accepts brotli: 304', async () => {
+test('Manual: unchanged page is requested again with its ETag, client accepts brotli: 304', async () => {
   const first = await get('/docs/', 'br');
   const { port } = /** @type {AddressInfo} */ (server.address());
   // `fetch` would add `Cache-Control: no-cache`, which requests the whole page.

@@ -33,7 +33,7 @@ const FLEET = [
 ];
 const ALL = { type: undefined, site: undefined };
 
-test('Ranking of outliers: matching sensors are sorted by distance from their baseline, largest first', async () => {
+test('Ranking of outliers: matching sensors are sorted by their distance from their baseline, largest first', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const all = await ranking.sensors(ALL);
   expect(all.outliers.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'pulse']);
@@ -43,7 +43,7 @@ test('Ranking of outliers: matching sensors are sorted by distance from their ba
   expect((await ranking.sensors({ type: 'pulse', site: 'South' })).outliers).toEqual([]);
 });
 
-test('Ranking of outliers: groups are sorted by their worst sensor, groups without a judgment come last', async () => {
+test('Ranking of outliers: sites and devices are sorted by their worst sensor, those without an outlier judgment come last', async () => {
   const ranking = createRanking({ latest: async () => FLEET, clock: () => NOON });
   const sites = await ranking.groups('site', ALL);
   expect(sites.map(({ site, sensors, judged, outliers }) => [site, sensors, judged, outliers])).toEqual([
@@ -55,7 +55,7 @@ test('Ranking of outliers: groups are sorted by their worst sensor, groups witho
   expect(devices.map(({ device }) => device)).toEqual(['cold', 'hot', 'tie', 'calm', 'new', 'silent']);
 });
 
-test('Ranking of outliers: requests within 2 s share one read, and a failed read is repeated', async () => {
+test('Ranking of outliers: requests within 2 s share one read of the latest values, and a failed read is repeated', async () => {
   let now = NOON;
   let asked = 0;
   const ranking = createRanking({
@@ -88,7 +88,7 @@ test('Ranking of outliers: a value changes after the ranking: responses within 2
   expect(await ask()).toEqual([ranked, ranked]);
 });
 
-test('Outlier item: it has the baseline of the sensor and the age of the value', () => {
+test('Outlier in the API: the item has the baseline of the sensor and the age of the value', () => {
   const baselines = /** @type {any} */ ({ at: () => ({ mean: 0, deviation: 0.5 }) });
   const judged = /** @type {any} */ (item('hot', 6));
   const deps = { baselines, clock: () => NOON + 1500 };
@@ -99,7 +99,7 @@ test('Outlier item: it has the baseline of the sensor and the age of the value',
   expect(groupItem(group, deps)).toMatchObject({ device_id: null, worst: null });
 });
 
-test('Latest cache: baselines change: only values with a new judgment become changes', () => {
+test('Latest cache: baselines change: only values with a changed distance or status of their baseline become changes', () => {
   /** @type {Map<string, { sigmas: number, provisional?: true }>} */
   const known = new Map([['a/s', { sigmas: 1 }]]);
   const cache = new LatestCache((key, judged) => {

@@ -198,7 +198,7 @@ const KINDS_OF_PAYLOAD = {
 };
 
 describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, wrap, wrong }) => {
-  test('AsyncAPI payload: random valid content: schema and ingest both accept it', () => {
+  test('AsyncAPI payload: random valid content: the published schema and ingest both accept it', () => {
     fc.assert(
       fc.property(good, (one) => {
         expect([schema.safeParse(wrap(one)).error, isTaken(read, wrap(one))]).toEqual([undefined, true]);
@@ -206,7 +206,7 @@ describe.each(Object.entries(KINDS_OF_PAYLOAD))('%s', (_, { schema, read, good, 
     );
   });
 
-  test.each(wrong)('AsyncAPI payload: wrong %s: schema and ingest both refuse it', (field, values) => {
+  test.each(wrong)('AsyncAPI payload: invalid %s: refused by schema and by ingest', (field, values) => {
     fc.assert(
       fc.property(good, values, (one, value) => {
         const broken = wrap({ ...one, [field]: value });

@@ -23,7 +23,7 @@ function start(counts) {
   return { state, refusedDevices };
 }
 
-test('Refused devices: topics with name and id of one device are added up, invalid names are left out', async () => {
+test('List of refused devices: topics by name and by id of one device: one item with the sum, invalid names are left out', async () => {
   const { refusedDevices } = start([
     ['other', { refused: 2, newest: NOW - 1000 }],
     [id, { refused: 4, newest: NOW - 3000 }],
@@ -45,7 +45,7 @@ test('Refused devices: topics with name and id of one device are added up, inval
   });
 });
 
-test('Refused devices: the count is cached for 10 s, longer if it was slow, and not after a failure', async () => {
+test('List of refused devices: cached for 10 s, longer after a slow database query, not after a failed query', async () => {
   const { state, refusedDevices } = start([]);
   await Promise.all([refusedDevices.read(), refusedDevices.read()]);
   state.now = 9999;

@@ -39,7 +39,7 @@ function indexOf(items) {
 }
 
 describe('Search index', () => {
-  test('Search index: a part of a name finds sites, devices and sensors, the best match first', async () => {
+  test('Search index: a part of a name finds sites, devices and sensors, and the best match comes first', async () => {
     const { find } = indexOf([item('collar-10', 'ear'), item('collar-9', 'ear'), item('gate', 'collar')]);
     expect(await find('COLLAR')).toEqual([
       'sensor collar',
@@ -54,13 +54,13 @@ describe('Search index', () => {
     expect(await find(' ')).toEqual([]);
   });
 
-  test('Search index: more matches than the limit: one more than the limit is returned', async () => {
+  test('Search index: more matches than the limit: the result has one match more than the limit', async () => {
     const { find } = indexOf(Array.from({ length: 30 }, (_, number) => item(`d-${number}`, 's')));
     expect(await find('d-', 5)).toHaveLength(6);
     expect(await find('d-29', 5)).toHaveLength(2);
   });
 
-  test('Search index: searches within ten seconds share one read, a later search reads again', async () => {
+  test('Search index: searches within ten seconds share one database read, a later search reads again', async () => {
     const { find, wait, reads } = indexOf([item('a', 's', null)]);
     await Promise.all([find('a'), find('s')]);
     wait(9 * SECOND_MS);
@@ -71,7 +71,7 @@ describe('Search index', () => {
     expect(reads()).toBe(2);
   });
 
-  test('Search index: a read fails: its search fails, and the next search reads again', async () => {
+  test('Search index: a database read fails: the search fails, and the next search reads again', async () => {
     let isAway = true;
     const index = createSearchIndex({
       clock: () => 0,

@@ -38,7 +38,7 @@ test.each([
   [1, STALL_MS],
   [PIECE, 2 * STALL_MS],
   [3 * PIECE, 4 * STALL_MS],
-])('Stalled response: client reads nothing, %i bytes wait: closed after %i ms', (waiting, stallMs) => {
+])('Stalled response: client reads nothing, %i bytes unsent: closed after %i ms', (waiting, stallMs) => {
   const { isClosedAt } = begin(waiting);
   // The first check notes the progress.
   expect(isClosedAt(0)).toBe(false);
@@ -48,7 +48,7 @@ test.each([
   expect(isClosedAt(limit + 1)).toBe(true);
 });
 
-test('Stalled response: the client reads a part: the time limit starts again', () => {
+test('Stalled response: the client reads a part of the response: the time limit starts again', () => {
   const { isClosedAt, socket } = begin(PIECE);
   isClosedAt(0);
   expect(isClosedAt(2 * STALL_MS)).toBe(false);
@@ -58,13 +58,13 @@ test('Stalled response: the client reads a part: the time limit starts again', (
   expect(isClosedAt(4 * STALL_MS + 1)).toBe(true);
 });
 
-test('Stalled response: no bytes wait, as in a quiet stream: the connection stays open', () => {
+test('Stalled response: no unsent bytes, as in a quiet stream: the connection stays open', () => {
   const { isClosedAt, entered } = begin(0);
   expect(isClosedAt(100 * STALL_MS)).toBe(false);
   expect(entered).toEqual([]);
 });
 
-test('Stalled response: the response ends or closes: its connection counts as pending again', () => {
+test('Stalled response: the response ends or closes: its connection counts as one without a request again', () => {
   const { isClosedAt, res, entered } = begin(1);
   res.writableEnded = true;
   isClosedAt(1);

@@ -13,7 +13,7 @@ function createBusyReader() {
   return { connection, reader };
 }
 
-test('Stream reader: the first event is unread: an alarm is queued behind it, statistics are dropped', async () => {
+test('Client of the live stream: its first event is unread: an alarm is queued behind the event, statistics are dropped', async () => {
   const { connection, reader } = createBusyReader();
   reader.sendIfWritable(frame('stats'));
   reader.sendAlarm(frame('alarm'));
@@ -23,7 +23,7 @@ test('Stream reader: the first event is unread: an alarm is queued behind it, st
   expect(text.match(/^event: .*/gm)).toEqual(['event: snapshot', 'event: alarm']);
 });
 
-test('Stream reader: alarms arrive faster than the client reads: its connection is closed', () => {
+test('Client of the live stream: alarms arrive faster than the client reads: its connection is closed', () => {
   const { connection, reader } = createBusyReader();
   for (let sent = 0; sent < 1000 && !connection.destroyed; sent++) reader.sendAlarm(frame('alarm', 16_384));
   expect(connection.destroyed).toBe(true);

@@ -59,7 +59,7 @@ test.each(['{"toString":1,"valueOf":1}', '{"a":1}', DEEP])(
 );
 
 test.each(['"a\\u0000b"', `"${'x'.repeat(500_000)}"`, '{"a":1}'])(
-  'Import: type and unit are invalid (case %#): both are left out, and the sample is imported',
+  'Import: type and unit of a sensor are invalid (case %#): the sample is imported without type and unit',
   async (text) => {
     const { first, refused } = await dryRun([
       `{"ts":1,"device":"d","sensor":"s","value":1,"type":${text},"unit":${text}}`,
@@ -81,13 +81,13 @@ test('NDJSON import: byte order mark and NaN: the value or line with NaN is refu
   expect(first).toMatchObject([{ line: 1, sensor: 'b', value: 2 }]);
 });
 
-test('CSV import: the first row lacks the cells for device and sensor: it is refused, and the next row is imported', async () => {
+test('CSV import: the first row has no cells for device and sensor: this row is refused, and the next row is imported', async () => {
   const { first, refused } = await dryRun(['ts,value,device,sensor', '1,21.5', '2,22,d,s'], 'csv');
   expect(refused).toEqual([{ line: 2, code: 'bad_id', rule: 'the device must not be empty' }]);
   expect(first).toMatchObject([{ line: 3, device: 'd', sensor: 's', value: 22 }]);
 });
 
-test('CSV import: each chunk of a large file has a new sensor name: no chunk stays in memory because of its name', async () => {
+test('CSV import: each chunk of a large file has a new sensor name: memory use stays below half of the file size', async () => {
   const CHUNKS = 400;
   const ROWS_PER_CHUNK = 50;
   // Spaces fill the rows. The importer trims cells, so its cells are far smaller than the file.

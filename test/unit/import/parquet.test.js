@@ -78,7 +78,7 @@ test('Parquet import: the index column of a pandas frame is not imported as a se
 });
 
 test.each([1n, 3n, 9_000_000n, 1_000_000_000n, -2n])(
-  'Parquet import: the file has 2 rows, but its footer claims %p: bad_file',
+  'Parquet import: the file has 2 rows, but its footer claims %p rows: bad_file',
   async (claimed) => {
     const path = await write(columnsOf(2), (file) => {
       for (const group of file.row_groups) group.num_rows = claimed;
@@ -98,7 +98,7 @@ test.each(['total_uncompressed_size', 'total_compressed_size'])(
   },
 );
 
-test('Parquet import: 50,000 rows in one row group: read in slices of 20,000 rows', async () => {
+test('Parquet import: 50,000 rows in one row group: the file is read in slices of 20,000 rows', async () => {
   const columns = [
     ...columnsOf(50_000, ['value']),
     { name: 'sensor', data: Array.from({ length: 50_000 }, (_, row) => row % 3) },
@@ -112,7 +112,7 @@ test('Parquet import: 50,000 rows in one row group: read in slices of 20,000 row
   expect(parts.flatMap(({ value }) => Array.from(value))).toEqual(columns[1]?.data);
 });
 
-test('Parquet import: 50,000 rows with 20 sensors each: read in slices of 20,000 samples', async () => {
+test('Parquet import: 50,000 rows with 20 sensors each: the file is read in slices of 20,000 samples', async () => {
   const sensors = Array.from({ length: 20 }, (_, index) => `s${index}`);
   const parts = await partsOf(await write(columnsOf(50_000, sensors)));
   expect(parts.map(({ lines }) => lines.length)).toEqual(new Array(50).fill(20_000));
@@ -126,10 +126,10 @@ const HEADERS = [
     { type: 'DICTIONARY_PAGE', dictionary_page_header: { num_values: 1_000_000_000, encoding: 'PLAIN' } },
   ],
   ['a billion values', dataPage({ num_values: 1_000_000_000 })],
-  ['less than no values', dataPage({ num_values: -1 })],
+  ['a negative number of values', dataPage({ num_values: -1 })],
   ['more bytes than the file has', { ...dataPage({}), compressed_page_size: 1_000_000 }],
   ['a billion bytes after decompression', { ...dataPage({}), uncompressed_page_size: 1_000_000_000 }],
-  ['less than no bytes', { ...dataPage({}), compressed_page_size: -20, uncompressed_page_size: 16 }],
+  ['a negative number of bytes', { ...dataPage({}), compressed_page_size: -20, uncompressed_page_size: 16 }],
   [
     'levels that are longer than the page',
     {
@@ -248,7 +248,7 @@ const LONG_RUNS = [
 ];
 
 test.each(LONG_RUNS)(
-  'Parquet import: a run of millions in %s of a page of 2 values: bad_file, before the run is read',
+  'Parquet import: a run length of millions in %s of a page of 2 values: bad_file, before the run is read',
   async (_, header, page, isOptional) => {
     await expect(samplesOf(await writePage(header, page, isOptional))).rejects.toMatchObject({
       code: 'bad_file',
@@ -296,7 +296,7 @@ const LONG_PREFIXES = [
 ];
 
 test.each(LONG_PREFIXES)(
-  'Parquet import: a text with a prefix of a gigabyte in %s: bad_file, before the text is read',
+  'Parquet import: a text claims a prefix of a gigabyte in %s: bad_file, before the text is read',
   async (_, header, page, isOptional) => {
     await expect(samplesOf(await writePage(header, page, isOptional))).rejects.toMatchObject({
       code: 'bad_file',
@@ -305,7 +305,7 @@ test.each(LONG_PREFIXES)(
   },
 );
 
-test('Parquet import: rows without a device, and a default device for the file: these rows get the default', async () => {
+test('Parquet import: rows without a device, and a default device is set: these rows get the default device', async () => {
   const bytes = parquetWriteBuffer({
     columnData: [
       { name: 'ts', data: [0, 1, 2], type: 'DOUBLE' },

@@ -28,7 +28,7 @@ async function rowsOf(read, text, device) {
   return { samples, malformed, end };
 }
 
-test('CSV import: byte order mark, quotes, semicolons, empty lines: cells and line numbers are right', async () => {
+test('CSV import: byte order mark, quotes, semicolons, empty lines: cells are read, malformed rows are listed by line number', async () => {
   const csv =
     '\ufeffTime;Device;"Sensor";Value;Unit\r\n1;Süd;"a;b";2;°C\r\n\r\n2; x ;"a b";"3";\n3;x;"open;4;\n4;x;y;5;V;more\n5;x\n';
   expect(await rowsOf(readCsv, csv)).toEqual({
@@ -53,7 +53,7 @@ test('CSV import: a column for each sensor: each filled cell becomes a sample', 
   ]);
 });
 
-test('CSV import: no column of times, no device or an empty file: bad_file', async () => {
+test('CSV import: no column of times, no device or an empty file: refused with bad_file', async () => {
   for (const csv of ['a,b\n1,2\n', 'ts,sensor,value\n1,a,2\n', '']) {
     await expect(rowsOf(readCsv, csv)).rejects.toMatchObject({ code: 'bad_file' });
   }
@@ -74,7 +74,7 @@ test.each([
     'Date,Time,device,a',
     'The columns Date and Time both mean the time of a row. Keep one, or join them into one.',
   ],
-])('Import: columns %s: CSV is bad_file, the NDJSON line is refused', async (names, message) => {
+])('Import: unusable columns %s: CSV is bad_file, the NDJSON line is refused', async (names, message) => {
   await expect(rowsOf(readCsv, `${names}\n1,2,3,4,5\n`)).rejects.toMatchObject({ code: 'bad_file', message });
   const object = JSON.stringify(Object.fromEntries(names.split(',').map((name) => [name, 1])));
   expect(await rowsOf(readNdjson, object)).toEqual({
@@ -89,7 +89,7 @@ test.each([
   [',ts,value', '0,1,2'],
   ['__index_level_0__,ts,value', '0,1,2'],
   ['ts,device,site,value', '1,d,here,2'],
-])('CSV import: columns %s: the column value is read as a sensor', async (names, row) => {
+])('CSV import: columns %s: the column named value becomes a sensor', async (names, row) => {
   expect(await rowsOf(readCsv, `${names}\n${row}\n`, 'd')).toEqual({
     samples: [[2, 'd', 'value', '1', '2', null]],
     malformed: [],
@@ -97,14 +97,14 @@ test.each([
   });
 });
 
-test('CSV import: two columns have one name: bad_file, because one of them would be lost', async () => {
+test('CSV import: two columns have the same name: bad_file, because one column would be lost', async () => {
   await expect(rowsOf(readCsv, 'ts,a,b,a\n1,2,3,4\n', 'd')).rejects.toMatchObject({
     code: 'bad_file',
     message: 'Two columns are named a. Rename one.',
   });
 });
 
-test('CSV import: columns without a name, as spreadsheets append them: left out', async () => {
+test('CSV import: columns without a name, as spreadsheets append them: no sensors are imported from them', async () => {
   expect(await rowsOf(readCsv, 'ts,a,,\n1,2,,\n2,3\n3,4,,,\n', 'd')).toEqual({
     samples: [
       [2, 'd', 'a', '1', '2', null],
@@ -115,7 +115,7 @@ test('CSV import: columns without a name, as spreadsheets append them: left out'
   });
 });
 
-test('Import: more than 2000 columns: CSV is bad_file, the NDJSON line is refused', async () => {
+test('Import: more than 2000 columns: a CSV file is bad_file, an NDJSON line is refused', async () => {
   const names = Array.from({ length: 2000 }, (_, index) => `s${index}`);
   await expect(rowsOf(readCsv, `ts,${names}\n1,2\n`, 'd')).rejects.toMatchObject({ code: 'bad_file' });
   const object = JSON.stringify({ ts: 1, ...Object.fromEntries(names.map((name) => [name, 1])) });
@@ -125,7 +125,7 @@ test('Import: more than 2000 columns: CSV is bad_file, the NDJSON line is refuse
   });
 });
 
-test('CSV import: 1,999 columns: batches have fewer than 22,000 samples, and no sample is lost', async () => {
+test('CSV import: 1,999 sensor columns: batches have fewer than 22,000 samples, and no sample is lost', async () => {
   const row = `1${',2'.repeat(1999)}\n`;
   async function* source() {
     yield Buffer.from(`ts,${Array.from({ length: 1999 }, (_, index) => `s${index}`)}\n${row.repeat(50)}`);
@@ -136,7 +136,7 @@ test('CSV import: 1,999 columns: batches have fewer than 22,000 samples, and no 
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(50 * 1999);
 });
 
-test('NDJSON import: byte order mark, NaN and -inf: no line is lost', async () => {
+test('NDJSON import: byte order mark, NaN and -inf: every value of every line is read', async () => {
   const lines = '\ufeff{"ts":1,"a":NaN,"b":2}\n{"ts":2,"a":-inf}\n';
   expect(await rowsOf(readNdjson, lines, 'd')).toEqual({
     samples: [
@@ -149,7 +149,7 @@ test('NDJSON import: byte order mark, NaN and -inf: no line is lost', async () =
   });
 });
 
-test('NDJSON import: device 0 is kept, a missing or empty device gets the default device', async () => {
+test('NDJSON import: device 0 is kept, and a line without a device gets the default device', async () => {
   const lines = '{"ts":1,"device":0,"a":1}\n{"ts":2,"a":2}\n{"ts":3,"device":"","a":3}';
   const { samples } = await rowsOf(readNdjson, lines, 'd');
   expect(samples.map(([line, device]) => [line, device])).toEqual([
@@ -181,7 +181,7 @@ test.each([
   ['', null],
   ['1,5', null],
   [true, null],
-])('Import: value %p: read as %p', (raw, value) => {
+])('Import: cell %p in a column of values: read as %p', (raw, value) => {
   expect(readValue(raw)).toBe(value);
 });
 
@@ -194,6 +194,6 @@ test.each([
   [1.5, null],
   ['21.11.2026', null],
   [null, null],
-])('Import: time %p: read as %p', (raw, time) => {
+])('Import: cell %p in a column of times: read as %p', (raw, time) => {
   expect(readTime(raw)).toBe(time);
 });

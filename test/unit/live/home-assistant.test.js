@@ -94,7 +94,7 @@ describe('Home Assistant: announcements', () => {
     expect(sent.map(({ name }) => name)).toEqual(['value', 'warmth', 'warmth']);
   });
 
-  test('Home Assistant: an announcement is dropped: the next value announces the sensor, once', () => {
+  test('Home Assistant: an announcement could not be sent: the next value announces the sensor, once', () => {
     isTaken = false;
     homeAssistant.announce(ITEM, TOPIC);
     isTaken = true;

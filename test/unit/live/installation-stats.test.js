@@ -102,7 +102,7 @@ test('Installation statistics: several processes: each counts once; rates are ad
   expect(Math.abs((commit_ms.p99 ?? 0) / 100 - 1)).toBeLessThan(0.03);
 });
 
-test('Installation statistics: a process stops publishing: it counts for three more seconds', () => {
+test('Installation statistics: a process stops publishing: its rates are included for three more seconds', () => {
   receive('a', signsOf(5));
   now = 2900;
   expect(stats.read().samples_per_s).toBe(5);
@@ -124,13 +124,13 @@ test.each([
   ['a negative count', { ...signsOf(1), commits: [[1, -1]] }],
   ['a number instead of a pair', { ...signsOf(1), commits: [5] }],
   ['more than 20,000 bytes', { ...signsOf(1), more: 'x'.repeat(20_000) }],
-])('Installation statistics: a message holds %s: ignored', (_, signs) => {
+])('Installation statistics: a message has %s: the message is ignored', (_, signs) => {
   const payload = typeof signs === 'string' ? signs : JSON.stringify(signs);
   expect(listener?.('a', Buffer.from(payload))).toBe(false);
   expect(stats.read()).toEqual(NOTHING);
 });
 
-test('Installation statistics: 1,001st process, or a name of 1,001 characters: ignored', () => {
+test('Installation statistics: messages of a 1,001st process, or with a process name of 1,001 characters: ignored', () => {
   expect(receive('x'.repeat(1001), signsOf(1))).toBe(false);
   for (let i = 0; i < 1000; i++) expect(receive(`p${i}`, signsOf(1))).toBe(true);
   expect(receive('one more', signsOf(1))).toBe(false);
@@ -142,13 +142,13 @@ test('Installation statistics: 1,001st process, or a name of 1,001 characters: i
 });
 
 describe('Installation statistics: each second', () => {
-  test('Installation statistics: a running process: it publishes its snapshot', async () => {
+  test('Installation statistics: a running process publishes a snapshot of its rates, latencies and health', async () => {
     own = signsOf(7, [3]);
     await until(() => published.some(([, { samples_per_s }]) => samples_per_s === 7));
     expect(published.at(-1)).toEqual(['own', { ...own, health: WELL }]);
   });
 
-  test('Installation statistics: history: it holds the newest 300 snapshots', async () => {
+  test('Installation statistics: history after many seconds: only the newest 300 snapshots are held', async () => {
     expect(stats.recent()).toEqual([{ ts: '2026-11-26T08:00:00.000Z', ...NOTHING }]);
     now = 500;
     receive('a', signsOf(5));
@@ -156,7 +156,7 @@ describe('Installation statistics: each second', () => {
     expect(stats.recent()[0]).toMatchObject({ ts: '2026-11-26T08:00:00.500Z', samples_per_s: 5 });
   });
 
-  test('Installation statistics: a process has no live readers: it publishes its snapshot and receives none', () => {
+  test('Installation statistics: a process without live readers: it publishes its snapshot and subscribes to none', () => {
     listener = undefined;
     published = [];
     const ingest = create(false);

@@ -20,7 +20,7 @@ beforeEach(() => {
 const announcement = (devices) => Buffer.from(JSON.stringify({ devices }));
 
 describe('Live interest', () => {
-  test('Live interest: a connection begins: every device counts as followed until all readers could announce themselves', () => {
+  test('Devices followed by live readers: a broker connection begins: every device counts as followed for 16 s', () => {
     expect(interest.has('a')).toBe(false);
     interest.begin();
     now += LEASE_MS - 1;
@@ -29,7 +29,7 @@ describe('Live interest', () => {
     expect(interest.has('a')).toBe(false);
   });
 
-  test('Live interest: any announcements: a device is followed while the newest announcement of a reader names it', () => {
+  test('Devices followed by live readers: random announcements: a device is followed while the newest announcement of a reader names it', () => {
     const devices = fc.subarray(['a', 'b', EVERY_DEVICE]);
     const step = fc.record({ reader: fc.constantFrom('r1', 'r2'), devices, pause: fc.nat(LEASE_MS) });
     fc.assert(
@@ -53,7 +53,7 @@ describe('Live interest', () => {
     );
   });
 
-  test('Live interest: a device gets its first follower: reported once; a repeated announcement reports nothing', () => {
+  test('Devices followed by live readers: first reader of a device: reported once; a repeated announcement reports nothing', () => {
     interest.receive('r1', announcement(['a']));
     interest.receive('r1', announcement(['a']));
     expect(news).toBe(1);
@@ -69,12 +69,12 @@ describe('Live interest', () => {
     ['no list of devices', Buffer.from('{"devices":"a"}')],
     ['a number as a device id', Buffer.from('{"devices":[1]}')],
     ['too many devices', announcement(Array.from({ length: 1001 }, (_, index) => String(index)))],
-  ])('Live interest: a malformed announcement, %s: ignored', (_, payload) => {
+  ])('Devices followed by live readers: announcement with %s: ignored', (_, payload) => {
     expect(interest.receive('r1', payload)).toBe(false);
     expect(interest.has('a')).toBe(false);
   });
 
-  test('Live interest: more than 1,000 readers: only the first 1,000 count, also with later announcements', () => {
+  test('Devices followed by live readers: 1,001st reader: its announcement is ignored, those of the first 1,000 are accepted', () => {
     for (let reader = 0; reader < 1000; reader++) interest.receive(`r${reader}`, announcement([]));
     expect(interest.receive('one more', announcement(['a']))).toBe(false);
     expect(interest.receive('r7', announcement(['a']))).toBe(true);
@@ -109,7 +109,7 @@ describe('Live announcer', () => {
     other.stop();
   }
 
-  test('Live announcer: two changes in one turn: announced together, then repeatedly until no device is followed', async () => {
+  test('Announcer of followed devices: two changes in one turn: one announcement, repeated until no device is followed', async () => {
     devices = ['a', 'b'];
     announcer.change();
     announcer.change();
@@ -131,7 +131,7 @@ describe('Live announcer', () => {
   test.each([
     ['all devices', ['a', EVERY_DEVICE]],
     ['more devices than an announcement holds', Array.from({ length: 1001 }, (_, index) => `d${index}`)],
-  ])('Live announcer: readers follow %s: every device is announced', async (_, followed) => {
+  ])('Announcer of followed devices: readers follow %s: every device is announced', async (_, followed) => {
     devices = followed;
     announcer.change();
     await until(() => sent.length > 0);

@@ -32,14 +32,14 @@ test.each([0, 1, 100, 127, 128, 16_000, 16_383, 16_384, 2_097_151, 2_097_152, 3_
   },
 );
 
-test('PUBLISH packet: retained, with a non-ASCII topic: an MQTT 5 parser reads it back', () => {
+test('PUBLISH packet: retained, with a non-ASCII topic: an MQTT 5 parser reads the same topic and payload', () => {
   const [packet] = parse(publishPacket('iot/live/größe', 'é', 5, true));
   expect(packet).toMatchObject({ topic: 'iot/live/größe', payload: Buffer.from('é'), retain: true, qos: 0 });
 });
 
 // A remaining length above 127 bytes takes two bytes. The payloads below lie on both sides of that limit.
 test.each([0, 12.4, 999_999])(
-  'Live packet: a message waited %d ms: the packet carries the wait, and the receiver reads it',
+  'Live message: it waited %d ms to be sent: its user property waited_ms has this time',
   (waited) => {
     for (const payload of ['[]', 'x'.repeat(90), 'x'.repeat(120)]) {
       const [packet] = parse(publishPacket('iot/live/x', payload, waited));
@@ -57,12 +57,12 @@ test.each([
   { waited_ms: 'x' },
   { waited_ms: ['1', '2'] },
   { waited_ms: '1e9' },
-])('Live packet: the properties are %j: read as a wait of 0 ms', (userProperties) => {
+])('Live message: the user properties are %j: the waiting time is read as 0 ms', (userProperties) => {
   expect(waitedMs(/** @type {any} */ ({ properties: { userProperties } }))).toBe(0);
   expect(waitedMs(/** @type {any} */ ({}))).toBe(0);
 });
 
-test('Live outbox: more than 1 MiB waits, or no connection: put reports that it dropped the message', () => {
+test('Queue of live messages: more than 1 MiB waits, or no connection: put() returns false and drops the message', () => {
   const client = { connected: true, stream: { writableLength: 0, write() {} } };
   const outbox = new Outbox(/** @type {any} */ (client), /** @type {any} */ ({ live: { inc() {} } }));
   expect(outbox.put('iot/live/x', 'x'.repeat(2 ** 20))).toBe(true);

@@ -43,7 +43,7 @@ const newSensor = (id, value) =>
 /** @param {number} at */
 const items = (at) => published[at]?.items.map(({ sensor_id, value }) => `${sensor_id} ${value}`);
 
-test('Live publisher: a device was quiet: changes of one event loop turn are published in that turn', async () => {
+test('Live publisher: first changes of a device after a pause: all changes of one event loop turn are published in that turn', async () => {
   const [a, b] = [newDevice('a'), newDevice('b')];
   publisher.publishChanges(a, [newSensor('s', 1)], []);
   publisher.publishChanges(b, [newSensor('s', 2)], []);
@@ -71,7 +71,7 @@ test('Live publisher: a device changes often: the newest value of each sensor is
   );
 });
 
-test('Live publisher: one message covers several commits: it carries the time of the oldest commit', async () => {
+test('Live publisher: one message covers several commits: the message carries the time of the oldest commit', async () => {
   const device = newDevice('a');
   const before = performance.now();
   publisher.publishChanges(device, [newSensor('s', 1)], []);
@@ -98,7 +98,7 @@ test('Live publisher: a sensor changes again after a publication: the change is 
   }
 });
 
-test('Live publisher: nobody subscribes: a change is dropped, and not published later', async () => {
+test('Live publisher: no reader follows the device: a change is dropped, and not published later', async () => {
   wanted = false;
   publisher.publishChanges(newDevice('a'), [newSensor('s', 1)], []);
   wanted = true;
@@ -106,7 +106,7 @@ test('Live publisher: nobody subscribes: a change is dropped, and not published 
   expect(published).toEqual([]);
 });
 
-test('Live publisher: 250 sensors change, and the publisher stops: all are published in messages of 100', () => {
+test('Live publisher: 250 sensors change, and the publisher stops: all values are published in messages of 100', () => {
   publisher.publishChanges(
     newDevice('a'),
     Array.from({ length: 250 }, (_, at) => newSensor(`s${at}`, at)),

@@ -13,13 +13,13 @@ import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 
 /** @import { LiveItem } from '../../../api/live/messages.js' */
 
-test('Live topics: the topic of a device: the device id is read back from it', () => {
+test('Live topics: the topic of a device is parsed: the result is the device id', () => {
   expect(liveTopic('d')).toBe('iot/live/d');
   expect(liveDevice(liveTopic('d'))).toBe('d');
 });
 
 test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
-  'Statistics topic: process %s: the topic is ASCII, and the name is read back from it',
+  'Statistics topic: process name %s: the topic is ASCII, and the name is read back from it',
   (process) => {
     const topic = statsTopic(process);
     expect(topic).toMatch(/^iot\/live\/stats\/[\x21-\x7e]+$/);
@@ -29,18 +29,18 @@ test.each(['ingest-1', 'host:8080', 'plant/7', 'Lüftung +#'])(
   },
 );
 
-test('Statistics topic: a topic of no process, or with a malformed name: no process is read from it', () => {
+test('Statistics topic: not of a process, or with a malformed name: no process name is read from the topic', () => {
   expect(statsProcess(liveTopic('d'))).toBe(null);
   expect(statsProcess('iot/live/stats/%zz')).toBe('');
 });
 
 test.each(['#', '+/#', 'iot/#', 'iot/+/+', '+/+/+', '+/live/#', 'iot/live/#', 'iot/live/+', 'iot/live/d'])(
-  'Live topics: subscription filter %s: matches live topics',
+  'Live topics: subscription filter %s: recognized as matching live topics',
   (filter) => expect(reachesLive(filter)).toBe(true),
 );
 
 test.each(['iot/v1/#', 'iot/v1/+/status', 'spBv1.0/#', '$SYS/#', 'other/+/#', '+/v1/#'])(
-  'Live topics: subscription filter %s: matches no live topic',
+  'Live topics: subscription filter %s: recognized as matching no live topic',
   (filter) => expect(reachesLive(filter)).toBe(false),
 );
 
@@ -82,7 +82,7 @@ function namedTopicsOf(items) {
   return topics;
 }
 
-test('Live topics by name: a birth gives two devices equal names: the second is published under its id', () => {
+test('Live topics by name: a birth message gives two devices equal names: the second device is published under its id', () => {
   const other = itemOf('pump-1', 't', { device: 'Pump' });
   expect(namedTopicsOf([itemOf('Pump', 't'), other, itemOf('Pump', 't'), other])).toEqual([
     'iot/live/Pump',
@@ -94,13 +94,13 @@ test('Live topics by name: a birth gives two devices equal names: the second is 
   ]);
 });
 
-test('Live topics by name: a birth gives two sensors equal names: the second is published under its id', () => {
+test('Live topics by name: a birth message gives two sensors equal names: the second sensor is published under its id', () => {
   const other = itemOf('Pump', 'probe-1', { name: 't' });
   const topics = namedTopicsOf([itemOf('Pump', 't'), other]).filter((topic) => topic.includes('/sensors/'));
   expect(topics).toEqual(['iot/live/Pump/sensors/t', `iot/live/Pump/sensors/${other.sensor_id}`]);
 });
 
-test('Live topics by name: device and sensor get new names: their topics change with the names', () => {
+test('Live topics by name: a device and a sensor get new names: their live topics change with the names', () => {
   const device = idOf('Pump');
   const renamed = itemOf('Pump', 't', { device: 'Old pump', name: 'Heat' });
   expect(namedTopicsOf([renamed, itemOf('Pump', 't'), renamed])).toEqual([
@@ -124,7 +124,7 @@ test.each([
   ['a time of another form', { ts: '2026-11-21T00:00:00Z' }],
   ['a time that does not exist', { ts: '2026-13-21T00:00:00.000Z' }],
   ['an infinite value', { value: '1e999' }],
-])('Live items: a forged message has %s: it is refused', (_, wrong) => {
+])('Live values: a forged message has %s: the message is refused', (_, wrong) => {
   const item = { ...itemOf('pump', 't'), ...wrong };
   const read = (/** @type {object} */ given) =>
     readItems(idOf('pump'), Buffer.from(JSON.stringify([given]).replace('"1e999"', '1e999')));
@@ -132,7 +132,7 @@ test.each([
   expect(read(item)).toBeNull();
 });
 
-test('Live alarms: a forged message has several lines: it is read as one line', () => {
+test('Live alarms: a forged message has several lines: the message is passed on as one line', () => {
   const message = { event: 'opened', alarm: { alarm_id: 'a' } };
   const text = JSON.stringify(message, null, '\n');
   expect(readAlarm(Buffer.from(text))).toBe(JSON.stringify(message));

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Acknowledgements, Pubacks } from '../../../api/mqtt/acknowledgements.js';
 
-test('Acknowledgements: messages settle in random order: each is acknowledged once, in order of arrival', () => {
+test('MQTT acknowledgements: messages are settled in random order: each is acknowledged once, in order of arrival', () => {
   const order = fc
     .integer({ min: 1, max: 50 })
     .chain((count) =>
@@ -30,7 +30,7 @@ test('Acknowledgements: messages settle in random order: each is acknowledged on
   );
 });
 
-test('Acknowledgements: the connection is closed: nothing is acknowledged', () => {
+test('MQTT acknowledgements: the connection closes before messages are settled: nothing is acknowledged', () => {
   const acknowledgements = new Acknowledgements();
   let given = 0;
   const settled = [acknowledgements.track(() => given++), acknowledgements.track(() => given++)];
@@ -39,7 +39,7 @@ test('Acknowledgements: the connection is closed: nothing is acknowledged', () =
   expect(given).toBe(0);
 });
 
-test('PUBACKs: several in one turn of the event loop: sent with one write, in order', async () => {
+test('PUBACK packets: several in one turn of the event loop: sent with one write, in order', async () => {
   const stream = new PassThrough();
   const pubacks = new Pubacks(stream);
   for (const id of [1, 0x102]) pubacks.send(id);
@@ -47,7 +47,7 @@ test('PUBACKs: several in one turn of the event loop: sent with one write, in or
   expect(stream.read()).toEqual(Buffer.from([0x40, 2, 0, 1, 0x40, 2, 1, 2]));
 });
 
-test('PUBACKs: the connection ends before they are written: nothing is written after the end', async () => {
+test('PUBACK packets: the connection ends before they are written: nothing is written after the end', async () => {
   const stream = new PassThrough();
   /** @type {Error[]} */
   const errors = [];

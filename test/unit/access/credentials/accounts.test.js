@@ -23,7 +23,7 @@ function start(parts = {}) {
   return { accounts, signIn };
 }
 
-test('Installation account: ten wrong passwords in a minute: the right one is also refused, from that address only', async () => {
+test('Installation account: ten wrong passwords from one IP address: this address alone is refused, even with the right password', async () => {
   const { signIn } = start();
   for (let at = 0; at < 9; at++) expect(await signIn(`guess ${at}`, HERE)).toBe(false);
   expect(await signIn(MQTT.password, HERE)).toBe(true);
@@ -32,7 +32,7 @@ test('Installation account: ten wrong passwords in a minute: the right one is al
   expect(await signIn(MQTT.password, THERE)).toBe(true);
 });
 
-test('Installation account: a minute after the first wrong password: the right password is accepted again', async () => {
+test('Installation account: blocked after ten wrong passwords: one minute after the first of them, the right password is accepted', async () => {
   let now = 0;
   const { signIn } = start({ failedLogins: new FailedLogins({ clock: () => now }) });
   now = 1;
@@ -44,7 +44,7 @@ test('Installation account: a minute after the first wrong password: the right p
   expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
 
-test('Failed logins: wrong passwords of device accounts: the installation account still signs in', async () => {
+test('Failed logins: 100 wrong passwords of device accounts: the installation account still signs in from the same address', async () => {
   const { accounts, signIn } = start();
   for (let at = 0; at < 100; at++) await accounts.signIn(`device ${at}`, Buffer.from('wrong'), HERE);
   expect(await signIn(MQTT.password, HERE)).toBe(true);
@@ -104,7 +104,7 @@ describe('Sign-in: the account of the installation', () => {
     }
   });
 
-  test('Installation account: right password: the right name gets all permissions, a wrong name is refused', async () => {
+  test('Installation account: right password: the right account name gets all permissions, a wrong account name is refused', async () => {
     const { accounts } = start();
     const password = Buffer.from(MQTT.password);
     expect(await accounts.signIn('installation', password)).toMatchObject({
@@ -126,7 +126,7 @@ async function storeWith({ account, hash }) {
   return { store, deviceId };
 }
 
-test('Failed logins: the installation account signs in 12 times with the right password: none counts as failed', async () => {
+test('Failed logins: the installation account signs in 12 times with the right password: no sign-in is counted as failed', async () => {
   const { signIn } = start();
   for (let count = 0; count < 12; count++) expect(await signIn(MQTT.password, HERE)).toBe(true);
 });
@@ -146,7 +146,7 @@ describe('Sign-in: a device', () => {
     }
   });
 
-  test('Device sign-in: credential issued for a name or an id: the other form of the same device is refused', async () => {
+  test('Device sign-in: credential issued for the device name: sign-in with the device id is refused, and vice versa', async () => {
     const byName = await storeWith({ account: 'pump' });
     expect(
       await start({ store: byName.store }).accounts.signIn(byName.deviceId, Buffer.from('secret')),
@@ -180,7 +180,7 @@ describe('Sign-in: a device', () => {
     expect(finds).toBe(1);
   });
 
-  test('Device sign-in: 500 at once: 64 query the database at a time, and the installation still signs in', async () => {
+  test('Device sign-in: 500 clients sign in at once: 64 database queries run at a time, the installation account need not wait', async () => {
     /** @type {Array<() => void>} */
     const answers = [];
     /** @type {() => Promise<null>} */
@@ -202,7 +202,7 @@ describe('Sign-in: a device', () => {
   });
 });
 
-test('Account recheck: accounts with a changed or deleted credential are outdated, the installation never is', async () => {
+test('Account recheck: rotated, revoked or deleted credentials: only their signed-in accounts are reported as outdated', async () => {
   const store = await createMemoryCredentials();
   const signedIn = [];
   for (const account of ['same', 'rotated', 'revoked', 'gone']) {

@@ -46,7 +46,7 @@ describe('Issue a credential', () => {
     expect(notified).toEqual([]);
   });
 
-  test('Issue a credential: 1,000 further devices are accepted, 1,001 are refused and nothing is written', async () => {
+  test('Issue a credential: 1,000 further devices are accepted, 1,001 are refused with bad_id and nothing is written', async () => {
     const { credentialService, find } = await start();
     await credentialService.issue({ account: 'gateway', devices: names(1000) });
     expect((await find('gateway'))?.devices).toHaveLength(1000);
@@ -58,17 +58,17 @@ describe('Issue a credential', () => {
   });
 
   test.each([
-    ['no name', { account: '' }, 'bad_id'],
-    ['a name of 129 bytes', { account: 'x'.repeat(129) }, 'bad_id'],
-    ['a device without a name', { account: 'pump', devices: ['a', ''] }, 'bad_id'],
-    ['the name of the installation', { account: 'installation' }, 'credential_exists'],
-  ])('Issue a credential: %s: refused', async (_, wanted, code) => {
+    ['no account name', { account: '' }, 'bad_id'],
+    ['an account name of 129 bytes', { account: 'x'.repeat(129) }, 'bad_id'],
+    ['a further device without a name', { account: 'pump', devices: ['a', ''] }, 'bad_id'],
+    ['the account name of the installation', { account: 'installation' }, 'credential_exists'],
+  ])('Issue a credential: request with %s: refused', async (_, wanted, code) => {
     const { credentialService, find } = await start();
     await expect(credentialService.issue(wanted)).rejects.toMatchObject({ code });
     expect(await find('pump')).toBeNull();
   });
 
-  test('Issue a credential: the account (name or id) already has one: refused, and the old secret stays valid', async () => {
+  test('Issue a credential: the account already has one, by name or by id: credential_exists, and the old secret stays valid', async () => {
     const { credentialService, find } = await start();
     const { secret } = await credentialService.issue({ account: 'pump' });
     for (const account of ['pump', idOf('pump')]) {
@@ -105,7 +105,7 @@ describe('Rotate and revoke a credential', () => {
     expect(notified).toEqual([idOf('pump')]);
   });
 
-  test('Rotate or revoke a credential: it is missing or already revoked: not_found, and nothing is written', async () => {
+  test('Rotate or revoke a credential: the account has none, or a revoked one: not_found, and nothing is written', async () => {
     const { credentialService, find, notified } = await start();
     await credentialService.issue({ account: 'revoked' });
     await credentialService.revoke('revoked');
@@ -127,7 +127,7 @@ describe('Rotate and revoke a credential', () => {
 });
 
 describe('Forget a device', () => {
-  test('Forget a device: its account is revoked and gateways lose it (by name or id), other accounts stay', async () => {
+  test('Forget a device: its own account is revoked, gateway accounts lose the device from their lists, other accounts stay', async () => {
     const { credentialService, find, notified } = await start();
     await credentialService.issue({ account: 'sheep' });
     await credentialService.issue({ account: 'by name', devices: ['goat', 'sheep'] });
@@ -143,10 +143,10 @@ describe('Forget a device', () => {
   });
 
   test.each([
-    ['its own account alone', true, { account: 'sheep' }],
-    ['a gateway alone', true, { account: 'gateway', devices: ['sheep'] }],
-    ['nobody', false, { account: 'gateway', devices: ['goat'] }],
-  ])('Forget a device: %s could publish for the device: the result is %p', async (_, expected, wanted) => {
+    ['only its own account', true, { account: 'sheep' }],
+    ['only a gateway account', true, { account: 'gateway', devices: ['sheep'] }],
+    ['no account', false, { account: 'gateway', devices: ['goat'] }],
+  ])('Forget a device: %s could publish for it: forget() returns %p', async (_, expected, wanted) => {
     const { credentialService } = await start();
     await credentialService.issue(wanted);
     expect(await credentialService.forget(identify('sheep'))).toBe(expected);
@@ -154,7 +154,7 @@ describe('Forget a device', () => {
   });
 });
 
-test('Forget a device: a gateway is revoked after the listing: its row is not written', async () => {
+test('Forget a device: another process revokes a gateway account meanwhile: the row of the gateway is not overwritten', async () => {
   const store = await createMemoryCredentials();
   const other = createCredentialService({ store, clock: () => NOW });
   const credentialService = createCredentialService({
@@ -173,7 +173,7 @@ test('Forget a device: a gateway is revoked after the listing: its row is not wr
   expect(await store.find(identify('gateway').bytes)).toMatchObject({ hash: '', devices: ['sheep'] });
 });
 
-test('Forget a device: another process removes the device from a gateway after the listing: nothing is written', async () => {
+test('Forget a device: another process removes the device from a gateway account meanwhile: nothing is written', async () => {
   const store = await createMemoryCredentials();
   const other = createCredentialService({ store, clock: () => NOW });
   /** @type {string[]} */
@@ -196,7 +196,7 @@ test('Forget a device: another process removes the device from a gateway after t
   expect(notified).toEqual([]);
 });
 
-test('Forget a device: gateways whose list lacks the device are listed but not read a second time', async () => {
+test('Forget a device: gateway accounts without the device in their list: their rows are not read a second time', async () => {
   const store = await createMemoryCredentials();
   /** @type {string[]} */
   const found = [];
@@ -216,7 +216,7 @@ test('Forget a device: gateways whose list lacks the device are listed but not r
   expect(found).toEqual([identify('sheep').bytes.toString('hex')]);
 });
 
-test('Issue or rotate a credential: the driver repeats an applied request: the returned secret is valid', async () => {
+test('Issue or rotate a credential: the Cassandra driver repeats an applied write: the returned secret is valid', async () => {
   const store = await createMemoryCredentials();
   /** @type {typeof store.replace} */
   const replace = async (...row) => (await store.replace(...row)) && store.replace(...row);

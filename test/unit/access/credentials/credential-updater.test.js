@@ -39,17 +39,17 @@ async function start({ clock = () => NOW, replaces = (replace) => replace() } = 
 }
 
 describe('Change of a credential: times', () => {
-  test('Credential updater: a new credential: issuedAt and changedAt are the present time', async () => {
+  test('Credential updater: a new credential is stored: issuedAt and changedAt are the present time', async () => {
     const { change, memory } = await start();
     expect(await change(DEVICE, () => wanted())).toEqual({ ...wanted(), issuedAt: NOW, changedAt: NOW });
     expect(await memory.find(DEVICE)).toMatchObject({ issuedAt: NOW, changedAt: NOW, hash: 'first' });
   });
 
   test.each([
-    ['goes on', NOW + 5, NOW + 5],
-    ['stands still', NOW, NOW + 1],
-    ['went back', NOW - 1000, NOW + 1],
-  ])('Credential updater: the clock %s: changedAt grows, issuedAt stays', async (_, later, changedAt) => {
+    ['has advanced', NOW + 5, NOW + 5],
+    ['has not advanced', NOW, NOW + 1],
+    ['was set back', NOW - 1000, NOW + 1],
+  ])('Credential updater: the clock %s: a change increases changedAt only', async (_, later, changedAt) => {
     let now = NOW;
     const { change } = await start({ clock: () => now });
     await change(DEVICE, () => wanted());
@@ -65,8 +65,8 @@ describe('Change of a credential: onChange: connections are closed at once', () 
   test.each([
     ['rotated', { hash: 'second' }],
     ['revoked', { hash: '' }],
-    ['of another list', { devices: ['a'] }],
-  ])('Credential updater: a valid credential is now %s: onChange is called once', async (_, other) => {
+    ['given another list of devices', { devices: ['a'] }],
+  ])('Credential updater: a valid credential is %s: onChange is called once', async (_, other) => {
     const { change, notified } = await start();
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
@@ -74,14 +74,14 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('Credential updater: a revoked credential becomes valid: onChange is not called', async () => {
+  test('Credential updater: a revoked credential becomes valid again: onChange is not called', async () => {
     const { change, notified } = await start();
     await change(DEVICE, () => wanted({ hash: '' }));
     await change(DEVICE, () => wanted());
     expect(notified).toEqual([]);
   });
 
-  test('Credential updater: the change keeps the credential as is: onChange is not called, nothing is written', async () => {
+  test('Credential updater: the change returns the same credential: onChange is not called, and nothing is written', async () => {
     const { change, notified, calls } = await start();
     await change(DEVICE, () => wanted());
     calls.length = 0;
@@ -91,7 +91,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([]);
   });
 
-  test('Credential updater: the answer to a revocation is lost, a read finds it applied: onChange is called', async () => {
+  test('Credential updater: the database answer to a revocation is lost, a read finds it applied: onChange is called', async () => {
     // The driver repeats the request. The repeat is not applied, because the first request already was.
     const { change, notified } = await start({
       replaces: async (replace, count) => (await replace()) && count !== 2,
@@ -101,7 +101,7 @@ describe('Change of a credential: onChange: connections are closed at once', () 
     expect(notified).toEqual([deviceId]);
   });
 
-  test('Credential updater: onChange is asynchronous: the change resolves only after onChange', async () => {
+  test('Credential updater: onChange is asynchronous: the update resolves only after onChange has ended', async () => {
     let isClosed = false;
     const memory = await createMemoryCredentials();
     const onChange = async () => {
@@ -154,7 +154,7 @@ test('Credential updater: concurrent changes in one process run one after the ot
   expect((await memory.find(DEVICE))?.hash).toBe('abc');
 });
 
-test('Credential updater: the store fails: the caller gets the error, and the next change succeeds', async () => {
+test('Credential updater: the database write fails: the caller gets the error, and the next change succeeds', async () => {
   const { change } = await start({
     replaces: async (replace, count) => {
       if (count === 1) throw new Error('no database');

@@ -20,7 +20,7 @@ function start() {
   };
 }
 
-test('Failed logins: ten from one address: this address is blocked, other addresses are not', () => {
+test('Failed logins: ten failures from one IP address: this address is blocked, other addresses are not', () => {
   const { failedLogins, guess } = start();
   expect(failedLogins.isBlocked('a')).toBe(false);
   guess('a', 9);
@@ -32,7 +32,7 @@ test('Failed logins: ten from one address: this address is blocked, other addres
   expect(failedLogins.isBlocked('b')).toBe(false);
 });
 
-test('Failed logins: a minute after the first failure: the count of the address starts again at zero', () => {
+test('Failed logins: a minute after the first failure of an IP address: the address is no longer blocked, counting starts at zero', () => {
   const { at, guess } = start();
   at(1);
   guess('a', 9);
@@ -45,7 +45,7 @@ test('Failed logins: a minute after the first failure: the count of the address 
   expect(at(MINUTE_MS + 3).isBlocked('a')).toBe(false);
 });
 
-test('Failed logins: more than 10,000 addresses: the address with the oldest failure is forgotten first', () => {
+test('Failed logins: more than 10,000 IP addresses failed: the address with the oldest failure is forgotten first', () => {
   const { failedLogins, guess } = start();
   guess('a', 10);
   for (let other = 1; other < 10_000; other++) failedLogins.record(`address ${other}`);

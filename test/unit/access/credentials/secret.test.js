@@ -3,13 +3,13 @@ import { hashSecret, isSecret, makeSecret } from '../../../../api/access/credent
 
 const KNOWN = await hashSecret('secret');
 
-test('Secret: a new secret has 32 random bytes and no characters that a shell or a URL must quote', () => {
+test('Device secret: a new secret has 32 random bytes and no characters that a shell or a URL must quote', () => {
   const secrets = Array.from({ length: 100 }, makeSecret);
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
 });
 
-test('Secret: hashed twice: the two hashes differ, and each matches only this secret', async () => {
+test('Device secret: hashed twice: the two hashes differ, and each matches only this secret', async () => {
   const [one, other] = [await hashSecret('secret'), await hashSecret('secret')];
   expect(one).toMatch(/^\$7\$101\$[\w+/]{16}\$[\w+/]{86}==$/);
   expect(one).not.toBe(other);
@@ -21,7 +21,7 @@ test('Secret: hashed twice: the two hashes differ, and each matches only this se
 });
 
 // The hash comes from Mosquitto 2.0.11: mosquitto_passwd -b -c passwords pump right
-test('Secret: a hash made by Mosquitto: the right secret matches, a wrong one does not', async () => {
+test('Device secret: hash made by mosquitto_passwd: the right secret matches, a wrong one does not', async () => {
   const hash =
     '$7$101$/eIJv0S1aP7bAdxk$pdNJ8Wv2mIAkrAnQR4NSNdwtf5GuokukMn4N4MFY/LbbBI9aIPNLkWRtgGY6DeES/o7iYhVPUXFcCNC3ShNL0A==';
   expect(await isSecret('right', hash)).toBe(true);
@@ -41,6 +41,6 @@ test.each([
   KNOWN.replace('$101$', '$0$'),
   KNOWN.replace('$101$', '$-101$'),
   KNOWN.replace('$101$', '$x$'),
-])('Secret: malformed or missing hash %#: no secret matches', async (hash) => {
+])('Device secret: malformed or missing hash (case %#): no secret matches', async (hash) => {
   for (const secret of ['', 'secret', Buffer.alloc(64)]) expect(await isSecret(secret, hash)).toBe(false);
 });

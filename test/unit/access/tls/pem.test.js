@@ -50,14 +50,14 @@ beforeAll(async () => {
 /** @param {string} name @returns {number} epoch seconds */
 const endOf = (name) => Date.parse(new X509Certificate(readFileSync(at(`${name}.pem`))).validTo) / 1000;
 
-test('PEM: certificate chain: the chain expires with the first of its certificates', () => {
+test('PEM file: certificate chain: the reported expiry time is that of the certificate that expires first', () => {
   expect(endOf('issuer')).toBeLessThan(endOf('leaf'));
   expect(readPair({ cert: at('leaf.pem'), key: at('leaf.key') }).expires).toBe(endOf('leaf'));
   expect(readPair({ cert: at('chain.pem'), key: at('leaf.key') }).expires).toBe(endOf('issuer'));
   expect(authorityExpires(at('chain.pem'))).toBe(endOf('issuer'));
 });
 
-test('PEM: the key does not belong to the first certificate of the chain: an error is thrown', () => {
+test('PEM files: the private key does not belong to the first certificate of the chain: an error names the key file', () => {
   expect(() => readPair({ cert: at('turned.pem'), key: at('leaf.key') })).toThrow(
     'leaf.key is not the key of the certificate in',
   );

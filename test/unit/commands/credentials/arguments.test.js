@@ -22,11 +22,11 @@ describe('Credentials arguments: accepted', () => {
     ['rotate a b --file f', { command: 'rotate', accounts: ['a', 'b'], file: 'f' }],
     ['revoke a b', { command: 'revoke', accounts: ['a', 'b'] }],
     ['mosquitto --out d', { command: 'mosquitto', out: 'd' }],
-  ])('Credentials arguments: accepted: %s', (line, expected) => {
+  ])('Arguments of npm run credentials: %s: accepted', (line, expected) => {
     expect(readArguments(line.split(' '))).toEqual({ ...NONE, ...expected });
   });
 
-  test('Credentials arguments: --devices with an empty name: the name is kept, so that the service can refuse it', () => {
+  test('Arguments of npm run credentials: --devices with an empty name: the empty name is kept, so that the service can refuse it', () => {
     expect(readArguments(['issue', 'a', '--devices', '']).devices).toEqual(['']);
   });
 });
@@ -46,12 +46,12 @@ describe('Credentials arguments: refused', () => {
     ['revoke a --file f', '--file'],
     ['list --file f', '--file'],
     ['issue a --devices', '--devices'],
-  ])('Credentials arguments: refused: %j: the error contains %p', (line, words) => {
+  ])('Arguments of npm run credentials: %j: refused, the error contains %p', (line, words) => {
     const { code, message } = refusalOf(...line.split(' ').filter(Boolean));
     expect({ code, message }).toEqual({ code: 'usage', message: expect.stringContaining(words) });
   });
 
-  test('Credentials arguments: mosquitto without --out: the error names `mosquitto --help`', () => {
+  test('Arguments of npm run credentials: mosquitto without --out: the error names `mosquitto --help`', () => {
     expect(refusalOf('mosquitto').message).toBe(
       'error: mosquitto takes --out DIR\n`npm run credentials -- mosquitto --help` lists what it takes.',
     );
@@ -59,7 +59,7 @@ describe('Credentials arguments: refused', () => {
 });
 
 describe('Credentials arguments: --help', () => {
-  test('Credentials arguments: --help without a command: all commands and their arguments are listed', () => {
+  test('Arguments of npm run credentials: --help without a command: all commands and their arguments are listed', () => {
     const { code, message } = refusalOf('--help');
     expect(code).toBe('help');
     expect(message).toBe(`Usage: npm run credentials -- COMMAND [flags]
@@ -91,7 +91,7 @@ Examples:
     ['rotate', 'makes a new secret', ['--file <text>  file that']],
     ['revoke', 'takes its credential', []],
     ['mosquitto', 'writes the password file', ['--out <text>  directory for passwords']],
-  ])('Credentials arguments: %s --help: purpose, flags and an example', (command, purpose, flags) => {
+  ])('npm run credentials: %s --help: purpose, flags, example printed', (command, purpose, flags) => {
     const { message } = refusalOf(command, '--help');
     expect(message).toContain(`\n\n${purpose}`);
     for (const flag of flags) expect(message).toContain(`\n  ${flag}`);

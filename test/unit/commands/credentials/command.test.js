@@ -84,7 +84,7 @@ const secretsOf = (lines) => new Map(lines.map((line) => /** @type {[string, str
 const isValid = async (account, secret) => isSecret(String(secret), (await find(account))?.hash ?? null);
 
 describe('Credentials command: connection', () => {
-  test('Credentials command: database settings reach the store, and the store is closed at the end', async () => {
+  test('Credentials command: the CQL settings reach the database connection, which is closed at the end', async () => {
     const { options, closed, error } = await run(['list']);
     expect(error).toBeNull();
     expect(options).toMatchObject({ cql: { keyspace: 'millrace' }, retention: { latestGroups: 4 } });
@@ -92,7 +92,7 @@ describe('Credentials command: connection', () => {
     expect(closed).toBe(1);
   });
 
-  test('Credentials command: the command fails: the store is still closed', async () => {
+  test('Credentials command: the command fails: the database connection is still closed', async () => {
     const { closed, error } = await run(['revoke', 'absent']);
     expect(error).toMatchObject({ code: 'failed' });
     expect(closed).toBe(1);
@@ -105,7 +105,7 @@ describe('Credentials command: connection', () => {
 });
 
 describe('Credentials command: issue', () => {
-  test('Credentials command: issue: several accounts: one line with a valid secret each, and one note for all', async () => {
+  test('Credentials command: issue: several accounts: each gets a printed line with a valid secret, one note follows', async () => {
     const { lines, notes, error } = await run(['issue', 'pump', 'valve']);
     const secrets = secretsOf(lines);
     expect(error).toBeNull();
@@ -115,11 +115,11 @@ describe('Credentials command: issue', () => {
     expect(await find('pump')).toMatchObject({ devices: [] });
   });
 
-  test('Credentials command: issue: one account: the note explains that the secret is shown once', async () => {
+  test('Credentials command: issue: one account: the printed note explains that the secret is shown once', async () => {
     expect((await run(['issue', 'pump'])).notes).toEqual([ONCE]);
   });
 
-  test('Credentials command: issue: the system clock sets issuedAt', async () => {
+  test('Credentials command: issue: the stored issuedAt is the time of the system clock', async () => {
     const before = Date.now();
     await run(['issue', 'pump']);
     const issuedAt = Number((await find('pump'))?.issuedAt);
@@ -127,7 +127,7 @@ describe('Credentials command: issue', () => {
     expect(issuedAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test('Credentials command: issue: AUTO_REGISTER is off: the note explains how a device registers', async () => {
+  test('Credentials command: issue: AUTO_REGISTER is off: the printed note explains how a device registers', async () => {
     expect((await run(['issue', 'pump'], { autoRegister: false })).notes).toEqual([`${ONCE} ${BIRTH}`]);
   });
 
@@ -150,21 +150,21 @@ describe('Credentials command: issue', () => {
     expect(error).toMatchObject({ code: 'failed', message: 'issue: done for 2 of 5.' });
   });
 
-  test('Credentials command: issue: every account is refused: no note about secrets, and the command fails', async () => {
+  test('Credentials command: issue: every account is refused: no note about secrets is printed, and the command fails', async () => {
     const { lines, notes, error } = await run(['issue', 'operator']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['operator: MQTT_USERNAME has this name.'] });
     expect(error.message).toBe('issue: done for 0 of 1.');
   });
 
-  test('Credentials command: a name has control characters: the note replaces them', async () => {
+  test('Credentials command: an account name has control characters: the printed note has question marks instead', async () => {
     const { notes } = await run(['revoke', 'a\u001b[2Jb']);
     expect(notes).toEqual([`a?[2Jb: ${BAD_NAME}`]);
   });
 
   test.each([
-    ['a request of the database', new MillraceError('unavailable', 'no replica answers')],
-    ['a defect', Object.assign(new Error('a defect'), { code: 'not_found' })],
-  ])('Credentials command: issue: %s fails half-way: the command ends', async (_, failure) => {
+    ['a database request fails', new MillraceError('unavailable', 'no replica answers')],
+    ['a program error occurs', Object.assign(new Error('a defect'), { code: 'not_found' })],
+  ])('Credentials command: issue: %s at the second account: the third is not issued', async (_, failure) => {
     let count = 0;
     /** @type {typeof memory.replace} */
     const replace = async (...args) => {
@@ -239,7 +239,7 @@ describe('Credentials command: rotate', () => {
     expect(error).toBeNull();
   });
 
-  test('Credentials command: rotate: the note about old secrets appears only if an account was rotated', async () => {
+  test('Credentials command: rotate: the note about old secrets is printed only if an account was rotated', async () => {
     await run(['issue', 'pump']);
     expect((await run(['rotate', 'pump'])).notes).toEqual([expect.stringContaining('old secrets')]);
     const { notes, error } = await run(['rotate', 'absent']);
@@ -249,7 +249,7 @@ describe('Credentials command: rotate', () => {
 });
 
 describe('Credentials command: revoke', () => {
-  test('Credentials command: revoke: an account without a credential: the others are revoked, and the command fails', async () => {
+  test('Credentials command: revoke: one of three accounts has no credential: the other two are revoked, and the command fails', async () => {
     await run(['issue', 'pump', 'valve']);
     const { lines, notes, error } = await run(['revoke', 'pump', 'absent', 'valve']);
     expect(lines).toEqual([]);
@@ -259,7 +259,7 @@ describe('Credentials command: revoke', () => {
     for (const account of ['pump', 'valve']) expect(await find(account)).toMatchObject({ hash: '' });
   });
 
-  test('Credentials command: revoke: every account has a credential: the command succeeds', async () => {
+  test('Credentials command: revoke: every named account has a credential: the command succeeds', async () => {
     await run(['issue', 'pump']);
     expect((await run(['revoke', 'pump'])).error).toBeNull();
   });
@@ -300,17 +300,17 @@ describe('Credentials command: list', () => {
     expect({ notes, error }).toEqual({ notes: [], error: null });
   });
 
-  test('Credentials command: list: one credential: no note is printed', async () => {
+  test('Credentials command: list: one credential exists: no note is printed', async () => {
     await store('pump');
     expect((await run(['list'])).notes).toEqual([]);
   });
 
-  test('Credentials command: list: no credential exists: a note reports it', async () => {
+  test('Credentials command: list: no credential exists: the note No device has a credential is printed', async () => {
     const { lines, notes } = await run(['list']);
     expect({ lines, notes }).toEqual({ lines: [], notes: ['No device has a credential.'] });
   });
 
-  test('Credentials command: list: long names and control characters: names are cut and the characters replaced', async () => {
+  test('Credentials command: list: long names are truncated, control characters become question marks', async () => {
     await store('x'.repeat(100), { devices: ['\n'.repeat(100)] });
     const [line] = (await run(['list'])).lines;
     expect(line).toContain(`  ${'x'.repeat(80)}…  issued`);
@@ -330,7 +330,7 @@ describe('Credentials command: process', () => {
     return { status, stdout, stderr };
   }
 
-  test('Credentials command: --help: the usage is printed to standard output, exit code 0', () => {
+  test('Credentials command: issue --help: the usage is printed to standard output, and the exit code is 0', () => {
     expect(start('issue', '--help')).toEqual({
       status: 0,
       stdout: expect.stringContaining('Usage: npm run credentials -- issue ACCOUNT…'),
@@ -338,7 +338,7 @@ describe('Credentials command: process', () => {
     });
   });
 
-  test('Credentials command: the database is unreachable: the error names its address, exit code 69', () => {
+  test('Credentials command: the database is unreachable: the error names the database address, and the exit code is 69', () => {
     expect(start('list')).toEqual({
       status: 69,
       stdout: '',

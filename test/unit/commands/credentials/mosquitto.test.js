@@ -119,7 +119,7 @@ async function asAnother(work) {
 }
 
 describe('Files for Mosquitto: contents', () => {
-  test('Files for Mosquitto: the installation and one device: each has a password line and a block of permissions', async () => {
+  test('Files for Mosquitto: installation account and one device: each has a password line and a block of permissions', async () => {
     const notes = await write(['pump'], { mappings: MAPPINGS });
     const [installation = '', device, ...more] = read('passwords').split('\n');
     expect(installation.slice(0, 9)).toBe('operator:');
@@ -151,7 +151,7 @@ describe('Files for Mosquitto: contents', () => {
     expect(notes).toEqual([countOf('1 device'), handOver(), NEXT_STEP]);
   });
 
-  test('Files for Mosquitto: several devices: both files list them in the same order, and all are counted', async () => {
+  test('Files for Mosquitto: three devices: password file and ACL file list them in the same order, the note counts three', async () => {
     const notes = await write(['pump', 'valve', 'oven']);
     expect(notes).toContain(countOf('3 devices'));
     expect(read('passwords').split('\n')).toHaveLength(5);
@@ -174,7 +174,7 @@ describe('Files for Mosquitto: contents', () => {
     expect(device).not.toContain('homeassistant');
   });
 
-  test('Files for Mosquitto: two devices: the note counts two', async () => {
+  test('Files for Mosquitto: two devices: the printed note counts two devices', async () => {
     expect(await write(['pump', 'valve'])).toContain(countOf('2 devices'));
   });
 
@@ -183,18 +183,18 @@ describe('Files for Mosquitto: contents', () => {
     ['no password', { username: 'operator' }],
     ['no name and no password', {}],
     ['a name that Mosquitto does not allow', { username: 'a:b', password: 'x' }],
-  ])('Files for Mosquitto: %s for the installation: only devices, and a note', async (_, installation) => {
+  ])('Files for Mosquitto: %s for the installation: only devices are listed', async (_, installation) => {
     const notes = await write(['pump'], { installation });
     expect(notes).toEqual([NOT_SET, countOf('1 device'), handOver(), NEXT_STEP]);
     expect(read('passwords')).toBe(`pump:${HASH}\n`);
     expect(read('acl')).toMatch(/^user pump\n/);
   });
 
-  test('Files for Mosquitto: the installation has a name and a password: no note about missing settings', async () => {
+  test('Files for Mosquitto: the installation account has a name and a password: no note about missing settings is printed', async () => {
     expect(await write([])).not.toContain(NOT_SET);
   });
 
-  test('Files for Mosquitto: an account name is invalid in Mosquitto, or equals MQTT_USERNAME: the account is left out with a reason', async () => {
+  test('Files for Mosquitto: account names that Mosquitto refuses, or equal to MQTT_USERNAME: left out, with a printed reason', async () => {
     const notes = await write(['co:lon', '#hash', ' space', 'space ', 'operator', 'pump']);
     expect(notes.slice(0, -3).sort()).toEqual(
       [
@@ -219,7 +219,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
       mappings,
     );
 
-  test('Files for Mosquitto: a Sparkplug edge node: write for its data topics, read for its command topics', () => {
+  test('Files for Mosquitto: a Sparkplug edge node: may write to its data topics and read its command topics', () => {
     expect(linesOf('plant/edge').slice(0, 9)).toEqual([
       'user plant/edge',
       'topic write spBv1.0/plant/NBIRTH/edge',
@@ -238,7 +238,7 @@ describe('Files for Mosquitto: permissions of an account', () => {
   });
 
   test.each(['+', '#', 'a+b', 'a/b/c', 'plant/+', '+/edge', '/', 'plant/', '/edge'])(
-    'Files for Mosquitto: name %j cannot be a topic level or an edge node: permissions use its id only',
+    'Files for Mosquitto: device name %j is neither a topic level nor an edge node: permissions use the device id only',
     (account) => {
       const id = idOf(account);
       expect(linesOf(account, [], MAPPINGS).slice(1, -1)).toEqual([
@@ -250,13 +250,13 @@ describe('Files for Mosquitto: permissions of an account', () => {
     },
   );
 
-  test('Files for Mosquitto: a mapped topic for an edge node: the permission uses its id only', () => {
+  test('Files for Mosquitto: mapped topic of a Sparkplug edge node: the permission uses the device id only', () => {
     expect(linesOf('plant/edge', [], MAPPINGS).filter((line) => line.includes('farm'))).toEqual([
       `topic write farm/${idOf('plant/edge')}/up`,
     ]);
   });
 
-  test('Files for Mosquitto: a name begins or ends with a space: mapped topics use its id, because Mosquitto trims lines', () => {
+  test('Files for Mosquitto: a device name begins or ends with a space: mapped topics use the device id, as Mosquitto trims lines', () => {
     const lines = linesOf('gateway', ['pump ', ' pump'], MAPPINGS);
     expect(lines).toContain('topic write iot/v1/pump /measurements');
     expect(lines.filter((line) => line.includes('farm'))).toEqual([
@@ -265,12 +265,12 @@ describe('Files for Mosquitto: permissions of an account', () => {
     ]);
   });
 
-  test('Files for Mosquitto: the account name is the id of a device: each topic is listed once', () => {
+  test('Files for Mosquitto: the account name is the id of a device: each topic permission is listed once', () => {
     const lines = linesOf(idOf('pump'));
     expect(new Set(lines).size).toBe(lines.length);
   });
 
-  test('Files for Mosquitto: isFit() and passwordLine(): follow the rules of the password file', () => {
+  test('Files for Mosquitto: account name with a colon, a leading # or an outer space: isFit() returns false', () => {
     expect(['pump', 'a#b', 'a b'].map(isFit)).toEqual([true, true, true]);
     expect(['a:b', '#a', ' a', 'a\t'].map(isFit)).toEqual([false, false, false, false]);
     expect(passwordLine('pump', HASH)).toBe(`pump:${HASH}`);
@@ -301,7 +301,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect(read('passwords') + read('acl')).not.toContain('old');
   });
 
-  test('Files for Mosquitto: old files are readable for their group: the new files too, and no chown is advised', async () => {
+  test('Files for Mosquitto: old files are readable for their group: the new files stay readable for it, and no chown is advised', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) {
       writeFileSync(path, 'old\n');
@@ -311,7 +311,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     expect([modeOf('passwords'), modeOf('acl')]).toEqual([0o640, 0o640]);
   });
 
-  test('Files for Mosquitto: only one old file is readable for its group: the note advises a chown', async () => {
+  test('Files for Mosquitto: only one old file is readable for its group: the printed note advises a chown', async () => {
     mkdirSync(out, { recursive: true });
     writeFileSync(join(out, 'passwords'), 'old\n');
     chmodSync(join(out, 'passwords'), 0o640);
@@ -326,7 +326,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
   });
 
-  test('Files for Mosquitto: only the files belong to another user: they keep this owner, and the note advises a chown', async () => {
+  test('Files for Mosquitto: only the files belong to another user: the new files keep this owner, and the note advises a chown', async () => {
     mkdirSync(out, { recursive: true });
     for (const path of both()) {
       writeFileSync(path, 'old\n', { mode: 0o600 });
@@ -336,7 +336,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     for (const path of both()) expect(statSync(path).uid).toBe(OTHER);
   });
 
-  test('Files for Mosquitto: chown to the old owner fails: the old file stays, and the error names its owner', async () => {
+  test('Files for Mosquitto: chown to the old owner fails: the old file stays unchanged, and the error names its owner', async () => {
     // The process writes without root rights into a directory of root. A new file there must belong to root.
     if (isRoot) {
       mkdirSync(out, { recursive: true });
@@ -367,7 +367,7 @@ describe('Files for Mosquitto: owner and mode', () => {
     chmodSync(out, 0o755);
   });
 
-  test('Files for Mosquitto: a directory has the name of a file: the command fails with EISDIR, without temporary files', async () => {
+  test('Files for Mosquitto: a directory exists where the ACL file belongs: EISDIR is thrown, and no temporary file stays', async () => {
     mkdirSync(join(out, 'acl', 'x'), { recursive: true });
     await expect(write(['pump'])).rejects.toMatchObject({ code: 'EISDIR' });
     expect(readdirSync(out).sort()).toEqual(['acl', 'passwords']);

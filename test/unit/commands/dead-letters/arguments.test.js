@@ -16,19 +16,19 @@ test.each([
   ['show', 'show takes the id of one dead letter'],
   ['replay', 'replay takes ids of dead letters, or a range'],
   ['replay abc --from 1h', 'replay takes ids of dead letters, or a range'],
-])('Dead letter arguments: %j: refused with a message', (line, message) => {
+])('Arguments of npm run dead-letters: %j: refused, the message names the problem', (line, message) => {
   const read = () => readArguments(line.split(' ').filter(Boolean), NOW);
   expect(read).toThrow(expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }));
 });
 
-test.each(['--help', 'summary --help'])('Dead letter arguments: %j: the usage is printed', (line) => {
+test.each(['--help', 'summary --help'])('Arguments of npm run dead-letters: %j: usage is printed', (line) => {
   const read = () => readArguments(line.split(' '), NOW);
   expect(read).toThrow(
     expect.objectContaining({ code: 'help', message: expect.stringContaining('summary') }),
   );
 });
 
-test('Dead letter arguments: --from and --to as durations: a range in epoch ms before now', () => {
+test('Arguments of npm run dead-letters: --from 2h --to 1h: a time range relative to now, in epoch ms', () => {
   const { command, range } = readArguments(['list', '--from', '2h', '--to', '1h'], NOW);
   expect({ command, range }).toEqual({ command: 'list', range: { from: NOW - 2 * HOUR, to: NOW - HOUR } });
 });

@@ -64,18 +64,18 @@ const accessOf = (tokens = TOKENS) =>
 describe('Caller: each kind', () => {
   const bearer = { authorization: `Bearer ${READER}` };
 
-  test('API caller: request with a token: the caller has the scopes of the token and no end', async () => {
+  test('API caller: request with a token: the caller has the scopes of the token, and endsAt is null', async () => {
     const app = await start({ settings: TOKENS });
     const { text } = await app.send('/api/v1/caller', { headers: bearer });
     expect(JSON.parse(text)).toEqual({ by: 'token', scopes: ['read'], endsAt: null });
   });
 
-  test('API caller: no token is set in the settings: any request has all scopes and no end', async () => {
+  test('API caller: no token is set in the settings: any request has all scopes, and endsAt is null', async () => {
     const { text } = await (await start()).send('/api/v1/caller');
     expect(JSON.parse(text)).toEqual({ by: 'anybody', scopes: ['read', 'ingest', 'admin'], endsAt: null });
   });
 
-  test('API caller: tokens are set, but the request has none: the caller is nobody, without scopes', async () => {
+  test('API caller: tokens are set, but the request has none: the caller is reported as nobody, without scopes', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.callerOf(req, res);
@@ -84,17 +84,17 @@ describe('Caller: each kind', () => {
     expect(JSON.parse((await app('/')).text)).toEqual({ by: 'nobody', scopes: [], endsAt: null });
   });
 
-  test('API caller: the route has the scope open: any request passes, and no caller is set', async () => {
+  test('API caller: the route needs no scope: any request passes, and no caller is determined', async () => {
     const app = await startHandler(accessOf().guard('open'));
     expect((await app('/')).text).toBe('null');
   });
 
-  test('API access: isRequired is true only if at least one token is set', () => {
+  test('API access: at least one token is set: isRequired is true; no token is set: isRequired is false', () => {
     expect(accessOf().isRequired).toBe(true);
     expect(accessOf({ apiToken: undefined, readTokens: [], ingestTokens: [] }).isRequired).toBe(false);
   });
 
-  test('API caller: sign-in: the response has the session and its cookie', async () => {
+  test('API caller: sign-in: the response has the session and a cookie that expires with the session', async () => {
     const access = accessOf();
     const app = await startHandler(async (req, res, next) => {
       res.locals['caller'] = await access.signIn(req, res, READER);
@@ -107,19 +107,19 @@ describe('Caller: each kind', () => {
 });
 
 describe('Token in the query', () => {
-  test('Token in the query: route with tokenInQuery: the parameter p is read as the token', async () => {
+  test('Token in the query: route with tokenInQuery: the query parameter p is read as the token', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     expect(JSON.parse((await app(`/?p=${READER}`)).text)).toMatchObject({ by: 'token' });
     expect((await app('/?p=wrong')).text).toContain('The token is not valid.');
     expect((await app('/')).text).toContain('Show a token as a bearer, or sign in.');
   });
 
-  test('Token in the query: the parameter p appears twice: it is not read', async () => {
+  test('Token in the query: the query parameter p appears twice: the token is not read', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     expect((await app(`/?p=${READER}&p=${READER}`)).text).toContain('Show a token');
   });
 
-  test('Token in the query: the header has a token too: the token of the header is used', async () => {
+  test('Token in the query: Authorization header has a token too: the token of the header is used', async () => {
     const app = await startHandler(accessOf().guard('read', { tokenInQuery: true }));
     const headers = { authorization: `Bearer ${READER}` };
     expect(JSON.parse((await app('/?p=wrong', headers)).text)).toMatchObject({ by: 'token' });
@@ -128,14 +128,14 @@ describe('Token in the query', () => {
   test.each([
     ['no options', undefined],
     ['other options', {}],
-  ])('Token in the query: route without tokenInQuery, %s: not read', async (_, options) => {
+  ])('Token in the query: route with %s, not tokenInQuery: the token is not read', async (_, options) => {
     const app = await startHandler(accessOf().guard('read', options));
     expect((await app(`/?p=${READER}`)).text).toContain('Show a token');
   });
 });
 
 describe('Refusals', () => {
-  test('Access refusal: the token lacks a scope: message and details name the scope', async () => {
+  test('Access refusal: the token lacks a scope: error message and details name the missing scope', async () => {
     const app = await startHandler(accessOf().guard('admin'));
     const { text } = await app('/', { authorization: `Bearer ${READER}` });
     expect(JSON.parse(text)).toEqual({
@@ -193,7 +193,7 @@ describe('Limits of requests', () => {
     expect(answers.map(({ headers }) => headers['retry-after']).filter(Boolean)).toEqual(['1']);
   });
 
-  test('Rate limit: too many wrong tokens: the error has a separate message', async () => {
+  test('Rate limit: too many wrong tokens: rate_limited with a message about wrong tokens', async () => {
     const attempts = createAttempts(LIMIT);
     const app = await startHandler(async (req, res, next) => {
       await attempts.count(req, res);
@@ -215,7 +215,7 @@ describe('Limits of requests', () => {
     ['192.127.0.1', 418],
     ['::12', 418],
     ['::ffff:192.0.2.1', 418],
-  ])('Rate limit: loopback is exempt: second request from %s: %i', async (ip, status) => {
+  ])('Rate limit with loopback exempt: second request from %s: %i (418: limited)', async (ip, status) => {
     const limit = limitRequests(LIMIT, { exemptLoopback: true });
     const app = await startHandler((req, res, next) => {
       Object.defineProperty(req, 'ip', { value: ip });
@@ -235,7 +235,7 @@ describe('Limits of requests', () => {
   test.each([
     ['X-Forwarded-For', { 'x-forwarded-for': '192.0.2.1' }],
     ['Forwarded', { forwarded: 'for=192.0.2.1' }],
-  ])('Rate limit: no trusted proxy, request has %s: no error is printed', async (_, headers) => {
+  ])('Rate limit: no trusted proxy, request has %s: nothing is printed', async (_, headers) => {
     const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
     afterwards(() => printed.mockRestore());
     const app = await startLimited({ exemptLoopback: false }, { trustProxy: 0 });
@@ -245,7 +245,7 @@ describe('Limits of requests', () => {
 });
 
 describe('Tokens and sessions', () => {
-  test('Tokens: every token of the settings is known, with its scopes', () => {
+  test('Tokens: every token of the settings is known with the scopes of its setting', () => {
     expect(createTokens({ apiToken: 'a', readTokens: ['r'], ingestTokens: ['i'] }).known).toEqual([
       { token: 'a', scopes: ['read', 'ingest', 'admin'] },
       { token: 'r', scopes: ['read'] },
@@ -262,7 +262,7 @@ describe('Tokens and sessions', () => {
   });
 
   // The value is fixed: another release must accept the sessions of this one.
-  test('Session: the signature equals that of earlier releases', () => {
+  test('Session cookie: signature for a fixed secret, token and time: equals that of earlier releases', () => {
     const sessions = createSessions({
       secret: 'a secret',
       known: [{ token: 'reader', scopes: ['read'] }],

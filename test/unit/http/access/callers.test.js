@@ -37,7 +37,7 @@ describe('Scopes: each token: its own routes and no others', () => {
     ['read', READER, { GET: 200, POST: 403, DELETE: 403 }],
     ['ingest', SENDER, { GET: 403, POST: 200, DELETE: 403 }],
     ['admin', ADMIN, { GET: 200, POST: 200, DELETE: 200 }],
-  ])('Scopes: token of the scope %s: only routes of its scopes are allowed', async (_, token, statuses) => {
+  ])('Scopes: token of the scope %s: requests of other scopes get 403', async (_, token, statuses) => {
     for (const [method, status] of Object.entries(statuses)) {
       expect([method, (await ask(bearer(token), method)).status]).toEqual([method, status]);
     }
@@ -74,7 +74,7 @@ describe('Scopes: each token: its own routes and no others', () => {
 });
 
 describe('Session', () => {
-  test('Session: signed in: the session has the scopes of its token until its end', async () => {
+  test('Session: signed in with a token: the session has the scopes of this token until the session ends, then 401', async () => {
     const session = await sessionOf(READER);
     expect(JSON.parse((await ask(session)).text)).toEqual({
       by: 'session',
@@ -87,19 +87,19 @@ describe('Session', () => {
     now = NOW;
   });
 
-  test('Session: request with a valid session and a wrong token: the session is used', async () => {
+  test('Session: request with a valid session and a wrong token: the session is accepted', async () => {
     const session = await sessionOf(READER);
     expect((await ask({ ...session, ...bearer('wrong') })).status).toBe(200);
   });
 
-  test('Session: a valid cookie is found after three invalid ones, but not after four', async () => {
+  test('Session: a valid session cookie is found after three invalid session cookies, but not after four', async () => {
     const { cookie } = await sessionOf(READER);
     const other = `millrace_session=${NOW + 1}.${'A'.repeat(43)}; `;
     expect((await ask({ cookie: other.repeat(3) + cookie })).status).toBe(200);
     expect((await ask({ cookie: other.repeat(4) + cookie })).status).toBe(401);
   });
 
-  test('Session: sign-in with a token without the scope read: 403, no cookie', async () => {
+  test('Session: sign-in with a token without the scope read: 403, and no cookie is set', async () => {
     const answer = await signIn(SENDER);
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
     expect(JSON.parse(answer.text)).toMatchObject({ scope: 'read' });
@@ -133,22 +133,25 @@ const ORIGINS = [
 ];
 
 describe('Own page', () => {
-  test.each(ORIGINS)('Origin check: request with a session from %s', async (_, headers, origin) => {
-    const remote = await startHttpApp({ settings: { ...TOKENS, host: '0.0.0.0' }, clock: () => now });
-    try {
-      const session = await sessionOf(ADMIN);
-      const sent = { ...session, ...headers, host: 'ours' };
-      const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
-      expect(status).toBe(origin === 'same' ? 200 : 403);
-      // Reading changes nothing, and a page of another origin cannot read the response.
-      expect((await remote.send('/api/v1/caller', { headers: sent })).status).toBe(200);
-    } finally {
-      await remote.stop();
-    }
-  });
+  test.each(ORIGINS)(
+    'Origin check: DELETE with a session from %s: only the own page gets 200',
+    async (_, headers, origin) => {
+      const remote = await startHttpApp({ settings: { ...TOKENS, host: '0.0.0.0' }, clock: () => now });
+      try {
+        const session = await sessionOf(ADMIN);
+        const sent = { ...session, ...headers, host: 'ours' };
+        const { status } = await remote.send('/api/v1/caller', { method: 'DELETE', headers: sent });
+        expect(status).toBe(origin === 'same' ? 200 : 403);
+        // Reading changes nothing, and a page of another origin cannot read the response.
+        expect((await remote.send('/api/v1/caller', { headers: sent })).status).toBe(200);
+      } finally {
+        await remote.stop();
+      }
+    },
+  );
 
   test.each(ORIGINS)(
-    'Origin check: no token is set in the settings, unsafe request from %s',
+    'Origin check: no token is set in the settings, DELETE from %s: another origin gets 403',
     async (_, headers, origin) => {
       const remote = await startHttpApp({ settings: { host: '0.0.0.0' } });
       try {
@@ -167,12 +170,12 @@ describe('Own page', () => {
     }
   });
 
-  test('Sign-in: request from a page of another site: refused, without a cookie', async () => {
+  test('Sign-in: request from a page of another site: 403, and no cookie is set', async () => {
     const answer = await signIn(READER, { 'sec-fetch-site': 'cross-site' });
     expect([answer.status, answer.headers['set-cookie']]).toEqual([403, undefined]);
   });
 
-  test('Sign-out: request from a page of another site: refused, and the cookie stays', async () => {
+  test('Sign-out: request from a page of another site: 403, and the session cookie is not removed', async () => {
     const session = await sessionOf(READER);
     for (const app of [guarded, open]) {
       const headers = { ...session, 'sec-fetch-site': 'cross-site' };

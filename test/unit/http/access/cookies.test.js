@@ -37,14 +37,14 @@ describe('Session cookie: Secure', () => {
     ['a proxy with TLS in front', true, { tls: null, host: '0.0.0.0' }],
     ['loopback without TLS', false, { tls: null, host: '127.0.0.1' }],
     ['localhost without TLS', false, { tls: null, host: 'localhost' }],
-  ])('Session cookie: Secure: %s: %p', async (_, isSecure, settings) => {
+  ])('Session cookie: %s: the attribute Secure is set: %p', async (_, isSecure, settings) => {
     const cookies = await cookiesSet({ settings: { ...TOKENS, ...settings } });
     expect(cookies).toHaveLength(2);
     for (const cookie of cookies) expect(/; Secure(;|$)/.test(cookie)).toBe(isSecure);
   });
 });
 
-test('Session cookie: it has HttpOnly, SameSite=Strict and the end of the session', async () => {
+test('Session cookie: it has the attributes HttpOnly, SameSite=Strict and Expires at the end of the session', async () => {
   const now = Date.parse('2026-11-22T12:00:00.000Z');
   const [begun, ended] = await cookiesSet({ settings: TOKENS, clock: () => now });
   expect(begun).toMatch(
@@ -71,7 +71,7 @@ describe('Cookie header', () => {
       'millrace_session=1; millrace_session=2; millrace_session=3; millrace_session=4; millrace_session=5',
       ['1', '2', '3', '4'],
     ],
-  ])('Cookie header: %j: session values %j', (cookie, values) => {
+  ])('Cookie header %j: the session cookies in it are %j', (cookie, values) => {
     expect(cookiesOf(/** @type {any} */ ({ headers: { cookie } }))).toEqual(values);
   });
 });

@@ -43,7 +43,7 @@ const BEHIND_PROXY = { ...TOKENS, trustProxy: 1 };
 const statusesOf = async (answers) => (await Promise.all(answers)).map(({ status }) => status);
 
 describe('Wrong tokens', () => {
-  test('Wrong tokens: an address sent ten: its eleventh gets 429, valid tokens and other addresses are served', async () => {
+  test('Wrong tokens: the eleventh wrong token of an IP address: 429, valid tokens and other addresses are not limited', async () => {
     const { show } = await start({ settings: BEHIND_PROXY });
     for (let count = 0; count < 10; count++) expect((await show(`guess ${count}`)).status).toBe(401);
     const { status, headers, text } = await show('guess 10');
@@ -54,7 +54,7 @@ describe('Wrong tokens', () => {
     expect((await show('guess', '192.0.2.2')).status).toBe(401);
   });
 
-  test('Wrong tokens: attempts in requests and in sign-ins are counted separately', async () => {
+  test('Wrong tokens: attempts in API requests and in sign-ins have separate limits', async () => {
     const { show, signIn } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 60_000 } });
     expect(await statusesOf([show('guess')])).toEqual([401]);
     expect(await statusesOf([show('guess'), signIn('guess')])).toEqual([429, 401]);
@@ -78,14 +78,14 @@ describe('Wrong tokens', () => {
     expect((await show('guess')).status).toBe(401);
   });
 
-  test('Wrong tokens: the window has ended: the count starts again at 0', async () => {
+  test('Wrong tokens: an address gets 429, then the time window ends: its next wrong token gets 401', async () => {
     const { show } = await start({ settings: BEHIND_PROXY, attempts: { most: 1, windowMs: 300 } });
     await show('guess');
     await until(async () => (await show('guess')).status === 429);
     await until(async () => (await show('guess')).status === 401);
   });
 
-  test('Wrong tokens: the log has one line per address, and one more when the address must wait', async () => {
+  test('Wrong tokens: the log has one line per IP address, and one more line when the address gets 429', async () => {
     /** @type {any[]} */
     const lines = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
@@ -135,7 +135,7 @@ describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten sec
     ['/healthz/more', true],
     ['/api/v1/healthz', true],
     ['/api/v1/caller?x=/healthz', true],
-  ])('Rate limit: %s: limited: %p', async (path, expected) => {
+  ])('Rate limit: requests for path %s are limited: %p', async (path, expected) => {
     const { app } = await start({ settings: { trustProxy: 1, requestsPerSecond: 1 } });
     expect(await isLimited(app, path, { 'x-forwarded-for': '192.0.2.1' })).toBe(expected);
   });
@@ -149,8 +149,11 @@ describe('Requests of an address: more than ten times HTTP_RATE_LIMIT in ten sec
     ['this machine, a proxy is trusted and sends no header', true, { trustProxy: 1 }, LOCAL],
     ['a proxy of this machine that is not trusted', true, {}, ELSEWHERE],
     ['an address that a trusted proxy reports', true, { trustProxy: 1 }, ELSEWHERE],
-  ])('Rate limit: %s: %p', async (_, expected, settings, /** @type {Record<string, string>} */ headers) => {
-    const { app } = await start({ settings: { requestsPerSecond: 1, ...settings } });
-    expect(await isLimited(app, '/api/v1/caller', headers)).toBe(expected);
-  });
+  ])(
+    'Rate limit: requests of %s are limited: %p',
+    async (_, expected, settings, /** @type {Record<string, string>} */ headers) => {
+      const { app } = await start({ settings: { requestsPerSecond: 1, ...settings } });
+      expect(await isLimited(app, '/api/v1/caller', headers)).toBe(expected);
+    },
+  );
 });

@@ -19,7 +19,7 @@ const sessionsOf = ({ secret = 'a secret', known = [READER, ADMIN], now = NOW } 
 const { value: VALUE } = sessionsOf().begin(READER);
 const [, SIGNATURE = ''] = VALUE.split('.');
 
-test('Session: begun with a token: it has the scopes of the token and an end, and its value hides the token', () => {
+test('Session: sign-in with a token: the session has the scopes of the token and an end, its cookie does not contain the token', () => {
   for (const known of [READER, ADMIN]) {
     const { value, ...session } = sessionsOf().begin(known);
     expect(session).toEqual({ scopes: known.scopes, endsAt: ENDS_AT });
@@ -28,7 +28,7 @@ test('Session: begun with a token: it has the scopes of the token and an end, an
   }
 });
 
-test('Session: another process has more tokens: the session keeps the scopes of its token', () => {
+test('Session: another process has further tokens in its settings: the session keeps the scopes of its own token', () => {
   /** @type {Known} */
   const other = { token: 'other', scopes: ['ingest'] };
   for (const known of [
@@ -41,12 +41,12 @@ test('Session: another process has more tokens: the session keeps the scopes of 
 
 describe('Session: not ours any more: nobody', () => {
   test.each([
-    ['its token is no longer set', { known: [ADMIN] }],
-    ['no token is set', { known: [] }],
-    ['its token is another one', { known: [{ ...READER, token: 'reader-2' }, ADMIN] }],
-    ['the secret is another one', { secret: 'another secret' }],
-    ['it has just ended', { now: ENDS_AT }],
-    ['it ended long ago', { now: ENDS_AT + 1e9 }],
+    ['the token of the session is no longer set', { known: [ADMIN] }],
+    ['no token is set in the settings', { known: [] }],
+    ['the token of the session has changed', { known: [{ ...READER, token: 'reader-2' }, ADMIN] }],
+    ['the signing secret has changed', { secret: 'another secret' }],
+    ['the session has just ended', { now: ENDS_AT }],
+    ['the session ended long ago', { now: ENDS_AT + 1e9 }],
   ])('Session: %s: nobody is signed in', (_, other) => {
     expect(sessionsOf(other).open(VALUE)).toBeNull();
   });
@@ -59,7 +59,7 @@ describe('Session: not ours any more: nobody', () => {
 describe('Session: changed: nobody', () => {
   test.each([
     ['a later end', `${ENDS_AT + 1}.${SIGNATURE}`],
-    ['an end of the same number', `0${ENDS_AT}.${SIGNATURE}`],
+    ['an end with a leading zero', `0${ENDS_AT}.${SIGNATURE}`],
     ['an end in another notation', `${ENDS_AT / 1e12}e12.${SIGNATURE}`],
     ['a negative end', `-${ENDS_AT}.${SIGNATURE}`],
     ['no end', `.${SIGNATURE}`],
@@ -75,16 +75,16 @@ describe('Session: changed: nobody', () => {
           .value.split('.')[1]
       }`,
     ],
-    ['something before it', `x${VALUE}`],
-    ['a line behind it', `${VALUE}\n`],
+    ['a character before the end', `x${VALUE}`],
+    ['a line break at the end', `${VALUE}\n`],
     ['a signature of zeros', `${ENDS_AT}.${'A'.repeat(43)}`],
-    ['nothing', ''],
-  ])('Session: changed, %s: nobody is signed in', (_, value) => {
+    ['no characters', ''],
+  ])('Session cookie: value with %s: nobody is signed in', (_, value) => {
     expect(value).not.toBe(VALUE);
     expect(sessionsOf().open(value)).toBeNull();
   });
 
-  test('Session: any bit of the signature is flipped: nobody is signed in', () => {
+  test('Session cookie: any bit of the signature is flipped: nobody is signed in', () => {
     const bytes = Buffer.from(SIGNATURE, 'base64url');
     for (let bit = 0; bit < 256; bit++) {
       const changed = Buffer.from(bytes);

@@ -31,7 +31,7 @@ describe('Tokens', () => {
   });
 
   test.each(['', 'toke', 'token ', ' token', 'Token', 'token\0', 'tokentoken', 'xtoken', '__proto__'])(
-    'Tokens: %j differs from the token in the settings: not found',
+    'Tokens: the request has %j, the settings have another token: not found',
     (given) => {
       expect(tokensOf({ readTokens: ['other', 'token'] }).find(given)).toBeNull();
     },
@@ -59,7 +59,7 @@ describe('Authorization header', () => {
     ['Basic', ''],
     ['Digest token', ''],
     ['token', ''],
-  ])('Authorization header: %j: the token is %j', (header, token) => {
+  ])('Authorization header %j: the token in it is %j', (header, token) => {
     expect(readToken(header)).toBe(token);
   });
 });

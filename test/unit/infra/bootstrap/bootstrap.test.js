@@ -15,15 +15,15 @@ describe('Bootstrap: npm packages', () => {
   };
 
   test.each([
-    ['all that this platform needs', { 'node_modules/a': { version: '1.0.0' } }, true],
-    ['another version', { 'node_modules/a': { version: '1.0.1' } }, false],
-    ['a package missing', { 'node_modules/b-linux': { version: '2.0.0' } }, false],
+    ['all packages of this platform', { 'node_modules/a': { version: '1.0.0' } }, true],
+    ['a package of another version', { 'node_modules/a': { version: '1.0.1' } }, false],
+    ['a missing package', { 'node_modules/b-linux': { version: '2.0.0' } }, false],
     [
-      'an optional one of another version',
+      'an optional package of another version',
       { 'node_modules/a': { version: '1.0.0' }, 'node_modules/b-linux': { version: '1.9.0' } },
       false,
     ],
-  ])('Bootstrap: npm packages: check whether all are installed: %s', (_, installed, complete) => {
+  ])('Bootstrap: node_modules with %s: complete only if all versions match', (_, installed, complete) => {
     expect(isComplete(wanted, installed)).toBe(complete);
   });
 });
@@ -36,7 +36,7 @@ describe('Bootstrap: services of Debian packages', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('Bootstrap: Debian packages are installed: a policy blocks their services, and is removed even after a failure', async () => {
+  test('Bootstrap: Debian packages are installed: policy-rc.d blocks their services, and is removed even after a failure', async () => {
     const policy = join(dir, 'policy-rc.d');
     const task = withoutServices(async () => {
       expect(await readFile(policy, 'utf8')).toMatch(/^#!\/bin\/sh\n[\s\S]*exit 101\n$/);
@@ -47,7 +47,7 @@ describe('Bootstrap: services of Debian packages', () => {
     await expect(access(policy)).rejects.toThrow();
   });
 
-  test('Bootstrap: Debian packages are installed: an existing policy of the machine stays unchanged', async () => {
+  test('Bootstrap: Debian packages are installed: an existing policy-rc.d of the machine stays unchanged', async () => {
     const policy = join(dir, 'policy-rc.d');
     await writeFile(policy, 'theirs');
     await withoutServices(async () => {}, policy);
@@ -59,7 +59,7 @@ describe('Bootstrap: a long task', () => {
   /** @param {string} code @returns {[string, string[]]} program and arguments */
   const node = (code) => [process.execPath, ['-e', code]];
 
-  test('Bootstrap: a long task runs: the status shows its title, its seconds and its last line of output', async () => {
+  test('Bootstrap: a long task runs: the status shows the title of the task, the seconds and the last line of output', async () => {
     /** @type {string[]} */
     const shown = [];
     const [program, args] = node("console.log('half done'); setInterval(() => {}, 1000)");
@@ -90,13 +90,13 @@ describe('Bootstrap: missing programs', () => {
     process.env['PATH'] = path;
   });
 
-  test('Bootstrap: a missing program has no Debian package: the error names its web page', async () => {
+  test('Bootstrap: a missing program has no Debian package: the error names the web page of the program', async () => {
     await expect(findTools(['terraform'])).rejects.toThrow(
       /^Missing on this machine: Terraform 1\.11 or newer\. To install:\n {2}Terraform 1\.11 or newer: https:\S+$/,
     );
   });
 
-  test('Bootstrap: several programs are missing: one command installs packages, web pages are named for the rest', async () => {
+  test('Bootstrap: several programs are missing: the error has one install command, and web pages for programs without a package', async () => {
     await expect(findTools(['openssl', 'kubectl'])).rejects.toThrow(
       /^Missing on this machine: OpenSSL, kubectl\. To install:\n {2}.*\bopenssl\n {2}kubectl: https:\S+$/,
     );

@@ -29,7 +29,7 @@ function packagesOf(file, seen = new Map()) {
 }
 
 test.each(COMMANDS)(
-  'Fresh clone: %s imports no npm package when it is loaded, so it can install them',
+  'Fresh clone: %s imports no npm package at its start, so that it can install the packages',
   (file) => {
     const packages = packagesOf(file);
     expect(packages.size).toBeGreaterThan(5);
@@ -37,6 +37,6 @@ test.each(COMMANDS)(
   },
 );
 
-test('Fresh clone: the check finds a package that an imported file imports', () => {
+test('Fresh clone: npm package in an indirect import: the check of this test finds it', () => {
   expect([...packagesOf('infra/dev/flags.js').values()].flat()).toContain('commander');
 });

@@ -21,7 +21,7 @@ function failing(failures) {
 const down = () => new Error('connect ECONNREFUSED');
 
 describe('Registry', () => {
-  test('Package registry: two failures, then an answer: the answer is returned, and the status names the registry', async () => {
+  test('Package registry: two requests fail, the third succeeds: the answer is returned, and the status names the registry', async () => {
     const { calls, task } = failing([down(), down()]);
     /** @type {string[]} */
     const texts = [];
@@ -34,7 +34,7 @@ describe('Registry', () => {
     ]);
   });
 
-  test('Package registry: three failures: install_failed with the registry, the reason and the advice', async () => {
+  test('Package registry: three requests fail: install_failed with the registry, the reason and the advice', async () => {
     const { calls, task } = failing([down(), down(), down()]);
     const asked = askRegistry('Maven Central', task, {
       onStatus: () => {},
@@ -48,7 +48,7 @@ describe('Registry', () => {
     expect(calls.count).toBe(3);
   });
 
-  test('Package registry: the error has another cause (disk full): no second try is made', async () => {
+  test('Package registry: the disk is full: the error is thrown without a second request', async () => {
     const { calls, task } = failing([new MillraceError('disk_full', 'No room.')]);
     const asked = askRegistry('Maven Central', task, { onStatus: () => {}, pausesMs: [0, 0] });
     await expect(asked).rejects.toMatchObject({ code: 'disk_full' });
@@ -109,7 +109,7 @@ describe('Jars', () => {
     expect(calls()).toBe(3);
   });
 
-  test('Cassandra jars: Maven prints nothing for too long: Maven is stopped, and the error reports it', async () => {
+  test('Cassandra jars: Maven prints nothing for too long: Maven is stopped, and the error reports the silence', async () => {
     await expect(fetchBy('exec sleep 86400', 50)).rejects.toThrow(
       /^Maven Central did not answer: Maven printed nothing for 0.05 s/,
     );

@@ -25,7 +25,7 @@ describe('npm run dev: the simulator gets', () => {
     expect(read()).toBe(`--broker ${broker} --seed 1`);
   });
 
-  test('npm run dev: flags of dev and of the simulator: the simulator gets its own flags and the duration', () => {
+  test('npm run dev: flags of dev and of the simulator: the simulator gets only its own flags and the duration', () => {
     expect(read('--devices', '3', '--sensors=2', '--seed', '7', '--duration', '1m', '--batch', '2s')).toBe(
       `--broker ${broker} --devices 3 --sensors 2 --batch 2s --seed 7 --duration 60000ms`,
     );
@@ -43,7 +43,7 @@ describe('npm run dev: the simulator gets', () => {
     [['--profile', 'zoo'], '--profile is collar or factory'],
     [['--sensor', '3'], "unknown flag '--sensor'. Did you mean --sensors?"],
     [['--broker', broker], "unknown flag '--broker'"],
-  ])('npm run dev: %j: refused before anything starts', (argv, rule) => {
+  ])('npm run dev: invalid flags %j: refused before anything starts', (argv, rule) => {
     expect(() => read(...argv)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(rule) }),
     );
@@ -58,23 +58,23 @@ describe('npm run dev: the simulator gets', () => {
 
 describe('Dev: output for a line of the log of the API', () => {
   test.each([
-    ['a line below warning: nothing', '{"level":30,"msg":"ready"}', null],
-    ['a warning', '{"level":40,"msg":"slow"}', '! slow'],
+    ['a line below warning: not shown', '{"level":30,"msg":"ready"}', null],
+    ['a warning: shown with its message', '{"level":40,"msg":"slow"}', '! slow'],
     [
-      'a warning with account and address',
+      'a warning with account and address: both shown',
       '{"level":40,"msg":"wrong","account":"valve","address":"192.0.2.1"}',
       '! wrong (account valve, from 192.0.2.1)',
     ],
-    ['a warning with an address', '{"level":40,"msg":"wrong","address":"::1"}', '! wrong (from ::1)'],
-    ['an error with its cause', '{"level":50,"msg":"failed","err":{"message":"why"}}', '✗ failed: why'],
+    ['a warning with an address: shown', '{"level":40,"msg":"wrong","address":"::1"}', '! wrong (from ::1)'],
+    ['an error with a cause: shown', '{"level":50,"msg":"failed","err":{"message":"why"}}', '✗ failed: why'],
     [
       'a text of a client: on one line, without control characters',
       JSON.stringify({ level: 40, msg: 'a\n✗ b \u001b[2J\u009b1A\u202e' }),
       '! a ✗ b ?[2J?1A?',
     ],
-    ['a line that is not JSON: nothing', 'Debugger listening', null],
-    ['a line that was cut: nothing', '{"level":50,"ms', null],
-  ])('Dev output of an API log line: %s', (_, line, shown) => expect(summarize(line)).toBe(shown));
+    ['a line that is not JSON: not shown', 'Debugger listening', null],
+    ['a truncated line: not shown', '{"level":50,"ms', null],
+  ])('npm run dev: output for an API log line: %s', (_, line, shown) => expect(summarize(line)).toBe(shown));
 });
 
 describe('Dev: its processes', () => {
@@ -91,7 +91,7 @@ describe('Dev: its processes', () => {
     kill: () => void calls.push(`kill ${title}`),
   });
 
-  test('Dev processes: stop: processes stop in the reverse order of their start', async () => {
+  test('npm run dev: stop of its processes: they stop in the reverse order of their start', async () => {
     /** @type {string[]} */
     const calls = [];
     const processes = createRunningProcesses({ withinMs: 5000, print: () => {} });
@@ -100,7 +100,7 @@ describe('Dev: its processes', () => {
     expect(calls).toEqual(['simulator true', 'API true', 'database true']);
   });
 
-  test('Dev processes: one process fails: `failed` rejects, even for later callers', async () => {
+  test('npm run dev: one of its processes fails: the promise `failed` rejects, even for later callers', async () => {
     const processes = createRunningProcesses({ withinMs: 5000, print: () => {} });
     processes.add(processOf('fine', [], Promise.resolve(null)));
     processes.add(processOf('broken', [], Promise.resolve(new Error('broke'))));
@@ -116,14 +116,14 @@ describe('Dev: --fresh', () => {
   });
   afterEach(() => rm(dir, { recursive: true }));
 
-  test('Dev --fresh: a directory of Millrace is emptied, except for downloads and certificates', async () => {
+  test('npm run dev -- --fresh: the data directory of Millrace is emptied, except for downloads and certificates', async () => {
     await claimDataDir(dir);
     for (const name of ['engine', 'tls', 'cassandra', 'cursor-secret']) await writeFile(join(dir, name), '');
     await emptyDataDir(dir, KEPT_FOLDERS);
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'engine', 'tls']);
   });
 
-  test('Dev --fresh: the manual was built before the first start: its cache stays, all other files are removed', async () => {
+  test('npm run dev -- --fresh: the manual was built before the first start: the cache of the manual stays, other files are removed', async () => {
     await writeFile(join(dir, 'vitepress'), '');
     await emptyDataDir(dir, KEPT_FOLDERS);
     await claimDataDir(dir);
@@ -132,21 +132,21 @@ describe('Dev: --fresh', () => {
     expect((await readdir(dir)).sort()).toEqual(['.millrace', 'vitepress']);
   });
 
-  test('Dev --fresh: only tools of the tests were installed in the directory: it is emptied', async () => {
+  test('npm run dev -- --fresh: only test tools were installed in the data directory: the directory is emptied', async () => {
     const options = { dataDir: dir, onStatus: () => {}, python: join(dir, 'no-python') };
     await expect(ensurePython(options)).rejects.toMatchObject({ code: 'tool_missing' });
     await emptyDataDir(dir, KEPT_FOLDERS);
     expect(await readdir(dir)).toEqual(['.millrace']);
   });
 
-  test('Dev --fresh: the directory has unknown files: refused and unchanged, even after a run in it', async () => {
+  test('npm run dev -- --fresh: the data directory has unknown files: not_ours, and no file is removed', async () => {
     await writeFile(join(dir, 'thesis.tex'), '');
     await claimDataDir(dir);
     await expect(emptyDataDir(dir, [])).rejects.toMatchObject({ code: 'not_ours' });
     await access(join(dir, 'thesis.tex'));
   });
 
-  test('Dev --fresh: the directory does not exist: no error is thrown', async () => {
+  test('npm run dev -- --fresh: the data directory does not exist: no error is thrown', async () => {
     await emptyDataDir(join(dir, 'new'), []);
   });
 });
@@ -154,7 +154,7 @@ describe('Dev: --fresh', () => {
 describe('Dev: settings of its processes', () => {
   const config = readSettings({}, { envFile: join(tmpdir(), 'millrace-no-file') });
 
-  test('Dev settings: local database: certificates of a remote cluster are removed', () => {
+  test('npm run dev: local database: the TLS settings of a remote cluster are removed from the environment', () => {
     expect(childEnvironment(config, '127.0.0.1:9042', null)).toMatchObject({
       CQL_CONTACT_POINTS: '127.0.0.1:9042',
       CQL_TLS_CA: '',
@@ -163,7 +163,7 @@ describe('Dev: settings of its processes', () => {
     });
   });
 
-  test('Dev settings: local Kafka: TLS and account of a remote Kafka are removed', () => {
+  test('npm run dev: local Kafka: TLS settings and account of a remote Kafka are removed from the environment', () => {
     expect(childEnvironment(config, null, '127.0.0.1:9092')).toMatchObject({
       STREAM_KAFKA: '127.0.0.1:9092',
       STREAM_TLS: '',
@@ -209,22 +209,25 @@ describe('Dev: the manual', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  test('Dev manual: up to date, but folders are newer and a link is broken: not built', async () => {
+  test('npm run dev: the manual is newer than its sources, but folders are newer and a link is broken: the manual is not built', async () => {
     await symlink('nowhere', join(root, 'docs/.#README.md'));
     expect(await build()).toEqual([]);
   });
 
-  test.each(['docs/README.md', 'api/http/routes/index.js'])('Dev manual: newer %s: built', async (path) => {
-    await write(path, AFTER);
-    expect(await build()).toHaveLength(1);
-  });
+  test.each(['docs/README.md', 'api/http/routes/index.js'])(
+    'npm run dev: %s is newer than the manual: the manual is built',
+    async (path) => {
+      await write(path, AFTER);
+      expect(await build()).toHaveLength(1);
+    },
+  );
 
-  test('Dev manual: up to date, but copied files have older times than the sources: not built', async () => {
+  test('npm run dev: the manual is up to date, but its copied files are older than the sources: the manual is not built', async () => {
     for (const path of ['http/bundle.js', 'mqtt/bundle.css']) await write(`dist/docs/${path}`, BEFORE - 500);
     expect(await build()).toEqual([]);
   });
 
-  test('Dev manual: the last build was interrupted: built again', async () => {
+  test('npm run dev: the last build of the manual was interrupted: the manual is built again', async () => {
     await rm(join(root, 'dist/docs/mqtt/bundle.css'));
     expect(await build()).toHaveLength(1);
   });
@@ -235,9 +238,9 @@ test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '[::1]'],
   ['::1', '[::1]'],
-])('Dev: listening address %s: shown as %s', (host, name) => expect(reachable(host)).toBe(name));
+])('npm run dev: listening address %s: shown as %s', (host, name) => expect(reachable(host)).toBe(name));
 
-test('Dev: paths inside the repository are shown as relative paths', () => {
+test('npm run dev: path inside the repository: shown as a relative path', () => {
   expect(shownPath('/repo', '/repo/.data')).toBe('.data');
   expect(shownPath('/repo', '/elsewhere/data')).toBe('/elsewhere/data');
 });

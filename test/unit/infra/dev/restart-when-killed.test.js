@@ -29,7 +29,7 @@ function keep(script) {
   return { kept, notified, starts: () => starts };
 }
 
-test('Dev: a process is killed twice in a short time: restarted once, then given up', async () => {
+test('npm run dev: a child process is killed twice in a short time: restarted once, then given up', async () => {
   const { kept, notified, starts } = keep('killed.js');
   expect(await kept.exited).toBeNull();
   expect(notified).toEqual([
@@ -40,15 +40,15 @@ test('Dev: a process is killed twice in a short time: restarted once, then given
 });
 
 test.each([
-  ['well', 'done.js', null],
+  ['without an error', 'done.js', null],
   ['with an error', 'broken.js', 'The part ended with exit code 3.'],
-])('Dev: a process exits by itself, %s: not restarted', async (_, script, message) => {
+])('npm run dev: a child process exits by itself %s: it is not restarted', async (_, script, message) => {
   const { kept, notified, starts } = keep(script);
   expect((await kept.exited)?.message ?? null).toBe(message);
   expect([notified, starts()]).toEqual([[], 1]);
 });
 
-test.each(['stop', 'kill'])('Dev: a process ends by a call of %s: not restarted', async (how) => {
+test.each(['stop', 'kill'])('npm run dev: child process ended by %s(): not restarted', async (how) => {
   const { kept, notified, starts } = keep('waits.js');
   if (how === 'stop') await kept.stop({ withinMs: 5000 });
   else kept.kill();

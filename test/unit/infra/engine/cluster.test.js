@@ -11,7 +11,7 @@ test('Local cluster: the initial tokens of three nodes split the ring into equal
   }
 });
 
-test('cassandra.yaml: nodes of a cluster get initial token and seeds, a single node gets no initial token', () => {
+test('cassandra.yaml: cluster nodes get initial_token and seeds, a single node gets no initial_token', () => {
   const node = {
     dir: '/data',
     host: '127.0.0.2',

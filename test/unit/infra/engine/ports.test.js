@@ -30,7 +30,7 @@ async function listen(port, onConnection) {
   return /** @type {AddressInfo} */ (server.address()).port;
 }
 
-test('Engine ports: the second start uses the same ports, except a port that another program took', async () => {
+test('Ports of the local Cassandra: the second start uses the same ports, except a port that another program took', async () => {
   const file = join(dir, 'ports.json');
   const first = await rememberedPorts(file, ['storage', 'jmx']);
   expect(first.storage).not.toBe(first.jmx);
@@ -42,7 +42,7 @@ test('Engine ports: the second start uses the same ports, except a port that ano
   expect(next.storage).not.toBe(first.storage);
 });
 
-test('Engine ports: the CQL port is taken: the error names both solutions', async () => {
+test('Ports of the local Cassandra: the CQL port is taken: the error proposes CQL_CONTACT_POINTS or CQL_LOCAL_PORT', async () => {
   const port = await listen(0);
   await expect(checkEnginePort(port)).rejects.toMatchObject({
     code: 'port_taken',
@@ -50,7 +50,7 @@ test('Engine ports: the CQL port is taken: the error names both solutions', asyn
   });
 });
 
-test('Engine ports: the machine does not have the address: the error has address and reason', async () => {
+test('Ports of the local Cassandra: the machine does not have the listening address: the error has address and reason', async () => {
   await expect(checkEnginePort(9042, '192.0.2.1')).rejects.toMatchObject({
     code: 'port_taken',
     message: expect.stringMatching(/192\.0\.2\.1:9042 cannot be used: listen \w+/),
@@ -61,7 +61,7 @@ test.each([
   ['SUPPORTED', '8400000006000000020000', true],
   ['an ERROR', '8400000000000000060000000a0000', false],
   ['something that is not CQL', Buffer.from('HTTP/1.1 400 Bad Request\r\n').toString('hex'), false],
-])('CQL probe: server answers with %s: recognized', async (_, hex, answer) => {
+])('CQL probe: server answers with %s: only SUPPORTED is CQL', async (_, hex, answer) => {
   const port = await listen(0, (socket) => {
     socket.on('data', (request) => {
       expect(request.toString('hex')).toBe('040000000500000000');
@@ -71,7 +71,7 @@ test.each([
   expect(await answersCql({ host: '127.0.0.1', port })).toBe(answer);
 });
 
-test('CQL probe: a closed port and a silent server: both count as no CQL server', async () => {
+test('CQL probe: a closed port or a silent server: not recognized as a CQL server', async () => {
   const port = await listen(0, () => {});
   expect(await answersCql({ host: '127.0.0.1', port, timeoutMs: 50 })).toBe(false);
   servers.splice(0).forEach((server) => void server.close());

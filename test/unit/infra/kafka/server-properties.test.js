@@ -16,6 +16,6 @@ test.each([
   expect(folderLine(dir)).toBe(line);
 });
 
-test('Local Kafka: the data directory has a comma, which separates directories in Kafka: refused', () => {
+test('Local Kafka: the data directory has a comma, which separates directories in log.dirs: refused', () => {
   expect(() => folderLine('/srv/a,b')).toThrow('Choose a DATA_DIR without a comma.');
 });

@@ -8,7 +8,7 @@ function createNotices(everyMs) {
   return { notices: new AccessNotices({ logger, everyMs }), lines: () => warn.mock.calls };
 }
 
-test('Access log: forbidden requests: one line per account and kind of request', () => {
+test('Access log: forbidden requests: one log line per account and kind of request', () => {
   const { notices, lines } = createNotices();
   for (const account of ['a', 'a', 'b', 'a']) notices.forbidden(account, 'publish', 'iot/v1/x/birth');
   notices.forbidden('a', 'subscribe', '#');
@@ -19,7 +19,7 @@ test('Access log: forbidden requests: one line per account and kind of request',
   ]);
 });
 
-test('Access log: failed sign-ins with many names: one line per address', () => {
+test('Access log: failed sign-ins with many account names: one log line per IP address', () => {
   const { notices, lines } = createNotices();
   for (let at = 0; at < 1000; at++) notices.signIn(`stranger-${at}`, `192.0.2.${at % 2}`);
   expect(lines().map(([fields]) => fields)).toEqual([
@@ -28,7 +28,7 @@ test('Access log: failed sign-ins with many names: one line per address', () => 
   ]);
 });
 
-test('Access log: failed sign-ins over more than a minute: the next line has the number since the first', () => {
+test('Access log: failed sign-ins over more than a minute: the next line has the number of failures since the first line', () => {
   jest.useFakeTimers();
   try {
     const { notices, lines } = createNotices();
@@ -41,7 +41,7 @@ test('Access log: failed sign-ins over more than a minute: the next line has the
   }
 });
 
-test('Access log: client names: written truncated and without control characters', () => {
+test('Access log: account names: written truncated and without control characters', () => {
   const { notices, lines } = createNotices();
   notices.signIn(`\u001b[2J\n\u202e${'x'.repeat(10_000)}`, '192.0.2.1');
   const [fields] = /** @type {any[]} */ (lines()[0]);

@@ -17,7 +17,7 @@ async function javaOf(name, version) {
   return join(dir, name);
 }
 
-test('Java: JAVA_HOME is searched before PATH, versions other than 17 are skipped and named', async () => {
+test('Java search: JAVA_HOME comes before PATH, versions other than 17 are skipped and listed', async () => {
   const eight = await javaOf('eight', '1.8');
   const seventeen = await javaOf('seventeen', '17');
   const other = await javaOf('other', '17');
@@ -28,7 +28,7 @@ test('Java: JAVA_HOME is searched before PATH, versions other than 17 are skippe
   });
 });
 
-test('cassandra.yaml: a path with quotes, colon and number sign is escaped', () => {
+test('cassandra.yaml: a path has quotes, a colon and a number sign: the path is escaped', () => {
   const yaml = cassandraYaml({
     dir: '/data of "mine": #1',
     host: '127.0.0.1',

@@ -32,13 +32,13 @@ async function livingSupervisor() {
   };
 }
 
-test('Engine lock: a free directory: the lock is taken, and released', async () => {
+test('Lock of the local Cassandra: a free data directory: the lock is taken, and released', async () => {
   expect(await takeLock(dir)).toBe(true);
   releaseLock(dir);
   expect(await findLockHolder(dir)).toBe(null);
 });
 
-test('Engine lock: the supervisor runs: the lock is held; after kill -9 it is free', async () => {
+test('Lock of the local Cassandra: its supervisor process runs: the lock is held; after SIGKILL: the lock is free', async () => {
   const supervisor = await livingSupervisor();
   try {
     updateLock(dir, { supervisor: supervisor.pid, java: null, stopping: true });
@@ -51,12 +51,12 @@ test('Engine lock: the supervisor runs: the lock is held; after kill -9 it is fr
   expect(await takeLock(dir)).toBe(true);
 });
 
-test('Engine lock: another program has the pid of the file: the lock is free', async () => {
+test('Lock of the local Cassandra: another program has the pid of the lock file: the lock is free', async () => {
   updateLock(dir, { supervisor: process.pid, java: process.pid, stopping: false });
   expect(await findLockHolder(dir)).toBe(null);
 });
 
-test('Engine lock: the file is cut after a power failure: the lock is free', async () => {
+test('Lock of the local Cassandra: the lock file is truncated after a power failure: the lock is free', async () => {
   await writeFile(join(dir, 'engine.lock'), '{"supervisor":');
   expect(await takeLock(dir)).toBe(true);
 });

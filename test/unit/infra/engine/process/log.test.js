@@ -22,7 +22,7 @@ test.each([
     'disk_full',
     /Make room, or set DATA_DIR/,
   ],
-  ['memory', 'java.lang.OutOfMemoryError: Java heap space\n', 'engine_failed', /memory ran short/],
+  ['a lack of memory', 'java.lang.OutOfMemoryError: Java heap space\n', 'engine_failed', /memory ran short/],
   [
     'a kill',
     'INFO all is well\nERROR The server was ended by SIGKILL\n',
@@ -41,20 +41,20 @@ test.each([
     'engine_failed',
     /ends with:\n {2}ERROR \[main\] Address already in use\n {2}ERROR The server ended with exit code 3$/,
   ],
-])('Engine log: it ends with %s: the error reports the reason', async (_, log, code, message) => {
+])('Log of the local Cassandra: ends with %s: the error reports it', async (_, log, code, message) => {
   await writeFile(path(), log);
   const error = await explainEnd(path(), { ready: true, dataDir: dir });
   expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
   expect(error.message).toContain(path());
 });
 
-test('Engine log: it contains the flag ExitOnOutOfMemoryError: the error does not blame memory', async () => {
+test('Log of the local Cassandra: it contains the flag ExitOnOutOfMemoryError: the error does not blame memory', async () => {
   await writeFile(path(), 'INFO JVM Arguments: [-XX:+ExitOnOutOfMemoryError]\n');
   const { message } = await explainEnd(path(), { ready: false, dataDir: dir });
   expect(message).not.toMatch(/memory ran short/);
 });
 
-test('Engine log: a new log begins: the previous log is kept with the suffix .old', async () => {
+test('Log of the local Cassandra: a new log begins: the previous log is kept with the suffix .old', async () => {
   for (const text of ['first', 'second']) {
     const log = beginLog(path());
     writeSync(log, text);
@@ -64,7 +64,7 @@ test('Engine log: a new log begins: the previous log is kept with the suffix .ol
   expect(await readFile(`${path()}.old`, 'utf8')).toBe('first');
 });
 
-test('Engine log: too little disk space: the error has MiB and the solution', async () => {
+test('Disk check of the local Cassandra: too little space: the error has the free MiB and names DATA_DIR', async () => {
   await checkDisk(dir, 1);
   await expect(checkDisk(dir, 2 ** 60)).rejects.toMatchObject({
     code: 'disk_full',
