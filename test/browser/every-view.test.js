@@ -195,20 +195,23 @@ const REASONS = [
   ['API reachable', (route) => route.continue(), 'A file of this view cannot be loaded'],
 ];
 
-test.each(REASONS)('Dashboard view: its JavaScript module cannot be loaded, %s: the cause is shown, and Try again loads the view', async (_, answer, title) => {
-  const { page } = dashboard;
-  const paths = ['**/assets/pipeline-*.js', '**/healthz'];
-  await page.route('**/assets/pipeline-*.js', (route) => route.abort());
-  await page.route('**/healthz', answer);
-  dashboard.expectComplaints(/net::ERR_FAILED|status of 502/);
-  dashboard.expectComplaints(new RegExp(`^Problem: ${title}`));
-  await openView('/');
-  await page.getByRole('link', { name: 'Pipeline' }).first().click();
-  await page.getByRole('alert').getByText(title).waitFor();
-  for (const path of paths) await page.unroute(path);
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
-});
+test.each(REASONS)(
+  'Dashboard view: its JavaScript module cannot be loaded, %s: the cause is shown, and Try again loads the view',
+  async (_, answer, title) => {
+    const { page } = dashboard;
+    const paths = ['**/assets/pipeline-*.js', '**/healthz'];
+    await page.route('**/assets/pipeline-*.js', (route) => route.abort());
+    await page.route('**/healthz', answer);
+    dashboard.expectComplaints(/net::ERR_FAILED|status of 502/);
+    dashboard.expectComplaints(new RegExp(`^Problem: ${title}`));
+    await openView('/');
+    await page.getByRole('link', { name: 'Pipeline' }).first().click();
+    await page.getByRole('alert').getByText(title).waitFor();
+    for (const path of paths) await page.unroute(path);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Pipeline' }).first().waitFor({ state: 'attached' });
+  },
+);
 
 test('Dashboard view: its JavaScript module loads slowly: the note Loading this view is shown first, then the view', async () => {
   const { page } = dashboard;

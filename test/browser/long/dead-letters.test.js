@@ -221,13 +221,16 @@ describe('Dead letter', () => {
   test.each([
     ['unknown_format', 'Payload as bytes, in hexadecimal', '0000  00 ff 13 37 41 42'],
     ['not_numeric', '', '{"n": "t", "v": "hot"}'],
-  ])('Dead letter page: binary payload, refused as %s: shown as hexadecimal bytes or as decoded CBOR', async (code, label, text) => {
-    await dashboard.visit('/dead-letters');
-    await rowOf('mill', code).getByRole('link').first().click();
-    const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
-    await shown.waitFor();
-    expect(await textOf(shown)).toContain(text);
-  });
+  ])(
+    'Dead letter page: binary payload, refused as %s: shown as hexadecimal bytes or as decoded CBOR',
+    async (code, label, text) => {
+      await dashboard.visit('/dead-letters');
+      await rowOf('mill', code).getByRole('link').first().click();
+      const shown = label ? dashboard.page.getByLabel(label) : dashboard.page.locator('.elements');
+      await shown.waitFor();
+      expect(await textOf(shown)).toContain(text);
+    },
+  );
 
   test('Dead letter page: only a part of the payload was kept: a text names the kept size, and Replay is disabled', async () => {
     await dashboard.visit('/dead-letters');

@@ -366,16 +366,19 @@ test('Device page: unknown device: a message with links is shown until the first
   await dashboard.untilRows(1);
 });
 
-test.each([320, 390, 720, 2560])('Device page: screen %d pixels wide: nothing is wider than the screen', async (width) => {
-  await dashboard.page.setViewportSize({ width, height: 800 });
-  await dashboard.visit('/devices/hive-1?range=1h');
-  await dashboard.untilRows(SENSORS.length);
-  await until(async () => (await events()).length > 4, { what: 'events' });
-  const overflow = await dashboard.page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(overflow).toBeLessThanOrEqual(0);
-});
+test.each([320, 390, 720, 2560])(
+  'Device page: screen %d pixels wide: nothing is wider than the screen',
+  async (width) => {
+    await dashboard.page.setViewportSize({ width, height: 800 });
+    await dashboard.visit('/devices/hive-1?range=1h');
+    await dashboard.untilRows(SENSORS.length);
+    await until(async () => (await events()).length > 4, { what: 'events' });
+    const overflow = await dashboard.page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBeLessThanOrEqual(0);
+  },
+);
 
 test('Device page: light theme, dark theme and phone screen: no violation of accessibility rules', async () => {
   await dashboard.visit('/devices/hive-1?range=1h');

@@ -52,19 +52,22 @@ const setWrong = (wrongMs) =>
   }, wrongMs);
 
 describe('Wrong clock', () => {
-  test.each([HOUR, -HOUR])('Sensor page: browser clock is wrong by %d ms: the live chart shows a new sample, minutes old at most', async (wrongMs) => {
-    await setWrong(wrongMs);
-    await dashboard.visit('/devices/press-1/sensors/force?range=15m');
-    const figures = dashboard.page.locator('.range-figures');
-    await until(async () => /Samples\s*[1-9]/.test((await figures.textContent()) ?? ''), {
-      what: 'samples in the live chart',
-    });
-    await dashboard.publish('press-1', { sensor_id: 'force', ts: Date.now(), value: 1234 });
-    await until(async () => ((await figures.textContent()) ?? '').includes('1,234'), {
-      what: 'the new sample',
-    });
-    expect(await dashboard.page.locator('.title .age').first().textContent()).toMatch(/now|\d+ (s|min)/);
-  });
+  test.each([HOUR, -HOUR])(
+    'Sensor page: browser clock is wrong by %d ms: the live chart shows a new sample, minutes old at most',
+    async (wrongMs) => {
+      await setWrong(wrongMs);
+      await dashboard.visit('/devices/press-1/sensors/force?range=15m');
+      const figures = dashboard.page.locator('.range-figures');
+      await until(async () => /Samples\s*[1-9]/.test((await figures.textContent()) ?? ''), {
+        what: 'samples in the live chart',
+      });
+      await dashboard.publish('press-1', { sensor_id: 'force', ts: Date.now(), value: 1234 });
+      await until(async () => ((await figures.textContent()) ?? '').includes('1,234'), {
+        what: 'the new sample',
+      });
+      expect(await dashboard.page.locator('.title .age').first().textContent()).toMatch(/now|\d+ (s|min)/);
+    },
+  );
 });
 
 test.each([HOUR, -2 * HOUR])(
@@ -91,11 +94,14 @@ describe('Invalid address', () => {
     [`${SENSOR}?to=8640000000000000`, 'force'],
     ['/devices/press-1?range=999999999999y', 'press-1'],
     ['/dead-letters?at=275760-09-13', 'Dead letters'],
-  ])('Dashboard: address with an invalid time, %s: the page opens and shows its heading', async (path, heading) => {
-    await dashboard.visit(path);
-    await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
-    await dashboard.page.waitForLoadState('networkidle');
-  });
+  ])(
+    'Dashboard: address with an invalid time, %s: the page opens and shows its heading',
+    async (path, heading) => {
+      await dashboard.visit(path);
+      await dashboard.page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      await dashboard.page.waitForLoadState('networkidle');
+    },
+  );
 });
 
 test('Sample table: samples arrive faster than the API answers: the table still shows newer samples', async () => {
@@ -132,20 +138,23 @@ describe('Keyboard', () => {
     expect(await focused()).toBe('Next');
   });
 
-  test.each(['Escape', 'Enter'])('Replay dialog of a dead letter: the key %s closes the dialog: the Replay button gets the focus', async (key) => {
-    await dashboard.visit('/dead-letters');
-    await dashboard.page.locator('.row-link').first().press('Enter');
-    // The API answers the replay with 422, because it refuses every measurement again.
-    if (key === 'Enter') dashboard.expectComplaints(/status of 422/);
-    await button('Replay …').press('Enter');
-    const yes = dashboard.page.getByRole('dialog').getByRole('button', { name: 'Replay' });
-    await yes.focus();
-    await dashboard.untilFocused(yes);
-    await dashboard.page.keyboard.press(key);
-    await yes.waitFor({ state: 'detached' });
-    if (key === 'Enter') await dashboard.page.getByText('Nothing is stored').waitFor();
-    await until(async () => (await focused()).startsWith('Replay'), { what: 'the focus on the button' });
-  });
+  test.each(['Escape', 'Enter'])(
+    'Replay dialog of a dead letter: the key %s closes the dialog: the Replay button gets the focus',
+    async (key) => {
+      await dashboard.visit('/dead-letters');
+      await dashboard.page.locator('.row-link').first().press('Enter');
+      // The API answers the replay with 422, because it refuses every measurement again.
+      if (key === 'Enter') dashboard.expectComplaints(/status of 422/);
+      await button('Replay …').press('Enter');
+      const yes = dashboard.page.getByRole('dialog').getByRole('button', { name: 'Replay' });
+      await yes.focus();
+      await dashboard.untilFocused(yes);
+      await dashboard.page.keyboard.press(key);
+      await yes.waitFor({ state: 'detached' });
+      if (key === 'Enter') await dashboard.page.getByText('Nothing is stored').waitFor();
+      await until(async () => (await focused()).startsWith('Replay'), { what: 'the focus on the button' });
+    },
+  );
 
   test('Device retirement: the device name has extra spaces: typing the name as HTML displays it confirms', async () => {
     await dashboard.visit(`/devices/${encodeURIComponent(SPACED)}`);

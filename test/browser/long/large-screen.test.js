@@ -69,20 +69,23 @@ describe('25 sensors', () => {
   test.each([
     ['fleet', '/'],
     ['wall', '/?full'],
-  ])('4K screen: %s page of 25 sensors: cards have legible names, and nothing is wider than the screen', async (name, path) => {
-    await visitScreen(dashboard, path);
-    await untilWall(dashboard, '25 sensors');
-    const names = [1, 2, 3, 4, 5].flatMap((number) => [deviceName(number), sensorName(number)]);
-    await until(
-      async () => {
-        const drawn = await canvasTexts(dashboard);
-        return names.every((text) => drawn.includes(text));
-      },
-      { what: 'cards with the names of all sensors and devices' },
-    );
-    await dashboard.lookAtScreen(`25-sensors-${name}`);
-    if (name === 'wall') await until(() => fits(dashboard), { what: 'a wall that does not scroll' });
-  });
+  ])(
+    '4K screen: %s page of 25 sensors: cards have legible names, and nothing is wider than the screen',
+    async (name, path) => {
+      await visitScreen(dashboard, path);
+      await untilWall(dashboard, '25 sensors');
+      const names = [1, 2, 3, 4, 5].flatMap((number) => [deviceName(number), sensorName(number)]);
+      await until(
+        async () => {
+          const drawn = await canvasTexts(dashboard);
+          return names.every((text) => drawn.includes(text));
+        },
+        { what: 'cards with the names of all sensors and devices' },
+      );
+      await dashboard.lookAtScreen(`25-sensors-${name}`);
+      if (name === 'wall') await until(() => fits(dashboard), { what: 'a wall that does not scroll' });
+    },
+  );
 
   test('4K screen: sensor page: chart axes are legible, and the sample table stands next to the chart', async () => {
     await visitScreen(dashboard, `/devices/${deviceName(1)}/sensors/${sensorName(1)}`);

@@ -11,12 +11,15 @@ test.each([
   ['fleet', '/'],
   ['device', '/devices/collar-1'],
   ['sensor', '/devices/collar-1/sensors/ambient'],
-])('Accessibility: %s page in light theme, in dark theme and on a phone screen: no violation of the rules', async (name, path) => {
-  await publishNewSamples(dashboard);
-  await dashboard.visit(path);
-  await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
-  await dashboard.lookAt(name);
-});
+])(
+  'Accessibility: %s page in light theme, in dark theme and on a phone screen: no violation of the rules',
+  async (name, path) => {
+    await publishNewSamples(dashboard);
+    await dashboard.visit(path);
+    await dashboard.page.locator('table tbody tr:not(.waiting)').first().waitFor();
+    await dashboard.lookAt(name);
+  },
+);
 
 test.each([
   ['fleet', '/'],
@@ -48,19 +51,22 @@ test('Printed dashboard: sensor page: the name of the device is visible', async 
 });
 
 describe('Appearance', () => {
-  test.each(/** @type {const} */ (['light', 'dark']))('Dashboard theme: no theme is chosen, and the system prefers %s: the dashboard follows the system', async (colorScheme) => {
-    await publishNewSamples(dashboard);
-    await dashboard.page.emulateMedia({ colorScheme });
-    await dashboard.visit('/');
-    await dashboard.untilRows(PAGE_ROWS);
-    await until(async () => (await isDark()) === (colorScheme === 'dark'), { what: 'the theme' });
-    await dashboard.visit('/devices/collar-1/sensors/ambient');
-    await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
-      what: 'a chart that is drawn',
-    });
-    await dashboard.visit('/devices/collar-1');
-    await dashboard.untilRows(SENSORS.length);
-  });
+  test.each(/** @type {const} */ (['light', 'dark']))(
+    'Dashboard theme: no theme is chosen, and the system prefers %s: the dashboard follows the system',
+    async (colorScheme) => {
+      await publishNewSamples(dashboard);
+      await dashboard.page.emulateMedia({ colorScheme });
+      await dashboard.visit('/');
+      await dashboard.untilRows(PAGE_ROWS);
+      await until(async () => (await isDark()) === (colorScheme === 'dark'), { what: 'the theme' });
+      await dashboard.visit('/devices/collar-1/sensors/ambient');
+      await until(async () => (await dashboard.paintedColors('.chart canvas')) > 20, {
+        what: 'a chart that is drawn',
+      });
+      await dashboard.visit('/devices/collar-1');
+      await dashboard.untilRows(SENSORS.length);
+    },
+  );
 
   test('Dashboard theme: the user chooses dark: the dashboard is dark, also after a reload', async () => {
     await dashboard.page.emulateMedia({ colorScheme: 'light' });
@@ -89,24 +95,27 @@ describe('Appearance', () => {
     },
   );
 
-  test.each([320, 360, 390, 430])('Page header: screen %d pixels wide: no element overlaps another', async (width) => {
-    await dashboard.page.setViewportSize({ width, height: 844 });
-    await dashboard.visit('/');
-    await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
-    // The first row has the name, the connection and the choices. The second row has the views, and can scroll.
-    const choices = await partsOf('.header-inner > :not(.navigation)');
-    expect(choices).toHaveLength(3);
-    expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
-    const views = await partsOf('.navigation > a:visible');
-    expect(views).toHaveLength(5);
-    expect(overlaps(views)).toEqual([]);
+  test.each([320, 360, 390, 430])(
+    'Page header: screen %d pixels wide: no element overlaps another',
+    async (width) => {
+      await dashboard.page.setViewportSize({ width, height: 844 });
+      await dashboard.visit('/');
+      await dashboard.page.locator('.connection', { hasText: 'Live' }).waitFor();
+      // The first row has the name, the connection and the choices. The second row has the views, and can scroll.
+      const choices = await partsOf('.header-inner > :not(.navigation)');
+      expect(choices).toHaveLength(3);
+      expect(overlaps([...choices, { left: width, right: width }])).toEqual([]);
+      const views = await partsOf('.navigation > a:visible');
+      expect(views).toHaveLength(5);
+      expect(overlaps(views)).toEqual([]);
 
-    await dashboard.visit('/credentials');
-    await dashboard.page.locator('.navigation > a[aria-current]', { hasText: 'Credentials' }).waitFor();
-    const last = (await partsOf('.navigation > a:visible')).at(-1);
-    expect(last?.left).toBeGreaterThanOrEqual(0);
-    expect(last?.right).toBeLessThanOrEqual(width);
-  });
+      await dashboard.visit('/credentials');
+      await dashboard.page.locator('.navigation > a[aria-current]', { hasText: 'Credentials' }).waitFor();
+      const last = (await partsOf('.navigation > a:visible')).at(-1);
+      expect(last?.left).toBeGreaterThanOrEqual(0);
+      expect(last?.right).toBeLessThanOrEqual(width);
+    },
+  );
 });
 
 /** @param {string} selector @returns {Promise<Array<{ left: number, right: number }>>} edges with overflow */

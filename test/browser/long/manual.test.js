@@ -153,11 +153,14 @@ async function hasAnswer(page, { words, answer }) {
 }
 
 describe('Manual: a reader searches for an answer', () => {
-  test.each(QUESTIONS)('Manual search: $question: a search finds a page with the answer', async ({ searches, answer }) => {
-    let isAnswered = false;
-    for (const words of searches.slice(0, 2)) isAnswered ||= await findAnswer({ words, answer });
-    expect(isAnswered).toBe(true);
-  });
+  test.each(QUESTIONS)(
+    'Manual search: $question: a search finds a page with the answer',
+    async ({ searches, answer }) => {
+      let isAnswered = false;
+      for (const words of searches.slice(0, 2)) isAnswered ||= await findAnswer({ words, answer });
+      expect(isAnswered).toBe(true);
+    },
+  );
 });
 
 /** @param {Page} page @param {string[]} texts */

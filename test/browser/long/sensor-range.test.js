@@ -80,13 +80,16 @@ test.each([
   ['valve', '1h'],
   ['clock-drift', '15m'],
   ['counter', '15m'],
-])('Sensor page: sensor %s, range %s, both color themes and phone screen: no violation of accessibility rules', async (sensor, range) => {
-  if (range.endsWith('m')) await publishNewest(dashboard, sensor);
-  await open(sensor, `?range=${range}`);
-  await dashboard.page.locator('.overview-strip').waitFor();
-  await dashboard.page.locator('table.samples tbody tr').first().waitFor();
-  await dashboard.lookAt(`sensor-${sensor}-${range}`);
-});
+])(
+  'Sensor page: sensor %s, range %s, both color themes and phone screen: no violation of accessibility rules',
+  async (sensor, range) => {
+    if (range.endsWith('m')) await publishNewest(dashboard, sensor);
+    await open(sensor, `?range=${range}`);
+    await dashboard.page.locator('.overview-strip').waitFor();
+    await dashboard.page.locator('table.samples tbody tr').first().waitFor();
+    await dashboard.lookAt(`sensor-${sensor}-${range}`);
+  },
+);
 
 describe('Zoom from a year to a minute and back', () => {
   test('Sensor chart: keys plus and minus: eight steps from a year in daily bins to a minute of single samples, and back', async () => {
@@ -296,19 +299,24 @@ test('Sample table: the API refuses an invalid page cursor: a message is shown, 
 test.each([
   ['CSV', 'csv', (/** @type {string} */ line) => Number(line.split(',')[1])],
   ['NDJSON', 'ndjson', (/** @type {string} */ line) => JSON.parse(line).value],
-])('Sample download as %s: the downloaded file holds all 600 samples of the chosen range', async (label, extension, read) => {
-  const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
-  await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
-  const [download] = await Promise.all([
-    dashboard.page.waitForEvent('download'),
-    dashboard.page.getByRole('link', { name: label, exact: true }).click(),
-  ]);
-  expect(download.suggestedFilename()).toBe(`${FURNACE}_core.${extension}`);
-  const lines = (await readFile(await download.path(), 'utf8')).split('\n').filter((line) => /\d/.test(line));
-  expect(lines).toHaveLength(600);
-  expect(lines.map(read).every((value) => value > 150 && value < 300)).toBe(true);
-  await until(async () => (await samplesSaid()) === 600, { what: 'the same number on the page' });
-});
+])(
+  'Sample download as %s: the downloaded file holds all 600 samples of the chosen range',
+  async (label, extension, read) => {
+    const to = Math.floor(Date.now() / MINUTE) * MINUTE - DAY;
+    await open('core', `?from=${to - 600 * MINUTE}&to=${to}`);
+    const [download] = await Promise.all([
+      dashboard.page.waitForEvent('download'),
+      dashboard.page.getByRole('link', { name: label, exact: true }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${FURNACE}_core.${extension}`);
+    const lines = (await readFile(await download.path(), 'utf8'))
+      .split('\n')
+      .filter((line) => /\d/.test(line));
+    expect(lines).toHaveLength(600);
+    expect(lines.map(read).every((value) => value > 150 && value < 300)).toBe(true);
+    await until(async () => (await samplesSaid()) === 600, { what: 'the same number on the page' });
+  },
+);
 
 describe('Thresholds', () => {
   test('Chart thresholds: typed by the user: drawn as lines, samples beyond are counted, and the sensor keeps the thresholds', async () => {

@@ -42,14 +42,24 @@ const PAYLOADS = [
   ['ArduinoMqtt#16: NUL behind SenML', `[{"n":"t","v":4}]\0`, { t: 4 }, []],
   ['nanomq#2170: NUL before JSON', '\0{"t":2}', {}, ['unknown_format']],
   ['Tasmota#4147, ESPEasy#470: nan as the value of a sensor', '{"t":nan,"h":40}', { h: 40 }, ['not_finite']],
-  ['rtl_433#558: -nan as a value', '{"model":"Efergy","pulses":3200,"energy":-nan}', { pulses: 3200 }, ['not_finite']],
+  [
+    'rtl_433#558: -nan as a value',
+    '{"model":"Efergy","pulses":3200,"energy":-nan}',
+    { pulses: 3200 },
+    ['not_finite'],
+  ],
   [
     'ArduinoJson#973: NaN as a value',
     '[{"sensor_id":"a","value":NaN},{"sensor_id":"b","value":5}]',
     { b: 5 },
     ['not_finite'],
   ],
-  ['openmct#2298: -Infinity as a value', '[{"n":"a","v":-Infinity},{"n":"b","v":6}]', { b: 6 }, ['not_finite']],
+  [
+    'openmct#2298: -Infinity as a value',
+    '[{"n":"a","v":-Infinity},{"n":"b","v":6}]',
+    { b: 6 },
+    ['not_finite'],
+  ],
   [
     'awtrix-ng#9: nan within a sensor name',
     '{"nan":1,"x nan y":2,"z":nan}',
@@ -58,7 +68,12 @@ const PAYLOADS = [
   ],
   ['rdz_ttgo_sonde#45: a comma too many', '{"a":1,}', {}, ['malformed']],
   ['DelphiCBOR#3: self-described CBOR', Buffer.from('d9d9f781a2006174021828', 'hex'), { t: 40 }, []],
-  ['cbor#228: self-described CBOR with its tag twice', Buffer.from('d9d9f7d9d9f781a2006174021829', 'hex'), { t: 41 }, []],
+  [
+    'cbor#228: self-described CBOR with its tag twice',
+    Buffer.from('d9d9f7d9d9f781a2006174021829', 'hex'),
+    { t: 41 },
+    [],
+  ],
   [
     'an array of objects that only have names of SenML labels',
     '[{"u":230,"s":1,"t":21.5}]',

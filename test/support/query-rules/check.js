@@ -20,7 +20,9 @@ export async function checkQueryRules(records, { complete }) {
   const missing = unsent(sent, store);
   const problems = [
     ...violations(sent),
-    ...unwritten(sent, written).map((cql) => `not in the sources of api/store, schema/migrate or tools/bench/variants: ${cql}`),
+    ...unwritten(sent, written).map(
+      (cql) => `not in the sources of api/store, schema/migrate or tools/bench/variants: ${cql}`,
+    ),
     ...(complete ? missing.map((statement) => `never sent by any test: ${statement}`) : []),
   ];
   const found = `${store.length - missing.length} of the ${store.length} statements of api/store were sent, by ${processes} processes in ${sent.length} ways`;

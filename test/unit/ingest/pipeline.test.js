@@ -103,7 +103,12 @@ test('Ingest: message on an unknown topic: dropped and counted, without a dead l
 });
 
 test.each([
-  ['message with a device name of 129 characters', 'bad_id', `iot/v1/${'x'.repeat(129)}/measurements`, JSON.stringify(SAMPLE)],
+  [
+    'message with a device name of 129 characters',
+    'bad_id',
+    `iot/v1/${'x'.repeat(129)}/measurements`,
+    JSON.stringify(SAMPLE),
+  ],
   ['message of one byte over MAX_MESSAGE_BYTES', 'too_large', 'iot/v1/d/measurements', ' '.repeat(1025)],
   ['birth message with malformed JSON', 'malformed', 'iot/v1/d/birth', '{'],
 ])('Ingest: %s: acknowledged only after its dead letter %s is stored', async (_, code, topic, payload) => {

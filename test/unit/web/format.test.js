@@ -148,15 +148,18 @@ describe('Named time zones', () => {
       ['Europe/Berlin', '2026-11-21T13:00:00', 'UTC+1'],
       ['Europe/London', '2026-11-21T12:00:00', 'UTC'],
     ]),
-  )('Named time zone %s: a time is written as %s, with the offset %s, and parsed back to the same time', (name, text, offset) => {
-    const zone = createZone(name);
-    const noon = Date.UTC(2026, 10, 21, 12);
-    expect([formatField(noon, zone), formatZone(zone, noon), parseField(text, zone)]).toEqual([
-      text,
-      offset,
-      noon,
-    ]);
-  });
+  )(
+    'Named time zone %s: a time is written as %s, with the offset %s, and parsed back to the same time',
+    (name, text, offset) => {
+      const zone = createZone(name);
+      const noon = Date.UTC(2026, 10, 21, 12);
+      expect([formatField(noon, zone), formatZone(zone, noon), parseField(text, zone)]).toEqual([
+        text,
+        offset,
+        noon,
+      ]);
+    },
+  );
 
   test('Named time zone: summer time begins in Berlin: local time jumps from 02:00 to 03:00 at 01:00 UTC', () => {
     const change = Date.UTC(2026, 2, 29, 1);

@@ -51,7 +51,9 @@ describe('Prefixes', () => {
       [12_000, 'min', '12,000 min'],
       [12_000, 'constructor', '12,000 constructor'],
     ]),
-  )('Unit without prefixes: %d %s is shown as "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
+  )('Unit without prefixes: %d %s is shown as "%s"', (value, unit, text) =>
+    expect(written(value, unit)).toBe(text),
+  );
 
   test('Unit prefixes: several values: shown with one prefix, which fits the largest value', () => {
     const scale = scaleFor('J', [1, 25_000, 3_000_000]);
@@ -76,7 +78,9 @@ describe('Durations', () => {
       [0.0005, 's', '500 µs'],
       [90_000_000, 'ms', '1 d 1 h'],
     ]),
-  )('Sensor that sends durations: %d %s is shown as "%s"', (value, unit, text) => expect(written(value, unit)).toBe(text));
+  )('Sensor that sends durations: %d %s is shown as "%s"', (value, unit, text) =>
+    expect(written(value, unit)).toBe(text),
+  );
 
   test('Sensor that sends durations: value at the chart cursor: shown in days and hours, as outside of the chart', () => {
     const scale = scaleFor('s', [7200, 14_798_068]);

@@ -44,7 +44,11 @@ test('Look-up of hours: order of reads: packed_until before the statistics, with
 
 test.each([
   ['no late sample: statistics are returned as exact', null, true],
-  ['late sample over five minutes before the read: statistics are exact', READ_FROM - FIVE_MINUTES_MS - 1, true],
+  [
+    'late sample over five minutes before the read: statistics are exact',
+    READ_FROM - FIVE_MINUTES_MS - 1,
+    true,
+  ],
   ['late sample five minutes before the read: statistics are not exact', READ_FROM - FIVE_MINUTES_MS, false],
   ['late sample after the read: statistics are not exact', READ_FROM + 1, false],
 ])('Look-up of hours of a sensor: %s', async (_, lateAt, isExact) => {

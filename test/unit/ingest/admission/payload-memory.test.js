@@ -51,7 +51,11 @@ describe('Kept bytes of a payload', () => {
   test.each([
     ['in memory of its own: its length', copyBytes(chunk.subarray(0, 7)), 7],
     ['a view of memory up to 2 KiB larger: its length', Buffer.from(new ArrayBuffer(2055)).subarray(0, 7), 7],
-    ['a view of most of a chunk: the size of the chunk minus 2 KiB', chunk.subarray(0, 40_000), CHUNK_BYTES - 2048],
+    [
+      'a view of most of a chunk: the size of the chunk minus 2 KiB',
+      chunk.subarray(0, 40_000),
+      CHUNK_BYTES - 2048,
+    ],
     ['a whole chunk: the size of the chunk', chunk, CHUNK_BYTES],
   ])('Bytes kept by a payload: payload is %s', (_, payload, bytes) => expect(keptBytes(payload)).toBe(bytes));
 

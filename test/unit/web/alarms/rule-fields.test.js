@@ -33,9 +33,14 @@ const CONDITIONS = [
   { kind: 'absent' },
 ];
 
-test.each(CONDITIONS)('Alarm rule form: condition %j: saving without a change stores an equal rule', (condition) => {
-  expect(ruleOf(typedOf({ ...ruleWith(condition), rule_id: 'a', version: 1 }))).toEqual(ruleWith(condition));
-});
+test.each(CONDITIONS)(
+  'Alarm rule form: condition %j: saving without a change stores an equal rule',
+  (condition) => {
+    expect(ruleOf(typedOf({ ...ruleWith(condition), rule_id: 'a', version: 1 }))).toEqual(
+      ruleWith(condition),
+    );
+  },
+);
 
 test('Alarm rule form: the kind of the condition changes: the request leaves out members of the earlier kind', () => {
   const typed = typedOf(ruleWith({ kind: 'outside', limit: [2, 8], clear: [3, 7], for_samples: 4 }));
@@ -66,10 +71,13 @@ test('Alarm rule form: a suggested limit is chosen: the limit keeps all digits, 
   });
 });
 
-test.each(/** @type {const} */ (['name', 'limit']))('Alarm rule form: the field %s is empty: the rule cannot be saved', (field) => {
-  const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
-  expect(ruleOf({ ...typed, [field]: '' })).toBeNull();
-});
+test.each(/** @type {const} */ (['name', 'limit']))(
+  'Alarm rule form: the field %s is empty: the rule cannot be saved',
+  (field) => {
+    const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
+    expect(ruleOf({ ...typed, [field]: '' })).toBeNull();
+  },
+);
 
 test('Alarm rule form: a word typed in place of a number: the request holds null, which the API refuses', () => {
   const typed = typedOf(ruleWith({ kind: 'above', limit: 1 }));
@@ -81,10 +89,13 @@ describe('Limits in the unit of choice', () => {
   const FAHRENHEIT = limitScale('Cel', { temperature: '°F' });
   const KELVIN = limitScale('[degF]', { temperature: 'K' });
 
-  test.each(CONDITIONS)('Alarm rule form: condition %j shown in °F: saving without a change stores an equal rule', (condition) => {
-    const rule = ruleWith(condition);
-    expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)).toEqual(rule);
-  });
+  test.each(CONDITIONS)(
+    'Alarm rule form: condition %j shown in °F: saving without a change stores an equal rule',
+    (condition) => {
+      const rule = ruleWith(condition);
+      expect(ruleOf(typedOf(rule, FAHRENHEIT), FAHRENHEIT, rule)).toEqual(rule);
+    },
+  );
 
   test('Alarm rule form: °F is chosen: limits and clear values are converted with the offset of the scale', () => {
     const typed = typedOf(ruleWith({ kind: 'outside', limit: [2, 8.5], clear: [3, 7] }), FAHRENHEIT);

@@ -68,7 +68,9 @@ test.each([
   '/devices/a/sensors',
   '/devices/a/b/c',
   '/devices/%E0%A4%A',
-])('Dashboard routes: unknown address %s: the view not-found is opened', (path) => expect(routeOf(path)).toEqual({ view: 'not-found' }));
+])('Dashboard routes: unknown address %s: the view not-found is opened', (path) =>
+  expect(routeOf(path)).toEqual({ view: 'not-found' }),
+);
 
 test('Dashboard address: a filter changes: the query parameter of the filter is set, and empty parameters are removed', () => {
   const place = { path: '/', query: new URLSearchParams('type=pulse&cursor=abc'), trail: [] };

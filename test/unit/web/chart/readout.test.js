@@ -28,9 +28,12 @@ test.each([
   [54_000, null],
   [56_000, 6],
   [99_000, null],
-])('Value at the chart cursor: samples at 10, 20, 60 s, cursor at %d ms: value within 5 s is %j', (ts, value) => {
-  expect(readingAt(SAMPLES, ts, 5_000)?.avg ?? null).toBe(value);
-});
+])(
+  'Value at the chart cursor: samples at 10, 20, 60 s, cursor at %d ms: value within 5 s is %j',
+  (ts, value) => {
+    expect(readingAt(SAMPLES, ts, 5_000)?.avg ?? null).toBe(value);
+  },
+);
 
 test('Value at the chart cursor: cursor within the width of a bin: values of that bin; cursor outside of all bins: null', () => {
   expect(readingAt(BINS, 10_001, 0)).toEqual({ avg: 12, min: 10, max: 15, isRaw: false });

@@ -32,8 +32,9 @@ describe('Spans', () => {
     expect(SPANS.map(({ ms }) => writeSpan(ms))).toEqual(SPANS.map(({ value }) => value));
   });
 
-  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])('Time span: invalid text %s is parsed: null', (text) =>
-    expect(parseSpan(text)).toBeNull(),
+  test.each([null, '', '5', 'm', '0s', '-5m', '5 m', '7w', '1e3s'])(
+    'Time span: invalid text %s is parsed: null',
+    (text) => expect(parseSpan(text)).toBeNull(),
   );
 
   test.each([

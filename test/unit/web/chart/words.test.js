@@ -26,9 +26,12 @@ describe('Time axis', () => {
     [MINUTE, ['23:58\n31 Dec', '23:59', '00:00\n1 Jan']],
     [DAY, ['31 Dec\n2026', '1 Jan\n2027', '2 Jan']],
     [30 * DAY, ['Dec\n2026', 'Jan\n2027', 'Mar']],
-  ])('Time axis of a chart: a tick every %d ms: labels show the time, and the date where the date changes', (step, labels) => {
-    expect(timeLabels([START, START + step, START + 2 * step], step, UTC)).toEqual(labels);
-  });
+  ])(
+    'Time axis of a chart: a tick every %d ms: labels show the time, and the date where the date changes',
+    (step, labels) => {
+      expect(timeLabels([START, START + step, START + 2 * step], step, UTC)).toEqual(labels);
+    },
+  );
 });
 
 describe('Value axis', () => {
@@ -53,7 +56,9 @@ describe('Value axis', () => {
       [1e18, 2e18],
       ['1.0e+18', '2.0e+18'],
     ],
-  ])('Value axis of a chart: ticks at %j: all labels differ', (ticks, labels) => expect(formatTicks(ticks)).toEqual(labels));
+  ])('Value axis of a chart: ticks at %j: all labels differ', (ticks, labels) =>
+    expect(formatTicks(ticks)).toEqual(labels),
+  );
 
   test('Number format: a large number without decimals: all digits of the number are shown', () => {
     expect(formatNumber(4_005_385_945_400, 0)).toBe('4,005,385,945,400');

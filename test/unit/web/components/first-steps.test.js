@@ -41,10 +41,13 @@ describe('Command: mosquitto_pub', () => {
   test.each([
     ['iot.example', 'iot.example'],
     ['[::1]', '::1'],
-  ])('First steps, mosquitto_pub command: broker listens on all addresses, page opened at %s: the command holds that host', (hostname, expected) => {
-    const [, , host] = argumentsOf(publishCommand({ ...MQTT, host: null }, { hostname }));
-    expect(host).toBe(expected);
-  });
+  ])(
+    'First steps, mosquitto_pub command: broker listens on all addresses, page opened at %s: the command holds that host',
+    (hostname, expected) => {
+      const [, , host] = argumentsOf(publishCommand({ ...MQTT, host: null }, { hostname }));
+      expect(host).toBe(expected);
+    },
+  );
 
   test('First steps, mosquitto_pub command: TLS and credentials: the command holds CA certificate, account and secret', () => {
     const command = publishCommand(

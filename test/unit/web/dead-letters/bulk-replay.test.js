@@ -63,11 +63,14 @@ describe('Bulk replay: list', () => {
   test.each([
     [MOST_AT_ONCE, false],
     [MOST_AT_ONCE + 1, true],
-  ])('Bulk replay: %i dead letters, limit reached: some remain for a further replay: %s', async (length, hasMore) => {
-    const all = Array.from({ length }, (_, index) => deadLetterOf(index));
-    const collected = await collect(clientOf(all), {}, { signal, onCount });
-    expect([collected.heads.length, collected.hasMore]).toEqual([MOST_AT_ONCE, hasMore]);
-  });
+  ])(
+    'Bulk replay: %i dead letters, limit reached: some remain for a further replay: %s',
+    async (length, hasMore) => {
+      const all = Array.from({ length }, (_, index) => deadLetterOf(index));
+      const collected = await collect(clientOf(all), {}, { signal, onCount });
+      expect([collected.heads.length, collected.hasMore]).toEqual([MOST_AT_ONCE, hasMore]);
+    },
+  );
 });
 
 describe('Bulk replay: replay', () => {

@@ -189,7 +189,9 @@ describe('Payload', () => {
     ['iot/v1/a/measurements', 'measurement'],
     ['iot/v1/a/birth', 'sensor'],
     ['spBv1.0/g/DDATA/n/d', 'metric'],
-  ])('Payload of a dead letter: topic %s: an element of the payload is called %s', (topic, element) => expect(elementOf(topic)).toBe(element));
+  ])('Payload of a dead letter: topic %s: an element of the payload is called %s', (topic, element) =>
+    expect(elementOf(topic)).toBe(element),
+  );
 
   test('Payload of a dead letter: neither text nor CBOR: only the bytes of the payload are shown', () => {
     const { elements, text, bytes } = readPayload(deadLetterOf(Buffer.from([0x00, 0xff])));

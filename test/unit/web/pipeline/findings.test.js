@@ -135,7 +135,13 @@ describe('Findings', () => {
       'bad',
       /^1 measurement is counted twice$/,
     ],
-    ['measurements are refused', { stats: { ...STATS, refused_per_s: 0.4 } }, 'ingest', 'warn', /0\.4 a second/],
+    [
+      'measurements are refused',
+      { stats: { ...STATS, refused_per_s: 0.4 } },
+      'ingest',
+      'warn',
+      /0\.4 a second/,
+    ],
     [
       'packing of hours is late',
       { pipeline: pipelineOf({ packed_until: new Date(NOW - 9 * HOUR).toISOString() }) },
@@ -157,16 +163,19 @@ describe('Findings', () => {
       'bad',
       /cannot be reached/,
     ],
-  ])('Pipeline page: %s: one message at the affected stage, with severity and advice', (_, more, stage, tone, title) => {
-    expect(found(/** @type {any} */ (more))).toEqual([
-      expect.objectContaining({
-        stage,
-        tone,
-        title: expect.stringMatching(title),
-        advice: expect.stringMatching(/\.$/),
-      }),
-    ]);
-  });
+  ])(
+    'Pipeline page: %s: one message at the affected stage, with severity and advice',
+    (_, more, stage, tone, title) => {
+      expect(found(/** @type {any} */ (more))).toEqual([
+        expect.objectContaining({
+          stage,
+          tone,
+          title: expect.stringMatching(title),
+          advice: expect.stringMatching(/\.$/),
+        }),
+      ]);
+    },
+  );
 
   test('Pipeline page: one of two Cassandra nodes is down: a warning; both nodes are down: a critical message', () => {
     const nodes = pipelineOf().database.nodes;

@@ -17,9 +17,12 @@ describe('Sensors of a device', () => {
     expect(choose('shown=36')).toEqual({ shown: MANY, found: 30, more: null });
   });
 
-  test.each(['shown=-5', 'shown=1', 'shown=many', 'shown='])('Sensors of a device page: invalid address parameter %s: the first 12 sensors are shown', (query) => {
-    expect(choose(query).shown).toHaveLength(12);
-  });
+  test.each(['shown=-5', 'shown=1', 'shown=many', 'shown='])(
+    'Sensors of a device page: invalid address parameter %s: the first 12 sensors are shown',
+    (query) => {
+      expect(choose(query).shown).toHaveLength(12);
+    },
+  );
 
   test('Sensors of a device page: address with find=lamp: sensors with that text in name, label, type or id are shown', () => {
     expect(choose('find=S2').shown.map(({ name }) => name)).toEqual([

@@ -30,17 +30,20 @@ describe('Clock', () => {
     },
   );
 
-  test.each([0, 300, -300, HOUR])('Server clock in the browser: browser clock is wrong by %d ms: error of at most 80 ms after 50 API answers', async (wrongMs) => {
-    const { clock, fetch, now } = wrongBy(wrongMs);
-    let off = Math.abs(clock.now() - now());
-    for (let answer = 0; answer < 50; answer += 1) {
-      await fetch('/');
-      const offNow = Math.abs(clock.now() - now());
-      expect(offNow).toBeLessThanOrEqual(off);
-      off = offNow;
-    }
-    expect(off).toBeLessThanOrEqual(80);
-  });
+  test.each([0, 300, -300, HOUR])(
+    'Server clock in the browser: browser clock is wrong by %d ms: error of at most 80 ms after 50 API answers',
+    async (wrongMs) => {
+      const { clock, fetch, now } = wrongBy(wrongMs);
+      let off = Math.abs(clock.now() - now());
+      for (let answer = 0; answer < 50; answer += 1) {
+        await fetch('/');
+        const offNow = Math.abs(clock.now() - now());
+        expect(offNow).toBeLessThanOrEqual(off);
+        off = offNow;
+      }
+      expect(off).toBeLessThanOrEqual(80);
+    },
+  );
 
   test('Server clock in the browser: API answer without date, or browser clock jumps back meanwhile: the answer is ignored', () => {
     const clock = createClock({ local: () => NOW });

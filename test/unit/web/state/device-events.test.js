@@ -44,7 +44,9 @@ describe('Time online', () => {
     ['offline 20, online 30', '30-'],
     ['online 10, offline 5', '10-10'],
     ['online 10, offline 25, online 20', '10-20, 20-'],
-  ])('Online times of a device: events at seconds %j: online at seconds %j', (text, expected) => expect(spans(text)).toBe(expected));
+  ])('Online times of a device: events at seconds %j: online at seconds %j', (text, expected) =>
+    expect(spans(text)).toBe(expected),
+  );
 
   test('Online times of a device: online before the first event: that online time ends at the next event', () => {
     expect(spans('', 5)).toBe('5-');
@@ -131,9 +133,12 @@ describe('State before a range', () => {
     ['online 5', 5],
     ['online 5, birth 7, birth 9', 5],
     ['online 5, offline 8, birth 9', null],
-  ])('Device state before a time range: earlier events at seconds %j: online since second %j', (text, expected) => {
-    expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
-  });
+  ])(
+    'Device state before a time range: earlier events at seconds %j: online since second %j',
+    (text, expected) => {
+      expect(onlineAfter(events(text))).toBe(expected === null ? null : expected * 1000);
+    },
+  );
 });
 
 test('Device events of a time range: device online before the range: the state is known from the start of that session', () => {

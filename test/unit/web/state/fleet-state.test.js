@@ -164,15 +164,18 @@ describe('Fleet state', () => {
 test.each([
   [2, true],
   [2000, false],
-])('List of offline devices: the API returns %d pages of one device: the list is complete: %p', async (pages, isWhole) => {
-  let page = 0;
-  const client = {
-    devices: async () => {
-      page += 1;
-      return { items: [offlineItem(`device-${page}`)], next: page < pages ? `page-${page}` : null };
-    },
-  };
-  const found = await offlineDevices(client);
-  expect(found.isWhole).toBe(isWhole);
-  expect(found.devices.size).toBe(page);
-});
+])(
+  'List of offline devices: the API returns %d pages of one device: the list is complete: %p',
+  async (pages, isWhole) => {
+    let page = 0;
+    const client = {
+      devices: async () => {
+        page += 1;
+        return { items: [offlineItem(`device-${page}`)], next: page < pages ? `page-${page}` : null };
+      },
+    };
+    const found = await offlineDevices(client);
+    expect(found.isWhole).toBe(isWhole);
+    expect(found.devices.size).toBe(page);
+  },
+);

@@ -74,13 +74,48 @@ const fleet = (sensors, devices, by_site) => ({
 const ALL = { type: null, site: null };
 
 test.each([
-  ['fleet that fits on the wall: a cell for each sensor', fleet(MOST_SENSORS, 9000, { A: 9, B: 9 }), ALL, null],
-  ['100,000 sensors of 1000 devices: a tile for each device', fleet(100_000, 1000, { A: 50_000, B: 50_000 }), ALL, 'device'],
-  ['100,000 sensors of 1001 devices: a tile for each site', fleet(100_000, 1001, { A: 50_000, B: 50_000 }), ALL, 'site'],
-  ['25,000 devices of a single site: a tile for each device', fleet(100_000, 25_000, { A: 100_000 }), ALL, 'device'],
-  ['filter for a site that fits on the wall: a cell for each sensor', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'A' }, null],
-  ['filter for a site that does not fit on the wall: a tile for each device', fleet(100_000, 25_000, { A: 100, B: 99_900 }), { ...ALL, site: 'B' }, 'device'],
-  ['filter for a rare sensor type: a cell for each sensor', fleet(100_000, 25_000, { A: 9, B: 9 }), { ...ALL, type: 'pulse' }, null],
+  [
+    'fleet that fits on the wall: a cell for each sensor',
+    fleet(MOST_SENSORS, 9000, { A: 9, B: 9 }),
+    ALL,
+    null,
+  ],
+  [
+    '100,000 sensors of 1000 devices: a tile for each device',
+    fleet(100_000, 1000, { A: 50_000, B: 50_000 }),
+    ALL,
+    'device',
+  ],
+  [
+    '100,000 sensors of 1001 devices: a tile for each site',
+    fleet(100_000, 1001, { A: 50_000, B: 50_000 }),
+    ALL,
+    'site',
+  ],
+  [
+    '25,000 devices of a single site: a tile for each device',
+    fleet(100_000, 25_000, { A: 100_000 }),
+    ALL,
+    'device',
+  ],
+  [
+    'filter for a site that fits on the wall: a cell for each sensor',
+    fleet(100_000, 25_000, { A: 100, B: 99_900 }),
+    { ...ALL, site: 'A' },
+    null,
+  ],
+  [
+    'filter for a site that does not fit on the wall: a tile for each device',
+    fleet(100_000, 25_000, { A: 100, B: 99_900 }),
+    { ...ALL, site: 'B' },
+    'device',
+  ],
+  [
+    'filter for a rare sensor type: a cell for each sensor',
+    fleet(100_000, 25_000, { A: 9, B: 9 }),
+    { ...ALL, type: 'pulse' },
+    null,
+  ],
 ])('Wall of a large fleet: %s', (_, info, filter, grouping) => {
   expect(groupingOf(info, filter)).toBe(grouping);
 });

@@ -75,21 +75,24 @@ describe('Preferences', () => {
     expect(reopen()).toMatchObject({ theme: 'dark', name: 'Ada', units: { speed: 'km/h' } });
   });
 
-  test.each(['forbidden', 'full'])('Preferences: browser storage is %s: chosen preferences apply in the open tab', (state) => {
-    const fail = () => {
-      throw new DOMException(`the storage is ${state}`);
-    };
-    const storage = /** @type {any} */ ({
-      getItem: state === 'forbidden' ? fail : () => null,
-      setItem: fail,
-    });
-    const tabs = new EventTarget();
-    const preferences = createPreferences({ storage, root: /** @type {any} */ ({ dataset: {} }), tabs });
-    preferences.change({ theme: 'dark' });
-    tabs.dispatchEvent(new Event('storage'));
-    preferences.change({ name: 'Ada' });
-    expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
-  });
+  test.each(['forbidden', 'full'])(
+    'Preferences: browser storage is %s: chosen preferences apply in the open tab',
+    (state) => {
+      const fail = () => {
+        throw new DOMException(`the storage is ${state}`);
+      };
+      const storage = /** @type {any} */ ({
+        getItem: state === 'forbidden' ? fail : () => null,
+        setItem: fail,
+      });
+      const tabs = new EventTarget();
+      const preferences = createPreferences({ storage, root: /** @type {any} */ ({ dataset: {} }), tabs });
+      preferences.change({ theme: 'dark' });
+      tabs.dispatchEvent(new Event('storage'));
+      preferences.change({ name: 'Ada' });
+      expect(preferences.choice.peek()).toMatchObject({ theme: 'dark', name: 'Ada' });
+    },
+  );
 
   test('Preferences: the browser denies access to its storage: chosen preferences apply in the open tab', () => {
     const storage = openStorage(() => {

@@ -41,26 +41,32 @@ function wrongCell({ x, y, format, width, height }) {
 }
 
 describe.each(AREAS)('Window of %d x %d pixels', (width, height) => {
-  test.each(COUNTS)('Full-window wall of %d sensors: each sensor has a visible cell without scrolling', (sensors) => {
-    for (const [each, sites] of /** @type {[number, number][]} */ ([
-      [1, 1],
-      [4, 5],
-      [50, 3],
-      [2, 300],
-    ])) {
-      const layout = layOut(fleetOf(sensors, each, sites), { width, height, isAll: true });
-      expect([layout.fits, layout.height <= height, wrongCell(layout)]).toEqual([true, true, '']);
-      expect(layout.x).toHaveLength(sensors);
-    }
-  });
+  test.each(COUNTS)(
+    'Full-window wall of %d sensors: each sensor has a visible cell without scrolling',
+    (sensors) => {
+      for (const [each, sites] of /** @type {[number, number][]} */ ([
+        [1, 1],
+        [4, 5],
+        [50, 3],
+        [2, 300],
+      ])) {
+        const layout = layOut(fleetOf(sensors, each, sites), { width, height, isAll: true });
+        expect([layout.fits, layout.height <= height, wrongCell(layout)]).toEqual([true, true, '']);
+        expect(layout.x).toHaveLength(sensors);
+      }
+    },
+  );
 
-  test.each([25, 61])('Full-window wall of %d sensors: cards fill more than half of the window', (sensors) => {
-    const { format, x } = layOut(fleetOf(sensors, 3, 4), { width, height, isAll: true });
-    if (width * height < 500_000) return;
-    expect(format.isCard).toBe(true);
-    const covered = x.length * (format.width + format.gap) * (format.height + format.gap);
-    expect(covered / (width * height)).toBeGreaterThan(0.5);
-  });
+  test.each([25, 61])(
+    'Full-window wall of %d sensors: cards fill more than half of the window',
+    (sensors) => {
+      const { format, x } = layOut(fleetOf(sensors, 3, 4), { width, height, isAll: true });
+      if (width * height < 500_000) return;
+      expect(format.isCard).toBe(true);
+      const covered = x.length * (format.width + format.gap) * (format.height + format.gap);
+      expect(covered / (width * height)).toBeGreaterThan(0.5);
+    },
+  );
 });
 
 describe('Wall on a page', () => {
