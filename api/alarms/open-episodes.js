@@ -17,6 +17,8 @@ const AT_ONCE = 8;
  */
 export class OpenEpisodes {
   #deps;
+  /** Episodes that are being ended. @type {Map<string, Promise<void>>} */
+  #ending = new Map();
 
   /**
    * @param {object} deps
@@ -68,15 +70,36 @@ export class OpenEpisodes {
 
   /** @param {EpisodeKey} key @param {Alarm | null} alarm as it is stored */
   async #evaluateAgain(key, alarm) {
-    const { rules, subjects, scheduler, evaluator, onChange, clock, groups } = this.#deps;
+    const { rules, subjects, scheduler, clock } = this.#deps;
     // A removed rule still ends its episodes.
     const rule = rules.find(uuidText(key.rule));
     const subject = await subjects.find(key);
-    if (!subject || this.#isOutlived(alarm)) {
-      const change = await evaluator.end(key, { group: groupOf(key.device, groups), rule });
-      if (change) onChange(change);
-    }
+    if (!subject || this.#isOutlived(alarm)) await this.#end(key, rule);
     if (subject && rule) scheduler.evaluate(subject, rule, { from: key.start, to: clock() });
+  }
+
+  /**
+   * Ends an episode, and reports that once. A change of its rule and the takeover of its group may end it at the same time.
+   *
+   * @param {EpisodeKey} key
+   * @param {Rule | undefined} rule
+   */
+  async #end(key, rule) {
+    const { evaluator, onChange, groups } = this.#deps;
+    const name = [key.device, key.sensor, key.rule].map(uuidText).join() + key.start;
+    const earlier = this.#ending.get(name) ?? Promise.resolve();
+    const ending = earlier
+      .catch(() => {})
+      .then(async () => {
+        const change = await evaluator.end(key, { group: groupOf(key.device, groups), rule });
+        if (change) onChange(change);
+      });
+    this.#ending.set(name, ending);
+    try {
+      await ending;
+    } finally {
+      if (this.#ending.get(name) === ending) this.#ending.delete(name);
+    }
   }
 
   /** @param {EpisodeKey} key @param {Alarm | null} alarm null: it has expired, or is not written yet */

@@ -77,6 +77,17 @@ test('Alarm: a sample exceeds the limit but is older than the alarm rule: no ala
   expect(await system.episodes('oven', 'heat')).toEqual([]);
 });
 
+test('Alarm: two triggers end the alarm of a retired device at the same time: one message reports the end', async () => {
+  system = await startMemoryAlarms({ clock });
+  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  await heat(20);
+  await system.evaluated();
+  const { device } = system.keyOf('oven', 'heat');
+  await system.store.retirement.retire({ group: groupOf(device, 4), bytes: device }, clock());
+  await Promise.all([system.alarms.endOfDevice(device), system.alarms.endOfDevice(device)]);
+  expect(events()).toEqual(['opened', 'cleared']);
+});
+
 test('Alarm: the device is retired: the alarm clears with the time of the retirement, even if processed later', async () => {
   system = await startMemoryAlarms({ clock });
   await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
