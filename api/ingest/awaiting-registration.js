@@ -50,10 +50,10 @@ export class AwaitingRegistration {
 }
 
 /**
- * Stores messages that waited for a birth. Each is already a dead letter, which remains if this fails.
+ * Stores messages that waited for a birth. Each message is already a dead letter, which remains if the storing fails.
  *
  * @template {Message} M
- * @param {M[]} messages that were taken
+ * @param {M[]} messages that `take` returned
  * @param {Pick<Metrics, 'messages'>} metrics
  * @param {(message: M) => Promise<unknown>} store
  */

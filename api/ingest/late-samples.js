@@ -72,7 +72,7 @@ export function createLateWriter({ store, retry, days, arrivals, onLate }) {
 
 /** @typedef {ReturnType<typeof createLateWriter>} LateWriter */
 
-/** @template {{ hour: number }} T @param {T[]} rows @param {(hour: number) => number} partitionOf @returns {Iterable<T[]>} rows of the same partition */
+/** @template {{ hour: number }} T @param {T[]} rows @param {(hour: number) => number} partitionOf @returns {Iterable<T[]>} the rows of each partition */
 export function partitions(rows, partitionOf) {
   /** @type {Map<number, T[]>} */
   const found = new Map();
@@ -118,7 +118,7 @@ class HourNotes {
   }
 
   /**
-   * Whether a note is written. Notes of another hour are dropped first.
+   * Whether a note is already written. Remembered notes of another hour are dropped first.
    *
    * @param {number} noticed epoch ms
    * @param {string} key of a note

@@ -6,19 +6,20 @@ import { bucketOf } from '../../schema/rules.js';
 /** @import { OutboxStore } from '../store/outbox.js' */
 
 /**
- * A committed item other than samples.
+ * An item that is sent to Kafka after its commit: a device event, a dead letter, or a change of an alarm. Samples
+ * have no announcement.
  *
  * @typedef {{ kind: 'event', id: string, group: number, device: { id: string, name: string | null }, event: DeviceEvent }
  *   | { kind: 'dead_letter', id: string, group: number, deadLetter: StoredDeadLetter }
  *   | { kind: 'alarm', id: string, group: number, event: string, alarm: Alarm }} Announcement
  */
 
-/** An announcement that has its row in the outbox. @typedef {{ announcement: Announcement, noticed: number }} Noted `noticed`: epoch ms of the hour */
+/** An announcement whose outbox row is written. @typedef {{ announcement: Announcement, noticed: number }} Noted `noticed`: epoch ms of the start of the hour in which the row was written */
 
 /**
- * Sends events, dead letters and alarms to Kafka. The row of the outbox is written before the row that it
- * names, so neither is lost if the process is killed. The completion of the hour sends the announcements that
- * no process sent, if the named row exists.
+ * Sends events, dead letters and alarms to Kafka. The row of the outbox is written before the row of the item,
+ * so no item is left out if the process is killed. When the hour has closed, its completion sends the
+ * announcements that no process sent, if the row of the item exists.
  */
 export class Outbox {
   #store;
@@ -41,8 +42,8 @@ export class Outbox {
   }
 
   /**
-   * Writes the row of the outbox. The commit of the named row follows at once. A repeated commit also repeats
-   * this write, because the completion reads an hour only once.
+   * Writes the row of the outbox. The caller then commits the row of the item at once. A repeated commit also
+   * repeats this write, because the completion reads an hour only once.
    *
    * @param {Announcement} announcement
    * @returns {Promise<Noted>}
@@ -53,12 +54,12 @@ export class Outbox {
     return { announcement, noticed };
   }
 
-  /** Passes on an announcement whose row is committed. @param {Noted} noted */
+  /** Passes an announcement to the receiver, after the row of the item is committed. @param {Noted} noted */
   send(noted) {
     this.#onCommitted(noted);
   }
 
-  /** @param {Announcement} announcement @param {() => Promise<unknown>} write commits what it announces */
+  /** @param {Announcement} announcement @param {() => Promise<unknown>} write commits the announced item */
   async commit(announcement, write) {
     const noted = await this.note(announcement);
     await write();

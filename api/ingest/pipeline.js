@@ -58,7 +58,7 @@ import { ONE_REFUSED } from './ingest-result.js';
 /**
  * How a message arrived. `live`: for the first time, so it shows that the device is online. `repeated`: with the DUP flag, so the device may
  * have sent it in an earlier session. `retained`: a copy that the broker kept. `replayed`: an operator replays a dead letter.
- * `contradictory`: it contradicts what arrived since, so it changes nothing that is known.
+ * `contradictory`: it contradicts later messages, so it does not change the state of the device.
  *
  * @typedef {object} Arrival
  * @property {number} receivedAt epoch ms of the first receipt
@@ -79,7 +79,7 @@ export const arrivalOf = ({ receivedAt, retained, dup }) => ({
  *
  * @template {Pick<Message, 'receivedAt' | 'receipt'>} M
  * @param {M} message
- * @returns {M} received when its times began to count
+ * @returns {M} the message, with the instant from which its values count as `receivedAt`
  */
 export const toKept = (message) => ({ ...message, receivedAt: message.receipt.from ?? message.receivedAt });
 
@@ -87,7 +87,7 @@ export const toKept = (message) => ({ ...message, receivedAt: message.receipt.fr
  * Refuses a message if its sender may not send for the device that a mapping finds. The sender gets the reason.
  *
  * @param {Message} message
- * @param {string} device its name or id
+ * @param {string} device name or id of the device
  * @returns {boolean} whether it is refused
  */
 export function refuseForbidden({ permits, topic, onRefused }, device) {

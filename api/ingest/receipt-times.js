@@ -22,7 +22,7 @@ const MAX_SENSORS = 100_000;
  * stored once.
  *
  * @typedef {object} Receipt
- * @property {number | null} from epoch ms from which the times of the message count; null: not decided yet
+ * @property {number | null} from epoch ms from which the instants of the message count; null: not decided yet
  */
 
 /**
@@ -56,7 +56,7 @@ export class ReceiptTimes {
    * @param {Pick<Identity, 'id'>} identity of the device
    * @param {Device | null | undefined} device if it is registered
    * @param {number} receivedAt epoch ms
-   * @param {Receipt} receipt is changed; a redelivery and a replay have one that is decided
+   * @param {Receipt} receipt is changed; a redelivery and a replay have a receipt with a decided `from`
    * @returns {number} ms after which the message may be stored
    */
   place(batch, identity, device, receivedAt, receipt) {
@@ -102,9 +102,9 @@ export class ReceiptTimes {
 /**
  * @typedef {object} UntimedSensor
  * @property {Sensor | undefined} known
- * @property {number} count of its values without a time
- * @property {Array<{ ref: string, after: number }>} refs its id and name as in the message, with the number
- *   of values before them
+ * @property {number} count of the values without a time
+ * @property {Array<{ ref: string, after: number }>} refs id and name of the sensor as in the message, with the
+ *   number of values before them
  */
 
 /**

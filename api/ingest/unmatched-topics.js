@@ -21,8 +21,8 @@ const MAX_PAYLOAD = 2048;
  * @typedef {object} UnmatchedTopic
  * @property {string} topic its first 512 characters
  * @property {number} count of messages
- * @property {number} seenAt epoch ms, of the newest
- * @property {number} size bytes of the whole payload of the newest
+ * @property {number} seenAt epoch ms of the newest message
+ * @property {number} size bytes of the whole payload of the newest message
  * @property {Buffer} payload the first 2 KiB of the newest payload
  */
 

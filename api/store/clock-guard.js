@@ -52,7 +52,7 @@ export class ClockGuard {
     this.#throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS, clock: monotonic });
   }
 
-  /** Compares once, then periodically. */
+  /** Compares the two clocks once, then periodically. */
   async start() {
     await this.#compareOnce();
     this.#compareLater();

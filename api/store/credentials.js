@@ -65,7 +65,7 @@ export function createCredentialStore(session, groups) {
   return {
     /**
      * @param {Buffer} device the 16 bytes of the id
-     * @returns {Promise<Credential | null>} also a revoked one; null: it never had one
+     * @returns {Promise<Credential | null>} also a revoked credential; null: the device never had one
      */
     async find(device) {
       const row = await session.one(ONE, [groupOf(device, groups), device]);
@@ -74,7 +74,7 @@ export function createCredentialStore(session, groups) {
 
     /**
      * @param {{ after: CredentialPlace | null, limit: number }} page
-     * @returns {Promise<{ rows: Credential[], next: CredentialPlace | null }>} without revoked ones; a page before the end may be short
+     * @returns {Promise<{ rows: Credential[], next: CredentialPlace | null }>} without revoked credentials; a page before the end may be short
      */
     page: ({ after, limit }) =>
       iterateGroups({ groups, from: after ?? { group: 0 }, limit, checked: true, read: readAfter }),

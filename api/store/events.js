@@ -24,7 +24,7 @@ const OLDEST_YEAR = 2020;
  * An event of a device.
  *
  * @typedef {object} DeviceEvent
- * @property {number} session epoch ms of its start; of the receipt if the clock of the device was off
+ * @property {number} session epoch ms of the start of the session; if the clock of the device was off, epoch ms of the receipt
  * @property {typeof KINDS[number]} kind
  * @property {number} ts epoch ms
  * @property {number} [clockOffset] the clock of the device minus that of Millrace in ms; missing: no

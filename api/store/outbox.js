@@ -5,7 +5,7 @@ import { int32, int64 } from './cql-encoding.js';
 
 /** @typedef {'event' | 'dead_letter' | 'alarm'} OutboxKind */
 
-/** The id of a committed item other than samples. @typedef {{ kind: OutboxKind, id: string }} OutboxEntry */
+/** An entry of the outbox: the id of a device event, a dead letter, or a change of an alarm. @typedef {{ kind: OutboxKind, id: string }} OutboxEntry */
 
 const INSERT = {
   name: 'write_stream_outbox',

@@ -28,8 +28,8 @@ const SELECT = {
  * @property {string} role
  * @property {string} version
  * @property {number} startedAt epoch ms
- * @property {number} seenAt epoch ms, by its own clock
- * @property {string} stats JSON of its process stats
+ * @property {number} seenAt epoch ms, by the clock of the process
+ * @property {string} stats process stats as JSON
  */
 
 /** @param {Session} session */

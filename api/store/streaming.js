@@ -7,7 +7,7 @@ import { int32, int64, writeTimestamp } from './cql-encoding.js';
 /** Bytes of the digest of a block. */
 export const DIGEST_BYTES = 8;
 
-/** Digests of one note: 2 KiB. */
+/** Maximum number of digests in one note. Together they have 2 KiB. */
 export const MAX_DIGESTS_PER_NOTE = 256;
 
 /**
@@ -15,17 +15,17 @@ export const MAX_DIGESTS_PER_NOTE = 256;
  *
  * @typedef {object} StoredBlock
  * @property {number} part
- * @property {number} ts epoch ms of its newest sample
+ * @property {number} ts epoch ms of the newest sample
  * @property {Buffer} digest 8 bytes
  * @property {Buffer} samples
- * @property {number} writtenAt epoch ms of its write timestamp
+ * @property {number} writtenAt write timestamp of the row, in epoch ms
  */
 
 /**
  * A late arrival: messages of an hour of a device that were committed when the hour was closing, or after.
  *
  * @typedef {{ device: Buffer, bucket: number, since: number }} LateArrival `device`: 16 bytes; `since`: epoch
- *   ms, before which no such write began
+ *   ms; none of these messages was written before it
  */
 
 const SELECT_DIGESTS = {
@@ -88,9 +88,9 @@ export function createStreamStore(session) {
   return {
     /**
      * @param {number} group
-     * @param {Buffer | null} from 16 bytes: devices from this one on, in the order of the table; null: all
+     * @param {Buffer | null} from 16 bytes: first device of the page, in the order of the table; null: the first device of the group
      * @param {string} [after]
-     * @returns {Promise<Page<Buffer>>} ids
+     * @returns {Promise<Page<Buffer>>} device ids
      */
     async devicePage(group, from, after) {
       const { rows, next } = from
@@ -99,7 +99,7 @@ export function createStreamStore(session) {
       return { items: rows.map((row) => row['device_id'].getBuffer()), next };
     },
 
-    /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @returns {Promise<Set<string>>} digests of its blocks, as hex */
+    /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @returns {Promise<Set<string>>} digests of the blocks of the hour, as hex */
     async digests(device, bucket) {
       /** @type {Set<string>} */
       const found = new Set();
@@ -161,7 +161,7 @@ export function createStreamStore(session) {
     writeNote: (device, bucket, digests) =>
       session.write(INSERT_NOTE, [device, int64(bucket), digestOf(digests), digests]),
 
-    /** @param {number} group @returns {Promise<number | null>} epoch ms; null: streaming has not begun */
+    /** Reads the progress of a group. @param {number} group @returns {Promise<number | null>} epoch ms: the hours before it are complete; null: streaming has not begun */
     async streamedUntil(group) {
       const row = await session.one(SELECT_PROGRESS, [group]);
       return row?.['streamed_until']?.getTime() ?? null;
@@ -178,9 +178,11 @@ export function createStreamStore(session) {
       session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),
 
     /**
+     * Reads the progress of each topic in a group. A topic without a row has the progress of the group
+     * (`streamedUntil`).
+     *
      * @param {number} group
-     * @returns {Promise<Map<string, number>>} epoch ms by topic; for a topic without a row, `streamedUntil`
-     *   is valid
+     * @returns {Promise<Map<string, number>>} by topic: epoch ms; the topic has all records of earlier hours
      */
     async topicsUntil(group) {
       const rows = await session.all(SELECT_TOPICS, [int32(group)]);

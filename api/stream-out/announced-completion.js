@@ -12,7 +12,7 @@ import { outboxDigest, outboxOwner } from './notes.js';
 const ENTRIES_AT_ONCE = 16;
 
 /**
- * Sends the events, dead letters and alarms of an hour that are missing in the notes.
+ * Sends the events, dead letters and alarms of an hour that no process has sent. The notes have the digests of sent items.
  *
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices' | 'events' | 'deadLetters' | 'alarms'>} deps.store
@@ -24,13 +24,14 @@ export function createAnnouncedCompletion({ store, steps, records, mustSend }) {
   const { streaming } = store;
 
   /**
-   * Sends the missing announcements of one kind in an hour.
+   * Sends the announcements of one hour and kind that are in the outbox, but not in the notes of sent items. A replay sends all of
+   * them.
    *
    * @param {number} group
    * @param {number} hour epoch ms
    * @param {OutboxKind} kind
    * @param {Source} source
-   * @returns {Promise<number>} records that were sent
+   * @returns {Promise<number>} number of sent records
    */
   async function sendAnnounced(group, hour, kind, source) {
     const sent =
@@ -48,7 +49,7 @@ export function createAnnouncedCompletion({ store, steps, records, mustSend }) {
     return count;
   }
 
-  /** @param {{ group: number, hour: number, source: Source }} of @param {OutboxEntry[]} entries @returns {Promise<number>} records that were sent */
+  /** @param {{ group: number, hour: number, source: Source }} of @param {OutboxEntry[]} entries @returns {Promise<number>} number of sent records */
   async function sendEntries({ group, hour, source }, entries) {
     const looked = await Promise.all(
       entries.map((entry) => steps.run(() => findAnnounced(store, group, entry))),

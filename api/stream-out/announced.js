@@ -8,8 +8,8 @@ import { alarmId, changeId, eventId, parseAlarmId, parseEventId } from '../store
 /** @import { OutboxEntry } from '../store/outbox.js' */
 
 /**
- * Makes records of committed items other than samples, and finds these items again for the completion of an
- * hour.
+ * Makes records of announcements: device events, dead letters and changes of alarms. It also finds the announced items
+ * again for the completion of an hour.
  */
 
 /** Size of a record without texts and payload, in bytes: names, numbers, JSON. */
@@ -116,7 +116,7 @@ export function announcedText({ kind, content, times }) {
 /** @param {number | null} ms epoch ms */
 const optionalTime = (ms) => (ms === null ? null : formatTime(ms));
 
-/** @param {Announcement} announcement @returns {number} its approximate size in memory, in bytes */
+/** @param {Announcement} announcement @returns {number} approximate size of the announcement in memory, in bytes */
 export function sizeOf(announcement) {
   if (announcement.kind !== 'dead_letter') return FIXED_BYTES;
   const { topic, content } = announcement.deadLetter;

@@ -126,7 +126,7 @@ export function createCompletion(deps) {
    * @param {number} bucket epoch ms
    * @param {Source} source
    * @param {(digest: Buffer) => boolean} isWanted
-   * @returns {Promise<number>} blocks that were sent
+   * @returns {Promise<number>} number of sent blocks
    */
   async function sendHour(group, device, bucket, source, isWanted) {
     const of = { device, bucket, source, names: await namesOf(group, device) };
@@ -393,7 +393,7 @@ export function createCompletion(deps) {
      *
      * @param {{ from: number, to: number }} range epoch ms; each hour that it touches is sent completely
      * @param {(blocks: number) => void} onProgress
-     * @returns {Promise<{ blocks: number, others: number }>} records of each kind
+     * @returns {Promise<{ blocks: number, others: number }>} number of sent records of each kind
      * @throws {TopicRefused}
      */
     async replay({ from, to }, onProgress) {

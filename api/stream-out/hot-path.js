@@ -36,7 +36,7 @@ const ANNOUNCED_PART = 1 / 16;
  */
 
 /**
- * An announcement that waits for Kafka. Its note belongs to its group and not to a device.
+ * An announcement that waits for Kafka. After it is sent, it is noted for its group and not for a device.
  *
  * @typedef {object} WaitingAnnouncement
  * @property {Announcement} announcement
@@ -57,7 +57,7 @@ export class HotPath {
   #metrics;
   #order;
   #blocks;
-  /** By kind of announcement. @type {Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>} */
+  /** The queue of each kind of announcement. @type {Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>} */
   #announced;
   #latest;
 
@@ -120,7 +120,7 @@ export class HotPath {
     return this.#latest?.note ?? (() => {});
   }
 
-  /** Receives committed items other than samples. @param {Noted} noted */
+  /** Queues an announcement: a device event, a dead letter, or a change of an alarm. @param {Noted} noted */
   announce = ({ announcement, noticed }) => {
     const size = sizeOf(announcement);
     const queue = /** @type {TopicQueue<WaitingAnnouncement>} */ (this.#announced.get(announcement.kind));

@@ -26,7 +26,7 @@ export class LatestSender {
   /**
    * @param {object} deps
    * @param {KafkaSender} deps.sender only for this topic
-   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be made; false: at the end of the signal
+   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be encoded; false: the signal aborted before
    * @param {RecordMaker} deps.records
    */
   constructor(deps) {
@@ -71,7 +71,7 @@ export class LatestSender {
     }
   }
 
-  /** @returns {Promise<boolean>} false: this process ends before */
+  /** @returns {Promise<boolean>} false: this process ends before Kafka has the values */
   async #send() {
     const { sender, records } = this.#deps;
     const changed = [...this.#changed.values()];

@@ -31,7 +31,7 @@ export class TopicQueue {
    * @param {object} deps
    * @param {number} deps.limit bytes
    * @param {KafkaSender} deps.sender only for this topic
-   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be made; false: at the end of the signal
+   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be encoded; false: the signal aborted before
    * @param {(item: T) => OutRecord[]} deps.toRecords
    * @param {(item: T) => void} deps.onSent
    */

@@ -6,11 +6,11 @@ import { beginLog } from '../engine/process/log.js';
 const WARN = 40;
 const REPEAT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
-/** The most texts whose last time is kept. A client may cause a new text with each request. */
+/** Maximum number of texts whose last display is remembered. A client may cause a new text with each request. */
 const MOST_REMEMBERED = 1000;
 
 /**
- * Writes the API's log to a file, and shows a person its warnings and errors in short.
+ * Writes the log of the API to a file, and prints a short form of its warnings and errors.
  *
  * @param {string} path
  * @param {{ print: (text: string) => void }} options
@@ -35,7 +35,7 @@ export function createApiLog(path, { print }) {
   };
 }
 
-/** @param {string} line a line of pino's @returns {string | null} what a person sees of it; null: nothing */
+/** @param {string} line from pino @returns {string | null} the text that is printed; null: the line is not printed */
 export function summarize(line) {
   const entry = parse(line);
   if (!entry || !(Number(entry.level) >= WARN)) return null;

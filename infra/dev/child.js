@@ -13,20 +13,20 @@ const LINES_KEPT = 30;
  * channel, which closes when this process ends.
  *
  * @typedef {object} Child
- * @property {Promise<MillraceError | null>} exited null: it ended well or was stopped; else its own last message
- * @property {NodeJS.Signals | null} signal what ended it; null: it runs, or ended by itself
- * @property {(options: { withinMs: number }) => Promise<void>} stop asks it to end, and kills it when it does not
+ * @property {Promise<MillraceError | null>} exited settles when the process has ended. null: it was stopped, or its exit code is 0; else an error with its last output
+ * @property {NodeJS.Signals | null} signal the signal that ended the process; null: it runs, or it ended by itself
+ * @property {(options: { withinMs: number }) => Promise<void>} stop sends SIGTERM, and kills the process after `withinMs`
  * @property {() => void} kill
  */
 
 /**
  * @param {string} script
  * @param {object} options
- * @param {string} options.title what a person calls it
+ * @param {string} options.title name of the process in messages
  * @param {string[]} [options.args]
  * @param {string[]} [options.nodeFlags]
  * @param {NodeJS.ProcessEnv} options.env
- * @param {(line: string) => void} [options.onLine] gets each line that it writes; without: it writes to our terminal
+ * @param {(line: string) => void} [options.onLine] gets each line of the output; missing: the process writes to this terminal
  * @returns {Child}
  */
 export function startChild(script, { title, args = [], nodeFlags = [], env, onLine }) {
@@ -76,7 +76,7 @@ export function startChild(script, { title, args = [], nodeFlags = [], env, onLi
 /**
  * @param {string} title
  * @param {{ code: number | null, signal: string | null, complaints: string[] }} end
- * @returns {MillraceError} with the child's own words, and the code that its exit code stands for
+ * @returns {MillraceError} with the last output of the process, and the error code of its exit code
  */
 function explain(title, { code, signal, complaints }) {
   const entry = Object.entries(ERRORS).find(([, error]) => 'exit' in error && error.exit === code);

@@ -53,9 +53,9 @@ const LINE = {
  * @typedef {object} DevFlags
  * @property {number | undefined} duration ms
  * @property {boolean} fresh
- * @property {boolean} kafka whether to start one
- * @property {boolean} manual whether to build it
- * @property {string[] | null} simulator its words; null: it does not run
+ * @property {boolean} kafka whether to start Kafka
+ * @property {boolean} manual whether to build the manual
+ * @property {string[] | null} simulator arguments of the simulator; null: the simulator does not run
  */
 
 /**
@@ -78,7 +78,7 @@ export function readFlags(argv) {
   return { duration, fresh: Boolean(fresh), kafka: Boolean(kafka), manual: !withoutManual, simulator };
 }
 
-/** @param {Record<string, number | string | boolean | undefined>} values @returns {string[]} those that are not the simulator's defaults */
+/** @param {Record<string, number | string | boolean | undefined>} values @returns {string[]} arguments for all values that differ from the defaults of the simulator */
 const wordsOf = (values) =>
   Object.entries(values).flatMap(([name, value]) => {
     const { type, fallback } = /** @type {Flag} */ (
@@ -90,7 +90,7 @@ const wordsOf = (values) =>
 
 /**
  * @param {string[]} simulator
- * @param {{ broker: string, duration?: number | undefined }} options URL; ms
+ * @param {{ broker: string, duration?: number | undefined }} options `broker`: URL; `duration`: ms
  * @returns {string[]} the command line of the simulator
  */
 export const simulatorArguments = (simulator, { broker, duration }) => [

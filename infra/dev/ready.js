@@ -11,8 +11,8 @@ const READY_MS = 60_000;
  *
  * @param {string} url of the API's root, with a slash at its end
  * @param {{ token?: string, certificate?: string, log: string, onStatus: (text: string) => void, signal: AbortSignal }} options
- *   `certificate`: path of HTTP_TLS_CERT; `log`: path of its log, for the message
- * @throws {MillraceError} `failed` when it is not within a minute
+ *   `certificate`: path of HTTP_TLS_CERT; `log`: path of the API's log, for the error message
+ * @throws {MillraceError} `failed` when the API is not ready within a minute
  */
 export async function untilReady(url, { token, certificate, log, onStatus, signal }) {
   const began = Date.now();
@@ -29,7 +29,7 @@ export async function untilReady(url, { token, certificate, log, onStatus, signa
   );
 }
 
-/** @param {string} url @param {{ token?: string, certificate?: string }} options @returns {Promise<string>} `ready`, or the answer instead */
+/** @param {string} url @param {{ token?: string, certificate?: string }} options @returns {Promise<string>} `ready`, or the reason why the API is not ready */
 async function ask(url, options) {
   try {
     const { status, text } = await askLocalApi(url, { ...options, withinMs: ANSWER_MS });

@@ -5,14 +5,14 @@ import { checkEnginePort, freePort, isPortFree } from '../engine/ports.js';
 /** @import { Config } from '../../common/settings/config.js' */
 
 /**
- * The settings of `npm run dev`: those of the API, which is always the whole system here, with ports that are known.
+ * Reads the settings of `npm run dev`: those of an API process with `ROLE=all`. It replaces port 0 by a free port.
  *
  * @returns {Promise<Config>}
  * @throws {MillraceError} `bad_settings`
  */
 export async function readDevSettings() {
   const config = readSettings({ ...process.env, ROLE: 'all' });
-  // Port 0 lets the system choose; here two processes have to know the choice.
+  // With port 0, the API process would choose a port that this process does not know.
   config.http.port ||= await freePort();
   config.mqtt.port ||= await freePort();
   return config;
@@ -20,7 +20,7 @@ export async function readDevSettings() {
 
 /**
  * @param {Config} config
- * @param {{ local: boolean }} options whether the database is ours
+ * @param {{ local: boolean }} options `local`: whether `npm run dev` starts the database
  * @throws {MillraceError} `port_taken`, naming the setting to change
  */
 export async function checkPorts({ http, mqtt, cql }, { local }) {
@@ -39,11 +39,11 @@ async function checkPort(setting, port, host, who) {
 }
 
 /**
- * The environment of the processes that we start.
+ * The environment of the processes that `npm run dev` starts.
  *
  * @param {Config} config
- * @param {string | null} localEngine contact point of our own database; null: the cluster of the settings
- * @param {string | null} localKafka address of our own Kafka; null: that of the settings, if any
+ * @param {string | null} localEngine contact point of the database that `npm run dev` started; null: the settings name a cluster
+ * @param {string | null} localKafka address of the Kafka that `npm run dev` started; null: the Kafka of the settings, if any
  * @returns {NodeJS.ProcessEnv}
  */
 export function childEnvironment({ dataDir, http, mqtt }, localEngine, localKafka) {
@@ -60,18 +60,18 @@ export function childEnvironment({ dataDir, http, mqtt }, localEngine, localKafk
   return { ...common, ...unset(DATABASE_ACCESS), ...local };
 }
 
-/** Settings for another cluster or another Kafka, which do not fit the local one. */
+/** Settings for access to another cluster or Kafka. The local database and the local Kafka need none of them. */
 const DATABASE_ACCESS = ['CQL_TLS_CA', 'CQL_TLS_CERT', 'CQL_TLS_KEY'];
 const KAFKA_ACCESS = [
   ...['STREAM_TLS', 'STREAM_TLS_CA', 'STREAM_TLS_CERT', 'STREAM_TLS_KEY'],
   ...['STREAM_USERNAME', 'STREAM_PASSWORD', 'STREAM_PASSWORD_FILE'],
 ];
 
-/** Makes settings empty, which means unset, even if `.env` has them. @param {string[]} names @returns {NodeJS.ProcessEnv} */
+/** Sets settings to an empty text, which counts as unset, even if `.env` has them. @param {string[]} names @returns {NodeJS.ProcessEnv} */
 const unset = (names) => Object.fromEntries(names.map((name) => [name, '']));
 
-/** Kafka's own default. */
+/** The default port of Kafka. */
 const KAFKA_PORT = 9092;
 
-/** @param {Config} config @returns {number} the port of the local Kafka: that of STREAM_KAFKA, or the default */
+/** @param {Config} config @returns {number} the port of the local Kafka: the port in STREAM_KAFKA, or the default port */
 export const kafkaPort = ({ stream }) => Number(/:(\d+)$/.exec(stream.kafka?.[0] ?? '')?.[1] ?? KAFKA_PORT);

@@ -95,11 +95,11 @@ export async function startApi({ config, root, env, processes, print, onStatus, 
 }
 
 /**
- * @param {Omit<Context, 'onStatus'> & { simulator: string[], duration: number | undefined, onEnd: () => void }} context `simulator`: its words; `duration` in ms; `onEnd`: the devices have done their work
+ * @param {Omit<Context, 'onStatus'> & { simulator: string[], duration: number | undefined, onEnd: () => void }} context `simulator`: arguments of the simulator; `duration` in ms; `onEnd`: called when the simulator has ended by itself
  */
 export function startSimulator({ config, root, env, processes, print, simulator: words, duration, onEnd }) {
   const startedAt = Date.now();
-  /** @returns {number | undefined} ms, of which some may be over when it starts again */
+  /** @returns {number | undefined} the rest of the duration in ms, because a restarted simulator has already run for a while */
   const timeLeft = () => duration && Math.max(1, duration - (Date.now() - startedAt));
   const start = () =>
     startChild(join(root, 'simulator/index.js'), {

@@ -22,10 +22,10 @@ ${kafka ? `  Kafka       ${kafka}, topics ${config.stream.prefix}.*\n` : ''}  Da
 `;
 }
 
-/** @param {string} url @returns {string} fit to be shown */
+/** @param {string} url @returns {string} the URL without its password */
 const hidePassword = (url) => url.replace(/\/\/[^@/]*@/, '//');
 
-/** @param {string} root @param {string} path absolute @returns {string} short where it is inside the repository */
+/** @param {string} root @param {string} path absolute @returns {string} a relative path inside the repository, otherwise the absolute path */
 export function shownPath(root, path) {
   const short = relative(root, path);
   return short === '' || short.startsWith('..') ? path : short;

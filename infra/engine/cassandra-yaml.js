@@ -1,39 +1,39 @@
 import { join } from 'node:path';
 
 /**
- * A node's place among others.
+ * The place of a node in its cluster.
  *
  * @typedef {object} Ring
- * @property {string} initialToken where its range ends
- * @property {string[]} seeds addresses for discovering the other nodes, including its own: a node whose seeds are all dead
- *   does not start
+ * @property {string} initialToken end of the token range of the node
+ * @property {string[]} seeds addresses for discovering the other nodes, including the own address: a node whose seeds
+ *   are all dead does not start
  * @property {boolean} [joins] the cluster has data, and the node fetches its share at its first start
  */
 
 /**
- * TLS for clients. Every client needs it, unless it is optional.
+ * TLS for clients. Every client must use TLS, unless `optional` is true.
  *
  * @typedef {object} Tls
  * @property {string} pem path of a file that holds the private key, unencrypted, and its certificate
  * @property {string} ca path of the authority's certificate
- * @property {boolean} [demandsClients] clients need a certificate of the same authority
- * @property {boolean} [optional] each client decides, on the same port
+ * @property {boolean} [demandsClients] true: clients need a certificate of the same authority
+ * @property {boolean} [optional] true: clients may connect with or without TLS, on the same port
  */
 
 /**
- * The whole configuration of a node on loopback: data center `datacenter1`, rack `rack1`. YAML's double-quoted strings
- * are JSON's, so any path is safe in it.
+ * The whole configuration of a node on loopback: data center `datacenter1`, rack `rack1`. A double-quoted string of YAML
+ * has the syntax of JSON, so `JSON.stringify` escapes any path.
  *
  * @param {object} node
- * @param {string} node.dir where the node keeps everything, absolute
+ * @param {string} node.dir absolute path of the directory with all files of the node
  * @param {string} node.host
  * @param {number} node.port CQL
  * @param {number} node.storagePort
- * @param {boolean} node.auth roles and passwords; the first is `cassandra` with password `cassandra`
- * @param {boolean} node.durable a write is on the disk when it is answered
- * @param {Tls} [node.tls] what clients connect with; none: without TLS
- * @param {Ring} [node.ring] none: it is alone
- * @param {Record<string, string>} [node.settings] more of them, by their names
+ * @param {boolean} node.auth true: clients sign in with a role and its password; the first role is `cassandra` with password `cassandra`
+ * @param {boolean} node.durable true: the node answers a write when the write is on the disk
+ * @param {Tls} [node.tls] missing: clients connect without TLS
+ * @param {Ring} [node.ring] missing: the node is the only one of its cluster
+ * @param {Record<string, string>} [node.settings] further settings of cassandra.yaml, by their names
  */
 export const cassandraYaml = ({ dir, host, port, storagePort, auth, durable, tls, ring, settings = {} }) => `\
 # Written by infra/engine at every start: changes made here are lost.
@@ -84,7 +84,7 @@ export const LARGE_BATCHES = {
   unlogged_batch_across_partitions_warn_threshold: '64',
 };
 
-// As in production, where two other nodes have the writes that this node forgets: up to 10 s at a power cut, 0.1 s at a kill.
+// As in production. The node may lose the writes of the last 10 s at a power cut, or of 0.1 s at a kill. There, two other nodes have them.
 const PERIODIC = `\
 commitlog_sync: periodic
 commitlog_sync_period: 10s
@@ -98,7 +98,7 @@ commitlog_sync: batch
 concurrent_writes: 128
 `;
 
-// The first nodes of a new cluster have nothing to fetch from each other, and may all start at once.
+// The first nodes of a new cluster have no data to fetch from each other, so they may all start at once.
 const member = (/** @type {Ring} */ { initialToken, joins = false }) => `\
 initial_token: "${initialToken}"
 auto_bootstrap: ${joins}

@@ -24,21 +24,21 @@ const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
  * @property {string[]} contactPoints `ADDRESS:PORT`
  * @property {Member[]} nodes
  * @property {() => Promise<void>} start starts the nodes that do not run, all at once, and waits until each reaches all others
- * @property {() => Promise<void>} stop drains and ends all that run, data kept
- * @property {() => Promise<void>} keepSchema writes the tables' definitions to disk. Without it, a node that is killed forgets the latest ones
- * @property {() => Member} add one more, with half of the first one's range; it joins when it is started
- * @property {(member: Member) => Promise<void>} forget ends a node that has left, permanently
+ * @property {() => Promise<void>} stop drains and stops all running nodes, and keeps their data
+ * @property {() => Promise<void>} keepSchema writes the tables' definitions to disk. Without this call, a killed node may lose the latest definitions
+ * @property {() => Member} add adds a node with half of the token range of the first node; the node joins the cluster when it is started
+ * @property {(member: Member) => Promise<void>} forget stops a node that has left the cluster, and removes it from `nodes`
  */
 
 /**
  * Creates a cluster, or starts the one in the directory, and waits until each node reaches all others.
  *
  * @param {object} options
- * @param {string} options.dataDir everything is kept under it
+ * @param {string} options.dataDir directory of all data of all nodes
  * @param {string} [options.engineDir] folder of the jars; default: `engine` under the data directory
- * @param {number} [options.size] nodes, 3 at least; always the same for one directory
+ * @param {number} [options.size] number of nodes, 3 or more; it must be the same at every start with one directory
  * @param {(text: string) => void} [options.onStatus] gets the current status, often
- * @param {AbortSignal} [options.signal] aborts the start; what was started is ended
+ * @param {AbortSignal} [options.signal] aborts the start, and ends the processes that were started
  * @returns {Promise<Cluster>}
  * @throws {MillraceError} as `startEngine`
  */

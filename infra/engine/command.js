@@ -39,10 +39,11 @@ const SCHEMA_IN_MEMORY = '-Dcassandra.test.flush_local_schema_changes=false';
  * - `full`: full speed, for people.
  * - `bench`: as `full`, with a heap of fixed size, so that it neither shrinks nor grows under load.
  * - `fast`: half the CPU at boot, two thirds of the memory and a lower throughput: for tests.
- * - `disposable`: as `fast`, for one that nobody kills and starts again: killed, it forgets its tables. It does not write the
- *   schema files at each change: all migrations take 0.6 to 4 s on two busy cores instead of 8 to 18. Nor its own table after
- *   each TRUNCATE: 40 take 0.1 s of CPU instead of 0.8.
- * - `member`: as `fast`, with room for what the others of its cluster send. As `disposable` until `keepSchema` of its cluster.
+ * - `disposable`: as `fast`, for a node that is never started again after a kill, because a killed node loses its tables. The
+ *   node does not write the schema files at each change: all migrations take 0.6 to 4 s on two busy cores instead of 8 to 18.
+ *   It also does not write its own table after each TRUNCATE: 40 of them take 0.1 s of CPU instead of 0.8.
+ * - `member`: as `fast`, with memory for the requests of other nodes. Until `keepSchema` of its cluster, a killed node loses
+ *   its tables, as with `disposable`.
  */
 const PROFILES = {
   full: ['-Xms256m', '-Xmx1g', '-XX:+UseG1GC'],
@@ -57,7 +58,7 @@ const PROFILES = {
 /** A single node does not gossip, so it does not wait for other nodes at its start and end. */
 const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
 /**
- * Gossip spreads quickly on loopback. A new node waits 3 s for it instead of 30, where zero breaks joining. A node that stops waits
+ * Gossip spreads quickly on loopback. A new node waits 3 s for gossip instead of 30. With 0 s, joining the cluster fails. A node that stops waits
  * 0.5 s instead of 2. A node that starts does not watch gossip for 8 s, because it waits for its connections to the others anyway.
  */
 const AMONG_OTHERS = [
@@ -73,12 +74,12 @@ export const storageArgument = (dir) => `-Dcassandra.storagedir=${dir}`;
  * The arguments of `java` for one node.
  *
  * @param {object} node
- * @param {string} node.dir where the node keeps everything
+ * @param {string} node.dir directory with all files of the node
  * @param {string} node.jars folder of the jars
  * @param {string} node.config path of its cassandra.yaml
  * @param {number} node.jmxPort
  * @param {Profile} node.profile
- * @param {boolean} node.alone it is the only one of its cluster
+ * @param {boolean} node.alone whether the node is the only one of its cluster
  * @returns {string[]}
  */
 export const cassandraArguments = ({ dir, jars, config, jmxPort, profile, alone }) => [

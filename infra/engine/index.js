@@ -14,22 +14,22 @@ export { installEngine, neededTools } from './install/index.js';
 /**
  * @typedef {object} EngineOptions
  * @property {string} dataDir directory of all data; created if it is missing
- * @property {number} port CQL, on 127.0.0.1; the other ports are free ones, remembered
+ * @property {number} port CQL port on 127.0.0.1; the other ports are free ports, which stay the same at the next start
  * @property {string} [engineDir] folder of the jars; default: `engine` under the data directory
- * @property {boolean} [fast] boots with less CPU and memory, and serves less: for tests
- * @property {Profile} [profile] how it uses the machine; default `full`, or `fast`
+ * @property {boolean} [fast] starts with less CPU and memory, and has a lower throughput, for tests
+ * @property {Profile} [profile] how the node uses the machine; default: `fast` if `fast` is set, otherwise `full`
  * @property {boolean} [auth] roles and passwords are on; the first role is `cassandra`, password `cassandra`
  * @property {Tls} [tls] clients speak TLS
  * @property {Record<string, string>} [settings] further settings of cassandra.yaml
  * @property {boolean} [durable] an answered write is on the disk, at less than half of the highest rate: a single node has no
  *   replica that keeps the write
  * @property {(text: string) => void} [onStatus] gets the current status, often
- * @property {AbortSignal} [signal] aborts the start; what was started is ended
+ * @property {AbortSignal} [signal] aborts the start, and ends the processes that were started
  */
 
 /**
  * Starts a single-node Apache Cassandra 5.0 and waits until it answers CQL. It runs in a process group of its own and
- * ends within 10 s of this process, however that ends.
+ * ends at most 10 s after this process, however this process ends.
  *
  * @param {EngineOptions} options
  * @returns {Promise<Engine & { nodetool: Nodetool }>}

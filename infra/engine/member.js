@@ -12,11 +12,11 @@ const STOP_WITHIN_MS = 60_000;
  * @property {string} name `node 1`
  * @property {string} contactPoint `ADDRESS:PORT`
  * @property {boolean} running
- * @property {() => Promise<void>} start settles when it answers CQL; nothing to do while it runs
- * @property {() => Promise<void>} stop drains and ends it, data kept
- * @property {(args: string[]) => Promise<string>} nodetool Cassandra's own tool for it, while it runs
- * @property {string[]} nodetoolCommand the tool as a program with its first arguments, for others to run; empty while it does not run
- * @property {() => Promise<void>} kill ends it by SIGKILL, and settles when it is gone
+ * @property {() => Promise<void>} start starts the node, unless it runs; settles when the node answers CQL
+ * @property {() => Promise<void>} stop drains and stops the node, and keeps its data
+ * @property {(args: string[]) => Promise<string>} nodetool runs nodetool for the node, which must run
+ * @property {string[]} nodetoolCommand nodetool as a program with its first arguments, for other processes; empty while the node does not run
+ * @property {() => Promise<void>} kill ends the node by SIGKILL; settles when its process has ended
  */
 
 /**
@@ -25,7 +25,7 @@ const STOP_WITHIN_MS = 60_000;
  * @param {string} options.dataDir of this node
  * @param {string} options.engineDir folder of the jars
  * @param {Place} options.place
- * @param {AbortSignal} [options.signal] gives up what is being started
+ * @param {AbortSignal} [options.signal] aborts a start
  * @returns {Member}
  */
 export function createMember({ name, dataDir, engineDir, place, signal }) {

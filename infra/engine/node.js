@@ -24,13 +24,13 @@ import { runEngine } from './process/run.js';
  * @typedef {object} Place
  * @property {string} [host] default: 127.0.0.1
  * @property {number} port CQL
- * @property {number} [storagePort] default: a free one, remembered
- * @property {Ring} [ring] none: it is alone
+ * @property {number} [storagePort] default: a free port, which stays the same at the next start
+ * @property {Ring} [ring] missing: the node is the only one of its cluster
  */
 
 /**
- * Starts one Apache Cassandra 5.0 and waits until it answers CQL. It runs in a process group of its own and ends within
- * 10 s of this process, however that ends.
+ * Starts one Apache Cassandra 5.0 and waits until it answers CQL. It runs in a process group of its own and ends at
+ * most 10 s after this process, however this process ends.
  *
  * @param {object} options
  * @param {string} options.dataDir directory of all data; created if it is missing
@@ -42,7 +42,7 @@ import { runEngine } from './process/run.js';
  * @param {boolean} [options.durable]
  * @param {Record<string, string>} [options.settings] further settings of cassandra.yaml
  * @param {(text: string) => void} options.onStatus gets the current status, often
- * @param {AbortSignal} [options.signal] aborts the start; what was started is ended
+ * @param {AbortSignal} [options.signal] aborts the start, and ends the processes that were started
  * @returns {Promise<Engine & { nodetool: Nodetool }>}
  * @throws {MillraceError} as `startEngine`
  */

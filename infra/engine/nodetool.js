@@ -12,15 +12,15 @@ const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
  * The address of a running node, for nodetool.
  *
  * @typedef {object} Place
- * @property {string} java the program
+ * @property {string} java path of the program `java`
  * @property {string} jars folder of the jars
- * @property {string} home where the tool keeps its history
+ * @property {string} home directory in which nodetool keeps its history
  * @property {number} jmxPort of the node, on loopback
  */
 
 /**
  * @param {Place} place
- * @returns {[string, ...string[]]} the program and its first arguments, what nodetool is elsewhere
+ * @returns {[string, ...string[]]} the program and its first arguments, which replace the command `nodetool`
  */
 export const nodetoolCommand = ({ java, jars, home, jmxPort }) => [
   java,
@@ -31,17 +31,17 @@ export const nodetoolCommand = ({ java, jars, home, jmxPort }) => [
 ];
 
 /**
- * Cassandra's own tool for a running node, for operations that CQL does not have: repair, snapshots, leaving.
+ * Creates a function that runs nodetool for a node. nodetool has operations that CQL lacks: repair, snapshots, leaving.
  *
- * @param {Place & { signal?: AbortSignal }} options `signal` ends the tool, not what the node does for it
+ * @param {Place & { signal?: AbortSignal }} options `signal` ends nodetool, but not the operation that nodetool started in the node
  */
 export function createNodetool({ signal, ...place }) {
   const command = nodetoolCommand(place);
   const [program, ...first] = command;
   /**
    * @param {string[]} args such as `['repair', '-full', 'iot']`
-   * @returns {Promise<string>} what it prints
-   * @throws {Error} with what it prints, when it fails
+   * @returns {Promise<string>} output of nodetool
+   * @throws {Error} with the output of nodetool, if nodetool fails
    */
   const nodetool = async (args) => {
     const { stdout } = await run(program, [...first, ...args], { maxBuffer: MOST_OUTPUT_BYTES, signal });

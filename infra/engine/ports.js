@@ -10,8 +10,8 @@ export const HOST = '127.0.0.1';
 /**
  * @param {number} port 0: any
  * @param {string} [host]
- * @returns {Promise<number | null>} the port, or null when somebody listens on it
- * @throws {MillraceError} `port_taken`: nobody can listen there, as on port 80 without the right to it
+ * @returns {Promise<number | null>} the port; null: another process listens on it
+ * @throws {MillraceError} `port_taken`: this process may not listen there, as on port 80 without the privilege
  */
 function tryPort(port, host = HOST) {
   return new Promise((resolve, reject) => {
@@ -56,12 +56,12 @@ async function isFreeAtAll(port, hosts) {
 }
 
 /**
- * Loopback ports by name: those of last time where they are still free, else new ones, remembered for next time.
+ * Returns a loopback port for each name: the port of the last start if it is still free, otherwise a new port. The file keeps the ports.
  *
  * @template {string} Name
- * @param {string} file where they are remembered
+ * @param {string} file path of the file that keeps the ports
  * @param {Name[]} names
- * @param {string[]} [hosts] at all of which they are free
+ * @param {string[]} [hosts] addresses; each port must be free at all of them
  * @returns {Promise<Record<Name, number>>}
  */
 export async function rememberedPorts(file, names, hosts = [HOST]) {

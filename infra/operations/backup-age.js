@@ -6,13 +6,13 @@ import { command } from './steps/shell.js';
 /** @import { Given } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
-/** @param {Given} given @returns {Step[]} fail where the last backup is too old, or nothing can be restored from it */
+/** @param {Given} given @returns {Step[]} steps that fail if the last backup is too old, or cannot be restored */
 export const checked = (given) => (given.engine === 'scylla' ? ofManager(given) : ofMedusa(given));
 
 /** @param {string} message @returns {string} the end of a list of commands: prints the message and fails if the command before it failed */
 const otherwise = (message) => `|| { ${command('echo', message)} >&2; exit 1; }`;
 
-/** @param {Given} given @returns {number} in s */
+/** @param {Given} given @returns {number} maximum age of the last backup, in s */
 const most = ({ within }) => Math.round(within / 1000);
 
 /** @param {Given} given @returns {Step[]} */
@@ -35,7 +35,7 @@ ${hasSchema(given)}`,
  * Checks the snapshot `$tag`. Manager reads the schema by CQL, and without it the data cannot be restored.
  *
  * @param {Given} given
- * @returns {string} a command that fails where it is not there
+ * @returns {string} a command that fails if there is no snapshot, or if the snapshot has no schema
  */
 export function hasSchema({ cluster, location, keyspace }) {
   const files = sctool('backup', 'files', '-c', cluster, '-L', location, '-K', keyspace);

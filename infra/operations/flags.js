@@ -14,7 +14,7 @@ import { expectService } from './steps/service.js';
  * @property {string} tag default: the time
  * @property {number} from
  * @property {string} reach
- * @property {number} within ms, for each wait
+ * @property {number} within time limit of each wait, in ms
  * @property {Need} need
  * @property {<T extends { stop?: string, start?: string }>(service: T) => T} commands `--stop` and `--start`, where given
  *
@@ -22,14 +22,14 @@ import { expectService } from './steps/service.js';
  *
  * @typedef {object} Operation
  * @property {string} help one line
- * @property {[string, ...string[]]} examples words after its name
- * @property {(keyof typeof SHARED)[]} shared flags that it takes
- * @property {Record<string, Flag>} flags of its own
+ * @property {[string, ...string[]]} examples arguments after the name of the operation
+ * @property {(keyof typeof SHARED)[]} shared flags that the operation shares with others
+ * @property {Record<string, Flag>} flags that only this operation has
  * @property {(given: Given) => Step[] | Promise<Step[]>} plan
  */
 
 /**
- * The value of a flag that this operation cannot do without; throws `usage` where it was not given.
+ * Returns the value of a required flag; throws `usage` if the flag was not given.
  *
  * @typedef {{ (flag: 'nodes'): [string, ...string[]], (flag: string): any }} Need
  */
@@ -62,14 +62,14 @@ const COMMON = {
   'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },
 };
 
-/** Values of flags that become part of paths, task names and commands. None may begin like an option. */
+/** Values of flags that become part of paths, task names and commands. No value may begin with `-`, as an option does. */
 const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/;
 const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node', 'dead', 'client-id'];
 
 /**
  * @param {string} command as a person types it
  * @param {Operation} operation
- * @param {string[]} argv its own words
+ * @param {string[]} argv arguments of the operation
  * @param {Date} now
  * @returns {Given}
  * @throws {MillraceError} `usage`, `help`
@@ -120,7 +120,7 @@ const flagsOf = ({ shared, flags }) => ({
 
 /**
  * @param {Given} given
- * @throws {MillraceError} `usage` where `--node` is one of `--nodes`, which are the others
+ * @throws {MillraceError} `usage`: `--nodes` contains `--node`, but must name only the other nodes
  */
 export function expectOther({ need, node }) {
   if (!need('nodes').includes(node)) return;

@@ -4,10 +4,10 @@ import { command } from './steps/shell.js';
  * A step of an operation: text for a POSIX shell, which is printed or run unchanged.
  *
  * @typedef {object} Step
- * @property {string} title what it does, for people
+ * @property {string} title text for the operator: what the step does
  * @property {string} script
- * @property {string} [node] where it runs; none: here
- * @property {string} [ifItFails] what a failure leaves for a person to correct, in one line
+ * @property {string} [node] the node on which the step runs; missing: this machine
+ * @property {string} [ifItFails] one line: what the operator must correct after a failure
  */
 
 /** @param {string} title @param {string} script @returns {Step} */
@@ -20,7 +20,7 @@ export const onNode = (node, title, script) => ({ title: `${node}: ${title}`, sc
  * The command line of a step. A node is reached by a program that takes its name and a script for its shell, as `ssh` does.
  *
  * @param {Step} step
- * @param {string} reach that program, with its first arguments
+ * @param {string} reach the program that reaches nodes, with its first arguments
  */
 export const commandLine = ({ node, script }, reach) =>
   node === undefined ? script : `${reach} ${command(node, script)}`;

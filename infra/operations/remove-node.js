@@ -26,7 +26,7 @@ export const removeNode = {
   },
 };
 
-/** @param {Given} given */
+/** Removes a running node, which first sends its data to the other nodes. @param {Given} given */
 function retired(given) {
   const [nodes, node] = [given.need('nodes'), given.need('node')];
   const [first] = nodes;
@@ -42,7 +42,12 @@ function retired(given) {
   ];
 }
 
-/** The other nodes copy the share of a dead node from one another. A repair follows, because writes that it alone had are lost. @param {Given} given */
+/**
+ * Removes a dead node. The other nodes copy the data of the dead node from each other. Not every node has each of its last writes, so a
+ * repair follows.
+ *
+ * @param {Given} given
+ */
 function buried(given) {
   const nodes = given.need('nodes');
   const [[first], dead] = [nodes, given.need('dead')];

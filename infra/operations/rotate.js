@@ -73,7 +73,7 @@ const PLANS = {
   devices: deviceSecrets,
 };
 
-/** A secret that only the processes themselves read. @param {Given} given @returns {Step[]} */
+/** The steps for a secret that only the processes read. @param {Given} given @returns {Step[]} */
 const inFile = (given) => [made(given), placed(given), ...handedOn(given)];
 
 /** @param {Given} given */
@@ -100,7 +100,7 @@ const placed = (given) => here('puts it in the place of the old one', replaced(g
 
 /**
  * Open connections keep working; a process that connects between this step and its restart is refused. A process that starts with a
- * wrong password ends and stays down. Nodes accept the old one for some seconds more, so a step tries the new one first.
+ * wrong password ends and stays down. Nodes accept the old password for some seconds more, so a step tries the new password first.
  *
  * @param {Given} given
  * @param {'serve' | 'migrate'} duty
@@ -127,7 +127,7 @@ function inDatabase(given, duty, otherFile) {
 }
 
 /**
- * A process that starts with the old secret is refused and ends. So the plan requires a command that delivers the new one.
+ * A process that starts with the old secret is refused and ends. So the plan requires a command that delivers the new secret.
  *
  * @param {Given} given
  * @returns {Step[]}
@@ -137,7 +137,7 @@ function handedOn(given) {
   return [delivered(given), ...restarted(given)];
 }
 
-/** @param {Given} given @returns {Step[]} one after the other: the others serve */
+/** @param {Given} given @returns {Step[]} restarts of the processes, one after the other, so that the others keep serving */
 const restarted = (given) =>
   given.need('nodes').flatMap((node) => [
     onNode(node, 'restarts and reads it', given['restart']),

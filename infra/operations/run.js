@@ -15,10 +15,10 @@ const SHOWN_EVERY_MS = 1000;
  * @param {Step[]} steps
  * @param {object} options
  * @param {string} options.reach as for `commandLine`
- * @param {number} options.from number of the first step, 1 on: those before it were done
- * @param {string} options.again what has to be added to the same command to get the same steps
+ * @param {number} options.from number of the first step, counted from 1; earlier steps are skipped
+ * @param {string} options.again arguments that a repetition of the command needs to get the same steps
  * @param {StatusLine} options.line
- * @throws {MillraceError} `usage`: there is no such step; `failed` at the first step that fails: it names the step, and how to go on from there
+ * @throws {MillraceError} `usage`: there is no step `from`; `failed`: a step failed. The message names the step, and the command that continues there
  */
 export async function runPlan(steps, { reach, from, again, line }) {
   if (from > steps.length) {

@@ -8,7 +8,7 @@ import { command } from './steps/shell.js';
 /** @import { Given, Operation } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
-/** The version of the running process. `scylla --version` prints the installed one. */
+/** Commands that print the version of the running process. `scylla --version` would print the installed version. */
 const RUNNING = {
   scylla: 'curl -fsS http://localhost:10000/storage_service/scylla_release_version | tr -d "\\""',
   cassandra: 'nodetool version | sed -n "s/^ReleaseVersion: *//p"',
@@ -67,7 +67,7 @@ function upgraded(node, given, install) {
   ];
 }
 
-/** @param {string} said command that prints it @param {string} to */
+/** @param {string} said command that prints the running version @param {string} to expected version */
 const expectVersion = (said, to) => `said=$(${said})
 case $said in
   ${to} | ${to}-*) echo "$said" ;;

@@ -9,7 +9,7 @@ import { AUTHORITY, configuration } from './request.js';
 /** @import { Openssl } from './openssl.js' */
 
 const DAY_SECONDS = 86_400;
-/** The authority is valid for ten years, because clients get a new one by hand. */
+/** The authority is valid for ten years, because a person must install a new authority in each client. */
 const AUTHORITY_DAYS = 3650;
 /** Browsers refuse a certificate that is valid for more than 398 days. */
 const CERTIFICATE_DAYS = 365;
@@ -17,17 +17,17 @@ const CERTIFICATE_DAYS = 365;
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
 /**
- * Makes an authority for development, unless the directory has one, and a certificate of it for some hosts:
- * `ca.pem`, `ca.key`, `NAME.pem`, `NAME.key`. Keys are EC P-256, for their owner alone (0600).
+ * Makes an authority for development, unless the directory has one, and a certificate for some hosts that it signs:
+ * `ca.pem`, `ca.key`, `NAME.pem`, `NAME.key`. Keys are EC P-256, and only their owner can read them (0600).
  *
  * @param {object} options
  * @param {Openssl} options.openssl
- * @param {string} options.out directory, made if it is not there
- * @param {string} [options.hosts] names and addresses, comma-separated; default: those of the renewed certificate, or else loopback's
+ * @param {string} options.out directory; created if it is missing
+ * @param {string} [options.hosts] names and addresses, comma-separated; default: the hosts of the renewed certificate, otherwise `LOOPBACK_HOSTS`
  * @param {string} options.name of the certificate's files
  * @param {boolean} options.renew renews an existing certificate; the authority stays
- * @returns {Promise<{ hosts: string, files: { path: string, isNew: boolean }[] }>} `hosts` that it is for, as they were given
- * @throws {MillraceError} `usage`, `failed` when the certificate is there already, or the authority ends too soon
+ * @returns {Promise<{ hosts: string, files: { path: string, isNew: boolean }[] }>} `hosts`: the hosts of the certificate, comma-separated
+ * @throws {MillraceError} `usage`, `failed` when the certificate exists already, or the authority expires too soon
  */
 export async function makeCertificates({ openssl, out, hosts, name, renew }) {
   const wanted = hosts === undefined ? null : alternativeNames(hosts);

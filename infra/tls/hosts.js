@@ -4,14 +4,14 @@ import { MillraceError } from '../../common/errors.js';
 
 const DNS_NAME = /^(\*\.)?[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9][a-z0-9-]{0,62})*$/i;
 
-/** Names and addresses of a development machine for its own programs. */
+/** The hosts of a certificate if `--host` is not given: the names and addresses by which programs reach their own machine. */
 export const LOOPBACK_HOSTS = 'localhost,127.0.0.1,::1';
 
 /**
- * The hosts that a certificate is for, as its subject alternative names.
+ * Converts a list of hosts to the subject alternative names of a certificate.
  *
  * @param {string} list names and addresses, comma-separated
- * @returns {string[]} as OpenSSL's configuration has them: `DNS:localhost`, `IP:127.0.0.1`
+ * @returns {string[]} in the form of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1`
  * @throws {MillraceError} `usage`
  */
 export function alternativeNames(list) {
@@ -28,19 +28,19 @@ export function alternativeNames(list) {
     });
 }
 
-/** @param {string[]} names as `alternativeNames` makes them @returns {string} as --host takes them */
+/** @param {string[]} names as `alternativeNames` returns them @returns {string} the value of `--host` for these names */
 export const hostList = (names) => names.map((name) => name.replace(/^(DNS|IP):/, '')).join(',');
 
 /**
  * @param {string | Buffer} pem
- * @returns {string[]} the alternative names of the first certificate in it, as `alternativeNames` makes them
- * @throws {Error} it is none, or for something that is no host
+ * @returns {string[]} alternative names of the first certificate in `pem`, as `alternativeNames` returns them
+ * @throws {Error} `pem` has no certificate, or one of its alternative names is no host
  */
 export function namesIn(pem) {
   const names = new X509Certificate(pem).subjectAltName ?? '';
   return alternativeNames(names.replaceAll(/(DNS|IP Address):/g, ''));
 }
 
-/** Node's own way of writing addresses, which OpenSSL prints in full. @param {string} address */
+/** Shortens an IPv6 address as Node writes it, because OpenSSL prints addresses in full. @param {string} address */
 const shortest = (address) =>
   isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;

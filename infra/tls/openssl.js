@@ -10,7 +10,7 @@ const run = promisify(execFile);
  */
 
 /**
- * @returns {Promise<Openssl>} runs OpenSSL and gives what it prints
+ * @returns {Promise<Openssl>} a function that runs OpenSSL and returns its output
  * @throws {MillraceError} `tool_missing`
  */
 export async function findOpenssl() {

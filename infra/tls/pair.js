@@ -11,7 +11,7 @@ const fileExists = (path) =>
     () => false,
   );
 
-/** @param {Pair} pair */
+/** Whether both files exist. Throws if only one of them exists. @param {Pair} pair */
 export async function hasBoth({ certificate, key }) {
   const [hasCertificate, hasKey] = [await fileExists(certificate), await fileExists(key)];
   if (hasCertificate === hasKey) return hasKey;
@@ -33,8 +33,8 @@ export async function namesBefore(path) {
 
 /**
  * @param {Pair} pair
- * @param {string[] | null} before the names that the certificate there has
- * @param {string[] | null} wanted those that it is asked for
+ * @param {string[] | null} before the names of the existing certificate; null: there is none, or it is broken
+ * @param {string[] | null} wanted the requested names; null: no names were requested
  */
 export async function refuseOverwriting({ certificate, key }, before, wanted) {
   for (const path of [certificate, key]) {

@@ -5,10 +5,10 @@ const LONGEST_COMMON_NAME = 64;
 export const AUTHORITY = '/O=Millrace/CN=Millrace development CA';
 
 /**
- * OpenSSL's configuration of an authority and of a certificate that it signs; complete, so that the machine's own configuration has no effect.
+ * OpenSSL's configuration of an authority and of a certificate that it signs; it is complete, so that the configuration of the machine has no effect.
  *
  *
- * @param {string[]} names as `alternativeNames` makes them
+ * @param {string[]} names as `alternativeNames` returns them
  */
 export const configuration = (names) => `\
 [req]
@@ -30,7 +30,7 @@ authorityKeyIdentifier = keyid
 subjectAltName = ${names.join(',')}
 `;
 
-/** @param {string[]} names @returns {string} the first host that fits; clients look at the alternative names alone */
+/** @param {string[]} names @returns {string} the first host that is short enough; clients check only the alternative names */
 const commonName = (names) =>
   names.map((name) => name.replace(/^(DNS|IP):/, '')).find((host) => host.length <= LONGEST_COMMON_NAME) ??
   'Millrace development server';

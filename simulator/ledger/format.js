@@ -9,13 +9,13 @@ import { numberText } from '../numbers.js';
  *     {"ledger":1,"begun":"2026-11-21T11:04:05.056Z"}                     a run begins; its messages count from 1
  *     {"sent":1,"device":"collar-0001","series":[
  *       {"sensor":"pulse","times":[1795259045056],"values":[62]}]}        (one line) about to be published
- *     {"acknowledged":1}                                                  its PUBACK came
+ *     {"acknowledged":1}                                                  the PUBACK of message 1 arrived
  *     {"episode":{"sensor":"pulse","limit":180,"start":1795259045056,
  *       "peak":194,"end":1795259048056},"device":"collar-0001"}           (one line) values exceeded the limit; end null: until the end of the run
  *
  * Times are epoch ms; values are doubles to the last bit, -0 included. A message that is sent again after a reconnect
  * has one line of each kind. `series` holds what must be stored, and so is empty for a message that carries nothing
- * valid. A kill -9 may tear the last line of a run. Its event had not happened yet.
+ * valid. After a kill -9, the last line of a run may be incomplete. Its event had not happened yet.
  */
 export const LEDGER_VERSION = 1;
 

@@ -23,7 +23,7 @@ export class Ledger {
   /**
    * @param {object} options
    * @param {string} options.path
-   * @param {(error: MillraceError) => void} options.onFailed the ledger cannot be written any more; called once
+   * @param {(error: MillraceError) => void} options.onFailed called once, when the ledger cannot be written any more
    * @throws {MillraceError} `failed` when the file cannot be opened
    */
   constructor({ path, onFailed }) {
@@ -34,10 +34,10 @@ export class Ledger {
   }
 
   /**
-   * To be called before a message is published for the first time.
+   * Writes a message to the ledger. Must be called before the message is published for the first time.
    *
    * @param {string} note from `noteOf`
-   * @returns {number | null} the message's number; null: it could not be written down and must not be sent
+   * @returns {number | null} number of the message; null: the line could not be written, so the message must not be sent
    */
   sent(note) {
     this.#number += 1;
@@ -45,13 +45,13 @@ export class Ledger {
     return this.#usable ? this.#number : null;
   }
 
-  /** Writes down an acknowledgement. @param {number} acknowledged number of a message */
+  /** Writes an acknowledgement to the ledger. @param {number} acknowledged number of a message */
   acknowledged(acknowledged) {
     this.#pending += acknowledgedLine(acknowledged);
     this.#flushing ??= setImmediate(() => this.#write());
   }
 
-  /** Writes down an episode, before its end is sent. @param {string} device @param {SentEpisode} episode */
+  /** Writes an episode to the ledger. Must be called before the end of the episode is sent. @param {string} device @param {SentEpisode} episode */
   episode(device, episode) {
     this.#write(episodeLine(device, episode));
   }
@@ -79,14 +79,19 @@ export class Ledger {
   }
 }
 
-/** @param {string} path @returns {number} a descriptor that appends, at the beginning of a line */
+/**
+ * Opens a ledger for appending. If its last line is incomplete, the line is ended, so that the next write begins a new line.
+ *
+ * @param {string} path
+ * @returns {number} file descriptor
+ */
 function open(path) {
   try {
     const file = openSync(path, 'a+');
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);
     if (size > 0) readSync(file, last, 0, 1, size - 1);
-    // The run before was killed in the middle of a line.
+    // The previous run was killed in the middle of a line.
     if (size > 0 && last.toString() !== '\n') writeFileSync(file, '\n');
     return file;
   } catch (error) {

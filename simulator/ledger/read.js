@@ -16,7 +16,7 @@ import { LEDGER_VERSION } from './format.js';
  */
 
 /**
- * Reads a ledger as a stream, of any size. The torn last line of a run that was killed is ignored.
+ * Reads a ledger of any size as a stream. If a run was killed, its incomplete last line is ignored.
  *
  * @param {string} path
  * @returns {AsyncGenerator<LedgerEntry>}
@@ -70,7 +70,7 @@ async function* linesOf(path) {
  * @param {string} text
  * @returns {{ ledger: number } | { sent: number, device: string, series: LedgerSeries[] } | { acknowledged: number }
  *   | { episode: SentEpisode, device: string } | null}
- *   null for what is no whole line
+ *   null: the text is no complete line of a ledger
  */
 function parse(text) {
   try {

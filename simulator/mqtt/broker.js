@@ -12,9 +12,8 @@ import { MillraceError } from '../../common/errors.js';
  * @param {Pick<Config, 'mqtt' | 'tlsElsewhere'>} settings
  * @param {{ broker?: string | undefined, credentials?: string | undefined }} flags
  * @returns {Broker}
- * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or the broker's address is one without TLS
- *   and it or a password demands TLS;
- *   `usage` when the file of credentials cannot be read
+ * @throws {MillraceError} `bad_settings` when MQTT_TLS_CA cannot be read, or when the URL has no TLS although MQTT_TLS_CA
+ *   or a password requires it; `usage` when the file of credentials cannot be read
  */
 export function chooseBroker({ mqtt, tlsElsewhere }, flags) {
   const url = flags.broker ?? mqtt.url ?? embeddedBrokerUrl(mqtt);
@@ -40,12 +39,12 @@ export function chooseBroker({ mqtt, tlsElsewhere }, flags) {
 }
 
 /**
- * The broker as a device sees it: with its own account, where devices have one.
+ * Returns the broker with the account of one device. Without `--credentials`, all devices use the same account.
  *
  * @param {Broker} broker
- * @param {string} device its name
+ * @param {string} device name of the device
  * @returns {Broker}
- * @throws {MillraceError} `usage`: it has none
+ * @throws {MillraceError} `usage`: the file of credentials has no account of the device
  */
 export function brokerFor({ secrets, ...broker }, device) {
   if (!secrets) return broker;
@@ -63,5 +62,5 @@ function readCa(path) {
   }
 }
 
-/** @param {string} url @returns {string} without credentials, for people and logs */
+/** @param {string} url @returns {string} the URL without credentials, for messages and logs */
 export const shownUrl = (url) => url.replace(/\/\/[^@]*@/, '//');

@@ -20,7 +20,7 @@ export class ConnectionProblemReporter {
     this.#reported = reason;
   }
 
-  /** Notes that all devices are connected, so that the next problem is reported again. */
+  /** Notes that all devices are connected. The next problem is then reported, even if it has the same reason. */
   over() {
     this.#reported = '';
   }

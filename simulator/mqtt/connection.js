@@ -7,19 +7,22 @@ import { explainTlsError } from '../../common/tls-errors.js';
  * @property {string} [username]
  * @property {string} [password]
  * @property {Buffer} [ca]
- * @property {Map<string, string>} [secrets] of the devices' own accounts, by name
+ * @property {Map<string, string>} [secrets] passwords of the device accounts, by device
  */
 
 /** Permanent CONNACK return codes (MQTT 3.1.1, table 3.1): version, client id, credentials, permissions. */
 const PERMANENT = new Set([1, 2, 4, 5]);
 
-/** After this time a connection counts as healthy, and its next failure counts from one again. */
+/**
+ * A connection that has lasted this long, in ms, resets the count of failed attempts. The pause before the next attempt grows with that
+ * count.
+ */
 const HEALTHY_AFTER_MS = 10_000;
 
 /**
  * A connection to the broker that reconnects whenever it breaks.
  *
- * Each attempt is a session of its own, named by its first millisecond. The last will in CONNECT has that name. MQTT.js would reuse the
+ * Each attempt is a new session. Its number is the time of the attempt in epoch ms, and the last will in CONNECT has that number. MQTT.js would reuse the
  * first will on every reconnect and resend messages by itself. So every attempt is a new MQTT.js client without both, and only the outbox
  * knows the pending messages.
  */
@@ -46,10 +49,10 @@ export class Connection {
    * @param {Broker} options.broker
    * @param {((session: number) => { topic: string, payload: string }) | null} options.will the last will
    * @param {string} options.clientId the same for every attempt, so that a new connection takes over a dead one
-   * @param {(session: number) => void} options.onUp connected; everything published from now on arrives after what onUp publishes
-   * @param {() => void} options.onDown an established connection broke; its pending acknowledgements will not come
-   * @param {(reason: string) => void} options.onTrouble why there is no connection
-   * @param {(reason: string) => void} options.onRefused the broker refused the client permanently; no further attempt is made
+   * @param {(session: number) => void} options.onUp called when the connection is established; later messages arrive after the messages that `onUp` publishes
+   * @param {() => void} options.onDown called when an established connection breaks; its pending acknowledgements will not arrive
+   * @param {(reason: string) => void} options.onTrouble gets the reason why there is no connection
+   * @param {(reason: string) => void} options.onRefused gets the reason why the broker refuses the client permanently; no further attempt is made
    */
   constructor({ broker, will, clientId, onUp, onDown, onTrouble, onRefused }) {
     this.#broker = broker;
@@ -123,13 +126,13 @@ export class Connection {
     return this.#everUp;
   }
 
-  /** The session: its first millisecond, in epoch ms. */
+  /** The number of the session: the time of the attempt, in epoch ms. */
   get session() {
     return this.#session;
   }
 
   /**
-   * Publishes at QoS 1. Without an acknowledgement before the connection breaks, `onAcknowledged` is never called.
+   * Publishes at QoS 1. If the connection breaks before the acknowledgement, `onAcknowledged` is never called.
    *
    * @param {string} topic
    * @param {string | Buffer} payload
@@ -143,9 +146,9 @@ export class Connection {
   }
 
   /**
-   * Ends the connection and makes no other.
+   * Ends the connection, and makes no new one.
    *
-   * @param {{ orderly: boolean }} how orderly: with DISCONNECT, so that the broker forgets the will; else as a broken connection
+   * @param {{ orderly: boolean }} how `orderly`: true: sends DISCONNECT, so that the broker drops the last will; false: the broker publishes the will
    * @returns {Promise<void>} when the socket is closed
    */
   stop({ orderly }) {

@@ -12,12 +12,12 @@ import { Connection } from './connection.js';
  *
  * @typedef {object} LinkOptions
  * @property {Broker} broker
- * @property {{ messages: number, bytes: number, window: number }} limits waiting messages, pending bytes, and
- *   unacknowledged messages
+ * @property {{ messages: number, bytes: number, window: number }} limits of waiting messages, of pending
+ *   bytes, and of unacknowledged messages
  * @property {Meter} meter
  * @property {Ledger | null} ledger
- * @property {(reason: string) => void} onTrouble why there is no connection just now
- * @property {(reason: string) => void} onRefused the broker refused the client permanently
+ * @property {(reason: string) => void} onTrouble gets the reason why there is no connection
+ * @property {(reason: string) => void} onRefused gets the reason why the broker refuses the client permanently
  */
 
 /**
@@ -58,7 +58,7 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     },
   });
 
-  /** @param {Message} message @returns {boolean} whether it may be sent */
+  /** Writes a message to the ledger before it is sent. @param {Message} message @returns {boolean} whether the message may be sent */
   function writtenDown(message) {
     if (!ledger || message.note === null) return true;
     message.entry = ledger.sent(message.note);

@@ -1,4 +1,4 @@
-/** @param {string} device its id or name */
+/** @param {string} device device id or name */
 export const measurementsTopic = (device) => `iot/v1/${device}/measurements`;
 
 /** @param {string} device */

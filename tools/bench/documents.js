@@ -7,20 +7,20 @@ import { targetsTable } from './targets.js';
 /** @import { ClassResult } from './peers/report.js' */
 /** @import { Results } from './targets.js' */
 
-/** The lines of a document around the figures. The peers have lines of their own, because a run of their own measures them. */
+/** The lines before and after the figures in a document. The peers have separate lines, because a separate run measures them. */
 const MARKS = {
   bench: { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' },
   peers: { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' },
 };
 
 /**
- * Replaces the figures of a document.
+ * Replaces the text between the marks of a section.
  *
- * @param {string} document
- * @param {string} text
+ * @param {string} document Markdown
+ * @param {string} text Markdown with the new figures
  * @param {keyof typeof MARKS} [section]
- * @returns {string} the document with the text between the marks
- * @throws {RangeError} when the marks are not there
+ * @returns {string} the document with the new text
+ * @throws {RangeError} when the document has no marks of the section
  */
 export function insertBetweenMarks(document, text, section = 'bench') {
   const { begin, end } = MARKS[section];
@@ -31,9 +31,9 @@ export function insertBetweenMarks(document, text, section = 'bench') {
 
 /**
  * @param {string} document
- * @param {Raw} raw with the peers
- * @returns {string} the document with their tables
- * @throws {RangeError} when the marks are not there
+ * @param {Raw} raw with measurements of the peers
+ * @returns {string} the document with the tables of the peers
+ * @throws {RangeError} when the document has no marks of the peers
  */
 export function insertPeers(document, raw) {
   const tables = peerTables(raw.results.peers ?? []);
@@ -49,9 +49,9 @@ export function insertPeers(document, raw) {
 
 /**
  * @param {string} document
- * @param {Raw} raw with the peers
- * @returns {string} the document with the comparison in one paragraph
- * @throws {RangeError} when the marks are not there
+ * @param {Raw} raw with measurements of the peers
+ * @returns {string} the document with the comparison of the peers in one paragraph
+ * @throws {RangeError} when the document has no marks of the peers
  */
 export const insertComparison = (document, raw) =>
   insertBetweenMarks(document, `${comparison(raw.results.peers ?? [])} ${machineOf(raw)}`, 'peers');
@@ -109,9 +109,9 @@ export function commitText(commit) {
  * A raw file of the bench.
  *
  * @typedef {object} Raw
- * @property {string} began ISO 8601; of several runs the days, with commas between
- * @property {string | null} [commit] whose code was measured, or `before COMMIT`; of several runs with commas between; missing: nobody noted it
+ * @property {string} began ISO 8601; for several runs: the days, separated by commas
+ * @property {string | null} [commit] commit of the measured code, or `before COMMIT`; for several runs: separated by commas; missing: it was not recorded
  * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
- * @property {{ quick?: boolean }} [flags] that it was run with
+ * @property {{ quick?: boolean }} [flags] flags of the run
  * @property {Results & { peers?: ClassResult[] } & Record<string, unknown>} results
  */

@@ -9,7 +9,7 @@ import { targetsTable } from './targets.js';
 
 /** @import { Environment } from './environment/index.js' */
 
-// npm run bench: everything side by side on this machine, tables of it, and the raw figures in a file.
+// npm run bench: measures all parts on this machine, prints their tables, and writes the raw figures to a file.
 //
 // A run needs these folders, in the order of the work:
 // - parts/        what is measured: each part runs its variants and has its tables
@@ -50,8 +50,8 @@ await runCommand(async () => {
 });
 
 /**
- * Runs load until the database's JVM has compiled what it needs: a fresh one is 3 to 8 times slower, and would make the
- * first variant look bad.
+ * Runs load until the JVM of the database has compiled its code. A fresh JVM is 3 to 8 times slower, so the first variant
+ * would look slow.
  *
  * @param {Environment} environment
  * @param {number} forMs

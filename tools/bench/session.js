@@ -22,8 +22,8 @@ const CHROMIUM = /** @type {const} */ ('chromium');
  * writes the results so far to a file.
  *
  * @param {object} options
- * @param {string} options.name of the file, before the time
- * @param {object} options.flags noted in the file
+ * @param {string} options.name of the file, to which the time is appended
+ * @param {object} options.flags of the run, written to the file
  * @param {boolean} [options.needsDashboard] the work opens the dashboard in Chromium
  * @param {(session: Session) => Promise<void>} options.work
  */
@@ -90,7 +90,7 @@ export async function runSession({ name, flags, needsDashboard = false, work }) 
 /**
  * @typedef {object} Session
  * @property {Environment} environment
- * @property {Record<string, unknown>} results what is put in here is written to the file
+ * @property {Record<string, unknown>} results members that the work adds are written to the file
  * @property {(text: string) => void} status shows the present step; throws after the operator has stopped the run
  * @property {(text: string) => void} print a line that stays
  */
@@ -98,7 +98,7 @@ export async function runSession({ name, flags, needsDashboard = false, work }) 
 const ROOT = new URL('../..', import.meta.url);
 
 /**
- * The commit whose code runs here, with `-dirty` behind it where tracked files were changed since.
+ * The commit of the running code, with the suffix `-dirty` if tracked files have changed since.
  *
  * @param {URL | string} [directory]
  * @returns {Promise<string | null>} null: Git is missing, or this is not a clone

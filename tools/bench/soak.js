@@ -25,7 +25,7 @@ const LINE = {
   flags: FLAGS,
 };
 
-/** Length of the warm-up at this rate, in ms, before anything counts. */
+/** Length of the warm-up in ms. Its samples and latencies are not counted. */
 const WARM_MS = 60_000;
 
 /** Interval of the memory readings, in ms. The first part of them, `SETTLING`, does not count for the slope. */

@@ -27,9 +27,9 @@ import { figure } from './report/table.js';
  * @typedef {object} Target
  * @property {string} figure what is measured
  * @property {keyof Results} part the part of the bench that measures it
- * @property {number} atLeast lower limit, or
- * @property {number} atMost
- * @property {(results: Required<Results>) => number} read NaN where it was not measured
+ * @property {number} atLeast lower limit; a target has either this limit or `atMost`
+ * @property {number} atMost upper limit
+ * @property {(results: Required<Results>) => number} read returns NaN if the figure was not measured
  */
 
 /**
@@ -51,7 +51,7 @@ import { figure } from './report/table.js';
  * @property {Awaited<ReturnType<typeof opening.run>>} [opening]
  */
 
-/** Differences below are noise on a machine that others use too. */
+/** Upper limit of a ratio whose expected value is 1. On a shared machine, smaller deviations are noise. */
 const SAME = 1.4;
 
 /** The targets of the bench, in the order of importance. @type {Array<Omit<Target, 'atLeast' | 'atMost'> & ({ atLeast: number } | { atMost: number })>} */
@@ -268,7 +268,7 @@ function firstView(fleet, part) {
 
 /**
  * @param {Partial<Results>} results
- * @returns {{ head: string[], rows: string[][] }} of what was measured
+ * @returns {{ head: string[], rows: string[][] }} table of the targets that were measured
  */
 export function targetsTable(results) {
   const rows = TARGETS.flatMap((target) => {
@@ -289,7 +289,7 @@ export function targetsTable(results) {
  * @param {Pick<Comparison<Name>, 'shape' | 'rounds'>[]} loads
  * @param {string} load
  * @param {(results: Record<Name, Rate>) => number} read
- * @returns {number} the median over the rounds; NaN where the load was not run
+ * @returns {number} the median of the rounds; NaN if the load was not run
  */
 function atLoad(loads, load, read) {
   const found = loads.find(({ shape }) => shape === load);

@@ -139,13 +139,13 @@ export interface Presented {
   shape: Shape;
   /** scale of the values of `shape` */
   scale: Scale;
-  /** scale of the samples, even if `shape` has rates */
+  /** scale of the samples; it differs from `scale` if `shape` has the rates of a counter, which have another unit */
   values: Scale;
   /** null: the sensor measures numbers */
   states: StateNames | null;
-  /** the signal only rises, so a rate can be shown */
+  /** the signal is a counter, which only rises, so the chart can show its rate */
   isCounter: boolean;
-  /** `shape` has rates */
+  /** `shape` has the rates of a counter instead of its samples */
   isRate: boolean;
 }
 

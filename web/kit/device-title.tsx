@@ -81,7 +81,7 @@ function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
   );
 }
 
-/** The time of the last message, by live values, which are newer than the answer of the API. */
+/** The time of the last message. It uses live values, because they are newer than the answer of the API. */
 function LastSeen({ device: { device_id, last_seen, sensors } }: { device: DeviceInfo }) {
   const { live, clock } = useServices();
   const now = clock.time.value;
@@ -127,8 +127,7 @@ export function DeviceMissing({ device }: { device: string }) {
  * The state of a device, as a symbol and a word.
  *
  * @param props `asOf`: time of the last known state as text, null: no time is shown; `isOld`: the state may have
- *   changed,
- *   so it is shown in gray
+ *   changed, so it is shown in gray
  */
 export const Online = ({
   online,

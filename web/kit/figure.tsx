@@ -69,7 +69,7 @@ export function Sparkline({
 }: {
   /** oldest first; x in ms */
   points: { x: number; y: number }[];
-  /** a second line on the same scale, drawn fainter */
+  /** the points of a second line on the same scale, which is drawn fainter */
   second?: { x: number; y: number }[];
   /** value that the scale always includes: 0 for rates */
   floor?: number;
@@ -230,8 +230,8 @@ function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
 /**
  * The age of a sample, updated every second. It is marked as old when the sensor counts as silent.
  *
- * @param props `ts`: ISO 8601; `intervalMs`: interval of the sensor, if known; `isAgo`: form within a sentence, "12
- *   s ago"
+ * @param props `ts`: ISO 8601; `intervalMs`: interval of the sensor, if known; `isAgo`: form within a sentence,
+ *   "12 s ago"
  */
 export function Age({
   ts,

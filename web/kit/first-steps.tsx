@@ -189,8 +189,7 @@ export function curlCommand({ origin, needsToken }: { origin: string; needsToken
 /**
  * The command that sends a measurement over MQTT.
  *
- * @param options `hostname` of the API; `device` and
- * `account`: default to examples
+ * @param options `hostname` of the API; `device` and `account`: default to examples
  */
 export function publishCommand(
   mqtt: Mqtt,

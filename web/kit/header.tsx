@@ -63,7 +63,7 @@ function ZoneChoice() {
   );
 }
 
-/** Time in ms that a view has to subscribe to the event stream, because it may first wait for an answer. */
+/** Time in ms in which a view may subscribe to the event stream itself. A view may first wait for an answer of the API. */
 const BEGIN_AFTER_MS = 1500;
 
 /** Connects to the event stream even if no view does, so that the verdict is known. */

@@ -166,7 +166,7 @@ export function Pager({
   isFirst: boolean;
   /** number of this page; null if the page was opened by its address */
   number: number | null;
-  /** the rows are not sorted over the pages */
+  /** the list has no sort order across its pages; the pager then shows the word `unordered` */
   isUnordered?: boolean;
   onPrevious: (() => void) | null;
   onNext: (() => void) | null;

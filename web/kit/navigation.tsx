@@ -143,7 +143,7 @@ export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[
   </nav>
 );
 
-/** @returns a sign for users who cannot see the color */
+/** @returns a sign for the level, for users who cannot see its color */
 const signOf = (level: Level): string => (level === 'critical' ? '✕' : '!');
 
 /**

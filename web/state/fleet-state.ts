@@ -48,7 +48,7 @@ export function useFleetState(): ReadonlySignal<FleetState> {
   return fleetState.figures;
 }
 
-/** @returns the count of the API; a change redraws the component */
+/** @returns the numbers of devices and sensors that the API counted; a change redraws the component */
 export function useFleetInfo(fleetState: ReadonlySignal<FleetState>): FleetInfo | null {
   return useComputed(() => fleetState.value.info).value;
 }
@@ -86,7 +86,7 @@ export async function offlineDevices(
 /** The figures of the fleet at one moment. */
 export interface FleetState {
   faults: Faults;
-  /** count of the API, from the same time as the offline devices in `faults` */
+  /** numbers of devices and sensors that the API counted, from the same time as the offline devices in `faults` */
   info: FleetInfo | null;
   /** epoch ms */
   now: number;
@@ -96,10 +96,10 @@ export interface FleetState {
 const CATCHING_UP_MS = 3000;
 
 /**
- * The outliers of the fleet and the count of the API, updated once a second. From a lost connection until the next
- * snapshot is complete, the last state stays, because old and new figures would be mixed. While nothing is stored,
- * silence is
- * judged as of the last moment with values, so that an outage does not turn sensors silent.
+ * The outliers of the fleet, and the numbers of devices and sensors that the API counted, updated once a second. From a
+ * lost connection until the next snapshot is complete, the last state stays, because old and new figures would be
+ * mixed. While nothing is stored, silence is judged as of the last moment with values, so that an outage does not turn
+ * sensors silent.
  */
 export function createFleetState({
   fleet,

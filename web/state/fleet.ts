@@ -133,7 +133,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     isNarrow: (): boolean => Boolean(wanted.type || wanted.site),
 
     /**
-     * Notes a count of the API. At the second count after a snapshot, it also removes sensors that were not sent
+     * Notes the number of sensors that the API counted. At the second count after a snapshot, it also removes sensors that were not sent
      * since the start of the snapshot, because their devices were retired.
      *
      * @param count number of sensors by the API
@@ -149,8 +149,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
 
     /**
      * @returns whether the store has sensors of retired devices. One smaller count is no proof, because it may be
-     *   older than
-     *   the newest sensors
+     *   older than the newest sensors
      */
     isOutdated: (): boolean => smallerCounts > 1 && !isAsked,
 
@@ -204,8 +203,8 @@ export interface FleetDevice {
 }
 
 /**
- * A sensor. The object lives as long as the page and is changed in place, so that 10,000 values per second make no
- * garbage.
+ * A sensor. The object lives as long as the page and is changed in place, so that 10,000 values per second leave no
+ * objects to the garbage collector.
  */
 export interface FleetSensor {
   key: string;

@@ -122,8 +122,7 @@ interface Answer<T> {
 /**
  * Calls the API whenever `key` changes, and drops answers for an earlier key. Temporary problems are retried. With
  * `refreshMs`, the answer is refreshed in the background. If that fails, the last answer stays. A reload waits for
- * the running
- * request.
+ * the running request.
  *
  * @param key contains all values on which the request depends
  */

@@ -13,8 +13,8 @@ import { useServices } from './hooks.ts';
 const STATS_KEPT = 300;
 
 /**
- * The nil UUID (RFC 9562, section 5.9), which no device has. A client that follows it receives only pipeline
- * statistics.
+ * The nil UUID (RFC 9562, section 5.9), which no device has. A page that subscribes to this device id receives only
+ * pipeline statistics.
  */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
@@ -35,7 +35,8 @@ export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: 
 /**
  * The live data of the server: newest values by sensor, pipeline statistics, state of the connection.
  * Listeners of a sensor are notified at most once per animation frame. While the page follows the whole fleet,
- * `fleet` holds all sensors, and only seeded sensors keep their earlier values.
+ * `fleet` holds all sensors with their newest values. Earlier values, for sparklines, are then kept only for the
+ * sensors that were passed to `seed`.
  */
 export function createLive({
   EventSource,

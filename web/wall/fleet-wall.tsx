@@ -31,10 +31,10 @@ export function FleetWall({
 }: {
   /** filters, shown above the wall */
   children: ComponentChildren;
-  /** count of the API */
+  /** numbers of devices and sensors, as the API counted them */
   info: FleetInfo | null;
   fleetState: ReadonlySignal<FleetState>;
-  /** what a tile is; null: one cell for each sensor */
+  /** whether a tile stands for a device or a site; null: one cell for each sensor */
   grouping: Grouping | null;
 }) {
   const stale = useStale();

@@ -234,7 +234,7 @@ export function groupingOf(
   return site || deviceCount(info) <= MOST_GROUPS || sites < 2 ? 'device' : 'site';
 }
 
-/** @returns upper limit of the number of matching sensors; types and sites that the count leaves out are small */
+/** @returns upper limit of the number of matching sensors. The API counts only the largest types and sites, so the others are small */
 const sensorsOf = (
   { sensors, by_type, by_site }: Pick<FleetInfo, 'sensors' | 'by_type' | 'by_site'>,
   { type, site }: { type: string | null; site: string | null },

@@ -4,7 +4,7 @@ import type { UnitChoices } from '../units.ts';
 import { drawCard, fill, SHAPES } from './cells.ts';
 import type { Layout } from './layout.ts';
 
-/** Colors in the form that a canvas accepts, by cell state. */
+/** The color of each cell state, in the form that a canvas accepts. */
 export type Palette = {
   colors: string[];
   ground: string;

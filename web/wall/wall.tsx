@@ -19,8 +19,7 @@ import type { Box, Heading, WallCanvas } from './wall-canvas.ts';
  * The wall of all sensors, one cell each, by site and device. A cell leads to its sensor.
  *
  * @param props `legend`: element below the wall from which its colors are read; `refused`: devices whose messages
- *   are refused;
- *   `isStale`: no values arrive
+ *   are refused; `isStale`: no values arrive
  */
 export function Wall({
   legend: drawLegend,

@@ -22,7 +22,7 @@ export { SCOPES } from './tokens.js';
  * @property {'anybody' | 'nobody' | 'token' | 'session'} by `anybody`: no token is configured; `nobody`: the
  *   request has no token
  * @property {readonly Scope[]} scopes
- * @property {number | null} endsAt of the session, in epoch ms
+ * @property {number | null} endsAt end of the session, in epoch ms; null: the caller has no session
  */
 
 /** @type {Caller} */
@@ -88,7 +88,7 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
      * Middleware that requires a scope. It stores the caller in `res.locals.caller`.
      *
      * @param {'open' | Scope} scope
-     * @param {{ tokenInQuery?: boolean }} [options] `tokenInQuery`: the query parameter `p` may have the token
+     * @param {{ tokenInQuery?: boolean }} [options] `tokenInQuery`: the token may also be in the query parameter `p`
      * @returns {RequestHandler}
      */
     guard: (scope, options) => async (req, res, next) => {
@@ -128,7 +128,7 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
 
 /** @typedef {ReturnType<typeof createAccess>} Access */
 
-/** The password in the address, as version 1 of InfluxDB has it. @param {Request} req @returns {string | null} */
+/** The password in the query parameter `p`, as clients of InfluxDB 1 send it. @param {Request} req @returns {string | null} */
 const passwordOf = ({ query }) => (typeof query['p'] === 'string' ? query['p'] : null);
 
 /**

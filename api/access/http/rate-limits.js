@@ -38,8 +38,8 @@ function tooMany(res, message, until) {
 
 /**
  * Limits wrong tokens by address. Requests with a valid token are still answered: many people may share an address, and a program with
- * an old token must not lock them out. So an attacker learns whether a guess was correct. Tokens must therefore be impossible to
- * guess; see `common/settings/rules.js`.
+ * an old token must not lock them out. So an attacker learns whether a token was correct. Therefore tokens must
+ * be impossible to guess; see `common/settings/rules.js`.
  *
  * @param {Rate} rate
  */

@@ -31,7 +31,7 @@ export function createSessions({ secret, known, sessionMs, clock }) {
 
   return {
     /**
-     * @param {Known} by the token of the login
+     * @param {Known} by the token with which the user signed in
      * @returns {Session & { value: string }}
      */
     begin({ token }) {
@@ -61,12 +61,12 @@ export function createSessions({ secret, known, sessionMs, clock }) {
 
 export const COOKIE = 'millrace_session';
 
-/** Cookies of a request that are checked. Each check computes a signature per token, for any client. */
+/** Maximum number of session cookies of a request that are checked. Each check computes a signature for each token, even for an unknown client. */
 const MAX_COOKIES = 4;
 
 /**
  * @param {Request} req
- * @returns {string[]} the first cookies of this name; other services of the host may have set cookies of this name too
+ * @returns {string[]} values of the first `MAX_COOKIES` session cookies. Other services on the same host may have set cookies of the same name
  */
 export const cookiesOf = (req) =>
   (req.headers.cookie ?? '')

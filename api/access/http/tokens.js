@@ -7,7 +7,7 @@ import { sameSecret } from '../../../common/timing-safe-equal.js';
  */
 
 /**
- * The configured tokens. Several tokens of a kind allow a rotation during which both are valid.
+ * The configured tokens. With several tokens of one kind, the old and the new token are both valid during a rotation.
  *
  * @param {Pick<Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>} settings
  */
@@ -34,7 +34,7 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
      * @returns {Known | null}
      */
     find(given) {
-      // Compare all of them, so that the time reveals nothing.
+      // All tokens are compared, so that the duration does not reveal which one is similar.
       const same = known.map(({ token }) => sameSecret(given, token));
       return known[same.indexOf(true)] ?? null;
     },

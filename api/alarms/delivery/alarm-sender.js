@@ -34,7 +34,7 @@ export class AlarmSender {
    * @param {() => number} deps.clock epoch ms
    * @param {Logger} deps.logger
    * @param {(target: string, result: DeliveryResult) => void} deps.onResult
-   * @param {(seconds: number) => void} deps.onDelivered from the change of the alarm to the receiver's answer
+   * @param {(seconds: number) => void} deps.onDelivered gets the time from the change of the alarm to the receiver's answer
    */
   constructor(deps) {
     this.#deps = deps;
@@ -127,7 +127,7 @@ export class AlarmSender {
 /** @param {Alarm} alarm @param {number} now epoch ms */
 export const isShelved = ({ shelvedUntil }, now) => shelvedUntil !== null && shelvedUntil > now;
 
-/** @param {Delivery} delivery @param {number} until epoch ms @returns {Delivery} that begins then */
+/** @param {Delivery} delivery @param {number} until epoch ms @returns {Delivery} the delivery, which begins at that time */
 export const postponedTo = (delivery, until) => ({ ...delivery, begunAt: until, nextAt: until, attempts: 0 });
 
 /** @param {unknown} error of a receiver @returns {string} */

@@ -34,7 +34,8 @@ const LOOK_BACK_MS = GIVE_UP_MS + 2 * LONGEST_PAUSE_MS;
 const FIRST_LOOK_BACK_MS = DEAD_LETTER_DAYS * DAY_MS;
 
 /**
- * Period in ms after which Alertmanager gets the open alarms again, and the number of alarms in one request.
+ * Period in ms after which Alertmanager gets the open alarms again, and the maximum number of alarms in one
+ * request.
  */
 const REPEAT_EVERY_MS = 60_000;
 const REPEATED_AT_ONCE = 500;
@@ -83,7 +84,7 @@ export class Deliveries {
    * @param {string} deps.owner
    * @param {number} deps.everyMs
    * @param {(target: string, result: DeliveryResult) => void} deps.onResult
-   * @param {(seconds: number) => void} deps.onDelivered from the change of the alarm to the receiver's answer
+   * @param {(seconds: number) => void} deps.onDelivered gets the time from the change of the alarm to the receiver's answer
    */
   constructor(deps) {
     const { receivers, store, episodes, clock } = deps;
@@ -107,7 +108,7 @@ export class Deliveries {
   }
 
   /**
-   * Unfinished deliveries, as of the last round of this process. Only the holder of the lease counts them.
+   * Number of unfinished deliveries, as of the last round of this process. Only the holder of the lease counts them.
    */
   get pending() {
     return Math.max(this.#pending, this.#chains.size);

@@ -16,19 +16,19 @@ const AT_ONCE = 16;
 const MAX_IN_MEMORY = 10_000;
 
 /**
- * Sends deliveries in order. The deliveries of one alarm to one target are a chain: each of them waits until
- * those before it are done or dead letters. Each target has its own limit, so a receiver that hangs delays no
+ * Sends deliveries in order. The deliveries of one alarm to one target are a chain: each delivery waits until
+ * the earlier deliveries of the chain are done or dead letters. Each target has its own limit, so a receiver that hangs delays no
  * other.
  */
 export class DeliveryChains {
   #deps;
   /** @type {Record<Delivery['target'], ReturnType<typeof pLimit>>} */
   #limits = { webhook: pLimit(AT_ONCE), alertmanager: pLimit(AT_ONCE) };
-  /** The newest job of each chain that is being sent. @type {Map<string, Promise<void>>} */
+  /** The chains that are being sent: the newest job of each, which ends after its earlier jobs. @type {Map<string, Promise<void>>} */
   #jobs = new Map();
-  /** Deliveries in memory. @type {Record<Delivery['target'], number>} */
+  /** Number of deliveries in memory, by target. @type {Record<Delivery['target'], number>} */
   #sizes = { webhook: 0, alertmanager: 0 };
-  /** Chains of which this process knows that no delivery is left. @type {Set<string>} */
+  /** Chains that have no unfinished delivery, as far as this process knows. @type {Set<string>} */
   #finished = new Set();
   #stopped = false;
 
@@ -44,7 +44,7 @@ export class DeliveryChains {
     this.#deps = deps;
   }
 
-  /** Deliveries that are being sent, or wait for those before them. */
+  /** Number of deliveries that are being sent, or wait for earlier deliveries of their chain. */
   get size() {
     return this.#sizes.webhook + this.#sizes.alertmanager;
   }
@@ -54,7 +54,7 @@ export class DeliveryChains {
     return new Set(this.#jobs.keys());
   }
 
-  /** Ends after the attempts under way. */
+  /** Stops after the attempts under way have ended. */
   async stop() {
     this.#stopped = true;
     await Promise.all(this.#jobs.values());
@@ -116,7 +116,7 @@ export class DeliveryChains {
   #remember(chain, isFinished) {
     this.#finished.delete(chain);
     if (!isFinished) return;
-    // A forgotten chain continues with the next round.
+    // Later deliveries of a chain that is removed here wait for the next round, which reads the whole chain.
     if (this.#finished.size >= MAX_IN_MEMORY) this.#finished.clear();
     this.#finished.add(chain);
   }
@@ -137,7 +137,7 @@ export class DeliveryChains {
     return true;
   }
 
-  /** @param {Delivery[]} deliveries all of a chain that are not done @returns {Promise<boolean>} */
+  /** @param {Delivery[]} deliveries all unfinished deliveries of a chain @returns {Promise<boolean>} false: some deliveries are left */
   async #attemptDue(deliveries) {
     const { sender, store, episodes, clock } = this.#deps;
     let isFinished = true;

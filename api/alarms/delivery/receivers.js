@@ -34,7 +34,7 @@ export function signatureOf(secret, now, body) {
  * @param {Alarm} alarm
  * @param {string} event
  * @param {Alarm} [sentBefore] the state that the receiver got just before; `alarm` corrects it
- * @returns {Promise<void>} resolves when the receiver has taken it
+ * @returns {Promise<void>} resolves when the receiver has accepted the report
  * @throws {Error} with the reason
  */
 

@@ -193,7 +193,7 @@ export class AbsenceTracker {
    * @param {object} options
    * @param {number} options.silenceMs
    * @param {number} options.since epoch ms from which the rule applies
-   * @param {number} options.until epoch ms at which it ends, not later than now
+   * @param {number} options.until epoch ms at which the rule ends, not later than now
    * @param {number} options.most absences that are kept
    * @param {Episode | null} options.open an absence that is open before the first sample
    */
@@ -249,7 +249,7 @@ export class EpisodeList {
     this.count++;
   }
 
-  /** @param {Episode} episode @returns {EpisodeList} a copy that has this one too */
+  /** @param {Episode} episode @returns {EpisodeList} a copy of the list with this episode at the end */
   with(episode) {
     const list = new EpisodeList(this.#most);
     list.episodes = [...this.episodes];

@@ -23,8 +23,8 @@ const RATE_FACTOR = 10;
 const RETRY_MS = 1000;
 
 /**
- * Limit of waiting tasks. Beyond it, the process later evaluates all samples again that it has committed
- * since.
+ * Limit of waiting tasks. Above it, new samples are not queued for evaluation. The process later evaluates all
+ * samples that it has committed since then.
  */
 const MAX_WAITING = 50_000;
 
@@ -43,9 +43,9 @@ const RECHECK_MS = { first: 1000, longest: 60_000 };
  * @typedef {object} Due
  * @property {number} from epoch ms
  * @property {number} to epoch ms
- * @property {number} committedAt epoch ms, of the oldest of them
+ * @property {number} committedAt epoch ms, commit time of the oldest of these samples
  * @property {number} silentAt epoch ms: a silence that had lasted long enough at this time is an absence;
- *   infinitely long ago: no silence is
+ *   -Infinity: no silence is an absence
  */
 
 /**
@@ -58,13 +58,13 @@ const RECHECK_MS = { first: 1000, longest: 60_000 };
  * @property {Due | null} due waits for evaluation
  * @property {Due | null} current is being evaluated
  * @property {number} notBefore by `performance.now()`
- * @property {{ start: number, samples: number, opened: number | null } | null} run under way, by the last evaluation
+ * @property {{ start: number, samples: number, opened: number | null } | null} run the breaching samples under way, as of the last evaluation
  * @property {number} seen samples of the run since the last evaluation
  * @property {number} newest epoch ms of the newest sample of this process
  * @property {number} settledAt epoch ms
  * @property {number} recheckMs pause until it is evaluated again
  * @property {number} recheckAt epoch ms
- * @property {number} watchedFrom epoch ms of the earliest sample that is evaluated again
+ * @property {number} watchedFrom epoch ms of the earliest sample that a repeated evaluation reads
  */
 
 /**
@@ -91,7 +91,10 @@ export class EvaluationScheduler {
   #waiting = new Set();
   /** @type {Set<EvaluationTask>} */
   #running = new Set();
-  /** Commit time of the oldest samples that found no room to wait. Epoch ms; infinite: all found room. */
+  /**
+   * Commit time of the oldest samples that were not queued for evaluation, because too many tasks waited. Epoch
+   * ms; infinite: all samples were queued.
+   */
   #overflowedAt = Number.POSITIVE_INFINITY;
   /** @type {WeakMap<Rule, Threshold | null>} */
   #thresholds = new WeakMap();
@@ -107,7 +110,7 @@ export class EvaluationScheduler {
    * @param {Pick<RuleRegistry, 'find'>} deps.rules
    * @param {() => number} deps.clock epoch ms
    * @param {Logger} deps.logger
-   * @param {(change: AlarmChange) => void} deps.onChange after it is committed
+   * @param {(change: AlarmChange) => void} deps.onChange called after a change is committed
    * @param {(ok: boolean, waitedMs: number) => void} deps.onEvaluated
    * @param {number} [deps.spacingMs] shortest pause between two evaluations of a task
    * @param {number} [deps.recheckMs] first pause before a task is evaluated again
@@ -125,17 +128,17 @@ export class EvaluationScheduler {
     this.#recheckTimer = setInterval(() => this.#recheck(), recheckMs).unref();
   }
 
-  /** Tasks that wait, or are being evaluated. */
+  /** Number of tasks that wait, or are being evaluated. */
   get waiting() {
     return this.#waiting.size + this.#running.size;
   }
 
-  /** Tasks in memory. */
+  /** Number of tasks in memory. */
   get size() {
     return this.#tasks.size;
   }
 
-  /** Runs that have not opened yet. Only this process knows of them. */
+  /** Runs of breaching samples that have not opened an alarm yet. Only this process knows of them. */
   get unopenedRuns() {
     return [...this.#tasks.values()].flatMap(({ subject, run }) =>
       run && run.opened === null ? [{ device: subject.device, start: run.start }] : [],
@@ -151,8 +154,8 @@ export class EvaluationScheduler {
   }
 
   /**
-   * @returns {number | null} once there is room again, epoch ms since which committed samples found no room;
-   *   null: all found room
+   * @returns {number | null} once tasks can wait again, commit time of the oldest samples that were not
+   *   queued, in epoch ms; null: all samples were queued, or too many tasks still wait
    */
   takeOverflow() {
     if (!this.isOverflowed || this.#waiting.size > MAX_WAITING / 2) return null;
@@ -161,12 +164,12 @@ export class EvaluationScheduler {
     return since;
   }
 
-  /** @param {number} since epoch ms: samples that were committed then, or later, are not evaluated and do not wait */
+  /** @param {number} since epoch ms: samples that were committed at this time or later were not queued */
   overflow(since) {
     this.#overflowedAt = Math.min(this.#overflowedAt, since);
   }
 
-  /** Whether samples found no room, and `takeOverflow` has not returned their time yet. */
+  /** Whether samples were not queued, and `takeOverflow` has not returned their commit time yet. */
   get isOverflowed() {
     return Number.isFinite(this.#overflowedAt);
   }
@@ -224,7 +227,7 @@ export class EvaluationScheduler {
     return true;
   }
 
-  /** Whether an open episode is under way in memory. @param {EpisodeKey} key */
+  /** Whether a task in memory follows this open episode. @param {EpisodeKey} key */
   watches({ sensor, rule, start }) {
     return this.#tasks.get(keyOf(sensor, rule))?.run?.start === start;
   }
@@ -315,7 +318,7 @@ export class EvaluationScheduler {
     else this.#watched.set(id, others);
   }
 
-  /** Repeats the tasks that may change without a sample of this process. */
+  /** Evaluates the tasks again whose episodes may change without a sample of this process: another process may have committed one. */
   #recheck() {
     const now = this.#clock();
     for (const task of this.#tasks.values()) {
@@ -329,7 +332,7 @@ export class EvaluationScheduler {
     }
   }
 
-  /** @param {Rule} rule @returns {Rule} with all versions that this process knows */
+  /** @param {Rule} rule @returns {Rule} the rule with all versions that this process knows */
   #newest(rule) {
     return this.#rules.find(rule.id) ?? rule;
   }

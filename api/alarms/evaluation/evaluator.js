@@ -10,7 +10,7 @@ import { readWindow } from './windows.js';
 /** @import { Window } from './windows.js' */
 
 /**
- * A sensor with what alarms show of it.
+ * A sensor with the labels that alarms show.
  *
  * @typedef {object} MonitoredSensor
  * @property {{ id: string, bytes: Buffer, group: number, name: string | null }} device
@@ -33,13 +33,13 @@ const REWRITE_SHARE = 1 / 4;
  *
  * @typedef {object} Evaluated
  * @property {AlarmChange[]} changes
- * @property {number} episodes around the samples
- * @property {Window['run']} run under way now, whether it is an episode yet or not; null: nothing is
+ * @property {number} episodes number of episodes around the samples
+ * @property {Window['run']} run the run of breaching samples that is under way, even before it is an episode; null: there is none
  */
 
 /**
- * Computes the episodes of a sensor and a rule around some samples, and writes where the stored ones differ. It reads only what is committed,
- * and writes with the time before it read. So of two evaluations of the same time, in any processes, the one that read more wins.
+ * Computes the episodes of a sensor and a rule around some samples, and writes the episodes that differ from the stored ones. It reads only
+ * committed samples. Its write timestamp is the time before its read. So of two evaluations, in any processes, the later read wins.
  */
 export class Evaluator {
   #deps;
@@ -60,8 +60,8 @@ export class Evaluator {
   }
 
   /**
-   * A silence without a later sample may end before it is known: a sample may be on its way. So only who watches the sensor may find that
-   * it is an absence. One that is stored goes on.
+   * Evaluates a rule around new samples. A silence without a later sample may already have ended: a sample may be on its way. So only the
+   * caller that watches for silence may open an absence, by `silentAt`. A stored absence continues.
    *
    * @param {MonitoredSensor} subject
    * @param {Rule} rule
@@ -73,7 +73,7 @@ export class Evaluator {
     const { clock, historyMs } = this.#deps;
     const time = await clock.now();
     const readAt = writeTimestamp(time);
-    // Somebody may have set the clock back since the silence was judged, and nobody judges it again.
+    // The clock may have been set back since the caller found the silence, and the caller does not repeat the evaluation.
     const now = Math.max(time, silentAt);
     const first = Math.max(from, now - historyMs);
     /** @type {Evaluated} */
@@ -146,7 +146,7 @@ export class Evaluator {
       .filter(({ start }) => start >= earliest && start <= window.to)
       // A sensor that left the scope gets no new episode, and its open one ends as usual.
       .filter(({ start }) => isCovered || known.has(start))
-      // What was silent when its version ended is past.
+      // If the version has ended, its last silence needs no watcher: the end of the version is known.
       .filter((episode) => version.until <= now || !isUnjudged(condition, episode, known, task.silentAt))
       .map((episode) => endedBy(episode, version.until));
     const isOpen = computed.at(-1)?.cleared === null;
@@ -191,8 +191,8 @@ export class Evaluator {
   /**
    * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, now: number, readAt: Buffer }} task
    * @param {Episode} episode
-   * @param {Alarm | undefined} before as it is stored
-   * @returns {Promise<AlarmChange | null>} null: nothing has changed that is reported
+   * @param {Alarm | undefined} before the stored alarm
+   * @returns {Promise<AlarmChange | null>} null: no change has to be reported
    */
   async #store(task, episode, before) {
     const { subject, rule, version, now } = task;
@@ -250,7 +250,7 @@ export class Evaluator {
 }
 
 /**
- * Whether an episode is a silence that goes on, and nobody has found yet that it is an absence.
+ * Whether an episode is a continuing silence that no evaluation has yet found to be an absence.
  *
  * @param {RuleCondition} condition
  * @param {Episode} episode
@@ -272,7 +272,7 @@ const endedBy = (episode, until) =>
 const endOf = ({ opened }, at) => Math.max(opened, at);
 
 /**
- * Ends the last episode of a retired sensor as it is stored, or at its retirement. An episode that is not stored is dropped.
+ * Ends the last episode of a retired sensor at its stored end, or at the retirement. An episode that is not stored is dropped.
  *
  * @param {Episode[]} computed the last is open
  * @param {Map<number, Alarm>} known by start

@@ -9,15 +9,15 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
 /** @import { Threshold } from './condition.js' */
 
 /**
- * A stretch of time in which the episodes of a sensor are known for certain, because nothing outside it can change them.
+ * A range of time whose episodes are certain, because no sample outside of the range can change them.
  *
  * @typedef {object} Window
  * @property {number} from epoch ms: the earliest start of its episodes
  * @property {number} to epoch ms: their latest start
  * @property {Episode[]} episodes in order; the last may be open
- * @property {number} count of its episodes, with those that were not kept
+ * @property {number} count number of its episodes, including episodes that were not kept
  * @property {number | null} first epoch ms of the oldest sample that was read; null: there was none
- * @property {{ start: number, samples: number, opened: number | null } | null} run under way at the end; null: none is
+ * @property {{ start: number, samples: number, opened: number | null } | null} run the run of breaching samples at the end of the window; null: there is none
  */
 
 /**
@@ -29,7 +29,7 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
  * @property {number} from epoch ms of the first changed sample
  * @property {number} to epoch ms of the last changed sample
  * @property {number} since epoch ms from which the rule applies
- * @property {number} until epoch ms at which it ends, exclusive
+ * @property {number} until epoch ms at which the rule ends, exclusive
  * @property {number} historyFrom epoch ms: before it nothing is stored
  * @property {number} now epoch ms
  * @property {number} [most] episodes that are kept; default all

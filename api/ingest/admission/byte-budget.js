@@ -25,8 +25,8 @@ export class ByteBudget {
   /**
    * @param {number} payloadBytes
    * @param {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
-   * @returns {Promise<void> | undefined} settles when the message may begin; undefined: at once
-   * @throws {MillraceError} `unavailable`: aborted before it began
+   * @returns {Promise<void> | undefined} settles when the message may begin; undefined: the message may begin at once
+   * @throws {MillraceError} `unavailable`: the signal aborted before the message began
    */
   enter(payloadBytes, signal) {
     const cost = payloadBytes + MESSAGE_OVERHEAD;
@@ -47,7 +47,7 @@ export class ByteBudget {
    * @param {() => Promise<T>} work begins at once if there is room
    * @param {AbortSignal} [signal] see `enter`
    * @returns {Promise<T>}
-   * @throws {MillraceError} `unavailable`: aborted before it began
+   * @throws {MillraceError} `unavailable`: the signal aborted before the message began
    */
   async run(payloadBytes, work, signal) {
     const admitted = this.enter(payloadBytes, signal);
@@ -125,7 +125,7 @@ const MIN_SHARE = 1 / 2;
  */
 const FREE_BYTES = MESSAGE_OVERHEAD;
 
-/** A copy longer than this gets its own memory, in bytes. */
+/** Maximum size in bytes of a copy that shares a slab with others. A longer copy gets its own memory. */
 const MAX_SHARED_BYTES = FREE_BYTES / 2;
 
 /**

@@ -30,9 +30,9 @@ const BUDGET_BYTES = 64 * 1024 * 1024;
  * @template T
  * @typedef {object} Handling
  * @property {(message: M) => Promise<T>} handle settles when everything in the message is committed or refused; it may also throw at once
- * @property {(message: M, error: unknown) => Promise<T>} [refuse] makes a result of an error of `handle`; missing: `admit` throws the error
+ * @property {(message: M, error: unknown) => Promise<T>} [refuse] converts an error of `handle` to a result; missing: `admit` throws the error
  * @property {(message: M, result: T | undefined, began: number) => void} [end] called at the end of every message that was passed to
- *   `admit`. `result`: of `handle`; undefined: the message stays unacknowledged. `began`: its arrival by `performance.now()`
+ *   `admit`. `result`: the result of `handle`; undefined: the message stays unacknowledged. `began`: arrival of the message by `performance.now()`
  */
 
 /** The only way into ingest. Messages of all sources share one budget and one order for each device. */
@@ -290,17 +290,17 @@ export class Progress {
     this.#clock = clock;
   }
 
-  /** Counts a message as unsettled. @param {object} message that arrived @param {number} [now] by the clock */
+  /** Counts a message as unsettled. @param {object} message that arrived @param {number} [now] ms of `clock` */
   begin(message, now = this.#clock()) {
     this.#unsettled.set(message, now);
   }
 
   /**
-   * Removes a message.
+   * Ends the tracking of a message.
    *
    * @param {object} message
-   * @param {boolean} isSettled false: the message stays unacknowledged, or its topic is unknown
-   * @param {number} [now] by the clock
+   * @param {boolean} isSettled false: the message stays unacknowledged, or its topic is unknown, so it is no progress
+   * @param {number} [now] ms of `clock`
    */
   end(message, isSettled, now = this.#clock()) {
     this.#unsettled.delete(message);

@@ -83,7 +83,7 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   };
 }
 
-/** @param {Client} client @returns {string} its IPv4 address, or the network of its IPv6 address */
+/** @param {Client} client @returns {string} the IPv4 address of the client, or the network of its IPv6 address */
 function addressOf({ conn }) {
   const { remoteAddress } = /** @type {Socket} */ (conn);
   return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);

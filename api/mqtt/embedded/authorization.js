@@ -55,7 +55,7 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
      * Ingest calls this function as soon as the mapping has found the device.
      *
      * @param {Client} client
-     * @param {string} device its name or id
+     * @param {string} device name or id of the device
      * @param {string} topic
      */
     canSendFor(client, device, topic) {

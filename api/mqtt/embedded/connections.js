@@ -27,7 +27,7 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
  * @property {AbortSignal} closed
  * @property {Account | null} account null: the client has not signed in
  * @property {Set<string>} filters that the client requested in SUBSCRIBE
- * @property {string} [willTopic] the topic of its last will
+ * @property {string} [willTopic] the topic of the last will of the client
  * @property {(device: string, topic: string) => boolean} [permits] whether the client may send for a device
  *   of a mapped topic
  * @property {Deliveries} [deliveries] its unacknowledged messages; missing: the client sent no message with
@@ -198,7 +198,7 @@ export const MAX_PER_ACCOUNT = 4;
  */
 export class OwnConnections {
   #onTooMany;
-  /** By device of the account, the oldest first. @type {Map<string, Set<Connection>>} */
+  /** The connections of each account, the oldest first, by device id. @type {Map<string, Set<Connection>>} */
   #open = new Map();
 
   /** @param {(account: Account) => void} onTooMany */

@@ -9,14 +9,14 @@ import { filterOf } from './retained.js';
 /**
  * The clients that subscribe to live changes. Without such a client, the process need not publish them.
  *
- * The further topics (`named-topics.js`) repeat the content of the topics by id. So they are published only
- * for a filter that asks for them: a filter without `#`, and for `iot/live/{name}` only the name itself. A
- * client that follows `iot/live/+` or `#` gets each change once.
+ * Named topics (`named-topics.js`, in the code also further topics) repeat the content of the topics by id. So
+ * they are published only for a filter that asks for them: a filter without `#`, and for `iot/live/{name}` only
+ * the name itself. A client that follows `iot/live/+` or `#` gets each change once.
  */
 export class Followers {
-  /** By client, its filters that may match live topics. @type {Map<Client, Set<string>>} */
+  /** The filters of each client that may match live topics. @type {Map<Client, Set<string>>} */
   #filters = new Map();
-  /** The filters that ask for further topics, with the number of their clients. @type {Map<string, { clients: number, matches: Matches }>} */
+  /** The filters that ask for named topics, with the number of their clients. @type {Map<string, { clients: number, matches: Matches }>} */
   #asking = new Map();
 
   /** @param {Aedes} aedes */
@@ -41,19 +41,19 @@ export class Followers {
     return this.#filters.size > 0;
   }
 
-  /** Whether any client asks for further topics. */
+  /** Whether the filter of any client asks for named topics. */
   get anyAsking() {
     return this.#asking.size > 0;
   }
 
-  /** Whether any client asks for a further topic. @param {string} topic */
+  /** Whether the filter of any client asks for this named topic. @param {string} topic */
   ask(topic) {
     for (const { matches } of this.#asking.values()) if (matches(topic)) return true;
     return false;
   }
 
   /**
-   * Whether a client gets a message on a topic. A further topic is only for clients whose filters ask for it.
+   * Whether a client gets a message on a topic. A named topic is only for clients whose filters ask for it.
    *
    * @param {Client} client
    * @param {string} topic
@@ -87,7 +87,7 @@ export class Followers {
   }
 }
 
-/** @param {string} filter @returns {Matches | null} null: the filter asks for no further topic */
+/** @param {string} filter @returns {Matches | null} null: the filter asks for no named topic */
 function askingBy(filter) {
   if (filter.includes('#') || isStatsTopic(filter)) return null;
   if (!filter.includes('+')) return isFurtherTopic(filter) ? (topic) => topic === filter : null;

@@ -29,7 +29,7 @@ export const REASONS = {
   format: 0x99,
 };
 
-/** Reason codes from here on are errors. */
+/** A reason code of this value or more is an error. */
 export const FIRST_ERROR = 0x80;
 
 /**

@@ -80,7 +80,7 @@ export class RetainedSearches {
     next.begin();
   }
 
-  /** @param {string} filter that a newer search has */
+  /** Removes a filter from its waiting search, because a newer search has it. @param {string} filter */
   #removeFromWaiting(filter) {
     const older = this.#newest.get(filter);
     older?.filters.delete(filter);

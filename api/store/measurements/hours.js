@@ -26,21 +26,22 @@ const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, sample
  */
 
 /**
- * The samples of one message, or of several, that fall into one partition.
+ * The samples of one or several messages of a device in one partition of `message`: one hour, and one part of the
+ * sensors.
  *
  * @typedef {object} Hour
  * @property {number} bucket epoch ms
  * @property {number} part
  * @property {Piece[]} pieces
- * @property {number} bytes upper limit of the bytes of these pieces in a block, without its first byte
+ * @property {number} bytes upper limit of the size of these pieces in a block, without the first byte of the block
  * @property {boolean} isShared whether the pieces come from several messages. Pieces of one message belong to
  *   different sensors
- * @property {number} width in an hour of several messages: number of pieces of each, if all have the same
- *   sensors in the same order; otherwise 0
+ * @property {number} width number of pieces of each message, if the pieces come from several messages that all
+ *   have the same sensors in the same order; otherwise 0
  */
 
 /**
- * Divides a message by the partitions that it touches, nearly always one.
+ * Divides the samples of a message by partition. Nearly always they are in one partition.
  *
  * @param {SensorSeries[]} message
  * @param {number} parts of the device, see `partsFor` in schema/rules.js
@@ -108,7 +109,7 @@ function endOfHour(times, end, low) {
 /**
  * @param {Partition} partition of the hour
  * @param {Hour} hour of one message, or of several
- * @returns {Query[]} its rows; equal pieces give equal rows
+ * @returns {Query[]} the rows of the hour; equal pieces give equal rows
  */
 export function encodeHour({ key }, { bucket, pieces, bytes, isShared, width }) {
   const packed = width > 0 ? packMessages(bucket, pieces, width) : null;

@@ -11,6 +11,8 @@ export function createSampleReads(session) {
   const rows = createMessageRows(session);
 
   /**
+   * Reads the blocks of an hour of a device, in part 0 and in the chosen parts.
+   *
    * @param {Buffer} device 16 bytes
    * @param {number} bucket epoch ms
    * @param {(parts: number[]) => number[]} choose returns the parts to read in addition to part 0

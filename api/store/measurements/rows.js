@@ -126,8 +126,8 @@ export const allParts = (parts) => Array.from({ length: Math.max(0, ...parts) },
  * @param {number} bucket epoch ms
  * @param {Buffer[]} blocks
  * @param {Buffer} sensor 16 bytes
- * @returns {Series[]} its samples, each series sorted
- * @throws {RangeError} when one of them is no block of samples of one hour
+ * @returns {Series[]} samples of the sensor, each series sorted
+ * @throws {RangeError} when one of the blocks is no block of samples of one hour
  */
 export function samplesOf(bucket, blocks, sensor) {
   /** @type {Series[]} */

@@ -55,9 +55,9 @@ const ROW_WEIGHT = 150;
  *
  * @template [T=any]
  * @typedef {object} BlockObserver
- * @property {(device: any) => T} expect called before a block of the device is written; returns its place
+ * @property {(device: any) => T} expect called before a block of the device is written; returns the place of the block in the order
  * @property {(place: T, bucket: number, rows: Query[]) => void} settle called when the block is committed as
- *   these rows of `message`; without rows: it is not committed
+ *   these rows of `message`; without rows: the block was not committed
  */
 
 /**

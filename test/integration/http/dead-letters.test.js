@@ -76,7 +76,7 @@ describe('Pages of dead letters', () => {
     },
   );
 
-  test('Pages of dead letters: range: includes from and excludes to, to the millisecond, also across hours', async () => {
+  test('Pages of dead letters: range over several hours: includes its start (from) and excludes its end (to), to the millisecond', async () => {
     for (const [from, to] of [
       [NOON, NOON + 1],
       [NOON - 1, NOON],

@@ -76,7 +76,7 @@ const LONG = YEARS.flatMap((year) =>
   ])
   .reverse();
 
-test('Device events: spread over several years: pages have every event once, and a range includes from and excludes to', async () => {
+test('Device events: spread over several years: pages have every event once, and a range includes its start and excludes its end', async () => {
   const identity = /** @type {Identity} */ (identifyDevice('old'));
   await client.send('old', 'measurements', { sensor_id: 's', ts: now, value: 1 });
   const store = createEventStore(createSession(await system.openDatabase(), () => {}));

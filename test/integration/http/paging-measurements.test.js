@@ -53,7 +53,7 @@ describe('Raw samples: 60 samples in three hours', () => {
   });
 
   test.each(['asc', 'desc'])(
-    'Pages of raw samples: order %s: a range includes from and excludes to',
+    'Pages of raw samples: order %s: the range includes its start (from) and excludes its end (to)',
     async (order) => {
       const [first, next, last] = [timeOf(10), timeOf(11), timeOf(40)];
       const range = async (/** @type {number} */ from, /** @type {number} */ to) => {

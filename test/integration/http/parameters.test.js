@@ -19,18 +19,18 @@ const RAW = '/devices/cow/sensors/pulse/measurements';
 
 describe.each(['/latest?', '/devices?', `${RAW}?from=${TS}&`])('Paging limit of %s', (path) => {
   test.each(['0', '1001', '-1', '1e3', 'abc', '', '1.5', '%2B5', ' 5', '0x10', '٣', '99999999999999999999'])(
-    'Parameter limit: value %j: answers bad_parameter with the allowed range',
+    'Query parameter limit=%j: forbidden value: answers bad_parameter with the allowed range',
     async (limit) => {
       const problem = expectProblem(await ask(`${path}limit=${encodeURI(limit)}`), 400, 'bad_parameter');
       expect(problem.parameters).toEqual([{ name: 'limit', reason: 'a whole number from 1 to 1000' }]);
     },
   );
 
-  test.each(['1', '1000', '007'])('Parameter limit: value %j: answers 200', async (limit) => {
+  test.each(['1', '1000', '007'])('Query parameter limit=%j: allowed value: answers 200', async (limit) => {
     expect((await ask(`${path}limit=${limit}`)).status).toBe(200);
   });
 
-  test('Parameter limit: given twice: answers bad_parameter', async () => {
+  test('Query parameter limit=1: given twice: answers bad_parameter', async () => {
     const { parameters } = expectProblem(await ask(`${path}limit=1&limit=1`), 400, 'bad_parameter');
     expect(parameters).toEqual([{ name: 'limit', reason: 'must be given once, as a text' }]);
   });
@@ -94,12 +94,12 @@ describe('Times', () => {
     },
   );
 
-  test('Time parameter: from=now returns no samples; relative range with from after to answers bad_range', async () => {
+  test('Time parameters relative to now: from=now returns no samples; a start after the end answers bad_range', async () => {
     expect((await system.get(`${RAW}?from=now`)).items).toEqual([]);
     expectProblem(await ask(`${RAW}?from=-1h&to=-2h`), 400, 'bad_range');
   });
 
-  test('Time parameter: range is relative to now: its cursor leads to the next page', async () => {
+  test('Time parameters relative to now: the cursor of the first page leads to the next page', async () => {
     const many = Array.from({ length: 3 }, (_, second) => ({ ts: TS - second * 1000, value: second }));
     const device = await connectDevice(system);
     await device.measure(
@@ -135,7 +135,7 @@ describe('Times', () => {
     expect(detail).toMatch(/%2B/);
   });
 
-  test('Time parameter: from after to answers bad_range; from equal to to returns no samples', async () => {
+  test('Time parameters from and to: a start after the end answers bad_range; equal times return no samples', async () => {
     expectProblem(await ask(`${RAW}?from=${TS}&to=${TS - 1}`), 400, 'bad_range');
     expect(await system.get(`${RAW}?from=${TS}&to=${TS}`)).toEqual({ items: [], next: null });
   });

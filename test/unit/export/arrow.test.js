@@ -6,7 +6,7 @@ import { each, HARD_VALUES, labelsNamed, samplesOf } from '../../support/payload
 
 const BEGIN = Date.UTC(2026, 10, 21);
 
-test('Arrow export: sensors with different labels: the decoded rows equal the samples to the last bit', async () => {
+test('Arrow export: sensors with different labels: the decoded rows equal the samples bit by bit', async () => {
   const samples = ['a', 'b', 'c'].map((sensor, index) =>
     samplesOf(
       labelsNamed({ sensor, unit: index === 1 ? null : 'Cel' }),

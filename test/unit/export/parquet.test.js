@@ -58,7 +58,7 @@ test('Parquet export: no samples: the file has no rows', async () => {
   expect(await read(file)).toEqual([]);
 });
 
-test('Parquet export: random times and values: decoded rows equal the samples to the last bit', async () => {
+test('Parquet export: random times and values: the decoded rows equal the samples bit by bit', async () => {
   const value = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.constantFrom(...HARD_VALUES),

@@ -6,7 +6,7 @@ import { readSettings } from '../../../common/settings/index.js';
 const itemOf = (settings, port = 1884) => mqttItem(readSettings(settings, { envFile: '' }), port);
 
 describe('Address of the broker', () => {
-  test('Broker address for devices: embedded broker on loopback: host and port of the broker', () => {
+  test('Broker address for devices: embedded broker listens on loopback: has the host and port of the broker', () => {
     expect(itemOf({})).toEqual({
       embedded: true,
       host: '127.0.0.1',
@@ -30,12 +30,12 @@ describe('Address of the broker', () => {
     ['mqtts://broker.example', { host: 'broker.example', port: 8883, tls: true, credentials: false }],
     ['mqtts://broker.example:9883', { host: 'broker.example', port: 9883, tls: true }],
     ['mqtt://[::1]:1900', { host: '::1', port: 1900, tls: false }],
-  ])('Broker address for devices: external broker, %s: host and port of the URL', (MQTT_URL, expected) => {
+  ])('Broker address for devices: MQTT_URL %s: has host, port and TLS of the URL', (MQTT_URL, expected) => {
     const mqtt = { ...readSettings({}, { envFile: '' }).mqtt, url: MQTT_URL };
     expect(mqttItem({ mqtt, role: 'all' }, 0)).toMatchObject({ embedded: false, ...expected });
   });
 
-  test('Broker address for devices: process with ROLE=http: null, unless MQTT_URL is set', () => {
+  test('Broker address for devices: process with ROLE=http: the address is null, unless MQTT_URL is set', () => {
     const { mqtt } = readSettings({}, { envFile: '' });
     expect(mqttItem({ mqtt, role: 'http' }, 0)).toBeNull();
     expect(mqttItem({ mqtt: { ...mqtt, url: 'mqtt://b' }, role: 'http' }, 0)).toMatchObject({ host: 'b' });

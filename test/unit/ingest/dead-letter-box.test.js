@@ -76,7 +76,7 @@ test('Dead letter: unregistered device sends more than the quota of a device: pa
   expect(newest?.content).toMatchObject({ payload: Buffer.from('{') });
 });
 
-test('Dead letter: the database refuses it with and without payload: the message is not acknowledged, counted as unsettled', async () => {
+test('Dead letter: the database refuses it with and without payload: the message is not acknowledged, and counts as unsettled', async () => {
   let refusals = 0;
   const pipeline = await start({
     async around({ table }, run) {
@@ -144,7 +144,7 @@ test('Dead letter: a stream to Kafka is configured: a stream_outbox row is writt
   expect(written).toEqual(['stream_outbox', 'dead_letter']);
 });
 
-test('Latest values: database refuses the newest value: not published to live readers; the next message is', async () => {
+test('Live readers: database refuses to store a newest value: that value is not published, the value of the next message is published', async () => {
   let isRefusing = true;
   const pipeline = await start({
     async around({ table, kind }, run) {

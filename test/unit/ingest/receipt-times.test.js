@@ -59,8 +59,8 @@ async function deadLetters() {
   return Promise.all(rows.map(({ id }) => pipeline.store.deadLetters.find(uuidText(id))));
 }
 
-describe('Messages of a device in the same ms, without a time: all values are stored', () => {
-  test('Messages of a device in one ms without a time: received over MQTT: each value is stored at its own ms', async () => {
+describe('Messages of a device in the same ms, without a timestamp: all values are stored', () => {
+  test('Messages of a device in one ms without a timestamp: received over MQTT: each value is stored at its own ms', async () => {
     await start();
     for (const value of [1, 2, 3]) await pipeline.measure('d', [{ sensor_id: 's', value }]);
     await pipeline.measure('other', [{ sensor_id: 's', value: 4 }]);
@@ -81,13 +81,13 @@ describe('Messages of a device in the same ms, without a time: all values are st
     ]);
   });
 
-  test('Messages of a device in one ms without a time: received on a mapped topic: all values are stored', async () => {
+  test('Messages of a device in one ms without a timestamp: received on a mapped topic: all values are stored', async () => {
     await start();
     for (const value of ['1', '2.5', '3']) await pipeline.accept('farm/d/s', value);
     expect((await pipeline.samples('d', 's', NOW)).map(([, value]) => value)).toEqual([1, 2.5, 3]);
   });
 
-  test('Messages of a device in one ms without a time: posted over HTTP, as JSON and line protocol: all values are stored', async () => {
+  test('Messages of a device in one ms without a timestamp: posted over HTTP, as JSON and line protocol: all values are stored', async () => {
     await start();
     for (const value of [1, 2]) await pipeline.submit('d', [{ sensor_id: 'm.s', value }]);
     for (const value of [3, 4]) await submitLines(`m,device=d s=${value}\nm,device=e s=${value}\n`);
@@ -96,7 +96,7 @@ describe('Messages of a device in the same ms, without a time: all values are st
   });
 });
 
-test('Messages of a device in one ms: values have a time: stored at that time', async () => {
+test('Messages of a device in one ms: values have a timestamp: ingest stores each value at its timestamp, and moves none to another ms', async () => {
   await start();
   for (const value of [1, 2]) await pipeline.measure('d', [{ sensor_id: 's', ts: NOW, value }]);
   await pipeline.measure('d', [{ sensor_id: 't', value: 3 }]);
@@ -108,7 +108,7 @@ test.each([
   ['a topic of Millrace', 'iot/v1/d/measurements', (/** @type {number} */ value) => `{"s":${value}}`],
   ['a mapped topic', 'farm/d/s', String],
 ])(
-  'Dead letters of messages in one ms without a time on %s: replays store all values, each once',
+  'Dead letters of messages in one ms without a timestamp on %s: replays store all values, each once',
   async (_, topic, payloadOf) => {
     await start({ AUTO_REGISTER: 'false' });
     for (const value of [1, 2, 3]) await pipeline.accept(topic, payloadOf(value));
@@ -128,7 +128,7 @@ test.each([
   ['an array', [1, 2, 3].map((value) => ({ sensor_id: 's', value }))],
   ['SenML', [1, 2, 3].map((v) => ({ n: 's', v }))],
   ['maps of sensors', [1, 2, 3].map((value) => ({ temp: value }))],
-])('One message as %s: values of a sensor without a time: each gets its own ms', async (_, elements) => {
+])('One message as %s: values of a sensor without timestamps: each gets its own ms', async (_, elements) => {
   await start();
   await pipeline.measure('d', elements);
   expect(await pipeline.submit('d', elements)).toEqual({ accepted: 3, refused: [] });
@@ -137,7 +137,7 @@ test.each([
   expect(values).toEqual([1, 2, 3, 1, 2, 3]);
 });
 
-test('One message without times: one sensor by name and by id: each value gets its own ms', async () => {
+test('One message without timestamps: it names one sensor by name and by id: each value gets its own ms', async () => {
   await start();
   const id = identifySensor(String(identifyDevice('d')?.id), 's')?.id;
   await pipeline.measure('d', [
@@ -149,13 +149,13 @@ test('One message without times: one sensor by name and by id: each value gets i
   expect(values.sort()).toEqual([1, 2, 3]);
 });
 
-test('Line protocol: several lines of a sensor without a time: each value gets its own ms', async () => {
+test('Line protocol: several lines of a sensor without a timestamp: each value gets its own ms', async () => {
   await start();
   await submitLines('m,device=d s=1\nm,device=d s=2\nm,device=d s=3\n');
   expect((await pipeline.samples('d', 'm.s', NOW)).map(([, value]) => value)).toEqual([1, 2, 3]);
 });
 
-test('Values without a time: refused because RELATIVE_TIMES is off: replays store each value at its own ms', async () => {
+test('Values without a timestamp: refused because RELATIVE_TIMES is off: replays store each value at its own ms', async () => {
   await start({ RELATIVE_TIMES: 'false' });
   await pipeline.measure('d', [
     { sensor_id: 's', value: 1 },
@@ -172,7 +172,7 @@ test('Values without a time: refused because RELATIVE_TIMES is off: replays stor
   ]);
 });
 
-test('Values without a time: process starts, and the newest sample is ahead of the clock: the value gets a later ms', () => {
+test('Values without a timestamp: process starts, and the newest sample is ahead of the clock: the value gets a later ms', () => {
   const device = blankDevice({ ...DEVICE, group: 0, retiredAt: null });
   const { id, bytes } = /** @type {Identity} */ (identifySensor(DEVICE.id, 's'));
   const known = {
@@ -193,7 +193,7 @@ const message = fc.record({
   again: fc.boolean(),
 });
 
-test('Values without a time: any messages and redeliveries: assigned times are unique, and in order of arrival', () => {
+test('Values without a timestamp: any messages and redeliveries: assigned times are unique, and in order of arrival', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 60 }), (messages) => {
       const times = new ReceiptTimes({ maxAheadMs: 300_000 });

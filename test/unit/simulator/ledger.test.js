@@ -27,7 +27,7 @@ async function read(path) {
   return entries;
 }
 
-test('Simulator ledger: written and read again: devices, sensors, times and values are equal to the last bit', async () => {
+test('Simulator ledger: written and read again: devices, sensors, times and values are unchanged, bit by bit', async () => {
   const path = newPath();
   const ledger = new Ledger({ path, onFailed });
   const first = ledger.sent(noteOf('dévice', series([1000, -0], [1001, 5e-324])));

@@ -46,7 +46,7 @@ test.each(
     ['avro', true, 6],
     ['packed', false, 1],
   ]),
-)('Kafka format %s, explode=%p: decoded samples are equal to the last bit', (format, explode, count) => {
+)('Kafka format %s, explode=%p: decoded times and values are equal bit by bit', (format, explode, count) => {
   const records = createEncoder({ format, explode })(block, names);
   expect(records).toHaveLength(count);
   const found = records

@@ -25,11 +25,11 @@ const BATCH = 60;
  * @param {{ seed: number, devices: number, sensors: number }} options.fleet
  * @param {DataSet} options.set
  * @param {Into} options.into
- * @param {(hour: number) => number} [options.arrival] when an hour's messages are committed, epoch ms; default now, so that
- *   most of them are late
+ * @param {(hour: number) => number} [options.arrival] returns the commit time of the messages of an hour, epoch ms; default:
+ *   now, so that most messages are late
  * @param {(samples: number) => void} [options.onProgress]
  * @param {AbortSignal} [options.signal]
- * @returns {Promise<{ samples: number }>} committed
+ * @returns {Promise<{ samples: number }>} number of committed samples
  */
 export async function build({ config, fleet, set, into, arrival, onProgress, signal }) {
   const store = await openStore(config, into);
@@ -37,7 +37,7 @@ export async function build({ config, fleet, set, into, arrival, onProgress, sig
     const write =
       into === 'history'
         ? createHistoryWriter(store, Date.now())
-        : // Rows are for comparison alone, and nothing of them goes into history.
+        : // The store with one row per sample is only for comparison, so its samples do not go into history.
           createMessageWriter(store, into === 'rows' ? (hour) => hour : (arrival ?? Date.now));
     const devices = fleetOf({ ...fleet, groups: config.retention.latestGroups });
     return await load({ store, write, fleet: devices, set, onProgress, signal });
@@ -73,8 +73,8 @@ const AT_ONCE = 48;
  * @param {LoadedDevice[]} parts.fleet
  * @param {DataSet} parts.set
  * @param {(samples: number) => void} [parts.onProgress] called often, with the samples committed so far
- * @param {AbortSignal} [parts.signal] gives up, between two hours
- * @returns {Promise<{ samples: number }>} committed
+ * @param {AbortSignal} [parts.signal] ends the work between two hours
+ * @returns {Promise<{ samples: number }>} number of committed samples
  */
 async function load({ store, write, fleet, set, onProgress = () => {}, signal }) {
   let samples = 0;
@@ -96,7 +96,7 @@ async function load({ store, write, fleet, set, onProgress = () => {}, signal })
   return { samples };
 }
 
-/** @param {LoadedDevice[]} fleet @param {DataSet} set hour by hour, as time would bring them */
+/** @param {LoadedDevice[]} fleet @param {DataSet} set devices and hours in order of time */
 function* hoursOf(fleet, { from, to }) {
   for (let hour = from; hour < to; hour += HOUR_MS) for (const device of fleet) yield { device, hour };
 }
@@ -111,14 +111,14 @@ async function writeLatest({ write }, { name, bytes, group, sensors }, set) {
   await write.latest({ bytes, group, retiredAt: null }, newest);
 }
 
-/** @param {{ devices: number, sensors: number }} fleet @param {DataSet} set @returns {number} samples in all */
+/** @param {{ devices: number, sensors: number }} fleet @param {DataSet} set @returns {number} number of samples of the data set */
 export const samplesIn = ({ devices, sensors }, { from, to, intervalMs }) =>
   devices * sensors * ((to - from) / HOUR_MS) * samplesPerHour(intervalMs);
 
 /** @typedef {{ sensor: Buffer, series: Series }} SensorHour */
 
 /**
- * Writes all that a device's sensors have measured in one hour; settles when it is committed.
+ * Writes all samples of one device in one hour; settles when they are committed.
  *
  * @callback HourWriter
  * @param {{ bytes: Buffer, group: number }} device
@@ -155,8 +155,8 @@ const createHistoryWriter =
  * Writes an hour as ingest does for a device whose sensors all measure at the same instants.
  *
  * @param {Store} store
- * @param {(hour: number) => number} arrival when the messages of an hour are committed, epoch ms: samples that are late for their
- *   hour then go into history, too
+ * @param {(hour: number) => number} arrival returns the commit time of the messages of an hour, epoch ms. If they are late for
+ *   their hour, the samples go into history, too
  * @returns {HourWriter}
  */
 function createMessageWriter({ write }, arrival) {

@@ -6,7 +6,7 @@ import { createDrift, rounded } from '../../../simulator/signals/components.js';
 /** @import { RegistryStore } from '../../../api/store/registry/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 
-/** Digits of a number in a name: so devices sort as they are counted. */
+/** Digits of the number in a device name. With leading zeros, names sort in the order of the numbers. */
 const DEVICE_DIGITS = 6;
 const SENSOR_DIGITS = 3;
 
@@ -18,22 +18,22 @@ const SITE = 'load';
 /**
  * @typedef {object} LoadedSensor
  * @property {string} name
- * @property {Buffer} bytes the id's 16
+ * @property {Buffer} bytes the 16 bytes of the id
  */
 
 /**
  * @typedef {object} LoadedDevice
  * @property {string} name
  * @property {string} id
- * @property {Buffer} bytes the id's 16
+ * @property {Buffer} bytes the 16 bytes of the id
  * @property {number} group
  * @property {LoadedSensor[]} sensors
  */
 
 /**
- * The devices of a data set, named after its seed: two data sets side by side do not mix.
+ * The devices of a data set. Their names contain the seed, so two data sets have no device in common.
  *
- * @param {{ seed: number, devices: number, sensors: number, groups: number }} options `sensors`: of each; `groups`: LATEST_GROUPS
+ * @param {{ seed: number, devices: number, sensors: number, groups: number }} options `sensors`: number of sensors of each device; `groups`: LATEST_GROUPS
  * @returns {LoadedDevice[]}
  */
 export const fleetOf = ({ seed, devices, sensors, groups }) =>
@@ -57,7 +57,7 @@ function loadedSensor(deviceId, index) {
 }
 
 /**
- * Registers a device as its birth would.
+ * Registers a device, as a birth message does.
  *
  * @param {RegistryStore} registry
  * @param {LoadedDevice} device
@@ -82,18 +82,18 @@ export async function register(registry, { name, bytes, group, sensors }, { now,
   for (const write of [...indexes, ...rows]) await registry.commit(write);
 }
 
-/** A temperature in °C: its mean, the swing of a day, the drift of ten minutes, and the noise of the instrument. */
+/** A temperature in °C: its mean, its daily variation, its drift within ten minutes, and the noise of the instrument. */
 const MIDDLE = 21;
 const DAILY = 3;
 const DRIFT = { memoryMs: 600_000, deviation: 0.08 };
 const NOISE = 0.02;
 
-/** Digits of a `decimals` signal behind the point. */
+/** Decimals of a `decimals` signal. */
 const DIGITS = 2;
 
 /**
- * - `decimals`: two digits behind the point, as instruments send them
- * - `full`: all digits of a double
+ * - `decimals`: values with two decimals, as instruments send them
+ * - `full`: values with all digits of a double
  *
  * @typedef {'decimals' | 'full'} SignalKind
  */
@@ -104,13 +104,13 @@ export const SIGNALS = /** @type {const} */ (['decimals', 'full']);
  * @typedef {object} Recipe
  * @property {number} seed
  * @property {SignalKind} signal
- * @property {number} intervalMs between two samples, an hour at most
- * @property {number} jitterMs maximum distance of a sample from the stroke of its clock
+ * @property {number} intervalMs time between two samples, an hour at most
+ * @property {number} jitterMs maximum deviation of a sample from its regular time
  */
 
 /**
- * The samples of one sensor in one hour. They depend on the arguments alone, and on no other hour: so hours can be made in
- * any order, and a part of a data set is the same as in the whole.
+ * The samples of one sensor in one hour. They depend only on the arguments, and not on other hours. So hours can be generated in
+ * any order, and each hour has the same samples in any data set with these arguments.
  *
  * @param {Recipe} recipe
  * @param {{ device: string, sensor: string }} names
@@ -137,5 +137,5 @@ export function samplesOfHour({ seed, signal, intervalMs, jitterMs }, { device, 
   return { times, values };
 }
 
-/** @param {number} intervalMs @returns {number} of one sensor */
+/** @param {number} intervalMs @returns {number} number of samples of one sensor */
 export const samplesPerHour = (intervalMs) => Math.floor(HOUR_MS / intervalMs);

@@ -10,10 +10,10 @@ import { bucketOf, HOUR_MS, PACK_DELAY_MS } from '../../../schema/rules.js';
 /** The tables into which a data set can be written. */
 export const TARGETS = /** @type {const} */ (['history', 'batches', 'rows']);
 
-/** The clock of a sensor is off by so much at most, in ms. */
+/** Maximum deviation of a sample from its regular time, in ms. */
 const JITTER_MS = 20;
 
-/** A shorter one is less than twice the jitter. */
+/** Minimum interval of samples in ms. With a shorter one, the jitter could move a sample out of its interval. */
 const SHORTEST_MS = 2 * JITTER_MS + 1;
 
 /** @satisfies {Record<string, Flag>} */

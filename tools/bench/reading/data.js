@@ -11,9 +11,9 @@ import { build } from '../loader/build.js';
  *
  * @typedef {object} Sizes
  * @property {{ sensors: number, days: number }} small
- * @property {{ sensors: number, days: number, longDays: number }} large `longDays`: of one sensor more
+ * @property {{ sensors: number, days: number, longDays: number }} large `longDays`: days of one additional sensor
  * @property {number} intervalMs between two samples of a sensor
- * @property {number} devices that measure meanwhile, four sensors each
+ * @property {number} devices that publish during the reads, with four sensors each
  */
 
 const RECIPE = { signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
@@ -79,12 +79,12 @@ export async function loadAll(config, list, onStatus) {
 /** @typedef {ReturnType<typeof planOf>} Plan */
 
 /**
- * Devices that go on measuring while others read: at a fixed rate, into one line at a time.
+ * Simulated devices that publish at a fixed rate during the reads, into one system (`Line`) at a time.
  *
  * @param {object} parts
  * @param {Shape} parts.shape
  * @param {number} parts.rate samples/s
- * @param {number} parts.warmMs after each change
+ * @param {number} parts.warmMs wait after each change of the line
  */
 export function createBackground({ shape, rate, warmMs }) {
   /** @type {Line | null} */

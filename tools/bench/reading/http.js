@@ -19,7 +19,7 @@ export function createHttpReader(url) {
    * @param {string} path
    * @param {string} [accept]
    * @returns {Promise<IncomingMessage>}
-   * @throws {MillraceError} `failed`, with what was answered instead of 200
+   * @throws {MillraceError} `failed`, with the answer, if its status is not 200
    */
   async function open(path, accept = 'application/json') {
     const sent = request(new URL(path, url), { agent, headers: { accept } }).end();
@@ -34,7 +34,7 @@ export function createHttpReader(url) {
     /** @param {string} path @returns {Promise<any>} */
     json: async (path) => json(await open(path)),
 
-    /** @param {string} path @param {string} accept @returns {Promise<number>} lines of the answer, read as they come */
+    /** @param {string} path @param {string} accept @returns {Promise<number>} number of lines of the answer, which is read as a stream */
     async lines(path, accept) {
       let lines = 0;
       for await (const chunk of await open(path, accept)) lines += lineFeedsIn(chunk);

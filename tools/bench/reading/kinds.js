@@ -9,13 +9,13 @@ import { Latencies as Histogram } from '../../../simulator/meter.js';
  * The data to read.
  *
  * @typedef {object} Target
- * @property {string} device its name
- * @property {string} sensor its name
+ * @property {string} device name of the device
+ * @property {string} sensor name of the sensor
  * @property {number} from epoch ms
  * @property {number} to epoch ms
  */
 
-/** @typedef {Latencies & { items: number }} Read `items`: of one answer, such as samples */
+/** @typedef {Latencies & { items: number }} Read `items`: number of items in one answer, such as samples */
 
 /**
  * The readings: each has a data set, a way to read and a target of the plan.
@@ -55,7 +55,7 @@ export const NAMES = /** @type {Name[]} */ (Object.keys(READINGS));
 
 /** @typedef {Record<Name, Read>} Reads of one round */
 
-/** Two readings compared. @satisfies {Record<string, { label: string, ratio: (reads: Reads) => number }>} */
+/** The ratios of two readings. @satisfies {Record<string, { label: string, ratio: (reads: Reads) => number }>} */
 export const RATIOS = {
   latestAgainstRows: {
     label: 'p99 of a page of 100 of latest, against one read of 100 rows from the store',
@@ -112,10 +112,10 @@ export const KINDS = {
 /** @typedef {keyof typeof KINDS} Kind */
 
 /**
- * Reads the same again and again.
+ * Repeats one reading, and measures each read.
  *
  * @param {() => Promise<number>} read returns the number of items
- * @param {number} forMs it reads at least once
+ * @param {number} forMs duration; at least one read is made
  * @returns {Promise<Read>}
  */
 export async function readRepeatedly(read, forMs) {

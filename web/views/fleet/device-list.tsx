@@ -38,7 +38,7 @@ import type { Sorting } from '../../state/lists.ts';
 /**
  * The list of devices in pages. Up to some thousand devices are read completely and sorted over all pages.
  *
- * @param props `fleet`: count of the API
+ * @param props `fleet`: numbers of devices and sensors that the API counted
  */
 export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
   const { router } = useServices();
@@ -115,7 +115,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
 /**
  * The filters of the wall and the device list. The address keeps them.
  *
- * @param props `fleet`: count of the API
+ * @param props `fleet`: numbers of devices and sensors that the API counted
  */
 export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { router, vocabulary } = useServices();

@@ -164,7 +164,7 @@ describe('Credentials command: issue', () => {
   test.each([
     ['a database request fails', new MillraceError('unavailable', 'no replica answers')],
     ['a program error occurs', Object.assign(new Error('a defect'), { code: 'not_found' })],
-  ])('Credentials command: issue: %s at the second account: the third is not issued', async (_, failure) => {
+  ])('Credentials command: issue: %s at account 2 of 3: account 3 gets no credential', async (_, failure) => {
     let count = 0;
     /** @type {typeof memory.replace} */
     const replace = async (...args) => {

@@ -27,7 +27,7 @@ async function outcomesOf(messages) {
   return outcomes;
 }
 
-test('Byte budget of ingest: messages exceed the budget: handled in order, a message larger than the budget alone', async () => {
+test('Byte budget of ingest: messages exceed the budget: they begin in order of arrival, and a message larger than the whole budget is handled alone', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 3000, max: 20_000 }),
@@ -71,7 +71,7 @@ test('Byte budget of ingest: a message fits the budget: its handler begins at on
   expect(begun).toBe(true);
 });
 
-test('Byte budget of ingest: a message arrives while waiting messages are admitted: handled after the waiting messages', async () => {
+test('Byte budget of ingest: a message arrives while waiting messages are admitted: it is handled after the waiting messages', async () => {
   const budget = new ByteBudget(OVERHEAD);
   /** @type {string[]} */
   const begun = [];
@@ -86,7 +86,7 @@ test('Byte budget of ingest: a message arrives while waiting messages are admitt
   expect(begun).toEqual(['waited', 'came later']);
 });
 
-test('Byte budget of ingest: a waiting message is aborted: removed, and smaller messages behind it begin', async () => {
+test('Byte budget of ingest: a waiting message is aborted: it is removed, and smaller messages behind it begin', async () => {
   const budget = new ByteBudget(3 * OVERHEAD);
   const gone = new AbortController();
   /** @type {string[]} */

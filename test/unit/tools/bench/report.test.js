@@ -80,7 +80,7 @@ test('Bench report: CPU steal is shown with the number of repeated rounds, and w
 });
 
 describe('Report: table of targets', () => {
-  test('Bench report: table of targets: each row has the median of the ratios, and whether the target is reached', () => {
+  test('Bench report: table of targets: two rounds: each row has the median of the ratios of the rounds, and whether the target is reached', () => {
     const { rows } = targetsTable({ throughput: [comparison('1x60')] });
     expect(rows[0]).toEqual([
       'acknowledged samples/s against one row per sample, 1x60',
@@ -98,7 +98,7 @@ describe('Report: table of targets', () => {
     expect(slow.rows[0]?.slice(2)).toEqual(['1.00', 'no']);
   });
 
-  test('Bench report: requests and KB of a first view: one row for each fleet, files and data together', () => {
+  test('Bench report: table of targets: first view of the dashboard: one row for requests and one for KB, files and data together', () => {
     const first = { files: 5, data: 4, kilobytes: 249 };
     const views = [{ fleet: '2,000 devices', sensors: 4500, first, reload: first }];
     const frames = { p50: 1, p95: 1, most: 1, count: 1 };
