@@ -24,7 +24,7 @@ const HEALTHY_AFTER_MS = 10_000;
  *
  * Each attempt is a new session. The session number is the time of the attempt in epoch ms, and the last will in CONNECT contains
  * it. MQTT.js would reuse the first will on every reconnect and resend messages by itself. So every attempt creates a new MQTT.js
- * client without reconnects, and only the outbox keeps pending messages.
+ * client, and only the outbox keeps pending messages.
  */
 export class Connection {
   #broker;
