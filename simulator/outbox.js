@@ -77,7 +77,7 @@ export class Outbox {
     this.#onDropped = onDropped;
   }
 
-  /** Number of pending messages. */
+  /** @returns {number} number of pending messages */
   size() {
     return this.#inFlight.size + this.#again.length + this.#waiting.size;
   }

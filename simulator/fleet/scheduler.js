@@ -78,8 +78,9 @@ export function createSchedule({ devices, intervalMs, batchMs }) {
       Math.floor((intervalMs * ((index % devices) + 1)) / devices) + Math.floor(index / devices) * intervalMs,
 
     /**
-     * The first batch ends with the first measurement, so that a dashboard shows values at once. The second batch ends at the
-     * place of the device within the batch interval. All further batches of the device are one batch interval apart.
+     * Decides whether a batch of a device ends. The first batch ends with the first measurement, so that a dashboard shows values
+     * at once. The second batch ends at the place of the device within the batch interval. All further batches of the device are
+     * one batch interval apart.
      *
      * @param {number} index of a measurement, from 0
      * @returns {boolean} whether a batch ends with this measurement

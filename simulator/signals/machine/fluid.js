@@ -27,7 +27,7 @@ export const pressure = ({ rated }) => ({
 /**
  * Creates the flow of a fluid that moves while the machine runs.
  *
- * @param {{ rated: number }} part litres a second
+ * @param {{ rated: number }} part liters per second
  * @returns {Signal}
  */
 export const flow = ({ rated }) => ({

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../../schema/rules.js';
 /** @import { Numbers } from '../../../schema/packed/series.js' */
 
 /**
- * The table of the usual model, with a partition for each sensor and day.
+ * Returns the CQL of the table of the usual model, with a partition for each sensor and day.
  *
  * @param {string} window table options for time-window compaction
  */
