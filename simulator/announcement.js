@@ -11,10 +11,10 @@ import { birthTopic, statusPayload, statusTopic } from './mqtt/topics.js';
 /** @typedef {{ name: string, site?: string, sensors: SensorDescription[] }} DeviceDescription */
 
 /**
- * The identity of a device and its sensors.
+ * Returns the birth message, which describes a device and its sensors.
  *
  * @param {DeviceDescription} device
- * @param {number} session epoch ms of its beginning
+ * @param {number} session start of the session, in epoch ms
  */
 export const birthMessage = ({ name, site, sensors }, session) => ({
   topic: birthTopic(name),
@@ -35,7 +35,7 @@ export const birthMessage = ({ name, site, sensors }, session) => ({
 /**
  * @param {DeviceDescription} device
  * @param {'online' | 'offline'} state
- * @param {number} session epoch ms of its beginning
+ * @param {number} session start of the session, in epoch ms
  */
 export const statusMessage = ({ name }, state, session) => ({
   topic: statusTopic(name),

@@ -7,8 +7,9 @@ import { toMessage } from './outgoing-message.js';
 /** @import { OutgoingMessage } from './outgoing-message.js' */
 
 /**
- * A device with a connection of its own. On every connect it publishes its birth, its status `online`, then its pending messages. At the
- * end it publishes its status `offline`. The last will does so if the connection breaks.
+ * Creates a device with a connection of its own. After every connect, the device publishes its birth, its status `online`, and
+ * its pending messages. At the end, the device publishes its status `offline`. If the connection breaks, the broker publishes
+ * that status as the last will.
  *
  * @param {LinkOptions & {
  *   description: DeviceDescription, clientId: string }} options
@@ -34,7 +35,7 @@ export function createDevice({ description, ...options }) {
   const publishNow = ({ topic, payload, retain = false }, onAcknowledged) =>
     link.publish(topic, payload, { retain, ...(onAcknowledged ? { onAcknowledged } : {}) });
 
-  /** @returns {Promise<void>} resolves after the acknowledgement */
+  /** @returns {Promise<void>} resolves after the broker has acknowledged the status */
   const publishOffline = () =>
     new Promise((resolve) => publishNow(statusMessage(description, 'offline', link.session), resolve));
 
@@ -51,7 +52,11 @@ export function createDevice({ description, ...options }) {
       return link.everConnected;
     },
 
-    /** The device announces itself. @returns {Promise<void>} resolves when the broker knows it */
+    /**
+     * Waits for the birth and the status `online` of the device.
+     *
+     * @returns {Promise<void>} resolves when the broker has acknowledged them
+     */
     announceAll: () => up,
 
     /** @param {OutgoingMessage} outgoing */

@@ -15,7 +15,7 @@ import { PROFILES } from './profiles/index.js';
 /** Up to this number of devices, each device has its own connection. */
 const MOST_OWN_CONNECTIONS = 1000;
 
-/** With more devices, one connection for this many of them, and at least this many connections. */
+/** With more devices, they share connections: one connection for each `devices` devices, and at least `leastConnections` connections. */
 const SHARED = { devices: 1000, leastConnections: 16 };
 
 /** @satisfies {Record<string, Flag>} */
@@ -80,7 +80,7 @@ const LINE = {
 /**
  * @param {string[]} argv without node and script
  * @returns {Flags}
- * @throws {MillraceError} `usage`, with every problem
+ * @throws {MillraceError} `usage`: the message lists every problem
  */
 export function readFlags(argv) {
   const flags = parseFlags(LINE, argv);
@@ -102,9 +102,9 @@ const connectionsFor = ({ devices, credentials }) =>
     : Math.max(SHARED.leastConnections, Math.ceil(devices / SHARED.devices));
 
 /**
- * @typedef {object} Flags durations in ms
+ * @typedef {object} Flags all durations are in ms
  * @property {string} [broker]
- * @property {string} [credentials] a file
+ * @property {string} [credentials] path of a file
  * @property {string} profile
  * @property {number} devices
  * @property {number} [sensors]
@@ -129,7 +129,7 @@ const connectionsFor = ({ devices, credentials }) =>
  * Finds flags that contradict each other, and unknown values.
  *
  * @param {Flags} flags
- * @returns {string[]} a sentence for each
+ * @returns {string[]} a sentence for each problem
  */
 function problemsOf(flags) {
   const problems = [];
@@ -165,7 +165,10 @@ function problemsOf(flags) {
 const longestName = ({ device, devices, replay }) =>
   replay === undefined ? deviceName(String(device), devices) : replayedDevice({ device, replay });
 
-/** @param {{ device?: string | undefined, replay: string }} flags @returns {string} device of a replay; default: the name of the file */
+/**
+ * @param {{ device?: string | undefined, replay: string }} flags
+ * @returns {string} name of the replayed device; default: the name of the file
+ */
 export const replayedDevice = ({ device, replay }) => device ?? basename(replay, extname(replay));
 
 /** @param {Flags} flags @param {number} rate messages a second */
@@ -181,10 +184,11 @@ function problemsOfRate({ devices, replay, ...flags }, rate) {
   ];
 }
 
-/** @param {Flags} flags @returns {number} in one message */
+/** @param {Flags} flags @returns {number} largest possible number of samples in one message */
 function mostSamples({ profile, sensors, faults, ...flags }) {
   const { most } = /** @type {Profile} */ (PROFILES[profile]).sensors;
-  // Samples that a disorderly batch leaves over are sent with the next batch.
+  // A batch with the fault `disorder` leaves samples over. They are sent with the next batch, which may then hold twice as
+  // many.
   const share = faults && faults.disorder > 0 ? 2 : 1;
   return samplesPerSensor(flags) * (sensors ?? most) * share;
 }

@@ -15,7 +15,7 @@ import { runReplay } from './run-replay.js';
 import { createStopSignal } from './stop-signal.js';
 
 /**
- * The simulator: a fleet of devices, or a recorded data set, against any broker.
+ * Runs the simulator: a fleet of devices, or a recorded data set, against any broker.
  *
  * @param {string[]} argv
  */

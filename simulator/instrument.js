@@ -6,7 +6,7 @@ import { MillraceError } from '../common/errors.js';
 /** Length of a period whose latencies are summarized, in ms. */
 const PERIOD_MS = 10_000;
 
-/** Keeps the figures of each ten seconds, for `--report`, and hands each of them out as it ends. */
+/** Collects the figures of every ten seconds for `--report`, and passes them to `onPeriod` at the end of each period. */
 export class Instrument {
   #meter;
   #path;
@@ -19,7 +19,7 @@ export class Instrument {
   /**
    * @param {object} options
    * @param {Meter} options.meter
-   * @param {string | undefined} options.path of the report; none: nothing is kept
+   * @param {string | undefined} options.path path of the report; undefined: no report is written
    * @param {(period: Period) => void} options.onPeriod
    */
   constructor({ meter, path, onPeriod }) {
@@ -28,22 +28,22 @@ export class Instrument {
     this.#onPeriod = onPeriod;
   }
 
-  /** Begins the first period. */
+  /** Starts the first period. */
   start() {
     this.#meter.begin();
     this.#timer = setInterval(() => this.#onPeriod(this.#endPeriod()), PERIOD_MS);
   }
 
-  /** Ends the periods. */
+  /** Stops the periods. */
   stop() {
     clearInterval(this.#timer);
   }
 
   /**
-   * Writes the report: the options of the run, its totals, and the figures of each ten seconds; latencies in ms.
+   * Writes the report: the options of the run, its totals, and the figures of every ten seconds. Latencies are in ms.
    *
-   * @param {Record<string, unknown>} run what ran
-   * @throws {MillraceError} `failed` when it cannot be written
+   * @param {Record<string, unknown>} run options of the run
+   * @throws {MillraceError} `failed` when the report cannot be written
    */
   write(run) {
     if (this.#path === undefined) return;

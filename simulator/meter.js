@@ -5,8 +5,7 @@ const RATE_OVER_MS = 10_000;
 const nothing = () => ({ messages: 0, samples: 0 });
 
 /**
- * Counts what becomes of messages and of the samples in them; one for a fleet or a replay. A message without samples
- * (poison) counts as a message.
+ * Counts messages and samples by their outcome for a fleet or a replay. A message without samples (poison) counts as a message.
  */
 export function createMeter() {
   let startedAt = Date.now();
@@ -15,7 +14,7 @@ export function createMeter() {
   const recent = new Latencies();
   let before = recent.read();
   let period = { at: startedAt, ...nothing() };
-  /** @type {{ at: number, acknowledged: number }[]} one for each snapshot of the last seconds */
+  /** @type {{ at: number, acknowledged: number }[]} an entry for each snapshot of the last seconds */
   let marks = [{ at: startedAt, acknowledged: 0 }];
 
   /** @param {ReturnType<typeof nothing>} count @param {number} samples */
@@ -35,27 +34,30 @@ export function createMeter() {
   }
 
   return {
-    /** The time that rates are taken over begins now. */
+    /** Starts the time over which rates are measured. */
     begin() {
       startedAt = Date.now();
       period.at = startedAt;
       marks = [{ at: startedAt, acknowledged: acknowledged.samples }];
     },
 
-    /** @param {number} samples in a message that is to be sent */
+    /** @param {number} samples number of samples in a message that is to be sent */
     made: (samples) => add(made, samples),
 
-    /** @param {number} samples @param {number} latencyMs to PUBACK, from sending, or from when it was to be sent */
+    /** @param {number} samples @param {number} latencyMs time until the PUBACK, from sending or from the scheduled time */
     acknowledged(samples, latencyMs) {
       add(acknowledged, samples);
       total.record(latencyMs);
       recent.record(latencyMs);
     },
 
-    /** @param {number} samples pushed out of a full outbox */
+    /** @param {number} samples number of samples in a message that a full outbox dropped */
     dropped: (samples) => add(dropped, samples),
 
-    /** The figures of a run: samples, samples/s, and latencies of this period, or of the previous one at its begin. */
+    /**
+     * Returns samples, samples/s, and latencies of the present period. Without a latency in this period, the previous period's
+     * are returned.
+     */
     snapshot() {
       const now = Date.now();
       const latency = recent.read();
@@ -70,7 +72,7 @@ export function createMeter() {
       };
     },
 
-    /** Ends a period and begins another. */
+    /** Ends a period and starts the next one. Returns the figures of the ended period. */
     endPeriod() {
       const now = Date.now();
       const seconds = (now - period.at) / 1000;
@@ -82,7 +84,7 @@ export function createMeter() {
       return { at: now, seconds, messages, samples, latency: before };
     },
 
-    /** The figures of the whole run. */
+    /** Returns the figures of the whole run. */
     totals() {
       const seconds = (Date.now() - startedAt) / 1000;
       return { seconds, made, acknowledged, dropped, latency: total.read() };
@@ -95,11 +97,14 @@ export function createMeter() {
 /** @typedef {ReturnType<Meter['endPeriod']>} Period */
 /** @typedef {ReturnType<Meter['totals']>} Totals */
 
-/** The range of latencies in µs: up to an hour, and a longer one counts as an hour. Three figures: an error of a thousandth at most. */
+/**
+ * Range of the histogram in µs: up to an hour. A longer latency counts as an hour. Three figures mean an error of one thousandth
+ * at most.
+ */
 const RANGE = { lowest: 1, highest: 3_600_000_000, figures: 3 };
 
 /**
- * @typedef {object} Latency ms, all null where nothing was recorded
+ * @typedef {object} Latency in ms; all null where nothing was recorded
  * @property {number} count
  * @property {number | null} p50
  * @property {number | null} p90
@@ -109,7 +114,7 @@ const RANGE = { lowest: 1, highest: 3_600_000_000, figures: 3 };
  * @property {number | null} mean
  */
 
-/** Latencies in an HDR histogram. Node's own is HdrHistogram_c: 35 ns a value, 200 KB, and no dependency. */
+/** Records latencies in the HDR histogram of Node.js (HdrHistogram_c). A value costs 35 ns, a histogram 200 KB. No dependency is needed. */
 export class Latencies {
   #histogram = createHistogram(RANGE);
 
@@ -123,7 +128,7 @@ export class Latencies {
     this.#histogram = createHistogram(RANGE);
   }
 
-  /** Reads the percentiles. @returns {Latency} */
+  /** @returns {Latency} the percentiles of the recorded latencies */
   read() {
     const empty = this.#histogram.count === 0;
     const ms = (/** @type {number} */ us) => (empty ? null : us / 1000);

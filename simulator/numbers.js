@@ -1,5 +1,5 @@
 /**
- * A number as JSON, exactly: `JSON.stringify` writes -0 as 0, which is another double with another row.
+ * Writes a number as exact JSON. `JSON.stringify` writes -0 as 0, which is another double and would be another stored value.
  *
  * @param {number} value finite
  */

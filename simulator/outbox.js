@@ -2,19 +2,19 @@ import { performance } from 'node:perf_hooks';
 import { Queue } from '../common/queue.js';
 
 /**
- * A message on its way.
+ * A message that a device sends.
  *
  * @typedef {object} Message
  * @property {string} topic
  * @property {string | Buffer} payload
  * @property {boolean} retain
- * @property {number} samples how many measurements it carries
- * @property {string | null} note its line for the ledger, until it is written
+ * @property {number} samples number of samples in the message
+ * @property {string | null} note ledger line of the message; null: no line is to be written
  * @property {number | null} dueAt scheduled time of sending, in ms of `performance.now()`; null: as soon as possible
- * @property {number} sentAt the latest sending, in ms of `performance.now()`; 0 before the first
- * @property {number} bytes its memory
- * @property {number | null} entry its number in the ledger, null before it is sent
- * @property {((acknowledged: boolean) => void) | null} onSettled called when it is acknowledged, or dropped
+ * @property {number} sentAt time of the latest sending, in ms of `performance.now()`; 0 before the first sending
+ * @property {number} bytes memory that the message takes
+ * @property {number | null} entry number of the message in the ledger; null before the message is sent
+ * @property {((acknowledged: boolean) => void) | null} onSettled called when the message is acknowledged or dropped
  */
 
 /** Memory of a message in addition to its text, in bytes. */
@@ -35,7 +35,7 @@ const complete = (message) => ({
 });
 
 /**
- * The pending messages of one connection, in order: first the unacknowledged ones, then the waiting ones.
+ * Keeps the pending messages of one connection in order: unacknowledged messages come before waiting messages.
  *
  *     push -> [ waiting ........ ] -> [ in flight, at most `window` ] -> acknowledged
  *               ^ the oldest is dropped     |              ^
@@ -50,9 +50,9 @@ export class Outbox {
   #onDropped;
   /** @type {Queue<Message>} */
   #waiting = new Queue();
-  /** @type {Set<Message>} in the order of sending */
+  /** @type {Set<Message>} unacknowledged messages in the order of sending */
   #inFlight = new Set();
-  /** @type {Message[]} sent on a connection that broke, in the order of sending */
+  /** @type {Message[]} messages that were sent on a broken connection, in the order of sending */
   #again = [];
   /** @type {{ max: number, resolve: () => void }[]} */
   #watchers = [];
@@ -61,9 +61,10 @@ export class Outbox {
 
   /**
    * @param {object} options
-   * @param {{ messages: number, bytes: number }} options.limit waiting messages, and bytes of all pending messages;
-   *   above it the oldest waiting message is dropped. A message that was sent is never dropped, because it may have arrived
-   * @param {number} options.window unacknowledged messages
+   * @param {{ messages: number, bytes: number }} options.limit maximum number of waiting messages, and of bytes of all pending
+   *   messages. Above a limit the oldest waiting message is dropped. A message that was sent is never dropped, because it may
+   *   have arrived
+   * @param {number} options.window maximum number of unacknowledged messages
    * @param {(message: Message, onAcknowledged: () => void) => void} options.send
    * @param {(message: Message) => void} options.onAcknowledged
    * @param {(message: Message) => void} options.onDropped
@@ -76,7 +77,7 @@ export class Outbox {
     this.#onDropped = onDropped;
   }
 
-  /** Number of pending messages. */
+  /** @returns {number} number of pending messages */
   size() {
     return this.#inFlight.size + this.#again.length + this.#waiting.size;
   }
@@ -90,20 +91,25 @@ export class Outbox {
     this.#dropWhatMust();
   }
 
-  /** Call when there is a connection: sends the waiting messages. */
+  /** Sends the waiting messages. Must be called when the connection is established. */
   open() {
     this.#open = true;
     this.#sendWhatMay();
   }
 
-  /** Call when the connection is gone: its unacknowledged messages will be sent again, before all others. */
+  /** Stops sending. Must be called when the connection is lost. Unacknowledged messages are later sent again, before all other messages. */
   close() {
     this.#open = false;
     this.#again = [...this.#inFlight, ...this.#again];
     this.#inFlight.clear();
   }
 
-  /** Waits for acknowledgements. @param {number} max @returns {Promise<void>} when no more messages than this are pending, or on `release` */
+  /**
+   * Waits for acknowledgements.
+   *
+   * @param {number} max
+   * @returns {Promise<void>} resolves when at most `max` messages are pending, or on `release`
+   */
   whenAtMost(max) {
     if (this.size() <= max) return Promise.resolve();
     return new Promise((resolve) => {
@@ -111,7 +117,7 @@ export class Outbox {
     });
   }
 
-  /** Resolves all waiting promises. */
+  /** Resolves all promises of `whenAtMost`. */
   release() {
     for (const { resolve } of this.#watchers) resolve();
     this.#watchers = [];

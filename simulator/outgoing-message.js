@@ -11,7 +11,7 @@ import { countSamples } from './payloads/index.js';
  *
  * @typedef {object} OutgoingMessage
  * @property {string | Buffer} payload
- * @property {Series[]} series its samples that must be stored
+ * @property {Series[]} series samples of the message that must be stored
  * @property {number} [dueAt] scheduled time of sending, in ms of `performance.now()`; undefined: as soon as possible
  */
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A small seeded generator (mulberry32). A class, since a fleet has one for each of its sensors: methods that are shared
- * instead of closures save a third of a sensor's kilobyte.
+ * A small random number generator with a seed (mulberry32). It is a class because a fleet has a generator for each sensor. Shared
+ * methods instead of closures save a third of the kilobyte that a sensor takes.
  */
 export class Random {
   #state;
@@ -39,11 +39,11 @@ export class Random {
 }
 
 /**
- * The same seed and names give the same numbers on every machine. Each signal has a generator of its own, so that one more device or
- * one sensor fewer changes no other values.
+ * Creates a random number generator. The same seed and names give the same numbers on every machine. Each signal has its own
+ * generator, so that an added device or a removed sensor changes no other values.
  *
  * @param {number} seed
- * @param {...string} names what the numbers are for, such as a device and a sensor
+ * @param {...string} names purpose of the numbers, such as the names of a device and a sensor
  */
 export function createRandom(seed, ...names) {
   const digest = createHash('sha256')

@@ -7,7 +7,7 @@ const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 export const shown = (value) => (Math.abs(value) < 100 ? tenths : whole).format(value);
 
 /**
- * @param {string} subject what runs, such as `25/25 devices`
+ * @param {string} subject connected devices, such as `25/25 devices`
  * @param {Snapshot} now
  */
 export function statusText(subject, { perSecond, acknowledged, waiting, dropped, latency }) {
@@ -39,7 +39,7 @@ export const periodText = ({ seconds, messages, samples, latency }) =>
 
 /**
  * @param {Latency} latency
- * @param {string} from what it is counted from
+ * @param {string} from start of each latency, such as `its sending`
  */
 export const latencyText = (latency, from) =>
   `${whole.format(latency.count)} messages acknowledged: ${figures(latency)}, each from ${from}`;

@@ -22,10 +22,13 @@ import { createDeadline, whenAborted } from './timeouts.js';
 /** @import { Broker } from './mqtt/connection.js' */
 /** @import { StopSignal } from './stop-signal.js' */
 
-/** A fixed rate starts when all devices are connected. The run fails without a single connection in this time, in ms. */
+/**
+ * Time limit for the first connection at a fixed rate, in ms. A fixed rate starts when all devices are connected. The run fails
+ * when no device is connected in this time.
+ */
 const FIRST_CONNECT_MS = 30_000;
 
-/** A smaller delay is within the resolution of timers, in ms. */
+/** A delay below this limit, in ms, is not shown, because it is within the resolution of timers. */
 const MIN_SHOWN_MS = 100;
 
 /**
@@ -39,16 +42,16 @@ const MIN_SHOWN_MS = 100;
  * @property {Ledger | null} ledger
  * @property {StatusLine} statusLine
  * @property {StopSignal} stopSignal
- * @property {() => void} begin called when measuring begins: the duration counts from here
- * @property {(text: string) => void} print prints a line that stays
+ * @property {() => void} begin called when measuring begins; the duration of the run counts from here
+ * @property {(text: string) => void} print prints a line that the status line does not overwrite
  */
 
 /**
  * Runs simulated devices until the stop signal.
  *
  * @param {Run} run
- * @param {() => ReturnType<typeof createDeadline>} [startFirstConnect] begins the time for the first connection
- * @throws {MillraceError} `broker_away` when the broker refuses us, or is never reached
+ * @param {() => ReturnType<typeof createDeadline>} [startFirstConnect] starts the time limit for the first connection
+ * @throws {MillraceError} `broker_away` when the broker refuses the devices, or is never reached
  */
 export async function runFleet(run, startFirstConnect = () => createDeadline(FIRST_CONNECT_MS)) {
   const { flags, meter, statusLine, stopSignal } = run;
@@ -83,7 +86,7 @@ export async function runFleet(run, startFirstConnect = () => createDeadline(FIR
  * @param {ReturnType<typeof createDeadline>} firstConnect
  */
 function beginWhenReady(fleet, { flags, broker, stopSignal, begin, print }, firstConnect) {
-  // A broker that was reachable once may come back.
+  // A broker that was reached once may come back, so the run continues.
   void firstConnect.passed.then(() => {
     if (!fleet.everConnected()) stopSignal.stop(neverConnected(broker.url));
   });
@@ -128,7 +131,7 @@ function buildFleet({ flags, broker, seed, meter, ledger, stopSignal, print }, o
   return { fleet, behindMs: () => behindMs() };
 }
 
-/** @param {Flags} flags @returns {number} whole ms between two samples of a sensor, as in its birth */
+/** @param {Flags} flags @returns {number} whole ms between two samples of a sensor, as in the birth message */
 function intervalOf({ devices, rate, ...flags }) {
   if (rate === undefined) return Math.round(flags.interval);
   return Math.round(sampleIntervalMs({ devices, perSecond: rate, samples: samplesPerSensor(flags) }));

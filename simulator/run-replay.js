@@ -12,14 +12,14 @@ import { statusText } from './report.js';
 /** @import { Survey } from './replay/survey.js' */
 /** @import { Run } from './run-fleet.js' */
 
-/** A broker that was never reached in this time will not be. */
+/** Time limit for the first connection, in ms. If the broker is not reached in this time, the replay fails. */
 const FIRST_CONNECT_MS = 30_000;
 
 /**
- * Publishes a CSV file as one device, until all of it is acknowledged.
+ * Publishes a CSV file as one device, until the broker has acknowledged all rows.
  *
  * @param {Run} run
- * @throws {MillraceError} `usage` for a file that holds nothing to replay, `broker_away`
+ * @throws {MillraceError} `usage` for a file without rows to replay; `broker_away`
  */
 export async function runReplay({ flags, broker, meter, ledger, statusLine, stopSignal, begin, print }) {
   const path = /** @type {string} */ (flags.replay);

@@ -1,7 +1,8 @@
 import { callAfter } from '../common/durations.js';
 
 /**
- * npm forwards Ctrl-C to a child that has already received it from the terminal. A signal within this time, in ms, is the same Ctrl-C.
+ * npm forwards Ctrl-C to a child process that has already received it from the terminal. So a second signal within this time, in
+ * ms, is ignored.
  */
 const SAME_SIGNAL_MS = 1000;
 
@@ -9,15 +10,15 @@ const SAME_SIGNAL_MS = 1000;
 const EXIT_INTERRUPTED = 130;
 
 /**
- * The signal that ends a run before its time: after Ctrl-C, SIGTERM, the end of the parent process, the end of the duration, or for an
- * internal reason. A second Ctrl-C ends the process at once.
+ * Creates the signal that ends a run early: after Ctrl-C, SIGTERM, the end of the parent process, the end of the duration, or an
+ * internal error. A second Ctrl-C ends the process at once.
  */
 export function createStopSignal() {
   const controller = new AbortController();
   let signalledAt = 0;
   let cancelEnd = () => {};
 
-  /** @param {unknown} reason becomes the signal's reason */
+  /** @param {unknown} reason becomes the reason of the abort signal */
   const stop = (reason) => {
     cancelEnd();
     controller.abort(reason);
@@ -31,15 +32,15 @@ export function createStopSignal() {
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   process.on('disconnect', onEnd);
-  // The event was missed if the parent ended while the modules loaded. (Undefined: there is no parent.)
+  // The event is missed if the parent ended while the modules loaded. Without a parent, `connected` is undefined.
   if (process.connected === false) onEnd();
-  // The process ends when the channel of its parent closes. The channel must not keep a finished process alive.
+  // The process ends when the channel of its parent closes. But the channel must not keep a finished process alive.
   process.channel?.unref();
 
   return {
     signal: controller.signal,
     stop,
-    /** @param {number | undefined} ms from now; undefined: never */
+    /** @param {number | undefined} ms time from now; undefined: never */
     stopAfter(ms) {
       if (ms !== undefined && !controller.signal.aborted) cancelEnd = callAfter(ms, onEnd);
     },

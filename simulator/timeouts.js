@@ -1,4 +1,4 @@
-/** @param {AbortSignal} signal @returns {Promise<void>} when it is aborted */
+/** @param {AbortSignal} signal @returns {Promise<void>} resolves when the signal is aborted */
 export const whenAborted = (signal) =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -6,10 +6,10 @@ export const whenAborted = (signal) =>
   });
 
 /**
- * Makes a deadline, after which its caller stops waiting.
+ * Creates a deadline after which the caller stops waiting.
  *
- * @param {number} ms from now
- * @returns {{ passed: Promise<void>, cancel: () => void }} `passed` never settles after `cancel`
+ * @param {number} ms time from now
+ * @returns {{ passed: Promise<void>, cancel: () => void }} `passed` resolves at the deadline; after `cancel` it never settles
  */
 export function createDeadline(ms) {
   /** @type {NodeJS.Timeout | undefined} */

@@ -6,13 +6,13 @@ import { encodePlainJson } from '../payloads/plain-json.js';
 /** @import { Random } from '../random.js' */
 /** @import { Sample, Series } from '../payloads/index.js' */
 
-/** The error of a wrong clock, in ms: within the five minutes that the API allows a clock to be ahead. */
+/** Range of the error of a wrong clock, in ms. The API allows a clock to be five minutes ahead, so it accepts these samples. */
 const SKEW_MS = { least: 1000, most: 240_000 };
 
-/** A late batch is sent after this many newer batches. */
+/** Range of the number of newer batches after which a late batch is sent. */
 const LATE_BY = { least: 1, most: 3 };
 
-/** The faults of the batches of one device. The same random numbers and batches give the same faults. */
+/** Injects faults into the batches of one device. The same random numbers and batches give the same faults. */
 export class DeviceFaults {
   #rates;
   #random;
@@ -21,15 +21,15 @@ export class DeviceFaults {
   #skewMs;
   /** @type {{ series: Series[], newer: number }[]} */
   #late = [];
-  /** @type {Map<string, Sample[]>} by sensor */
+  /** @type {Map<string, Sample[]>} samples left for the next batch, by sensor name */
   #leftOver = new Map();
 
   /**
    * @param {object} options
    * @param {FaultRates} options.rates
-   * @param {Random} options.random of this device alone
+   * @param {Random} options.random random numbers that no other device uses
    * @param {(series: Series[]) => string} options.encode
-   * @param {DeviceEpisodes | null} [options.episodes] null: values are as measured
+   * @param {DeviceEpisodes | null} [options.episodes] null: no sensor exceeds its range
    */
   constructor({ rates, random, encode, episodes = null }) {
     this.#rates = rates;
@@ -39,7 +39,7 @@ export class DeviceFaults {
     this.#skewMs = this.#happens('skew') ? skewOf(random) : 0;
   }
 
-  /** Spoils a batch. @param {Series[]} measured a batch @returns {OutgoingMessage[]} to send now */
+  /** Injects faults into a measured batch. @param {Series[]} measured @returns {OutgoingMessage[]} messages to send now */
   next(measured) {
     let batch = this.#takeLeftOver(
       this.#happens('gap')
@@ -55,7 +55,7 @@ export class DeviceFaults {
     return [batch, ...this.#comeLate(1)].flatMap((series) => this.#messagesOf(series));
   }
 
-  /** Ends the faults. @returns {OutgoingMessage[]} all that are still held back */
+  /** Ends the faults. @returns {OutgoingMessage[]} all messages that the faults held back */
   rest() {
     this.#episodes?.end();
     const names = [...this.#leftOver.keys()].map((name) => ({ name, samples: [] }));
@@ -69,7 +69,7 @@ export class DeviceFaults {
     return this.#random.uniform() < this.#rates[fault];
   }
 
-  /** @param {Series} series @returns {Series} as the device means to send it; samples of episodes are all there */
+  /** @param {Series} series @returns {Series} the series with faults; samples of episodes are never left out */
   #spoilSamples(series) {
     const samples = series.samples
       .map((sample) => ({ ...sample, high: this.#episodes?.next(series.name) ?? null }))
@@ -115,7 +115,7 @@ export class DeviceFaults {
     return bad ? [...messages, { series: [], payload: bad.make(first.name, ts) }] : messages;
   }
 
-  /** @param {number} passed newer batches @returns {Series[][]} */
+  /** @param {number} passed number of newer batches since the previous call @returns {Series[][]} late batches to send now */
   #comeLate(passed) {
     const due = this.#late.filter((held) => held.newer <= passed);
     this.#late = this.#late
@@ -128,21 +128,21 @@ export class DeviceFaults {
 /** @param {Series} series @returns {Series} */
 const withoutSamples = (series) => ({ ...series, samples: [] });
 
-/** @param {Random} random @returns {number} ms, ahead or behind */
+/** @param {Random} random @returns {number} error of the clock in ms; negative: the clock is behind */
 const skewOf = (random) =>
   Math.round(random.between(SKEW_MS.least, SKEW_MS.most)) * (random.uniform() < 0.5 ? -1 : 1);
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** One sample more than a message may hold. */
+/** Number of samples of an oversized message: one more than the API accepts. */
 const TOO_MANY = 10_001;
 
 /** @param {string} name @param {number} ts @param {string} value as JSON */
 const record = (name, ts, value) => `{"sensor_id":${JSON.stringify(name)},"ts":${ts},"value":${value}}`;
 
 /**
- * Messages of which nothing can be stored, with the code under which they end as dead letters. They name an existing sensor and a valid
- * time, so a sample that is stored by mistake would be found.
+ * Messages of which the API can store nothing. `code` is the error code of the dead letter. The messages name an existing sensor
+ * and a valid time, so the comparison finds a sample that is stored by mistake.
  *
  * @type {ReadonlyArray<{ code: string, make: (name: string, ts: number) => string | Buffer }>}
  */
@@ -167,9 +167,10 @@ export const POISON = [
 ];
 
 /**
- * Adds a measurement that cannot be stored to a batch. All others of the batch must be stored.
+ * Adds a measurement that cannot be stored to a batch, and returns the payload. All other measurements of the batch must be
+ * stored.
  *
- * @param {Series[]} series of one sample at least
+ * @param {Series[]} series with at least one sample
  * @param {string} name of the sensor
  * @param {number} ts epoch ms
  */

@@ -1,27 +1,31 @@
 /** @import { Sample } from '../payloads/index.js' */
 
-/** Samples of a sensor between the beginnings of two episodes, and those before the first. An episode is shorter, so values return in between. */
+/**
+ * The episodes of a sensor begin `PERIOD` samples apart. The first one begins after `QUIET` samples. Episodes are shorter than
+ * `PERIOD`, so normal values return between two episodes.
+ */
 const PERIOD = 40;
 const QUIET = 20;
 
-/** An episode has this many samples, and every second episode one more. */
+/** Number of samples of an episode. The length grows from `least` by one sample per episode, and starts again after `count` episodes. */
 const LENGTHS = { least: 3, count: 12 };
 
-/** The value exceeds the limit by 1 to `count` times this share of the range of the signal, in turn. */
+/** Height of the samples of an episode above the limit, as a share of the range of the signal: 1 to `count` times `share`, in turn. */
 const HEIGHTS = { share: 0.1, count: 4 };
 
 /**
- * An episode that was sent: a run of samples above the highest value that a signal has by itself.
+ * An episode that was sent: consecutive samples above the highest value that the signal itself can have.
  *
  * @typedef {object} SentEpisode
  * @property {string} sensor name
- * @property {number} limit every sample of the episode is above it, every other sample of the sensor is not
- * @property {number} start epoch ms of its first sample
- * @property {number | null} end epoch ms of the first sample after it; null: the run ended before
- * @property {number} peak its highest value
+ * @property {number} limit every sample of the episode is above the limit; every other sample of the sensor is not
+ * @property {number} start time of the first sample of the episode, in epoch ms
+ * @property {number | null} end time of the first sample after the episode, in epoch ms; null: the simulator stopped before that
+ *   sample
+ * @property {number} peak highest value of the episode
  */
 
-/** Real violations of a limit by the sensors of one device: the same number for each sensor, at the same places in its samples. */
+/** Makes the sensors of one device exceed a limit. Each sensor has the same number of episodes, at the same positions in its samples. */
 export class DeviceEpisodes {
   #count;
   #onSent;
@@ -30,7 +34,7 @@ export class DeviceEpisodes {
 
   /**
    * @param {object} options
-   * @param {number} options.count for each sensor
+   * @param {number} options.count number of episodes of each sensor
    * @param {Array<{ name: string, range: readonly [number, number] }>} options.sensors
    * @param {(episode: SentEpisode) => void} options.onSent is called before the message with the end of the episode is sent
    */
@@ -40,7 +44,12 @@ export class DeviceEpisodes {
     this.#sensors = new Map(sensors.map(({ name, range }) => [name, { range, samples: 0, open: null }]));
   }
 
-  /** Takes a place in the samples of a sensor. @param {string} sensor @returns {number | null} the value of an episode; null: none is due */
+  /**
+   * Advances a sensor by one sample.
+   *
+   * @param {string} sensor name
+   * @returns {number | null} the value that exceeds the limit; null: no episode is due
+   */
   next(sensor) {
     const state = this.#stateOf(sensor);
     const place = state.samples++;
@@ -51,7 +60,12 @@ export class DeviceEpisodes {
     return high + (high - low) * HEIGHTS.share * (1 + (index % HEIGHTS.count));
   }
 
-  /** Notes a sample as it will be sent. @param {string} sensor @param {Sample} sample later than all before */
+  /**
+   * Records a sample with the value that will be sent.
+   *
+   * @param {string} sensor name
+   * @param {Sample} sample later than all earlier samples of the sensor
+   */
   note(sensor, { ts, value }) {
     const state = this.#stateOf(sensor);
     if (value <= state.range[1]) this.#end(sensor, state, ts);
@@ -59,12 +73,16 @@ export class DeviceEpisodes {
     else state.open = { start: ts, peak: value };
   }
 
-  /** The run ends, and so do episodes that are open. */
+  /** Ends all open episodes at the end of the run. */
   end() {
     for (const [sensor, state] of this.#sensors) this.#end(sensor, state, null);
   }
 
-  /** @param {string} sensor @param {SensorState} state @param {number | null} end epoch ms */
+  /**
+   * @param {string} sensor name
+   * @param {SensorState} state
+   * @param {number | null} end time of the first sample after the episode, in epoch ms
+   */
   #end(sensor, state, end) {
     if (state.open) this.#onSent({ sensor, limit: state.range[1], ...state.open, end });
     state.open = null;

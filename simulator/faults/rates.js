@@ -8,11 +8,12 @@ import { MillraceError } from '../../common/errors.js';
  * @property {number} gap batches that are left out
  * @property {number} zero samples that are 0 instead of what was measured
  * @property {number} late batches that are sent after one to three newer ones of their device
- * @property {number} disorder batches whose samples are shuffled, half of them left for the device's next batch
+ * @property {number} disorder batches whose samples are shuffled; half of the samples wait for the next batch of the device
  * @property {number} duplicate messages that are sent twice
- * @property {number} skew devices whose clock is wrong, by up to four minutes: what the API takes by default
- * @property {number} episodes of each sensor in which its value exceeds what it measures by itself
- * @property {number} poison messages that hold something unusable, or are followed by one that is unusable altogether
+ * @property {number} skew devices whose clock is wrong by up to four minutes, which the API accepts by default
+ * @property {number} episodes number of episodes of each sensor, in which its value exceeds its normal range
+ * @property {number} poison messages with one unusable measurement, or messages that are followed by a completely unusable
+ *   message
  */
 
 /** @type {FaultRates} */
@@ -40,9 +41,9 @@ export const PRESETS = {
 };
 
 /**
- * @param {string} text such as `late=0.05,poison=0.001`, or a preset, or a preset and what differs: `tsbs,poison=0.01`
+ * @param {string} text rates such as `late=0.05,poison=0.001`, a preset, or a preset with changes: `tsbs,poison=0.01`
  * @returns {FaultRates}
- * @throws {MillraceError} `usage`, with every problem
+ * @throws {MillraceError} `usage`: the message lists every problem
  */
 export function parseFaults(text) {
   const rates = { ...NONE };

@@ -12,8 +12,8 @@ const DEVICES_PER_SITE = 8;
 /** @typedef {{ name: string, site: string, sensors: SimulatedSensor[] }} SimulatedDevice */
 
 /**
- * Describes simulated devices `collar-0001`, `collar-0002` ... at a few sites, each with the sensors of its profile. The same options
- * describe the same devices, down to every value that their sensors will read.
+ * Describes simulated devices `collar-0001`, `collar-0002` and so on. The devices stand at a few sites, and each has the sensors
+ * of its profile. The same options give the same devices, down to every value that their sensors will read.
  *
  * @param {object} options
  * @param {number} options.devices

@@ -9,20 +9,20 @@ import { createLinks } from './links.js';
 /** @import { Series } from '../payloads/index.js' */
 /** @import { SimulatedDevice, SimulatedSensor } from './devices.js' */
 
-/** Connections opened at once, and the pause before the next of them: brokers have a short queue for new connections. */
+/** Number of connections that are opened at once, and the pause before the next ones. Brokers have a short queue for new connections. */
 const CONNECTS = { atOnce: 20, pauseMs: 20 };
 
-/** Time limit at the end for acknowledgements, and for the `offline` of each device behind a gateway. */
+/** Time limits at the end, in ms: `all` for acknowledgements, and `aDevice` for the `offline` of each device behind a gateway. */
 const FAREWELL_MS = { all: 5000, aDevice: 1 };
 
 /**
- * Devices that measure and publish, driven by a loop, until they are stopped.
+ * Creates devices that measure and publish until they are stopped.
  *
  * @param {Parameters<typeof createLinks>[0] & {
  *   encode: (series: Series[]) => string,
  *   faultsOf: (device: SimulatedDevice) => DeviceFaults | null,
  *   createLoop: (members: Member[]) => { start: () => void, stop: () => void } }} options
- *   createLoop: what makes them measure and publish
+ *   createLoop: creates the loop that makes the devices measure and publish
  */
 export function createFleet({ devices, encode, faultsOf, createLoop, ...options }) {
   const { links, senders } = createLinks({ devices, ...options });
@@ -51,7 +51,7 @@ export function createFleet({ devices, encode, faultsOf, createLoop, ...options 
   return {
     connections: links.length,
 
-    /** Begins to connect, and to measure. */
+    /** Begins to connect the devices, and to measure. */
     start() {
       connecting = connectAll();
       loop.start();

@@ -6,16 +6,17 @@ import { toMessage } from '../outgoing-message.js';
 /** @import { LinkOptions } from '../mqtt/link.js' */
 /** @import { OutgoingMessage } from '../outgoing-message.js' */
 
-/** Announcements under way at once, so that a thousand devices behind one connection register one after another. */
+/** Maximum number of pending announcements. A thousand devices behind one connection so register one after another. */
 const ANNOUNCED_AT_ONCE = 16;
 
 /**
- * One connection that many devices share. Each device is published on its own topics. A connection has only one last will, so no device
- * has one: the gateway alone publishes that a device is online or offline, and a killed gateway leaves its devices online.
+ * Creates one connection that many devices share. Each device publishes on its own topics. A connection has only one last will,
+ * so the devices have no last will. The gateway itself publishes that a device is online or offline. A killed gateway therefore
+ * leaves its devices online.
  *
- * A device is announced (birth, then online) right before its first message, so the registration of a fleet is spread over the first
- * messages of its devices. Unlike a device with its own connection, it is not announced again after a reconnect, because its session
- * continues.
+ * The gateway announces a device (birth, then online) right before the first message of the device. The registration of a fleet
+ * is thus spread over these first messages. A device with its own connection announces itself after every reconnect. A device
+ * behind a gateway does not, because its session continues.
  *
  * @param {LinkOptions & {
  *   descriptions: DeviceDescription[], clientId: string }} options
@@ -37,7 +38,10 @@ export function createGateway({ descriptions, ...options }) {
     link.push({ ...statusMessage(description, 'online', session), samples: 0, onSettled });
   }
 
-  /** @param {(member: typeof members[number]) => void} publish @returns {Promise<void>} resolves when all is acknowledged */
+  /**
+   * @param {(member: typeof members[number]) => void} publish
+   * @returns {Promise<void>} resolves when the broker has acknowledged all messages
+   */
   async function publishForEach(publish) {
     for (const member of members) {
       await link.whenPendingAtMost(ANNOUNCED_AT_ONCE);
@@ -57,16 +61,16 @@ export function createGateway({ descriptions, ...options }) {
       return link.everConnected;
     },
 
-    /** @returns {number} devices that are announced, or about to be */
+    /** @returns {number} devices whose announcement was queued or acknowledged */
     announced: () => members.reduce((sum, { session }) => sum + (session > 0 ? 1 : 0), 0),
 
-    /** @returns {Promise<void>} when the broker knows every device */
+    /** @returns {Promise<void>} resolves when the broker has acknowledged the announcement of every device */
     announceAll: () =>
       publishForEach((member) => {
         if (member.session === 0 && !stopping) announce(member);
       }),
 
-    /** The connection through which each device publishes. */
+    /** One sender for each device. All senders share the connection. */
     senders: members.map((member) => ({
       /** @param {OutgoingMessage} outgoing */
       publish(outgoing) {
@@ -77,7 +81,7 @@ export function createGateway({ descriptions, ...options }) {
       },
     })),
 
-    /** @param {Promise<unknown>} deadline when to wait no longer */
+    /** @param {Promise<unknown>} deadline settles when the wait for acknowledgements must end */
     stop(deadline) {
       stopping = true;
       return link.stop(deadline, () =>

@@ -8,29 +8,38 @@ import { createGateway } from './gateway.js';
 /** @import { Gateway } from './gateway.js' */
 /** @import { SimulatedDevice } from './devices.js' */
 
-/** Unacknowledged messages of one device; more than a constrained device would keep, and enough for a slow link. */
+/** Maximum number of unacknowledged messages of one device: more than a constrained device would keep, and enough for a slow link. */
 const DEVICE_WINDOW = 8;
 
-/** Unacknowledged messages of a gateway, which speaks for many. */
+/** Maximum number of unacknowledged messages of a gateway, which publishes for many devices. */
 const GATEWAY_WINDOW = 64;
 
-/** At a fixed rate no device waits for an acknowledgement, as long as the memory suffices. */
+/** Maximum number of unacknowledged messages of a connection at a fixed rate. It is so high that no device waits for an acknowledgement. */
 const OPEN_WINDOW = 1024;
 
-/** Bytes of pending messages of all connections. */
+/** Memory limit for the pending messages of all connections together, in bytes. */
 const MAX_PENDING_BYTES = 256 * 2 ** 20;
 
-/** A device as its batches see it. @typedef {{ publish: (message: OutgoingMessage) => void }} Sender */
-
-/** A connection as the fleet sees it. @typedef {Pick<Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>} FleetLink */
+/**
+ * The part of a device or gateway that publishes the batches of one device.
+ *
+ * @typedef {{ publish: (message: OutgoingMessage) => void }} Sender
+ */
 
 /**
- * The connections of a fleet: one for each device, or fewer that the devices share evenly.
+ * The part of a device or gateway that the fleet uses.
+ *
+ * @typedef {Pick<Gateway, 'start' | 'connected' | 'everConnected' | 'stop' | 'announceAll'>} FleetLink
+ */
+
+/**
+ * Creates the connections of a fleet: one for each device, or fewer connections that the devices share evenly.
  *
  * @param {Omit<LinkOptions, 'limits'> & {
  *   devices: SimulatedDevice[], connections: number, buffer: number, open: boolean }} options
- *   buffer: most unsent batches of a device; open: at a fixed rate, whatever is acknowledged
- * @returns {{ links: FleetLink[], senders: Sender[] }} the senders in the order of the devices
+ *   buffer: maximum number of unsent batches of a device; open: the devices publish at a fixed rate and do not wait for
+ *   acknowledgements
+ * @returns {{ links: FleetLink[], senders: Sender[] }} `senders` has the order of the devices
  */
 export function createLinks({ devices, connections, buffer, open, ...options }) {
   // Two simulators may use the same devices on one broker. If client ids were only names, each one would close the connections of

@@ -4,7 +4,8 @@ import { createSchedule, Scheduler } from './scheduler.js';
 /** @import { Member } from './fleet.js' */
 
 /**
- * Every device measures every interval and publishes every batch interval. Acknowledgements limit the rate.
+ * Creates a loop in which every device measures once per interval and publishes once per batch interval. Acknowledgements limit
+ * the rate.
  *
  * @param {Member[]} members
  * @param {{ intervalMs: number, batchMs: number }} pace
@@ -23,10 +24,11 @@ export function createClosedLoop(members, pace) {
 }
 
 /**
- * The devices take turns to publish at a fixed rate, and do not wait for acknowledgements.
+ * Creates a loop in which the devices take turns to publish at a fixed rate. They do not wait for acknowledgements.
  *
  * @param {Member[]} members
- * @param {{ perSecond: number, samples: number }} pace messages a second; samples a sensor and message
+ * @param {{ perSecond: number, samples: number }} pace `perSecond`: messages a second; `samples`: samples of each sensor in a
+ *   message
  */
 export function createOpenLoop(members, pace) {
   /** @type {ReturnType<typeof createOpenSchedule>} */

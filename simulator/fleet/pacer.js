@@ -1,10 +1,13 @@
 import { performance } from 'node:perf_hooks';
 
-/** After this time, in ms, the event loop gets its turn, even behind schedule, so that acknowledgements are read. */
+/**
+ * After this time of continuous work, in ms, the pacer yields to the event loop, even behind schedule. The process must read
+ * acknowledgements.
+ */
 const TURN_MS = 5;
 
 /**
- * Calls `onDue` at a fixed rate. A late call still gets the time at which it was due, and no call is left out.
+ * Calls `onDue` at a fixed rate. A late call still gets the time at which it was due. The pacer never skips a call.
  */
 export class Pacer {
   #perSecond;
@@ -20,8 +23,8 @@ export class Pacer {
   /**
    * @param {object} options
    * @param {number} options.perSecond
-   * @param {(index: number, dueAt: number) => void} options.onDue `dueAt` in ms of `performance.now()`
-   * @param {() => number} [options.now] ms of a monotonic clock
+   * @param {(index: number, dueAt: number) => void} options.onDue gets `dueAt` in ms of `performance.now()`
+   * @param {() => number} [options.now] returns the time in ms of a monotonic clock
    */
   constructor({ perSecond, onDue, now: clock = () => performance.now() }) {
     this.#perSecond = perSecond;
@@ -29,24 +32,24 @@ export class Pacer {
     this.#clock = clock;
   }
 
-  /** Begins with the first call now. */
+  /** Starts the calls. The first call is due now. */
   start() {
     this.#startedAt = this.#clock();
     this.#run();
   }
 
-  /** Ends all calls. */
+  /** Stops the calls. */
   stop() {
     clearTimeout(this.#timer);
     clearImmediate(this.#soon);
   }
 
-  /** Measures the delay of the calls. @returns {number} ms by which this process is late */
+  /** @returns {number} how late the next call is, in ms */
   behindMs() {
     return this.#startedAt === 0 ? 0 : Math.max(0, this.#clock() - this.#dueAt());
   }
 
-  /** When the next call is due, in ms of the clock. */
+  /** Returns the time at which the next call is due, in ms of the clock. */
   #dueAt() {
     return this.#startedAt + (this.#next * 1000) / this.#perSecond;
   }
@@ -64,15 +67,16 @@ export class Pacer {
 }
 
 /**
- * The turns of devices at a fixed rate of messages. A device sends the samples that it measured, evenly, since its previous turn:
+ * Creates a schedule in which devices take turns at a fixed rate of messages. The samples of a message are spread evenly over the
+ * time since the previous message of its device:
  *
  *     message       0     1     2     3     4     5   ...        3 devices, 2 samples a message
  *     device        0     1     2     0     1     2
  *     sent at       0     1     2     3     4     5   ...        in 1/rate s
  *     measured at -1.5 0        ...   1.5 3                      by device 0
  *
- * @param {{ devices: number, perSecond: number, samples: number, startedAt: number }} options `samples` a sensor and
- *   message; `startedAt` in epoch ms
+ * @param {{ devices: number, perSecond: number, samples: number, startedAt: number }} options `samples`: samples of each sensor
+ *   in a message; `startedAt`: in epoch ms
  */
 export function createOpenSchedule({ devices, perSecond, samples, startedAt }) {
   const intervalMs = sampleIntervalMs({ devices, perSecond, samples });
@@ -80,11 +84,14 @@ export function createOpenSchedule({ devices, perSecond, samples, startedAt }) {
     /** @param {number} index of a message, from 0 */
     device: (index) => index % devices,
 
-    /** @param {number} index @returns {number[]} epoch ms, whole; the last one is when the message is due, never ahead of it */
+    /**
+     * @param {number} index of a message
+     * @returns {number[]} times of its samples in whole epoch ms; the last one is the time at which the message is due
+     */
     times(index) {
       const first = ((index % devices) * 1000) / perSecond;
       const step = Math.floor(index / devices) * samples;
-      // Rounded before the epoch is added, which would leave a quarter of a microsecond's precision.
+      // The sum is rounded before the epoch is added. A double of that size resolves only a quarter of a microsecond.
       return Array.from(
         { length: samples },
         (_, i) => startedAt + Math.floor(first + (step - samples + 1 + i) * intervalMs),
@@ -94,11 +101,11 @@ export function createOpenSchedule({ devices, perSecond, samples, startedAt }) {
 }
 
 /**
- * The time between two samples of a sensor, in ms. Below 1, two samples would have the same millisecond.
+ * Returns the time between two samples of a sensor, in ms. Below 1 ms, two samples would have the same timestamp.
  *
  * @param {{ devices: number, perSecond: number, samples: number }} options
  */
 export const sampleIntervalMs = ({ devices, perSecond, samples }) => (devices * 1000) / perSecond / samples;
 
-/** @param {{ batch: number, interval: number }} flags in ms @returns {number} samples of a sensor in one message */
+/** @param {{ batch: number, interval: number }} flags both in ms @returns {number} samples of a sensor in one message */
 export const samplesPerSensor = ({ batch, interval }) => Math.max(1, Math.round(batch / interval));

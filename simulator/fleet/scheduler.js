@@ -1,13 +1,16 @@
-/** The shortest wait of the timer that all devices share, in ms. Samples have their due times, not the times of the timer. */
+/** The shortest wait of the timer that all devices share, in ms. A sample gets the time at which it was due, not the time of the timer. */
 const SHORTEST_WAIT_MS = 4;
 
-/** After this time of work, in ms, the event loop gets its turn, even if more is due, so that acknowledgements are read. */
+/** After this time of continuous work, in ms, the scheduler yields to the event loop. The process must read acknowledgements. */
 const TURN_MS = 20;
 
-/** With a larger difference, the machine slept or its clock was set. The missed samples were not measured. */
+/**
+ * If schedule and clock differ by more than this, in ms, the machine slept or its clock was set. The scheduler then skips the
+ * missed samples.
+ */
 const LEAP_MS = 10_000;
 
-/** Calls `onDue` for every measurement of a schedule, in order, when its time has come. */
+/** Calls `onDue` for each measurement of a schedule in order, as soon as the measurement is due. */
 export class Scheduler {
   #schedule;
   #onDue;
@@ -21,7 +24,7 @@ export class Scheduler {
    * @param {object} options
    * @param {Schedule} options.schedule
    * @param {number} options.intervalMs
-   * @param {(index: number, ts: number) => void} options.onDue `ts` in epoch ms, never ahead of the clock
+   * @param {(index: number, ts: number) => void} options.onDue gets `ts` in epoch ms, never ahead of the clock
    */
   constructor({ schedule, intervalMs, onDue }) {
     this.#schedule = schedule;
@@ -29,13 +32,13 @@ export class Scheduler {
     this.#leapMs = Math.max(LEAP_MS, 2 * intervalMs);
   }
 
-  /** Begins with the first step now. */
+  /** Starts the schedule now. */
   start() {
     this.#startedAt = Date.now();
     this.#run();
   }
 
-  /** Ends all steps. */
+  /** Stops the schedule. */
   stop() {
     clearTimeout(this.#timer);
   }
@@ -54,8 +57,8 @@ export class Scheduler {
 }
 
 /**
- * The schedule of measurements. The devices share the interval out evenly, and the batch interval too, so that the
- * load on broker and database is flat:
+ * Creates a schedule of measurements. The measurements of all devices are spread evenly over the interval, and the batches over
+ * the batch interval. The load on broker and database is therefore flat:
  *
  *     measurement  0        1        2        3        4 ...
  *     device       0        1        2        0        1        3 devices
@@ -70,15 +73,16 @@ export function createSchedule({ devices, intervalMs, batchMs }) {
     /** @param {number} index of a measurement, from 0 */
     device: (index) => index % devices,
 
-    /** @param {number} index @returns {number} whole ms after the start; steps of a device are exactly one interval apart */
+    /** @param {number} index @returns {number} whole ms after the start; two measurements of a device are exactly one interval apart */
     dueMs: (index) =>
       Math.floor((intervalMs * ((index % devices) + 1)) / devices) + Math.floor(index / devices) * intervalMs,
 
     /**
-     * The first batch goes out with the first measurement, so that a dashboard shows something at once, the second when
-     * the device's turn within the batch interval comes, all others a batch interval apart.
+     * Decides whether a batch of a device ends. The first batch ends with the first measurement, so that a dashboard shows values
+     * at once. The second batch ends at the place of the device within the batch interval. All further batches of the device are
+     * one batch interval apart.
      *
-     * @param {number} index
+     * @param {number} index of a measurement, from 0
      * @returns {boolean} whether a batch ends with this measurement
      */
     endsBatch(index) {

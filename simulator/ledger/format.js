@@ -4,7 +4,7 @@ import { numberText } from '../numbers.js';
 /** @import { Series } from '../payloads/index.js' */
 
 /**
- * The ledger: the sent and the acknowledged messages in their order, one JSON object a line.
+ * The ledger lists sent and acknowledged messages in their order, one JSON object per line.
  *
  *     {"ledger":1,"begun":"2026-11-21T11:04:05.056Z"}                     a run begins; its messages count from 1
  *     {"sent":1,"device":"collar-0001","series":[
@@ -13,21 +13,21 @@ import { numberText } from '../numbers.js';
  *     {"episode":{"sensor":"pulse","limit":180,"start":1795259045056,
  *       "peak":194,"end":1795259048056},"device":"collar-0001"}           (one line) values exceeded the limit; end null: until the end of the run
  *
- * Times are epoch ms; values are doubles to the last bit, -0 included. A message that is sent again after a reconnect
- * has one line of each kind. `series` holds what must be stored, and so is empty for a message that carries nothing
- * valid. After a kill -9, the last line of a run may be incomplete. Its event had not happened yet.
+ * Times are in epoch ms. Values are exact doubles, including -0. A message that is sent again after a reconnect still has only
+ * one line of each kind. `series` holds the samples that must be stored, so it is empty for a message without valid samples.
+ * After a kill -9, the last line of a run may be incomplete. The event of that line had not happened yet.
  */
 export const LEDGER_VERSION = 1;
 
-/** @param {number} begun epoch ms */
+/** @param {number} begun start of the run, in epoch ms */
 export const headerLine = (begun) =>
   `${JSON.stringify({ ledger: LEDGER_VERSION, begun: new Date(begun).toISOString() })}\n`;
 
 /**
- * The line of a message without its number, which the message gets when it is sent.
+ * Returns the ledger line of a message without the message number. The number is assigned when the message is sent.
  *
  * @param {string} device
- * @param {Series[]} series what must be stored
+ * @param {Series[]} series the samples that must be stored
  */
 export const noteOf = (device, series) =>
   `"device":${JSON.stringify(device)},"series":[${series.filter(hasSamples).map(seriesText).join(',')}]`;

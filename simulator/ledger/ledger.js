@@ -5,10 +5,11 @@ import { acknowledgedLine, episodeLine, headerLine, sentLine } from './format.js
 /** @import { SentEpisode } from '../faults/episodes.js' */
 
 /**
- * Writes a ledger, or appends a run to one. Two runs must not write it at the same time.
+ * Writes a new ledger, or appends a run to an existing one. Two processes must not write the same ledger at once.
  *
- * Invariant: a line is written before its message is sent. So the database never has a sample that the ledger lacks, however the process
- * ends. This costs one write per message, 4 µs. Acknowledgements are written at the end of the event loop iteration.
+ * Invariant: the line of a message is written before the message is sent. So the database never has a sample that the ledger
+ * lacks, however the process ends. One write per message costs 4 µs. Acknowledgements are written at the end of the event loop
+ * iteration.
  */
 export class Ledger {
   #path;
@@ -23,7 +24,7 @@ export class Ledger {
   /**
    * @param {object} options
    * @param {string} options.path
-   * @param {(error: MillraceError) => void} options.onFailed called once, when the ledger cannot be written any more
+   * @param {(error: MillraceError) => void} options.onFailed called once, when the ledger can no longer be written
    * @throws {MillraceError} `failed` when the file cannot be opened
    */
   constructor({ path, onFailed }) {
@@ -37,7 +38,7 @@ export class Ledger {
    * Writes a message to the ledger. Must be called before the message is published for the first time.
    *
    * @param {string} note from `noteOf`
-   * @returns {number | null} number of the message; null: the line could not be written, so the message must not be sent
+   * @returns {number | null} number of the message; null: the line could not be written, and the message must not be sent
    */
   sent(note) {
     this.#number += 1;
@@ -80,7 +81,7 @@ export class Ledger {
 }
 
 /**
- * Opens a ledger for appending. If its last line is incomplete, the line is ended, so that the next write begins a new line.
+ * Opens a ledger for appending. If the last line is incomplete, a line end is written, so that the next write begins a new line.
  *
  * @param {string} path
  * @returns {number} file descriptor
@@ -91,7 +92,7 @@ function open(path) {
     const { size } = fstatSync(file);
     const last = Buffer.alloc(1);
     if (size > 0) readSync(file, last, 0, 1, size - 1);
-    // The previous run was killed in the middle of a line.
+    // The previous run was killed while it wrote a line.
     if (size > 0 && last.toString() !== '\n') writeFileSync(file, '\n');
     return file;
   } catch (error) {

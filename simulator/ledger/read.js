@@ -8,7 +8,7 @@ import { LEDGER_VERSION } from './format.js';
 /** @typedef {{ sensor: string, times: number[], values: number[] }} LedgerSeries */
 
 /**
- * A line of a ledger. `message` counts over all runs in the file, from 1; `text` is the line.
+ * An entry of a ledger. `message` counts over all runs in the file, from 1. `text` is the line of the entry.
  *
  * @typedef {{ kind: 'sent', message: number, device: string, series: LedgerSeries[], text: string }
  *   | { kind: 'acknowledged', message: number }
@@ -20,7 +20,7 @@ import { LEDGER_VERSION } from './format.js';
  *
  * @param {string} path
  * @returns {AsyncGenerator<LedgerEntry>}
- * @throws {MillraceError} `failed` for a file that is no ledger, or cannot be read
+ * @throws {MillraceError} `failed` for a file that is no ledger or cannot be read
  */
 export async function* readLedger(path) {
   // Every run in the file numbers its messages from 1.

@@ -7,7 +7,7 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { Broker } from './connection.js' */
 
 /**
- * The broker and its account: `--broker`, or else `MQTT_URL`, or else the embedded broker.
+ * Returns the broker and its account. The URL is `--broker`, or else `MQTT_URL`, or else that of the embedded broker.
  *
  * @param {Pick<Config, 'mqtt' | 'tlsElsewhere'>} settings
  * @param {{ broker?: string | undefined, credentials?: string | undefined }} flags
@@ -19,7 +19,7 @@ export function chooseBroker({ mqtt, tlsElsewhere }, flags) {
   const url = flags.broker ?? mqtt.url ?? embeddedBrokerUrl(mqtt);
   const { username, password, tlsCa } = mqtt;
   if (tlsCa && !url.startsWith('mqtts:')) {
-    // With another URL the connection would silently be unencrypted.
+    // Without this check, a URL without TLS would silently be unencrypted.
     throw new MillraceError('bad_settings', `${shownUrl(url)} must be mqtts:// where MQTT_TLS_CA is set.`);
   }
   const hasSecret = password || flags.credentials !== undefined || new URL(url).password;

@@ -4,7 +4,7 @@ import { shownUrl } from './broker.js';
 /** @import { StatusLine } from '../../common/status-line.js' */
 /** @import { Broker } from './connection.js' */
 
-/** Prints the reason why devices have no connection: once for all of them, and again when it changes or comes back. */
+/** Prints the reason why devices have no connection. A reason is printed once for all devices, and again after it changed or was over. */
 export class ConnectionProblemReporter {
   #statusLine;
   #reported = '';
@@ -14,13 +14,13 @@ export class ConnectionProblemReporter {
     this.#statusLine = statusLine;
   }
 
-  /** Reports a reason, unless it was the last one. @param {string} reason */
+  /** Prints a reason, unless it is the reason that was printed last. @param {string} reason */
   report(reason) {
     if (reason !== this.#reported) this.#statusLine.print(`No connection: ${reason}; trying again`);
     this.#reported = reason;
   }
 
-  /** Notes that all devices are connected. The next problem is then reported, even if it has the same reason. */
+  /** Records that all devices are connected. The next problem is then printed even if it has the same reason. */
   over() {
     this.#reported = '';
   }

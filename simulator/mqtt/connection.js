@@ -20,11 +20,11 @@ const PERMANENT = new Set([1, 2, 4, 5]);
 const HEALTHY_AFTER_MS = 10_000;
 
 /**
- * A connection to the broker that reconnects whenever it breaks.
+ * Connects to the broker, and reconnects whenever the connection breaks.
  *
- * Each attempt is a new session. Its number is the time of the attempt in epoch ms, and the last will in CONNECT has that number. MQTT.js would reuse the
- * first will on every reconnect and resend messages by itself. So every attempt is a new MQTT.js client without both, and only the outbox
- * knows the pending messages.
+ * Each attempt is a new session. The session number is the time of the attempt in epoch ms, and the last will in CONNECT contains
+ * it. MQTT.js would reuse the first will on every reconnect and resend messages by itself. So every attempt creates a new MQTT.js
+ * client, and only the outbox keeps pending messages.
  */
 export class Connection {
   #broker;
@@ -47,10 +47,11 @@ export class Connection {
   /**
    * @param {object} options
    * @param {Broker} options.broker
-   * @param {((session: number) => { topic: string, payload: string }) | null} options.will the last will
-   * @param {string} options.clientId the same for every attempt, so that a new connection takes over a dead one
-   * @param {(session: number) => void} options.onUp called when the connection is established; later messages arrive after the messages that `onUp` publishes
-   * @param {() => void} options.onDown called when an established connection breaks; its pending acknowledgements will not arrive
+   * @param {((session: number) => { topic: string, payload: string }) | null} options.will returns the last will
+   * @param {string} options.clientId the same for every attempt, so that the broker replaces a dead connection
+   * @param {(session: number) => void} options.onUp called when the connection is established; messages that `onUp` publishes
+   *   arrive before all later messages
+   * @param {() => void} options.onDown called when an established connection breaks; the missing acknowledgements will not arrive
    * @param {(reason: string) => void} options.onTrouble gets the reason why there is no connection
    * @param {(reason: string) => void} options.onRefused gets the reason why the broker refuses the client permanently; no further attempt is made
    */
@@ -116,12 +117,12 @@ export class Connection {
     });
   }
 
-  /** Whether there is a connection. */
+  /** Whether the connection is established. */
   get up() {
     return this.#up;
   }
 
-  /** Whether there was a connection at any time. */
+  /** Whether a connection was ever established. */
   get everUp() {
     return this.#everUp;
   }
@@ -146,10 +147,11 @@ export class Connection {
   }
 
   /**
-   * Ends the connection, and makes no new one.
+   * Closes the connection and stops reconnecting.
    *
-   * @param {{ orderly: boolean }} how `orderly`: true: sends DISCONNECT, so that the broker drops the last will; false: the broker publishes the will
-   * @returns {Promise<void>} when the socket is closed
+   * @param {{ orderly: boolean }} how `orderly` true: the client sends DISCONNECT, and the broker discards the last will; false:
+   *   the broker publishes the last will
+   * @returns {Promise<void>} resolves when the socket is closed
    */
   stop({ orderly }) {
     this.#stopped = true;
@@ -170,12 +172,12 @@ const FIRST_MS = 500;
 const LONGEST_MS = 15_000;
 
 /**
- * The time to wait before the next attempt: doubled each time and jittered, so that a thousand devices do not come back to a broker
- * in the same instant.
+ * Returns the time to wait before the next attempt. The time doubles with each failure and has jitter, so that a thousand devices
+ * do not reconnect in the same instant.
  *
- * @param {number} failures in a row, 0 for none
- * @param {() => number} [random] in [0, 1)
- * @returns {number} ms
+ * @param {number} failures number of consecutive failed attempts
+ * @param {() => number} [random] returns a number in [0, 1)
+ * @returns {number} waiting time in ms
  */
 export function backoffMs(failures, random = Math.random) {
   const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures, 10));

@@ -8,12 +8,12 @@ import { Connection } from './connection.js';
 /** @import { Broker } from './connection.js' */
 
 /**
- * The options of every kind of connection.
+ * The options that every kind of connection has.
  *
  * @typedef {object} LinkOptions
  * @property {Broker} broker
- * @property {{ messages: number, bytes: number, window: number }} limits of waiting messages, of pending
- *   bytes, and of unacknowledged messages
+ * @property {{ messages: number, bytes: number, window: number }} limits maximum number of waiting messages, of bytes of pending
+ *   messages, and of unacknowledged messages
  * @property {Meter} meter
  * @property {Ledger | null} ledger
  * @property {(reason: string) => void} onTrouble gets the reason why there is no connection
@@ -21,7 +21,7 @@ import { Connection } from './connection.js';
  */
 
 /**
- * A connection with its outbox. Every message that it accepts is acknowledged, or dropped and counted.
+ * Creates a connection with an outbox. Every accepted message is acknowledged by the broker, or dropped and counted.
  *
  * @param {LinkOptions & Pick<ConstructorParameters<typeof Connection>[0], 'clientId' | 'will' | 'onUp'>} options
  */
@@ -89,11 +89,11 @@ export function createLink({ broker, clientId, will, limits, meter, ledger, onUp
     },
 
     /**
-     * Waits for pending messages, publishes the last ones, and disconnects. After the deadline it destroys the connection, and the broker
-     * publishes the will.
+     * Waits for pending messages, publishes the last messages, and disconnects. After the deadline the connection is destroyed,
+     * and the broker publishes the last will.
      *
      * @param {Promise<unknown>} deadline
-     * @param {() => Promise<unknown>} publishLast not called without a connection
+     * @param {() => Promise<unknown>} publishLast publishes the last messages; not called without a connection
      */
     async stop(deadline, publishLast) {
       await Promise.race([outbox.whenAtMost(0), deadline]);

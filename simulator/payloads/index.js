@@ -4,7 +4,7 @@ import { encodeSenml } from './senml.js';
 /** @typedef {{ ts: number, value: number }} Sample `ts` in epoch ms */
 
 /**
- * The part of a message that one sensor adds.
+ * The samples of one sensor in a message.
  *
  * @typedef {object} Series
  * @property {string} name of the sensor

@@ -3,7 +3,7 @@ import { numberText } from '../numbers.js';
 /** @import { Series } from './index.js' */
 
 /**
- * Plain JSON: an array of `{"sensor_id","ts","value"}`, `ts` in epoch milliseconds.
+ * Encodes a batch as plain JSON: an array of `{"sensor_id","ts","value"}` with `ts` in epoch milliseconds.
  *
  * @param {Series[]} series
  * @returns {string}

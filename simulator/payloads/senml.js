@@ -3,11 +3,11 @@ import { numberText } from '../numbers.js';
 /** @import { Series } from './index.js' */
 
 /**
- * SenML JSON (RFC 8428): one pack for all sensors of a batch. A sensor's first record carries its name as base name,
- * the pack's first record the base time; all others are `{"t":…,"v":…}` alone.
+ * Encodes a batch as SenML JSON (RFC 8428): one pack for all sensors. The first record of each sensor has the sensor name as base
+ * name. The first record of the pack has the base time. All other records are only `{"t":…,"v":…}`.
  *
- * Times are seconds in SenML and whole milliseconds with us: `bt + t` times 1000, rounded, gives exactly the millisecond
- * meant, because the two divisions and the sum are off by less than a microsecond until the year 2100 and beyond.
+ * SenML times are in seconds, and Millrace times are whole milliseconds. `bt + t` times 1000, rounded, gives exactly the original
+ * millisecond. The error of the two divisions and the sum stays below a microsecond until the year 2100 and beyond.
  *
  * @param {Series[]} series
  * @returns {string}

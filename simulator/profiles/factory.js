@@ -61,7 +61,7 @@ const POINTS = {
 const KINDS = Object.entries(POINTS).map(([name, signal]) => ({ name, signal }));
 
 /**
- * Machines of fifty points each, all of them the same.
+ * A factory of identical machines with fifty measuring points each.
  *
  * @satisfies {Profile}
  */
@@ -72,7 +72,7 @@ export const factory = {
 };
 
 /**
- * Returns that many signals. If there are more sensors than kinds, the second round is called `pulse-2` and so on.
+ * Returns `count` signals. If there are more sensors than kinds, the kinds repeat with a number: `pulse-2` and so on.
  *
  * @param {NamedSignal[]} kinds
  * @param {number} count

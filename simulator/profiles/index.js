@@ -10,9 +10,9 @@ import { factory, inRounds } from './factory.js';
  *
  * @typedef {object} Profile
  * @property {string} device prefix of device names, before the number
- * @property {{ least: number, most: number }} sensors number of sensors of a device, unless a count is given
- * @property {(random: Random, count: number | undefined) => NamedSignal[]} sensorsOf the signals of a
- *   device; without a count, a number within `sensors`
+ * @property {{ least: number, most: number }} sensors range of the number of sensors of a device, if no count is given
+ * @property {(random: Random, count: number | undefined) => NamedSignal[]} sensorsOf returns the signals of a device; without a
+ *   count, the number of signals is within `sensors`
  */
 
 /** @typedef {{ name: string, signal: Signal }} NamedSignal */
@@ -23,7 +23,7 @@ export const COLLAR_SIGNALS = [temperature, pulse, location, respiration];
 const SENSORS = { least: 1, most: 4 };
 
 /**
- * A collar around a neck: some of the four types, in any order.
+ * A collar around the neck of a cow, with some of the four sensor types in any order.
  *
  * @satisfies {Profile}
  */

@@ -11,29 +11,29 @@ import { readBatches } from './samples.js';
 /** @import { Skipped } from './samples.js' */
 /** @import { Survey } from './survey.js' */
 
-/** Unacknowledged messages: enough to keep a broker and a database busy, little enough to hold in memory. */
+/** Maximum number of unacknowledged messages: enough to keep broker and database busy, and few enough to fit in memory. */
 const WINDOW = 32;
 
 /** Time limit for the last acknowledgements when the replay was interrupted, in ms. */
 const FAREWELL_MS = 5000;
 
 /**
- * Publishes a recorded data set as one device, as fast as it is acknowledged. Nothing is ever dropped: reading the file
- * waits while the window is full.
+ * Publishes a recorded data set as one device, as fast as the broker acknowledges. No message is ever dropped, because the file
+ * is not read further while the window is full.
  *
  * @param {object} options
- * @param {string} options.path of a CSV file
- * @param {Survey} options.survey of that file
+ * @param {string} options.path path of a CSV file
+ * @param {Survey} options.survey survey of the same file
  * @param {string} options.device name
- * @param {(recorded: number) => number} options.timeline
+ * @param {(recorded: number) => number} options.timeline maps a recorded time to the published time, both in epoch ms
  * @param {number} options.speed
  * @param {number} options.rowsPerMessage
  * @param {Broker} options.broker
  * @param {(series: Series[]) => string} options.encode
  * @param {Meter} options.meter
  * @param {Ledger | null} options.ledger
- * @param {(reason: string) => void} options.onTrouble why there is no connection just now
- * @param {(reason: string) => void} options.onRefused the broker refuses the device permanently
+ * @param {(reason: string) => void} options.onTrouble gets the reason why there is no connection
+ * @param {(reason: string) => void} options.onRefused gets the reason why the broker refuses the device permanently
  */
 export function createReplay(options) {
   const { path, survey, timeline, rowsPerMessage, speed, encode } = options;
@@ -67,7 +67,10 @@ export function createReplay(options) {
     /** @returns {boolean} */
     connected: () => device.connected,
 
-    /** @param {AbortSignal} signal ends it early @returns {Promise<void>} when all is acknowledged and the device offline */
+    /**
+     * @param {AbortSignal} signal ends the replay early
+     * @returns {Promise<void>} resolves when all messages are acknowledged and the device is offline
+     */
     async run(signal) {
       device.start();
       try {

@@ -3,10 +3,10 @@ import { parse } from 'csv-parse';
 import { MillraceError } from '../../common/errors.js';
 
 /**
- * Reads a CSV file row by row in constant memory, the header first.
+ * Reads a CSV file row by row in constant memory. The first row is the header.
  *
  * @param {string} path
- * @returns {AsyncGenerator<string[]>} cells without the spaces around them; a short row has fewer
+ * @returns {AsyncGenerator<string[]>} cells without surrounding spaces; a short row has fewer cells
  * @throws {MillraceError} `usage` when the file cannot be read or is no CSV
  */
 export async function* readRows(path) {

@@ -4,18 +4,22 @@ import { readRows } from './rows.js';
 /** @import { Series } from '../payloads/index.js' */
 /** @import { Survey } from './survey.js' */
 
-/** @typedef {{ empty: number, unreadable: number, untimed: number, colliding: number }} Skipped cells, rows, rows */
+/**
+ * Counts of cells (`empty`, `unreadable`) and of rows (`untimed`, `colliding`).
+ *
+ * @typedef {{ empty: number, unreadable: number, untimed: number, colliding: number }} Skipped
+ */
 
 /**
- * Reads a CSV file and gathers its rows into batches, one series a column.
+ * Reads a CSV file and gathers the rows into batches. A column becomes a series.
  *
  * @param {string} path
- * @param {Survey} survey of the same file
+ * @param {Survey} survey survey of the same file
  * @param {object} options
- * @param {(recorded: number) => number} options.timeline
+ * @param {(recorded: number) => number} options.timeline maps a recorded time to the published time, both in epoch ms
  * @param {number} options.rowsPerBatch
- * @param {Skipped} options.skipped is counted up: empty cells, cells that are no number, rows without a time, and rows
- *   that land on the same millisecond as the row before them
+ * @param {Skipped} options.skipped counters that grow: empty cells, cells that are no number, rows without a time, and rows that
+ *   get the same millisecond as the previous row
  * @returns {AsyncGenerator<Series[]>} batches without empty series
  */
 export async function* readBatches(path, survey, { timeline, rowsPerBatch, skipped }) {
@@ -40,7 +44,8 @@ export async function* readBatches(path, survey, { timeline, rowsPerBatch, skipp
       yield* withoutEmpty(batch);
       batch = emptyBatch(survey);
     }
-    // Rows appended since the survey are later than its last time, which is now.
+    // Rows that were appended after the survey are ignored. Their times would be in the future, because the last
+    // surveyed time is now.
     if (rows === survey.rows) break;
   }
   yield* withoutEmpty(batch);

@@ -3,7 +3,7 @@ import { isName } from '../../schema/ids.js';
 import { parseNumber, parseTime } from './cells.js';
 import { readRows } from './rows.js';
 
-/** A file whose first rows have no time has no time column. */
+/** Number of rows in which a time column is searched. A file without a time in these rows has no time column. */
 const ROWS_TO_FIND_TIME = 100;
 
 const ROWS_PER_PROGRESS = 10_000;
@@ -14,17 +14,17 @@ const ROWS_PER_PROGRESS = 10_000;
  * The result of a first reading of a file.
  *
  * @typedef {object} Survey
- * @property {number} timeIndex the first column that holds times
- * @property {Column[]} columns those that hold numbers; each becomes a sensor
- * @property {string[]} textColumns names of those that hold none
- * @property {number} rows that have a time
- * @property {number} untimed rows whose time is missing or cannot be read
+ * @property {number} timeIndex index of the first column that holds times
+ * @property {Column[]} columns the columns that hold numbers; each becomes a sensor
+ * @property {string[]} textColumns names of the columns that hold no numbers
+ * @property {number} rows number of rows that have a time
+ * @property {number} untimed number of rows whose time is missing or cannot be read
  * @property {number} first the earliest time, epoch ms
- * @property {number} last the latest
+ * @property {number} last the latest time, epoch ms
  */
 
 /**
- * Reads a CSV file once to learn its columns and its times: where the last one lands must be known before the first is sent.
+ * Reads a CSV file once to learn its columns and times. The replay needs the last time before it sends the first row.
  *
  * @param {string} path
  * @param {(rows: number) => void} [onProgress]
@@ -68,7 +68,7 @@ export async function surveyFile(path, onProgress = () => {}) {
   return { timeIndex, columns, textColumns, rows, untimed, first, last };
 }
 
-/** @param {string} path @param {string[]} header @returns {string[]} a name for every column; the nameless are numbered */
+/** @param {string} path @param {string[]} header @returns {string[]} a name for every column; columns without a name are numbered */
 function nameColumns(path, header) {
   const names = header.map((cell, index) => cell || `column-${index + 1}`);
   const wrong = names.find((name, index) => !isName(name) || names.indexOf(name) !== index);
@@ -90,15 +90,16 @@ function nothingToReplay(path, names, untimed) {
 }
 
 /**
- * Returns the function that maps a recorded instant to its replayed instant: times are compressed by `speed` and shifted so that the last
- * one is now.
+ * Returns the function that maps a recorded time to its replayed time. Times are compressed by `speed` and shifted so that the
+ * last time is now.
  *
  *     replayed(t) = now - round((last - t) / speed)
  *
- * With `speed` 60 an hour of the file takes a minute. Everything is whole epoch milliseconds, so anyone can do the same sum
- * and compare every value.
+ * With `speed` 60 an hour of the file takes a minute. All times are whole epoch milliseconds, so anyone can repeat the
+ * calculation and compare every value.
  *
- * @param {{ last: number, now: number, speed: number }} options `last`: the file's latest time; `now`: where it lands
+ * @param {{ last: number, now: number, speed: number }} options `last`: latest time in the file; `now`: the replayed time of
+ *   `last`
  * @returns {(recorded: number) => number}
  */
 export const createTimeline =

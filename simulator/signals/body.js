@@ -3,7 +3,7 @@ import { createDailyCycle, createDrift, createEpisodes, rounded, within } from '
 /** @import { Signal } from './index.js' */
 
 /**
- * Heart rate of a cow: 55 to 75 beats a minute at rest, far more on a run.
+ * Heart rate of a cow: 55 to 75 beats a minute at rest, and much more while the cow runs.
  *
  * @satisfies {Signal}
  */
@@ -24,7 +24,7 @@ export const pulse = {
 };
 
 /**
- * Breaths of a cow a minute: 20 to 32 at rest, more by day, and panting now and then.
+ * Breaths of a cow per minute: 20 to 32 at rest, more by day, and sometimes panting.
  *
  * @satisfies {Signal}
  */
@@ -49,7 +49,7 @@ export const respiration = {
 };
 
 /**
- * Body temperature of a cow: about 38.6 °C, a little higher in the evening, and now and then a fever.
+ * Body temperature of a cow: about 38.6 °C, a little higher in the evening, and sometimes a fever.
  *
  * @satisfies {Signal}
  */

@@ -1,6 +1,6 @@
 /**
- * The parts of a signal. Every part is stepped once per measurement and scales with the interval, so that a signal
- * has the same character whether it is read every 10 ms or every hour.
+ * The components of a signal. Each component advances once per measurement and scales with the interval. So a signal has the same
+ * character whether its sensor measures every 10 ms or every hour.
  *
  * @import { Random } from '../random.js'
  */
@@ -8,11 +8,11 @@
 const DAY_MS = 86_400_000;
 
 /**
- * A cycle of one day that begins anywhere in it.
+ * Creates a cycle of one day that begins at a random phase.
  *
  * @param {Random} random
  * @param {number} intervalMs
- * @returns {() => number} from -1 to 1
+ * @returns {() => number} returns a value from -1 to 1
  */
 export function createDailyCycle(random, intervalMs) {
   const phase = random.uniform();
@@ -21,12 +21,12 @@ export function createDailyCycle(random, intervalMs) {
 }
 
 /**
- * Noise with a memory: the exact discrete form of an Ornstein-Uhlenbeck process, AR(1).
+ * Creates noise with a memory: the exact discrete form of an Ornstein-Uhlenbeck process, AR(1).
  *
  * @param {Random} random
  * @param {number} intervalMs
- * @param {{ memoryMs: number, deviation: number }} shape how long it remembers, and its standard deviation
- * @returns {() => number} around 0
+ * @param {{ memoryMs: number, deviation: number }} shape time constant of the memory, and standard deviation
+ * @returns {() => number} returns a value around 0
  */
 export function createDrift(random, intervalMs, { memoryMs, deviation }) {
   const kept = Math.exp(-intervalMs / memoryMs);
@@ -39,12 +39,13 @@ export function createDrift(random, intervalMs, { memoryMs, deviation }) {
 }
 
 /**
- * Occasional events, such as a run or a fever. An event rises, lasts, and fades.
+ * Creates occasional events, such as a run or a fever. An event rises, lasts, and fades.
  *
  * @param {Random} random
  * @param {number} intervalMs
- * @param {{ everyMs: number, lastsMs: number, riseMs: number }} shape mean time between two, mean duration, time constant
- * @returns {() => number} from 0 (nothing) to 1 (at its height)
+ * @param {{ everyMs: number, lastsMs: number, riseMs: number }} shape mean time between two events, mean duration, time constant
+ *   of the rise
+ * @returns {() => number} returns a value from 0 (no event) to 1 (full height)
  */
 export function createEpisodes(random, intervalMs, { everyMs, lastsMs, riseMs }) {
   const chance = 1 - Math.exp(-intervalMs / everyMs);
@@ -63,5 +64,5 @@ export function createEpisodes(random, intervalMs, { everyMs, lastsMs, riseMs })
 /** @param {number} value @param {number} low @param {number} high */
 export const within = (value, low, high) => Math.min(high, Math.max(low, value));
 
-/** @param {number} value @param {number} decimals as many as the instrument would show */
+/** @param {number} value @param {number} decimals number of decimals that the instrument would show */
 export const rounded = (value, decimals) => Math.round(value * 10 ** decimals) / 10 ** decimals;

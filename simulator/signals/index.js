@@ -1,13 +1,13 @@
 /** @import { Random } from '../random.js' */
 
 /**
- * A kind of measurement and the function that makes its values.
+ * A kind of measurement with the function that generates its values.
  *
  * @typedef {object} Signal
  * @property {string} type
- * @property {string} unit as SenML registers it (RFC 8428, section 12.1)
- * @property {[number, number]} range no value is ever outside
+ * @property {string} unit unit symbol that SenML registers (RFC 8428, section 12.1)
+ * @property {[number, number]} range lowest and highest possible value
  * @property {(random: Random, intervalMs: number, device: () => Random) => () => number} create
- *   gives a function that returns one value per measurement: the same for the same random numbers and interval, whatever the
- *   time of day. `device` starts the random numbers that all sensors of a device share
+ *   returns a function that returns one value per measurement. The values depend only on the random numbers and the interval, not
+ *   on the time of day. `device` returns a generator of the random numbers that all sensors of a device share
  */

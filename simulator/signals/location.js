@@ -6,7 +6,7 @@ const FARTHEST_M = 2500;
 const GRAZES_MS = 600_000;
 
 /**
- * Distance from home in meters. The animal grazes on one spot for some minutes, then walks to the next one or back home.
+ * Distance from home in meters. The animal grazes at one place for some minutes, then walks to the next place or back home.
  *
  * @satisfies {Signal}
  */

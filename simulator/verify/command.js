@@ -37,7 +37,7 @@ const LINE = {
 
 /**
  * @param {string[]} argv without node and script
- * @returns {{ ledger: string, kafka: boolean, from?: number, to?: number }} epoch ms
+ * @returns {{ ledger: string, kafka: boolean, from?: number, to?: number }} `from` and `to` in epoch ms
  * @throws {MillraceError} `usage`
  */
 function readFlags(argv) {
@@ -57,7 +57,7 @@ function readFlags(argv) {
   };
 }
 
-/** @param {string | undefined} text @returns {number | null | undefined} null: not understood */
+/** @param {string | undefined} text @returns {number | null | undefined} epoch ms; null: the text is no time */
 const readTime = (text) => (text === undefined ? undefined : parseTime(text));
 
 /** @typedef {Pick<Config, 'cql' | 'retention' | 'stream'>} Settings */
@@ -67,16 +67,17 @@ const readTime = (text) => (text === undefined ? undefined : parseTime(text));
  * @property {() => Settings} readSettings
  * @property {(settings: Settings) => Promise<Stored & { close: () => Promise<unknown> }>} openStore the store is closed at the end
  * @property {typeof readTopics} readTopics
- * @property {(text: string) => void} print writes a line of the answer
+ * @property {(text: string) => void} print prints a line of the result
  * @property {{ update: (text: string) => void, clear: () => void }} statusLine
  */
 
 /**
- * Runs `npm run compare`: a simulator's ledger against the database or Kafka, both ways, sample by sample.
+ * Runs `npm run compare`: compares a simulator's ledger with the database or Kafka in both directions, sample by sample.
  *
  * @param {string[]} argv without node and script
  * @param {CommandDeps} deps
- * @throws {MillraceError} `failed`: they differ, or there is nothing to compare; `usage`, `help`, `bad_settings`, `unavailable`
+ * @throws {MillraceError} `failed`: ledger and store differ, or there is nothing to compare; `usage`, `help`, `bad_settings`,
+ *   `unavailable`
  */
 export async function compareCommand(argv, deps) {
   const { ledger, kafka, from, to } = readFlags(argv);
@@ -86,7 +87,7 @@ export async function compareCommand(argv, deps) {
     const result = await compare(settings, ledger, { from, to }, deps);
     deps.statusLine.clear();
     for (const line of reportLines(result, kafka ? ALSO.kafka : ALSO.database)) deps.print(line);
-    // A check that had nothing to check must not look like one that passed.
+    // A comparison without samples must not look like a passed comparison.
     if (result.acknowledged === 0)
       throw new MillraceError('failed', 'Nothing in this ledger is acknowledged.');
     if (!result.agree)
@@ -124,7 +125,7 @@ async function compareWithTopic({ stream }, ledgerPath, { from, to }, { readTopi
   if (end === null) {
     throw new MillraceError('failed', 'There is no watermark of each group yet. --to compares anyway.');
   }
-  // Imported here: a comparison with the database needs no client of Kafka.
+  // A dynamic import: a comparison with the database needs no Kafka client.
   const { compareTopic } = await import('./topic.js');
   return compareTopic({ ledgerPath, topic, range: { from, to: end } });
 }

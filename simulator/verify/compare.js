@@ -10,43 +10,51 @@ import { Findings } from './report.js';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Stored } from './device.js' */
 
-/** Concurrent devices. The round trips overlap, and the database has capacity for other clients. */
+/**
+ * Maximum number of devices that are compared concurrently. Their round trips overlap, and the database keeps capacity for other
+ * clients.
+ */
 const CONCURRENT_DEVICES = 16;
 
-/** @typedef {{ messages: number, devices: number, acknowledged: number, stored: number, problems: number }} Progress so far; samples, but for the first two */
+/**
+ * Progress so far; `acknowledged`, `stored` and `problems` count samples
+ *
+ * @typedef {{ messages: number, devices: number, acknowledged: number, stored: number, problems: number }} Progress
+ */
 
 /**
- * The result of a comparison. A sample counts once per instant and sensor, however often it was sent.
+ * The result of a comparison. A sample counts once per timestamp and sensor, however often it was sent.
  *
  * @typedef {object} Result
  * @property {boolean} agree
  * @property {number} messages
  * @property {number} devices
- * @property {number} acknowledged samples in the range
- * @property {number} stored samples in the range
+ * @property {number} acknowledged number of acknowledged samples in the range
+ * @property {number} stored number of stored samples in the range
  * @property {{ from: number, to: number }} range epoch ms
- * @property {Findings['found']} found
+ * @property {Findings['found']} found the differences by kind
  */
 
 /**
- * Compares a ledger with the database, sample by sample and never by counts: every acknowledged sample must be stored
- * with exactly its bits, every stored sample of the ledger's devices in the range must have been sent, and `latest` must be the
- * newest of what is stored. For two values of one instant, the value that merging keeps counts. A sample can stand in several rows: a
- * message that is delivered again can be stored together with others than the first time.
+ * Compares a ledger with the database sample by sample, never by counts. Every acknowledged sample must be stored with exactly
+ * its bits. Every stored sample of the ledger's devices in the range must have been sent. `latest` must be the newest stored
+ * sample. If two values have the same timestamp, the value that merging keeps counts. A sample can stand in several rows, because
+ * a redelivered message may be stored in another batch.
  *
- * The comparison reads the database hour by hour, device by device. Samples outside the range, in its first and last hour, only count for `latest`. An
- * acknowledged sample that was refused is missing too; its dead letter has the reason.
+ * The comparison reads the database hour by hour and device by device. In the first and last hour, samples outside the range only
+ * count for `latest`. An acknowledged sample that the API refused is also missing. The reason is in its dead letter.
  *
  * @param {object} options
  * @param {string} options.ledgerPath
  * @param {Stored} options.store
  * @param {number} options.groups `LATEST_GROUPS`
- * @param {{ from?: number, to?: number }} [options.range] epoch ms; default from the ledger's first sample to after its last
+ * @param {{ from?: number, to?: number }} [options.range] epoch ms; default: from the first sample of the ledger to after the
+ *   last
  * @param {(progress: Progress) => void} [options.onProgress]
- * @param {number} [options.partBytes] of the ledger that is held in memory at once
+ * @param {number} [options.partBytes] bytes of the ledger that are kept in memory at once
  * @param {number} [options.pauseMs] between two attempts of a read, in ms
  * @returns {Promise<Result>}
- * @throws {MillraceError} `failed`: no ledger; `unavailable`: the database is away
+ * @throws {MillraceError} `failed`: the file is no ledger; `unavailable`: the database does not answer
  */
 export async function compareLedger({
   ledgerPath,
@@ -113,10 +121,10 @@ const PAUSE_MS = 500;
 const ATTEMPTS = 60;
 
 /**
- * Retries reads for half a minute while the database does not answer, such as while nodes restart.
+ * Creates a function that retries reads for half a minute while the database does not answer, such as while nodes restart.
  *
  * @param {number} pauseMs
- * @returns {<T>(read: () => Promise<T>) => Promise<T>} it throws `unavailable` after the last attempt
+ * @returns {<T>(read: () => Promise<T>) => Promise<T>} throws `unavailable` after the last attempt
  */
 const createRetry = (pauseMs) => async (read) => {
   for (let attempt = 1; ; attempt += 1) {
@@ -131,7 +139,7 @@ const createRetry = (pauseMs) => async (read) => {
 };
 
 /**
- * The tables of the database, for a command that reads alone.
+ * Opens the tables of the database for a command that only reads.
  *
  * @param {Pick<Config, 'cql' | 'retention'>} config
  * @returns {Promise<Store>}

@@ -25,7 +25,7 @@ const NOTHING_SENT = { times: [], values: [], messages: [] };
 export function createDeviceComparison({ store, groups, range, acknowledged, findings }) {
   const storedHours = new StoredHours(store);
 
-  /** @param {Identity} device @param {string} id of its sensor @returns {Sensor} */
+  /** @param {Identity} device @param {string} id id of a sensor of the device @returns {Sensor} */
   function keyOf(device, id) {
     const sensor = identifySensor(device.id, id);
     if (!sensor) throw new RangeError(`the ledger has a sensor that cannot be: ${JSON.stringify(id)}`);
@@ -33,16 +33,16 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
   }
 
   /**
-   * Compares all that a device sent with all that is stored of it in the range, and its latest values with what is stored.
+   * Compares the samples that a device sent with the stored samples in the range, and its latest values with the stored samples.
    *
    * @param {string} device name
-   * @param {Map<string, Sent>} sensors what they sent, by name
-   * @returns {Promise<{ acknowledged: number, stored: number }>} instants
+   * @param {Map<string, Sent>} sensors the samples that each sensor sent, by sensor name
+   * @returns {Promise<{ acknowledged: number, stored: number }>} numbers of different timestamps
    */
   return async function compareDevice(device, sensors) {
     const identity = identifyDevice(device);
     if (!identity) throw new RangeError(`the ledger has a device that cannot be: ${JSON.stringify(device)}`);
-    /** @type {Map<string, { name: string, comparison: SensorComparison }>} by id */
+    /** @type {Map<string, { name: string, comparison: SensorComparison }>} by sensor id */
     const comparisons = new Map();
     const add = (/** @type {string} */ id, /** @type {string} */ sensor, sent = NOTHING_SENT) => {
       const comparison = new SensorComparison({ device, sensor, sent, acknowledged, range, findings });
@@ -57,7 +57,7 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
     return sumOf([...comparisons.values()].map(({ comparison }) => comparison.counts));
   };
 
-  /** @param {Buffer} bytes of the device's id */
+  /** @param {Buffer} bytes id of the device */
   async function latestOf(bytes) {
     const rows = await store.fleet.latestOfDevice({ group: groupOf(bytes, groups), bytes });
     return new Map(rows.map((row) => [row.id, row]));
@@ -110,14 +110,14 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
   /**
    * @param {Identity} device
    * @param {string} sensor id
-   * @param {{ ts: number, value: number } | null} newest stored in the hours that were read
+   * @param {{ ts: number, value: number } | null} newest newest stored sample of the hours that were read
    * @param {{ ts: number | null, value: number | null }} latest
    */
   async function isRight(device, sensor, newest, { ts, value }) {
     if (ts === null || value === null) return newest === null;
     if (newest?.ts === ts) return Object.is(newest.value, value);
     if (newest !== null && ts < newest.ts) return false;
-    // A value newer than all read samples is right if it is the newest of its hour.
+    // A latest value after all read samples is right if it is the newest of its hour.
     const bucket = bucketOf(ts);
     if (bucket >= bucketOf(range.from) && bucket < range.to) return false;
     const rows = await storedHours.readSensorHour(keyOf(device, sensor), sensor, bucket);
@@ -136,9 +136,9 @@ const sumOf = (counts) => ({
   stored: counts.reduce((sum, one) => sum + one.stored, 0),
 });
 
-/** The parts of the store that have samples and latest values. @typedef {Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
+/** The tables that have samples and latest values. @typedef {Pick<Store, 'samples' | 'packed' | 'packProgress' | 'fleet'>} Stored */
 
-/** The stored samples of a device, read as every reader does: packed hours from history, all others from batches and history. */
+/** Reads the stored samples of a device as every reader does: packed hours from history, all other hours from batches and history. */
 class StoredHours {
   #store;
   #lookUp;
@@ -152,7 +152,14 @@ class StoredHours {
     });
   }
 
-  /** Lists the hours of a sensor. @param {Sensor} sensor @param {number} from epoch ms, the start of an hour @param {number} to epoch ms @returns {Promise<Map<number, Hour>>} those that may have samples, by their start */
+  /**
+   * Lists the hours of a sensor.
+   *
+   * @param {Sensor} sensor
+   * @param {number} from epoch ms, the start of an hour
+   * @param {number} to epoch ms
+   * @returns {Promise<Map<number, Hour>>} the hours that may have samples, by the start of the hour
+   */
   async hoursOf(sensor, from, to) {
     const hours = await this.#lookUp(sensor, from, to);
     return new Map(hours.map((hour) => [hour.hour, hour]));
@@ -161,11 +168,11 @@ class StoredHours {
   /**
    * Reads an hour of a device.
    *
-   * @param {number} bucket epoch ms
-   * @param {Buffer} device 16 bytes
-   * @param {Map<string, { sensor: Sensor, hours: Map<number, Hour> }>} sensors by id
-   * @returns {Promise<Map<string, Series[]>>} by sensor id. Sensors
-   *   that nobody named are among them as long as their hour is in batches
+   * @param {number} bucket start of the hour, in epoch ms
+   * @param {Buffer} device id of the device, 16 bytes
+   * @param {Map<string, { sensor: Sensor, hours: Map<number, Hour> }>} sensors sensors by id
+   * @returns {Promise<Map<string, Series[]>>} series by sensor id. Sensors that are not in `sensors` are included as long as the
+   *   hour is in batches
    */
   async readHour(bucket, device, sensors) {
     const found = [...sensors.values()].map(({ hours }) => hours.get(bucket));

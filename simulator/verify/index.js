@@ -4,12 +4,12 @@ import { createStatusLine } from '../../common/status-line.js';
 import { compareCommand } from './command.js';
 import { openStore } from './compare.js';
 
-// The command `npm run compare`.
+// Runs the command `npm run compare`.
 await runCommand(() =>
   compareCommand(process.argv.slice(2), {
     readSettings: () => readCommandSettings('database'),
     openStore,
-    // Imported here: a comparison with the database needs no client of Kafka.
+    // A dynamic import: a comparison with the database needs no Kafka client.
     readTopics: async (...args) => (await import('./topic.js')).readTopics(...args),
     print: (text) => console.log(text),
     statusLine: createStatusLine(process.stderr),

@@ -13,7 +13,7 @@ import { readLedger } from '../ledger/read.js';
 
 const FIRST_BYTES = 1024;
 
-/** A set of whole numbers from 0 that grows: a bit each, so that a hundred million messages are 12 MB. */
+/** A growing set of whole numbers from 0. Each number takes one bit, so a hundred million messages take 12 MB. */
 export class Bitmap {
   #bytes = new Uint8Array(FIRST_BYTES);
 
@@ -34,40 +34,40 @@ export class Bitmap {
   }
 }
 
-/** Approximate bytes of one part of a ledger. Its samples take as much again in memory. */
+/** Approximate size in bytes of one file into which a ledger is split. The samples of a file take about as much memory. */
 const PART_BYTES = 32 * 2 ** 20;
 
-/** Files that are written concurrently, far below the limit of open files. */
+/** Maximum number of files into which a ledger is split. All files are written concurrently, far below the limit of open files. */
 const MOST_PARTS = 256;
 
 const PROGRESS_EVERY_MESSAGES = 10_000;
 
 /**
- * The samples that one sensor sent, in the order of sending; three arrays side by side, 24 bytes a sample.
+ * The samples that one sensor sent, in the order of sending. The three arrays have equal length and take 24 bytes per sample.
  *
  * @typedef {{ times: number[], values: number[], messages: number[] }} Sent
  */
 
-/** @typedef {Map<string, Map<string, Sent>>} Part by the names of device and sensor */
+/** The samples of one file, by device name and sensor name. @typedef {Map<string, Map<string, Sent>>} Part */
 
 /**
  * The summary of a ledger.
  *
  * @typedef {object} Overview
- * @property {Bitmap} acknowledged numbers of messages
+ * @property {Bitmap} acknowledged numbers of the acknowledged messages
  * @property {number} messages
- * @property {number} first epoch ms of the earliest sample, Infinity where there is none
- * @property {number} last epoch ms of the latest sample, -Infinity where there is none
+ * @property {number} first epoch ms of the earliest sample; Infinity: there is no sample
+ * @property {number} last epoch ms of the latest sample; -Infinity: there is no sample
  */
 
 /**
- * Splits a ledger by device into files that fit in memory one by one. So a ledger may have any size, if the messages of each single
- * device fit.
+ * Splits a ledger by device into files that each fit in memory. So a ledger may have any size, if the messages of each single
+ * device fit in memory.
  *
  * @param {string} ledgerPath
  * @param {{ onProgress: (messages: number) => void, partBytes?: number }} options
  * @returns {Promise<{ overview: Overview, count: number, read: (part: number) => Promise<Part>, remove: () => Promise<void> }>}
- * @throws {MillraceError} `failed` for a file that is no ledger, or cannot be read
+ * @throws {MillraceError} `failed` for a file that is no ledger or cannot be read
  */
 export async function partLedger(ledgerPath, { onProgress, partBytes = PART_BYTES }) {
   const size = await stat(ledgerPath).then(

@@ -2,11 +2,11 @@ import { formatTime } from '../../common/times.js';
 
 /** @import { Progress, Result } from './compare.js' */
 
-/** Maximum number of findings of a kind that are named. The others are only counted. */
+/** Maximum number of findings of a kind that are listed. Further findings are only counted. */
 const NAMED = 10;
 
 /**
- * The kinds of differences, each with its meaning.
+ * The kinds of differences with their meaning.
  *
  * @satisfies {Record<string, string>}
  */
@@ -22,7 +22,7 @@ const KINDS = {
 
 /** @typedef {{ device: string, sensor: string, ts: number | null, message: string }} Finding `ts` in epoch ms */
 
-/** Counts the differences, and keeps the first of each kind. */
+/** Counts the differences, and keeps the first differences of each kind. */
 export class Findings {
   /** @type {Record<Kind, { count: number, first: Finding[] }>} */
   found = { missing: none(), differing: none(), unknown: none(), disorder: none(), latest: none() };
@@ -34,7 +34,7 @@ export class Findings {
     if (first.length < NAMED) first.push(finding);
   }
 
-  /** The number of findings. @returns {number} of all kinds */
+  /** @returns {number} number of findings of all kinds */
   total() {
     return Object.values(this.found).reduce((sum, { count }) => sum + count, 0);
   }
@@ -52,10 +52,10 @@ export const progressText = ({ messages, devices, acknowledged, stored, problems
     : `Compared ${whole.format(devices)} devices: ${whole.format(acknowledged)} samples acknowledged, ` +
       `${whole.format(stored)} stored, ${whole.format(problems)} problems`;
 
-/** The further meaning of agreement, by the store that the ledger was compared with. */
+/** The additional sentence when ledger and store agree, by the store that was compared. */
 export const ALSO = { database: 'every latest value is right', kafka: 'every record is in its place' };
 
-/** @param {Result} result @param {string} [also] @returns {string[]} for a person, the worst last */
+/** @param {Result} result @param {string} [also] @returns {string[]} lines for a person, with the worst finding last */
 export function reportLines(
   { agree, messages, devices, acknowledged, stored, range, found },
   also = ALSO.database,

@@ -4,7 +4,7 @@ import { greaterValue } from '../../schema/packed/series.js';
 /** @import { Bitmap, Sent } from './ledger-parts.js' */
 /** @import { Findings, Kind } from './report.js' */
 
-/** One sensor of the ledger, compared hour by hour, in order of time. */
+/** Compares the samples of one sensor hour by hour, in order of time. */
 export class SensorComparison {
   #device;
   #sensor;
@@ -14,7 +14,7 @@ export class SensorComparison {
   #findings;
   #expected;
   counts = { acknowledged: 0, stored: 0 };
-  /** @type {{ ts: number, value: number } | null} the newest that is stored, in the range or not */
+  /** @type {{ ts: number, value: number } | null} the newest stored sample, in the range or not */
   #newest = null;
   #next = 0;
 
@@ -24,7 +24,7 @@ export class SensorComparison {
    * @param {string} options.sensor name
    * @param {Sent} options.sent
    * @param {Bitmap} options.acknowledged
-   * @param {{ from: number, to: number }} options.range epoch ms: what is outside is not compared
+   * @param {{ from: number, to: number }} options.range epoch ms; samples outside the range are not compared
    * @param {Findings} options.findings
    */
   constructor({ device, sensor, sent, acknowledged, range, findings }) {
@@ -60,7 +60,7 @@ export class SensorComparison {
     this.#missingBefore(Math.min(end, this.#range.to));
   }
 
-  /** The newest sample that is stored. */
+  /** Returns the newest stored sample. */
   newest() {
     return this.#newest;
   }
@@ -70,7 +70,7 @@ export class SensorComparison {
     return this.#findings.add(kind, { device: this.#device, sensor: this.#sensor, ts, message });
   }
 
-  /** @param {number} instant place in `expected` */
+  /** @param {number} instant index in `expected.times` */
   #wasSent(instant) {
     const samples = this.#expected.samplesAt(instant);
     const values = samples.map((index) => at(this.#sent.values, index));
@@ -78,7 +78,7 @@ export class SensorComparison {
     return { values, acknowledged: kept.map((index) => at(this.#sent.values, index)) };
   }
 
-  /** @param {number} instant place in `expected` @param {number[] | null} stored values, null: nothing */
+  /** @param {number} instant index in `expected.times` @param {number[] | null} stored values; null: nothing is stored */
   #compareInstant(instant, stored) {
     const ts = at(this.#expected.times, instant);
     const known = this.#wasSent(instant);
@@ -114,11 +114,11 @@ const at = (numbers, index) => /** @type {number} */ (numbers[index]);
 export const shown = (value) => (Object.is(value, -0) ? '-0' : String(value));
 
 /**
- * Samples in order of time, together with those of the same instant.
+ * Samples in order of time, grouped by their timestamp.
  *
  * @typedef {object} Instants
  * @property {number[]} times epoch ms, strictly ascending
- * @property {(at: number) => number[]} samplesAt indexes of the samples of the instant at this place in `times`
+ * @property {(at: number) => number[]} samplesAt returns the indexes of the samples that have the timestamp `times[at]`
  */
 
 /**
@@ -128,7 +128,7 @@ export const shown = (value) => (Object.is(value, -0) ? '-0' : String(value));
 function groupByInstant(times) {
   const order = Array.from(times, (_, index) => index);
   order.sort((a, b) => /** @type {number} */ (times[a]) - /** @type {number} */ (times[b]));
-  /** @type {number[]} where in `order` each instant begins */
+  /** @type {number[]} index in `order` where each timestamp begins */
   const begins = [];
   /** @type {number[]} */
   const instants = [];

@@ -19,29 +19,30 @@ import { SensorComparison } from './sensor.js';
 /** @import { Sent } from './ledger-parts.js' */
 
 /**
- * The samples of one sensor in a topic, in the order of its records; four arrays side by side.
+ * The samples of one sensor in a topic, in the order of the records. The four arrays have equal length.
  *
- * @typedef {{ times: number[], values: number[], records: number[], hot: boolean[] }} Streamed `records`: number of the record
+ * @typedef {{ times: number[], values: number[], records: number[], hot: boolean[] }} Streamed `records`: number of the record of
+ *   each sample
  */
 
-/** By the ids of device and sensor. @typedef {Map<string, Map<string, Streamed>>} StreamedTopic */
+/** Samples by device id and sensor id. @typedef {Map<string, Map<string, Streamed>>} StreamedTopic */
 
-/** Offsets by the timestamps that Kafka has for both ends (ListOffsets). */
+/** Timestamps that request the offsets of the end and the start of a partition (ListOffsets). */
 const [LATEST, EARLIEST] = [-1n, -2n];
 
-/** After this long without a record, a reading ends, in ms. */
+/** The reading of a topic ends after this time without a record, in ms. */
 const SILENT_MS = 30_000;
 
 /** @typedef {{ key: string, value: Buffer, headers: Map<string, Buffer> }} TopicRecord */
 
-/** @typedef {Parameters<typeof decodeWatermark>[1]} RecordOf reads Avro by its schema */
+/** The function that decodes an Avro record by its schema. @typedef {Parameters<typeof decodeWatermark>[1]} RecordOf */
 
-/** The samples and the watermarks of the records that were read. */
+/** Collects the samples and watermarks of the records that were read. */
 export class TopicContents {
   #recordOf;
   #records = 0;
   #shards = 0;
-  /** @type {Map<number, number>} epoch ms, by shard */
+  /** @type {Map<number, number>} watermark in epoch ms, by shard */
   #watermarks = new Map();
   /** @type {StreamedTopic} */
   topic = new Map();
@@ -51,20 +52,20 @@ export class TopicContents {
     this.#recordOf = recordOf;
   }
 
-  /** The oldest watermark of all shards, epoch ms. Null: some shard has none. @returns {number | null} */
+  /** The oldest watermark of all shards, in epoch ms; null: some shard has no watermark. @returns {number | null} */
   get until() {
     const isWhole = this.#shards > 0 && this.#watermarks.size === this.#shards;
     return isWhole ? Math.min(...this.#watermarks.values()) : null;
   }
 
-  /** @param {Pick<TopicRecord, 'value'>} record of the watermarks */
+  /** @param {Pick<TopicRecord, 'value'>} record a record of the watermark topic */
   addWatermark({ value }) {
     const { shard, shards, topics, until } = decodeWatermark(value, this.#recordOf);
     this.#shards = shards;
     this.#watermarks.set(shard, topics['batches'] ?? until);
   }
 
-  /** @param {TopicRecord} record of the batches @returns {number} batches so far */
+  /** @param {TopicRecord} record a record of a batch topic @returns {number} number of batches so far */
   addBatch({ key, value, headers }) {
     this.#records++;
     const hot = String(headers.get('source')) === 'hot';
@@ -86,23 +87,23 @@ export class TopicContents {
   }
 }
 
-/** Records between two reports of the progress. */
+/** Number of records between two reports of the progress. */
 const PROGRESS_EVERY_RECORDS = 1000;
 
 /**
- * Reads all batches and watermarks of Kafka, from the first record to the present end. All of it is held in memory, at some 40 bytes a
- * sample.
+ * Reads all batches and watermarks from Kafka, from the first record to the present end. All samples are kept in memory, at about
+ * 40 bytes per sample.
  *
  * @param {Config['stream']} stream
  * @param {(records: number) => void} onProgress
- * @returns {Promise<{ topic: StreamedTopic, until: number | null }>} `until`: epoch ms, the oldest watermark of all shards; null: some
- *   shard has none
- * @throws {MillraceError} `broker_away`: Kafka cannot be read, or not to the end
+ * @returns {Promise<{ topic: StreamedTopic, until: number | null }>} `until`: the oldest watermark of all shards, in epoch ms;
+ *   null: some shard has no watermark
+ * @throws {MillraceError} `broker_away`: Kafka cannot be read, or cannot be read to the end
  */
 export async function readTopics(stream, onProgress) {
   const schemas = await loadSchemas(stream);
   const contents = new TopicContents(schemas.recordOf);
-  // Watermarks are read first, so that the batches contain all samples that they promise.
+  // Watermarks are read before batches. So the batches contain all samples that the watermarks promise.
   // The topic of latest values is compacted, and may lack its last records.
   await readAll(stream, topicName(stream.prefix, 'watermarks'), { isCompacted: true }, (record) =>
     contents.addWatermark(record),
@@ -144,13 +145,13 @@ async function readAll(stream, topic, { isCompacted }, onRecord) {
     const offsets = async (/** @type {bigint} */ timestamp) =>
       (await consumer.listOffsets({ topics: [topic], timestamp })).get(topic) ?? [];
     const [begins, ends] = [await offsets(EARLIEST), await offsets(LATEST)];
-    // All records of a partition may have expired.
+    // All records of a partition may have expired. Such a partition is not read.
     const missing = new Set(
       ends.flatMap((end, partition) => (end > (begins[partition] ?? 0n) ? [partition] : [])),
     );
     if (missing.size === 0) return;
     const records = await consumer.consume({ topics: [topic], mode: 'earliest', autocommit: false });
-    // A compacted topic may lack its last offset, so silence ends its reading as well.
+    // A compacted topic may lack its last offset. So the reading also ends when no record arrives.
     let silence = setTimeout(() => void records.close(), SILENT_MS);
     try {
       for await (const { key, value, headers, partition, offset } of records) {
@@ -178,12 +179,12 @@ async function readAll(stream, topic, { isCompacted }, onRecord) {
 }
 
 /**
- * Checks that the records of a sensor keep the order of its messages: a sample that is new in a record was not sent before one of an
- * earlier record of the same hour. Records of the completion come later by design.
+ * Checks that the records of a sensor keep the order of its messages. A sample that is new in a record must not have been sent
+ * before a sample of an earlier record of the same hour. Records of the completion come later by design.
  *
  * @param {Streamed} streamed
  * @param {Sent} sent
- * @returns {number | null} epoch ms of a sample out of order; null: there is none
+ * @returns {number | null} epoch ms of a sample out of order; null: all samples are in order
  */
 export function findDisorder({ times, records, hot }, sent) {
   /** @type {Map<number, number>} */
@@ -194,7 +195,11 @@ export function findDisorder({ times, records, hot }, sent) {
   }
   /** @type {Set<number>} */
   const seen = new Set();
-  /** By hour: the newest message of earlier records, and of the present one. @type {Map<number, { before: number, now: number, record: number }>} */
+  /**
+   * By hour: number of the newest message in earlier records, and in the present record.
+   *
+   * @type {Map<number, { before: number, now: number, record: number }>}
+   */
   const hours = new Map();
   for (const [index, ts] of times.entries()) {
     const message = messageOf.get(ts);
@@ -216,15 +221,15 @@ export function findDisorder({ times, records, hot }, sent) {
 const NOTHING = { times: [], values: [], records: [], hot: [] };
 
 /**
- * Compares a ledger with what Kafka has: every acknowledged sample before the watermark must be in the topic with its bits, every sample
- * of the ledger's devices must have been sent, and the records of each sensor must keep the order of its messages. A sample may be there
- * more than once, always with an equal value or one that was sent for the same instant.
+ * Compares a ledger with the samples in Kafka. Every acknowledged sample before the watermark must be in the topic with its bits.
+ * Every sample of the ledger's devices must have been sent. The records of each sensor must keep the order of its messages. A
+ * sample may be in the topic more than once, always with an equal value or a value that was sent for the same timestamp.
  *
  * @param {object} options
  * @param {string} options.ledgerPath
  * @param {StreamedTopic} options.topic
- * @param {{ from?: number, to: number }} options.range epoch ms; `to`: the watermark, as a rule
- * @param {number} [options.partBytes] of the ledger that is held in memory at once
+ * @param {{ from?: number, to: number }} options.range epoch ms; `to` is usually the watermark
+ * @param {number} [options.partBytes] bytes of the ledger that are kept in memory at once
  * @returns {Promise<Result>}
  */
 export async function compareTopic({ ledgerPath, topic, range, partBytes }) {

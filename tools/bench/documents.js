@@ -7,7 +7,7 @@ import { targetsTable } from './targets.js';
 /** @import { ClassResult } from './peers/report.js' */
 /** @import { Results } from './targets.js' */
 
-/** The lines before and after the figures in a document. The peers have separate lines, because a separate run measures them. */
+/** The marks around the generated figures in a document. The peers have marks of their own, because a separate run measures them. */
 const MARKS = {
   bench: { begin: '<!-- bench: written by npm run bench:readme -->', end: '<!-- /bench -->' },
   peers: { begin: '<!-- peers: written by npm run bench:readme -->', end: '<!-- /peers -->' },
@@ -31,7 +31,7 @@ export function insertBetweenMarks(document, text, section = 'bench') {
 
 /**
  * @param {string} document
- * @param {Raw} raw with measurements of the peers
+ * @param {Raw} raw results that include measurements of the peers
  * @returns {string} the document with the tables of the peers
  * @throws {RangeError} when the document has no marks of the peers
  */
@@ -49,8 +49,8 @@ export function insertPeers(document, raw) {
 
 /**
  * @param {string} document
- * @param {Raw} raw with measurements of the peers
- * @returns {string} the document with the comparison of the peers in one paragraph
+ * @param {Raw} raw results that include measurements of the peers
+ * @returns {string} the document with a paragraph that compares the peers
  * @throws {RangeError} when the document has no marks of the peers
  */
 export const insertComparison = (document, raw) =>
@@ -98,7 +98,10 @@ export function everything(raw) {
 const machineOf = ({ began, commit, machine }) =>
   `Measured on ${began.replaceAll(/T[^,]*/g, '').replaceAll(',', ' and ')}, ${commitText(commit)}, on ${machine.processors} cores (${machine.model.trim()}, ${machine.memoryGiB} GiB, ${machine.system}, Node ${machine.node}), which publisher, broker, ingest and database share.`;
 
-/** @param {string | null | undefined} commit as in a raw file @returns {string} `at commit 1a2b3c4d5e6f`, `before commit 1a2b3c4` */
+/**
+ * @param {string | null | undefined} commit as in a raw file
+ * @returns {string} such as `at commit 1a2b3c4d5e6f`, `before commit 1a2b3c4`
+ */
 export function commitText(commit) {
   if (!commit) return 'at an unknown commit';
   const [, before, name] = /** @type {RegExpExecArray} */ (/^(before )?(.*)$/s.exec(commit));
@@ -109,8 +112,9 @@ export function commitText(commit) {
  * A raw file of the bench.
  *
  * @typedef {object} Raw
- * @property {string} began ISO 8601; for several runs: the days, separated by commas
- * @property {string | null} [commit] commit of the measured code, or `before COMMIT`; for several runs: separated by commas; missing: it was not recorded
+ * @property {string} began start of the run in ISO 8601; for several runs: the days, separated by commas
+ * @property {string | null} [commit] commit of the measured code, or `before COMMIT`; for several runs: the commits, separated by
+ *   commas; missing: the commit was not recorded
  * @property {{ processors: number, model: string, memoryGiB: number, system: string, node: string }} machine
  * @property {{ quick?: boolean }} [flags] flags of the run
  * @property {Results & { peers?: ClassResult[] } & Record<string, unknown>} results

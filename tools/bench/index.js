@@ -11,10 +11,10 @@ import { targetsTable } from './targets.js';
 
 // npm run bench: measures all parts on this machine, prints their tables, and writes the raw figures to a file.
 //
-// A run needs these folders, in the order of the work:
-// - parts/        what is measured: each part runs its variants and has its tables
+// A run needs these folders, in the order of their use:
+// - parts/        the measurements: each part runs its variants and has its tables
 // - environment/  database, brokers and processes that a part gets
-// - process/      how a child process is started and asked
+// - process/      starts child processes and sends them requests
 // - load/         shapes, payloads and times of what devices send; publisher/ sends it
 // - variants/     ingest with another store or without a broker, the driver alone, and the work of a message alone
 // - measure/      rates, rounds, CPU and memory
@@ -50,8 +50,8 @@ await runCommand(async () => {
 });
 
 /**
- * Runs load until the JVM of the database has compiled its code. A fresh JVM is 3 to 8 times slower, so the first variant
- * would look slow.
+ * Runs load until the JVM of the database has compiled its code. A fresh JVM is 3 to 8 times slower, so the first variant would
+ * look slow.
  *
  * @param {Environment} environment
  * @param {number} forMs

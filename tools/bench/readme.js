@@ -27,7 +27,7 @@ const FLAGS = {
 const README = new URL('../../README.md', import.meta.url);
 const PAGE = new URL('../../docs/explanation/benchmarks.md', import.meta.url);
 
-// npm run bench:readme: writes the figures of a run into the documents, so that nobody types a figure.
+// npm run bench:readme: writes the figures of a run into the documents, so that nobody has to type them.
 await runCommand(async () => {
   const flags = parseFlags(
     {
@@ -59,7 +59,7 @@ async function readRun(file) {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-/** @param {Raw[]} runs one at least @returns {Raw} */
+/** Merges several runs into one. @param {Raw[]} runs at least one run @returns {Raw} */
 function together(runs) {
   const results = Object.assign({}, ...runs.map((run) => run.results));
   const classes = new Map(

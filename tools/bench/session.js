@@ -18,13 +18,13 @@ const TOOLS = /** @type {const} */ (['java', 'maven', 'mosquitto']);
 const CHROMIUM = /** @type {const} */ ('chromium');
 
 /**
- * Runs the work of both commands of the bench. It starts and stops everything, whatever happens, and
- * writes the results so far to a file.
+ * Runs the work of the commands `bench` and `soak`. It starts the environment, always stops it, and writes the results so far to
+ * a file.
  *
  * @param {object} options
- * @param {string} options.name of the file, to which the time is appended
- * @param {object} options.flags of the run, written to the file
- * @param {boolean} [options.needsDashboard] the work opens the dashboard in Chromium
+ * @param {string} options.name name of the file, to which the time is appended
+ * @param {object} options.flags flags of the run, written to the file
+ * @param {boolean} [options.needsDashboard] true: the work opens the dashboard in Chromium
  * @param {(session: Session) => Promise<void>} options.work
  */
 export async function runSession({ name, flags, needsDashboard = false, work }) {
@@ -35,14 +35,14 @@ export async function runSession({ name, flags, needsDashboard = false, work }) 
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort(signal));
   const began = new Date();
-  // The commit is read now, because another one may be checked out while the bench runs.
+  // The commit is read now, because another commit may be checked out while the bench runs.
   const commit = await currentCommit();
   /** @type {Record<string, unknown>} */
   const results = {};
 
   const tools = needsDashboard ? [...TOOLS, CHROMIUM] : [...TOOLS];
   await ensureTools(tools, { onStatus: line.update, signal: stop.signal });
-  // API processes serve `dist/web` as it is when they start. An older build would be measured in its place.
+  // API processes serve `dist/web` as it is when they start. Without a new build, an older dashboard would be measured.
   if (needsDashboard) await buildDashboard({ root: fileURLToPath(ROOT), signal: stop.signal });
   const dir = join(home, 'environment');
   const database = await startDatabase({
@@ -92,13 +92,13 @@ export async function runSession({ name, flags, needsDashboard = false, work }) 
  * @property {Environment} environment
  * @property {Record<string, unknown>} results members that the work adds are written to the file
  * @property {(text: string) => void} status shows the present step; throws after the operator has stopped the run
- * @property {(text: string) => void} print a line that stays
+ * @property {(text: string) => void} print prints a line that the status line does not overwrite
  */
 
 const ROOT = new URL('../..', import.meta.url);
 
 /**
- * The commit of the running code, with the suffix `-dirty` if tracked files have changed since.
+ * Returns the commit of the running code, with the suffix `-dirty` if tracked files have changed since that commit.
  *
  * @param {URL | string} [directory]
  * @returns {Promise<string | null>} null: Git is missing, or this is not a clone

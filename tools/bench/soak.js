@@ -28,7 +28,7 @@ const LINE = {
 /** Length of the warm-up in ms. Its samples and latencies are not counted. */
 const WARM_MS = 60_000;
 
-/** Interval of the memory readings, in ms. The first part of them, `SETTLING`, does not count for the slope. */
+/** Interval of the memory readings, in ms. `SETTLING` is the share of the first readings, which do not count for the slope. */
 const MEMORY_EVERY_MS = 5000;
 const SETTLING = 0.1;
 

@@ -33,7 +33,7 @@ import { figure } from './report/table.js';
  */
 
 /**
- * The results of the parts. Those that were not run are missing.
+ * The results of the parts. Parts that did not run are missing.
  *
  * @typedef {object} Results
  * @property {Awaited<ReturnType<typeof throughput.run>>} [throughput]
@@ -244,7 +244,7 @@ function whileStreaming(load) {
 }
 
 /**
- * The first view of a new user, with all files and data.
+ * Returns the targets for the first view of a new user, with all files and data.
  *
  * @param {string} fleet
  * @param {'dashboard' | 'opening'} part
@@ -285,6 +285,8 @@ export function targetsTable(results) {
 }
 
 /**
+ * Returns the median of a figure at one load.
+ *
  * @template {string} Name
  * @param {Pick<Comparison<Name>, 'shape' | 'rounds'>[]} loads
  * @param {string} load

@@ -14,7 +14,7 @@ const THEMES = /** @type {const} */ (['light', 'dark']);
  * A picture of the documents.
  *
  * @typedef {object} Picture
- * @property {string} name of its two files, before the theme
+ * @property {string} name name of the two files, before the theme
  * @property {string} path of the view
  * @property {number} height of the window, in px
  */
@@ -51,9 +51,9 @@ await runCommand(async () => {
 });
 
 /**
- * @param {string} url of the dashboard
+ * @param {string} url URL of the dashboard
  * @returns {Promise<Picture[]>}
- * @throws {MillraceError} `failed`: there is no system, or it has no sensor
+ * @throws {MillraceError} `failed`: the system does not answer, or has no sensor
  */
 async function listPictures(url) {
   const response = await fetch(`${url}/api/v1/latest?limit=100`).catch(() => null);
@@ -87,7 +87,7 @@ async function take(page, { name, path }, { url, wait }) {
   await page.waitForTimeout(wait);
   for (const theme of THEMES) {
     await page.emulateMedia({ colorScheme: theme });
-    // The wall is drawn again in the next frame.
+    // The wall of cells is drawn again in the next frame.
     await page.waitForTimeout(500);
     const file = `${name}-${theme}.png`;
     await page.screenshot({ path: fileURLToPath(new URL(file, FOLDER)) });

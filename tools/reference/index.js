@@ -7,7 +7,7 @@ import { tablesPage } from './tables.js';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** The generated documents by their paths. Tests compare each with its source. */
+/** The generated documents by path. Tests compare each document with its source. */
 const DOCUMENTS = {
   '.env.example': envExample,
   'docs/reference/settings.md': settingsPage,

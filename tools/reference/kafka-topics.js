@@ -21,7 +21,7 @@ const record = (kind, properties) => ({
   properties: { kind: { const: kind }, ...properties },
 });
 
-/** The JSON records. */
+/** JSON schemas of the records. */
 const JSON_SCHEMAS = {
   batch: record('batch', {
     device_id: ID,
@@ -141,7 +141,7 @@ const JSON_SCHEMAS = {
 
 const DEVICE = { ...ID, description: 'The device.' };
 
-/** The records of each topic. @type {Record<TopicKind, { records: Array<keyof typeof JSON_SCHEMAS>, key: object }>} */
+/** The kinds of records and the key of each topic. @type {Record<TopicKind, { records: Array<keyof typeof JSON_SCHEMAS>, key: object }>} */
 const RECORDS = {
   batches: { records: ['batch', 'sample'], key: DEVICE },
   latest: { records: ['latest'], key: { ...ID, description: 'The sensor.' } },
@@ -206,7 +206,7 @@ function messagesOf(kind) {
 /** @param {TopicKind} kind @returns {string} such as `sendDeadLetters` */
 const operationOf = (kind) => `send${kind.replace(/(?:^|-)([a-z])/g, (_, first) => first.toUpperCase())}`;
 
-/** The AsyncAPI document of the topics that streaming out fills. @returns {string} JSON */
+/** Generates the AsyncAPI document of the Kafka topics that Millrace streams to. @returns {string} JSON */
 export function kafkaTopics() {
   const kinds = /** @type {TopicKind[]} */ (Object.keys(TOPICS));
   const prefix = String(SETTINGS['STREAM_TOPIC_PREFIX']?.fallback);

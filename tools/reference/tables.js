@@ -14,7 +14,7 @@ starts. The statements are valid for ScyllaDB and Cassandra. [Data model](../exp
 This page is generated from \`schema/migrations\` by \`npm run docs:reference\`.
 `;
 
-/** @returns {string} docs/reference/tables.md: all migrations in their order */
+/** @returns {string} content of docs/reference/tables.md: all migrations in their order */
 export const tablesPage = () =>
   [
     INTRODUCTION,

@@ -6,7 +6,7 @@ import { windowFor } from '../../schema/time-window.js';
 const BENCH = '[benchmarks](benchmarks.md), 2026-11-26';
 
 /**
- * Numbers that a measurement or another project states.
+ * Creates a constant from numbers that a measurement or another project states.
  *
  * @template {Record<string, number>} V
  * @param {string} label
@@ -38,7 +38,7 @@ export const CONSTANTS = {
 };
 
 /**
- * EC2 types that infra/terraform/modules/aws-ec2 takes: vCPUs and their own disks, in bytes.
+ * EC2 types that infra/terraform/modules/aws-ec2 accepts, with their vCPUs and their local disks in bytes.
  * Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/so.html
  *
  * @type {Record<string, { vcpus: number, diskBytes: number }>}
@@ -53,41 +53,44 @@ export const NODES = Object.fromEntries(
 );
 
 /**
- * A fleet, and the parts of an installation.
+ * A fleet, and the properties of the installation for it.
  *
  * @typedef {object} Plan
  * @property {Fleet} fleet
  * @property {'decimals' | 'full'} signal
- * @property {number} replication copies of everything
+ * @property {number} replication number of copies of all data
  * @property {{ vcpus: number, diskBytes: number }} node
  */
 
-/** @param {Fleet} fleet @returns {number} samples of a sensor in a message */
+/** @param {Fleet} fleet @returns {number} number of samples of a sensor in a message */
 export const samplesPerMessage = ({ intervalMs, batchMs }) =>
   Math.max(1, Math.round(Math.max(intervalMs, batchMs) / intervalMs));
 
 /**
- * The oldest row stays on disk until its whole time window has expired: one window longer than the retention.
+ * Returns how long rows stay on disk. The oldest row stays until its whole time window has expired: one window longer than the
+ * retention.
  *
- * @param {number} days of retention
- * @returns {number} as a factor of the retention
+ * @param {number} days retention in days
+ * @returns {number} time on disk as a multiple of the retention
  */
 export const stayOf = (days) => (days + windowFor(days).windowDays) / days;
 
 /**
+ * Returns the CPU time of a message.
+ *
  * @param {{ message: number, sensor: number, sample: number }} cost in µs
- * @param {{ sensors: number, samples: number }} message `samples` of each sensor
- * @returns {number} CPU µs of a message
+ * @param {{ sensors: number, samples: number }} message `samples`: number of samples of each sensor
+ * @returns {number} CPU time in µs
  */
 export const messageCost = (cost, { sensors, samples }) =>
   cost.message + cost.sensor * sensors + cost.sample * sensors * samples;
 
-/** @param {Plan} plan @returns the needs of a fleet: rates a second, cores, bytes */
+/** @param {Plan} plan @returns the needs of a fleet: rates per second, cores, and bytes */
 export function needsOf({ fleet, signal, replication, node }) {
   const { ingest, database, broker, packing, packAhead, cluster, busy } = CONSTANTS;
   const { samples, messages, packedHours } = ratesOf(fleet);
   const shape = { sensors: fleet.sensorsPerDevice, samples: samplesPerMessage(fleet) };
-  // Packing shared the two cores of the bench: a core of ingest, and one of the database.
+  // In the benchmark, packing shared two cores: one core of ingest, and one core of the database.
   const packed = packedHours / packing.values.alone;
   const quorum = Math.floor(replication / 2) + 1;
   // In the worst case each message reads its device from the registry, which costs as much as a message.
@@ -129,7 +132,7 @@ export function needsOf({ fleet, signal, replication, node }) {
   };
 }
 
-/** @param {number} bytes @returns {string} `48 kB`, `1.7 TB` */
+/** @param {number} bytes @returns {string} such as `48 kB`, `1.7 TB` */
 export function bytesText(bytes) {
   const prefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
   let [rest, power] = [bytes, 0];
@@ -137,7 +140,7 @@ export function bytesText(bytes) {
   return `${short(rest)} ${prefixes[power]}B`;
 }
 
-/** @param {number} count @returns {string} `960`, `17 thousand`, `2.6 billion` */
+/** @param {number} count @returns {string} such as `960`, `17 thousand`, `2.6 billion` */
 export function countText(count) {
   const words = /** @type {const} */ ([
     [1e12, ' trillion'],
@@ -149,7 +152,7 @@ export function countText(count) {
   return `${short(count / (from === 1e4 ? 1e3 : from))}${word}`;
 }
 
-/** @param {number} number @returns {string} of two digits, or whole */
+/** @param {number} number @returns {string} the number with two digits, or as a whole number */
 const short = (number) =>
   number >= 1000
     ? Math.round(number).toLocaleString('en')

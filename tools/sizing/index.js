@@ -1,7 +1,7 @@
 import { runCommand } from '../../common/command.js';
 import { readPlan, reportOf } from './size.js';
 
-// npm run size: what a fleet needs.
+// npm run size: shows the needs of a fleet.
 await runCommand(async () => {
   console.log(`${reportOf(readPlan(process.argv.slice(2)))}\n`);
   console.log('Formula and constants: docs/explanation/sizing.md.');

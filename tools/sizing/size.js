@@ -46,7 +46,7 @@ const LINE = {
 /**
  * @param {string[]} argv without node and script
  * @returns {Plan}
- * @throws {MillraceError} `usage`, with every problem
+ * @throws {MillraceError} `usage`: the message lists every problem
  */
 export function readPlan(argv) {
   const flags = parseFlags(LINE, argv);

@@ -1,4 +1,4 @@
-"""Reads over HTTP."""
+"""Reads measurements over HTTP."""
 
 import json
 import tempfile
@@ -18,7 +18,7 @@ AGGREGATES = ('avg', 'min', 'max', 'count', 'sum', 'first', 'last')
 
 
 class Problem(Exception):
-    """The API refused a request. `code` is one of docs/reference/errors.md."""
+    """The API refused a request. `code` is an error code of docs/reference/errors.md."""
 
     def __init__(self, code: str, status: int, detail: str):
         super().__init__(f'{code}: {detail}')
@@ -28,10 +28,10 @@ class Problem(Exception):
 
 
 class Millrace:
-    """A client of the HTTP API. Close it, or use it in a `with` statement."""
+    """A client of the HTTP API. Close the client, or use it in a `with` statement."""
 
     def __init__(self, url: str = 'http://127.0.0.1:8080', token: str | None = None, timeout: float = 60):
-        """`timeout`: seconds without any byte of an answer."""
+        """`timeout`: a request fails after this many seconds without any byte of an answer."""
         headers = {'Authorization': f'Bearer {token}'} if token else {}
         self._http = httpx.Client(base_url=f'{url.rstrip("/")}/api/v1/', headers=headers, timeout=timeout)
 
@@ -53,7 +53,7 @@ class Millrace:
         name: str | None = None,
         asof: Instant = None,
     ) -> pandas.DataFrame:
-        """The latest value of each sensor, or its value at or before the instant `asof`. A row for each sensor."""
+        """Returns a row for each sensor with its latest value, at or before the instant `asof` if given."""
         columns = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id']
         parameters = {'device': device, 'site': site, 'type': type, 'name': name, 'asof': _text(asof)}
         return self._table('latest', parameters, columns)
@@ -74,9 +74,9 @@ class Millrace:
         fill: str = 'none',
     ) -> pandas.DataFrame:
         """
-        Many sensors on the same bins. The index has the starts of the bins. A column is (device, sensor,
-        aggregate), or with `group` (group, aggregate). A name that is missing or not unique is replaced by the id.
-        A bin without samples is NaN.
+        Returns aggregates of many sensors over the same bins. The index has the starts of the bins. A column
+        is (device, sensor, aggregate), or with `group` (group, aggregate). A name that is missing or not
+        unique is replaced by the id. A bin without samples is NaN.
         """
         aggregates = [aggregate] if isinstance(aggregate, str) else list(aggregate)
         answer = self._request(
@@ -111,10 +111,10 @@ class Millrace:
     def export(
         self, device: str, sensor: str, *, start: Instant = None, end: Instant = None
     ) -> pyarrow.Table:
-        """All samples of a sensor in [start, end), oldest first, with the columns `ts` (ms, UTC) and `value`."""
+        """Returns all samples of a sensor in [start, end), oldest first. Columns: `ts` (ms, UTC), `value`."""
         path = f'devices/{quote(device, safe="")}/sensors/{quote(sensor, safe="")}/measurements'
         parameters = {'from': _text(start), 'to': _text(end), 'format': 'arrow'}
-        # The answer may be larger than the memory that its table needs, so it goes through a file.
+        # The answer may be larger than the resulting table. It is written to a file to save memory.
         with tempfile.TemporaryFile() as file:
             with self._http.stream('GET', path, params=_given(parameters)) as response:
                 _check(response)
@@ -153,7 +153,7 @@ def _given(parameters: dict) -> dict:
 
 
 def _labels(series: list[dict], names: list[str]) -> list[list[str | None]]:
-    """The labels of each series: names, and ids in place of names that are missing or not unique."""
+    """Returns the labels of each series. An id replaces a name that is missing or not unique."""
     rows = [
         [item[name] if item[name] is not None else item.get(f'{name}_id') for name in names]
         for item in series
@@ -173,7 +173,7 @@ def _list(given: str | Iterable[str] | None) -> list[str] | None:
         return None
     texts = [given] if isinstance(given, str) else list(given)
     if not texts:
-        # The API takes an empty list for no condition, and answers for all devices or sensors.
+        # For the API, an empty list means no condition. It would answer for all devices or sensors.
         raise ValueError('an empty list selects nothing; None selects all')
     return texts
 

@@ -1,4 +1,4 @@
-"""Publishes over MQTT."""
+"""Publishes measurements over MQTT."""
 
 import json
 import queue
@@ -8,10 +8,10 @@ from datetime import datetime, timezone
 
 import paho.mqtt.client as mqtt
 
-#: Measurements of one message, at most. The API takes 10,000.
+#: Maximum number of measurements in one message. The API accepts 10,000.
 MOST_IN_MESSAGE = 1000
 
-#: Seconds that the first measurement of a message waits for others.
+#: Seconds for which the first measurement of a message waits for further measurements.
 GATHER_SECONDS = 0.2
 
 
@@ -59,7 +59,7 @@ class Publisher:
 
     @property
     def waiting(self) -> int:
-        """Measurements that are not acknowledged yet."""
+        """Number of measurements that are not acknowledged yet."""
         return self._queue.unfinished_tasks
 
     def publish(
@@ -76,12 +76,12 @@ class Publisher:
             raise ValueError('ts needs a time zone, such as datetime.now(timezone.utc)')
         at = time.time() if ts is None else ts.timestamp()
         instant = datetime.fromtimestamp(round(1000 * at) / 1000, timezone.utc)
-        # As text: TS_UNIT of the API decides what a number means.
+        # The time is sent as text, because the meaning of a number depends on the setting TS_UNIT of the API.
         text = instant.isoformat(timespec='milliseconds').replace('+00:00', 'Z')
         self._queue.put({'sensor_id': sensor, 'ts': text, 'value': float(value)}, timeout=timeout)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Waits until everything is acknowledged, at most `timeout` seconds. Returns whether it is."""
+        """Waits at most `timeout` seconds for all acknowledgements. Returns whether all have arrived."""
         end = None if timeout is None else time.monotonic() + timeout
         with self._queue.all_tasks_done:
             while self._queue.unfinished_tasks > 0:
@@ -92,7 +92,7 @@ class Publisher:
         return True
 
     def close(self, timeout: float | None = 30) -> bool:
-        """Flushes and disconnects. Returns whether everything was acknowledged."""
+        """Flushes and disconnects. Returns whether all measurements were acknowledged."""
         is_flushed = self.flush(timeout)
         self._closing.set()
         self._worker.join(timeout=5)
@@ -105,7 +105,7 @@ class Publisher:
             measurements = self._gather()
             if not measurements:
                 continue
-            # While it is disconnected the client keeps the message, and sends it when it is connected again.
+            # While disconnected, the MQTT client keeps the message, and sends it after the next connect.
             message_id = self._client.publish(self._topic, json.dumps(measurements), qos=1).mid
             with self._acknowledgement:
                 while self._acknowledged != message_id and not self._closing.is_set():

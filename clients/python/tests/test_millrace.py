@@ -18,7 +18,7 @@ START = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0) - 
 
 
 def values_of(sensor: int) -> list[float]:
-    """A value a minute for two hours."""
+    """Returns one value per minute for two hours."""
     return [round(math.sin(sensor + minute / 9), 3) for minute in range(120)]
 
 

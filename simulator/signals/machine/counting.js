@@ -3,13 +3,13 @@ import { createRun } from './run.js';
 
 /** @import { Signal } from '../index.js' */
 
-/** The largest value of a counter. A counter never decreases, and does not start at 0, because the machine is not new. */
+/** Upper end of the range of a counter. A counter never decreases, and does not start at 0, because the machine is not new. */
 const MOST = 1e15;
 
 /**
- * A counter of whole pieces while the machine works.
+ * Creates a counter of the whole pieces that a working machine produces.
  *
- * @param {{ everyMs: number }} part between two at full load
+ * @param {{ everyMs: number }} part time between two pieces at full load
  * @returns {Signal}
  */
 export const pieces = ({ everyMs }) => ({
@@ -44,9 +44,9 @@ export const starts = {
 };
 
 /**
- * Energy used, in joules.
+ * Creates a counter of used energy, in joules.
  *
- * @param {{ rated: number, idle: number }} part watts at full load, and when it stands
+ * @param {{ rated: number, idle: number }} part watts at full load, and watts while the machine stands
  * @returns {Signal}
  */
 export const energy = ({ rated, idle }) => ({

@@ -4,7 +4,7 @@ import { createRun } from './run.js';
 /** @import { Signal } from '../index.js' */
 
 /**
- * Current that a drive draws: a little when it stands, more the harder it works.
+ * Creates the current that a drive draws: little while the machine stands, and more with the load.
  *
  * @param {{ rated: number }} part amperes at full load
  * @returns {Signal}
@@ -20,9 +20,9 @@ export const current = ({ rated }) => ({
 });
 
 /**
- * Power that is drawn.
+ * Creates the power that a machine draws.
  *
- * @param {{ rated: number, idle: number }} part watts at full load, and when it stands
+ * @param {{ rated: number, idle: number }} part watts at full load, and watts while the machine stands
  * @returns {Signal}
  */
 export const power = ({ rated, idle }) => ({
@@ -35,7 +35,7 @@ export const power = ({ rated, idle }) => ({
   },
 });
 
-/** Mains: 400 V, a little less when the machine draws much. @type {Signal} */
+/** Voltage of the mains: 400 V, and a little less when the machine draws much current. @type {Signal} */
 export const voltage = {
   type: 'voltage',
   unit: 'V',

@@ -4,7 +4,7 @@ import { createRun } from './run.js';
 /** @import { Signal } from '../index.js' */
 
 /**
- * Pressure that a pump holds while the machine runs, and that is lost slowly when it stands.
+ * Creates a pressure that a pump holds while the machine runs. The pressure falls slowly while the machine stands.
  *
  * @param {{ rated: number }} part pascals
  * @returns {Signal}
@@ -25,9 +25,9 @@ export const pressure = ({ rated }) => ({
 });
 
 /**
- * A fluid that flows while the machine runs.
+ * Creates the flow of a fluid that moves while the machine runs.
  *
- * @param {{ rated: number }} part litres a second
+ * @param {{ rated: number }} part liters per second
  * @returns {Signal}
  */
 export const flow = ({ rated }) => ({
@@ -41,9 +41,9 @@ export const flow = ({ rated }) => ({
 });
 
 /**
- * A tank that is used up while the machine works, and filled up when it is low.
+ * Creates the level of a tank. The machine uses up the tank while it works, and the tank is filled up when it is low.
  *
- * @param {{ lastsMs: number }} part at full load
+ * @param {{ lastsMs: number }} part time in which full load empties the tank
  * @returns {Signal}
  */
 export const level = ({ lastsMs }) => ({

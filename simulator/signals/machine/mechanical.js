@@ -4,7 +4,8 @@ import { createRun } from './run.js';
 /** @import { Signal } from '../index.js' */
 
 /**
- * Acceleration of a bearing, root mean square. It grows with the square of the speed, and is sometimes higher because a part is loose.
+ * Creates the acceleration of a bearing, root mean square. It grows with the square of the speed, and is sometimes higher because
+ * of a loose part.
  *
  * @param {{ usual: number }} part m/s2 at full speed
  * @returns {Signal}
@@ -30,9 +31,9 @@ export const vibration = ({ usual }) => ({
 });
 
 /**
- * Revolutions a minute: the set speed, and a little less under load.
+ * Creates a rotation speed in revolutions per minute: the set speed, and a little less under load.
  *
- * @param {{ rated: number }} part turns a minute
+ * @param {{ rated: number }} part revolutions per minute at the set speed
  * @returns {Signal}
  */
 export const rotation = ({ rated }) => ({
@@ -49,7 +50,7 @@ export const rotation = ({ rated }) => ({
   },
 });
 
-/** Force that a drive pushes with. @type {Signal} */
+/** Force with which a drive pushes. @type {Signal} */
 export const force = {
   type: 'force',
   unit: 'N',
@@ -60,7 +61,7 @@ export const force = {
   },
 };
 
-/** The position error of an axis, in meters; typically some micrometers. @type {Signal} */
+/** The position error of an axis in meters, typically some micrometers. @type {Signal} */
 export const deviation = {
   type: 'deviation',
   unit: 'm',

@@ -2,18 +2,20 @@ import { createDrift, within } from '../components.js';
 
 /** @import { Random } from '../../random.js' */
 
-/** The mean times for which a machine runs and stands, and the time of its start and stop. */
+/** Mean time that a machine runs, mean time that it stands, and time constant of its start and stop. */
 const WORKS_MS = 2_400_000;
 const STANDS_MS = 300_000;
 const INERTIA_MS = 20_000;
 
 /**
- * The state that all sensors of a machine share: whether it runs, how fast, and how hard it works. Each sensor has a run of its own.
- * All runs of a machine are equal, because they use the same random numbers, as long as each is read at every step.
+ * Creates the state that all sensors of a machine share: whether the machine runs, how fast, and how hard it works. Each sensor
+ * computes its own copy of the state. The copies are equal if each sensor advances its copy at every step, because they use the
+ * same random numbers.
  *
- * @param {Random} random of the machine
+ * @param {Random} random generator of the machine
  * @param {number} intervalMs
- * @returns {() => { running: boolean, speed: number, load: number }} speed and load from 0 to 1
+ * @returns {() => { running: boolean, speed: number, load: number }} advances the state by one step; speed and load are from 0 to
+ *   1
  */
 export function createRun(random, intervalMs) {
   const stops = 1 - Math.exp(-intervalMs / WORKS_MS);

@@ -2,7 +2,7 @@ import { createRun } from './run.js';
 
 /** @import { Signal } from '../index.js' */
 
-/** On and off, as 1 and 0: SenML has a unit for the value of a switch. */
+/** A switch is 1 when on and 0 when off. `/` is the SenML unit for the value of a switch. */
 const SWITCH = { type: 'switch', unit: '/', range: /** @type {[number, number]} */ ([0, 1]) };
 
 /** Whether the machine runs. @type {Signal} */
@@ -15,9 +15,9 @@ export const running = {
 };
 
 /**
- * An occasional state that lasts for a while: an open door, an alarm.
+ * Creates an occasional state that lasts for a while, such as an open door or an alarm.
  *
- * @param {{ everyMs: number, lastsMs: number }} shape mean time between two, mean duration
+ * @param {{ everyMs: number, lastsMs: number }} shape mean time between two states, and mean duration
  * @returns {Signal}
  */
 export const occasional = ({ everyMs, lastsMs }) => ({

@@ -4,9 +4,9 @@ import { createRun } from './run.js';
 /** @import { Signal } from '../index.js' */
 
 /**
- * Temperature of a part that warms up under load and cools down slowly, in a hall that is warmer by day.
+ * Creates the temperature of a part that warms up under load and cools down slowly. The hall around it is warmer by day.
  *
- * @param {{ rise: number, memoryMs: number }} part kelvins above the hall at full load; time constant of its warming
+ * @param {{ rise: number, memoryMs: number }} part kelvins above the hall at full load; time constant of the warming
  * @returns {Signal}
  */
 export const thermal = ({ rise, memoryMs }) => ({

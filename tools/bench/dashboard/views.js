@@ -4,23 +4,23 @@ import { MillraceError } from '../../../common/errors.js';
 /** @import { CDPSession, Page } from 'playwright-core' */
 
 /**
- * What the browser asked the API process for until a view was complete.
+ * The requests and bytes that the browser loads until a view is complete.
  *
  * @typedef {object} Weight
  * @property {number} files requests for the page, its scripts and styles; files of the browser's cache do not count
  * @property {number} data requests below `/api/`
- * @property {number} kilobytes of all answers as they were on the wire, with their headers; 1,000 bytes each
+ * @property {number} kilobytes size of all answers on the wire, with their headers, in units of 1,000 bytes
  */
 
-/** Weights with an empty cache, and of a reload. @typedef {{ first: Weight, reload: Weight }} Views */
+/** The weight of a first view with an empty cache, and of a reload. @typedef {{ first: Weight, reload: Weight }} Views */
 
 /**
- * One request. `bytes`: of its answer so far.
+ * One request. `bytes`: bytes of the answer that have arrived so far.
  *
  * @typedef {{ isData: boolean, isStream: boolean, isCached: boolean, isOver: boolean, bytes: number }} Request
  */
 
-/** A view is complete this long after its last request, and after the last part of the stream's snapshot, in ms. */
+/** A view is complete when nothing has changed for this long, in ms, neither a request nor the snapshot of the stream. */
 const QUIET_MS = 500;
 
 /** A view must be complete within this time, in ms. */
@@ -28,16 +28,16 @@ const COMPLETE_MS = 120_000;
 
 const LOOK_MS = 50;
 
-/** An expression of the page: whether it shows cells, and waits for no rows of its list. */
+/** An expression that the page evaluates: whether it shows cells, and no row of its list waits for data. */
 const IS_DRAWN = "window.benchSeen?.firstCellsMs != null && document.querySelector('.waiting') === null";
 
-/** Counts the requests of a page and the bytes of their answers, by the events of the DevTools protocol. */
+/** Counts the requests of a page and the bytes of the answers, from the events of the DevTools protocol. */
 export class RequestCount {
-  /** By the id of the request. @type {Map<string, Request>} */
+  /** By request id. @type {Map<string, Request>} */
   #requests = new Map();
   #changedAt = performance.now();
 
-  /** @param {Pick<CDPSession, 'on'>} debuggee with the domain `Network` enabled */
+  /** @param {Pick<CDPSession, 'on'>} debuggee a session with the domain `Network` enabled */
   constructor(debuggee) {
     debuggee.on('Network.requestWillBeSent', ({ requestId, request: { url }, type }) => {
       const { protocol, pathname } = new URL(url);
@@ -74,17 +74,17 @@ export class RequestCount {
     this.#changedAt = performance.now();
   }
 
-  /** Whether an answer is on its way. The live stream never ends, and does not count. */
+  /** Whether an answer is incomplete. The live stream never ends, so it does not count. */
   get isWaiting() {
     return [...this.#requests.values()].some(({ isOver, isStream }) => !isOver && !isStream);
   }
 
-  /** How long nothing has changed, in ms. */
+  /** Time since the last change of a request, in ms. */
   get quietMs() {
     return performance.now() - this.#changedAt;
   }
 
-  /** @returns {Weight} of the requests since the last call */
+  /** @returns {Weight} weight of the requests since the last call */
   take() {
     const sent = [...this.#requests.values()].filter(({ isCached }) => !isCached);
     this.#requests.clear();
@@ -95,12 +95,12 @@ export class RequestCount {
 }
 
 /**
- * Opens a view with an empty cache, and reloads it.
+ * Opens a view with an empty cache, reloads it, and measures the weight of both.
  *
- * @param {{ page: Page, debuggee: CDPSession }} opened a new page, still empty, which watches for its first cells
+ * @param {{ page: Page, debuggee: CDPSession }} opened a new empty page, with the script that records its first cells
  * @param {string} url
  * @returns {Promise<Views>}
- * @throws {MillraceError} `failed`: the view was not complete in time
+ * @throws {MillraceError} `failed`: the view was not complete within the time limit
  */
 export async function weighViews({ page, debuggee }, url) {
   await debuggee.send('Network.enable');

@@ -17,12 +17,12 @@ const ARGUMENTS = [
 ];
 const LOOK_MS = 50;
 
-/** A page must show something within this time, in ms. */
+/** A page must show cells within this time, in ms. */
 const SHOWN_MS = 120_000;
 
 const VIEWPORT = { width: 1360, height: 900 };
 
-/** A script that runs before those of the page. It collects long tasks, and the time when the first cells of the wall were visible. */
+/** A script that runs before the scripts of the page. It records long tasks, and the time when the first cells of the wall were visible. */
 const WATCH = `(() => {
   const seen = { longTasks: [], firstCellsMs: null };
   window.benchSeen = seen;
@@ -32,25 +32,26 @@ const WATCH = `(() => {
     }
   }).observe({ type: 'longtask', buffered: true });
   const look = () => {
-    // Headings are drawn with the cells, and a large fleet has tiles. The screen shows a frame when the next one begins.
+    // Headings are drawn together with the cells, and a large fleet has tiles instead. A frame is on the screen when the next
+    // frame begins.
     if (document.querySelector('.wall-site, .group-wall > li')) requestAnimationFrame(() => { seen.firstCellsMs = performance.now(); });
     else requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
 })()`;
 
-/** A phone with a poor connection: bytes/s, and ms until each answer begins. */
+/** The connection of a phone with poor reception: throughput in bytes/s, and latency of each answer in ms. */
 const SLOW_NETWORK = { offline: false, latency: 300, downloadThroughput: 50_000, uploadThroughput: 50_000 };
 
-/** An expression of the page: ms since the navigation began; null: nothing is painted yet. */
+/** An expression that the page evaluates: ms from the navigation to the first paint; null: nothing is painted yet. */
 const FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null";
 
-/** Starts the Chromium of this machine, headless. The API must serve a dashboard that is built. */
+/** Starts the Chromium of this machine, headless. The API must already serve a built dashboard. */
 export async function startChromium() {
   const { chromium: program } = await findTools(['chromium']);
   const browser = await chromium.launch({ executablePath: program?.path, args: ARGUMENTS });
   return {
-    /** A page without memory of those before it. @param {string} url */
+    /** Opens a page with a new profile, so that no earlier page has filled its cache. @param {string} url */
     async open(url) {
       const context = await browser.newContext({ viewport: VIEWPORT });
       const page = await context.newPage();
@@ -67,7 +68,10 @@ export async function startChromium() {
         close: () => context.close(),
       };
     },
-    /** @param {string} url @returns {Promise<number>} ms until a new user with a slow network sees the first text or picture */
+    /**
+     * @param {string} url
+     * @returns {Promise<number>} ms from the navigation to the first text or picture, for a new user with a slow network
+     */
     async firstPaint(url) {
       const context = await browser.newContext({ viewport: VIEWPORT });
       try {
@@ -81,7 +85,7 @@ export async function startChromium() {
         await context.close();
       }
     },
-    /** @param {string} url @returns {Promise<Views>} requests and bytes of a view of a new user, and of its reload */
+    /** @param {string} url @returns {Promise<Views>} requests and bytes of the first view of a new user, and of its reload */
     async weigh(url) {
       const context = await browser.newContext({ viewport: VIEWPORT });
       try {
@@ -97,13 +101,14 @@ export async function startChromium() {
 }
 
 /**
- * Asks a page until it answers. The policy of the page forbids Playwright's own wait, which runs inside the page.
+ * Polls a page until it shows something. Playwright's own wait runs inside the page, and the security policy of the page forbids
+ * that.
  *
  * @template T
  * @param {string} url
- * @param {() => Promise<T | null>} read null: nothing is shown yet
+ * @param {() => Promise<T | null>} read returns null while nothing is shown
  * @returns {Promise<T>}
- * @throws {MillraceError} `failed`: the page shows nothing
+ * @throws {MillraceError} `failed`: the page shows nothing within the time limit
  */
 async function untilShown(url, read) {
   for (const deadline = performance.now() + SHOWN_MS; performance.now() < deadline; await sleep(LOOK_MS)) {
@@ -114,12 +119,12 @@ async function untilShown(url, read) {
 }
 
 /** @typedef {{ at: number, ms: number, of: string }} LongTask */
-/** @typedef {{ firstCellsMs: number | null, longTasks: LongTask[] }} Seen ms since the navigation began */
+/** Times in ms since the navigation began. @typedef {{ firstCellsMs: number | null, longTasks: LongTask[] }} Seen */
 /** @typedef {Awaited<ReturnType<Awaited<ReturnType<typeof startChromium>>['open']>>} OpenPage */
 
 /**
  * @param {OpenPage} opened
- * @returns {Promise<number>} MB that the page's JavaScript holds, garbage thrown away
+ * @returns {Promise<number>} MB that the JavaScript of the page keeps after a garbage collection
  */
 async function heapOf({ debuggee }) {
   await debuggee.send('HeapProfiler.collectGarbage');
@@ -127,23 +132,26 @@ async function heapOf({ debuggee }) {
   return usedSize / 1e6;
 }
 
-/** @param {number[]} heap MB, in order of time @returns {number} the last third against the first: a single reading proves little */
+/**
+ * @param {number[]} heap MB, in order of time
+ * @returns {number} ratio of the last third to the first third, because single readings vary
+ */
 export function heapGrowth(heap) {
   const third = Math.max(1, Math.floor(heap.length / 3));
   return median(heap.slice(-third)) / median(heap.slice(0, third));
 }
 
-/** Length of a trace, in ms. A longer one would fill the buffer of the browser. */
+/** Maximum length of a trace, in ms. A longer trace would fill the buffer of the browser. */
 const TRACE_MS = 20_000;
-/** A shorter trace may have no frame: the page draws once a second. In ms. */
+/** Minimum length of a trace, in ms. The page draws once a second, so a shorter trace may have no frame. */
 const LEAST_TRACE_MS = 5000;
-/** After this time with the page open, the heap holds what the page needs, in ms. */
+/** Time until the first heap reading, in ms. Until then the heap still grows while the page loads. */
 const SETTLE_MS = 30_000;
-/** People notice a task that is longer than this, in ms. */
+/** Length of a task from which people notice a delay, in ms. */
 export const LONG_MS = 50;
 
 /**
- * Stays on an open dashboard for a while.
+ * Measures frames, long tasks and memory of an open dashboard.
  *
  * @param {OpenPage} opened
  * @param {number} forMs
@@ -172,11 +180,13 @@ export async function watchDashboard(opened, forMs) {
 
 /**
  * @typedef {object} Watched
- * @property {Record<'ms' | 'cpuMs', { p50: number, p95: number, most: number, count: number }>} frames script time of a frame, by the clock and with a processor
- * @property {number[]} busy processor time of each task that had a processor for more than `LONG_MS`, in ms
- * @property {number[]} heap MB, the first once the page had settled
- * @property {LongTask[]} longTasks tasks over 50 ms by the clock, loading and waits for a processor included
- * @property {Array<{ p50: number, p99: number }>} shown ms from commit to screen, as the page measures it
+ * @property {Record<'ms' | 'cpuMs', { p50: number, p95: number, most: number, count: number }>} frames script time per frame, as
+ *   wall time (`ms`) and as CPU time (`cpuMs`)
+ * @property {number[]} busy CPU time of each task that took more CPU time than `LONG_MS`, in ms
+ * @property {number[]} heap MB; the first reading is made once the page has settled
+ * @property {LongTask[]} longTasks tasks over 50 ms of wall time; they include loading and waits for a processor
+ * @property {Array<{ p50: number, p99: number }>} shown ms from the commit of a value until the screen shows it, as the page
+ *   measures it
  */
 
 /** @param {{ ms: number, cpuMs: number }[]} frames @returns {Watched['frames']} */
@@ -211,7 +221,7 @@ async function commitToScreen({ page }) {
 }
 
 /**
- * One event of Chromium's trace; times in µs.
+ * An event of Chromium's trace. Times are in µs.
  *
  * @typedef {{ name: string, cat: string, ph: string, pid: number, tid: number, ts: number, dur?: number, tdur?: number, args?: any }} TraceEvent
  */
@@ -219,10 +229,10 @@ async function commitToScreen({ page }) {
 const CATEGORIES = ['devtools.timeline', 'v8', 'disabled-by-default-devtools.timeline'];
 
 /**
- * The trace events of the page's main thread for a while.
+ * Returns the trace events of the page's main thread while work runs.
  *
  * @param {OpenPage} opened
- * @param {() => Promise<void>} meanwhile
+ * @param {() => Promise<void>} meanwhile the work
  * @returns {Promise<TraceEvent[]>}
  */
 async function traceOf({ debuggee }, meanwhile) {
@@ -242,7 +252,7 @@ async function traceOf({ debuggee }, meanwhile) {
   return events;
 }
 
-/** The trace events of scripts: ours, and the garbage collector. */
+/** The trace events of scripts and of the garbage collector. */
 const SCRIPT = new Set([
   'FunctionCall',
   'EvaluateScript',
@@ -254,14 +264,15 @@ const SCRIPT = new Set([
   'V8.GCIncrementalMarking',
 ]);
 
-/** The event with which a frame is handed over for drawing, and ends. */
+/** The event at which a frame is passed on for drawing and ends. */
 const FRAME_END = 'Commit';
 
 /**
- * Script time of each frame: all of it since the previous frame, so that the work for the stream between two frames counts too.
+ * Returns the script time of each frame. All script time since the previous frame counts, including work for the stream between
+ * two frames.
  *
  * @param {TraceEvent[]} events
- * @returns {{ ms: number, cpuMs: number }[]} `cpuMs`: the part of it in which the thread had a processor
+ * @returns {{ ms: number, cpuMs: number }[]} `ms`: wall time; `cpuMs`: CPU time
  */
 export function scriptOfFrames(events) {
   const main = mainThread(events);
@@ -276,20 +287,20 @@ export function scriptOfFrames(events) {
       frames.push(frame);
       frame = { ms: 0, cpuMs: 0 };
     }
-    // A nested event is part of the outer one.
+    // A nested event is part of the outer event, which has been counted.
     if (!SCRIPT.has(name) || ts < end) continue;
     end = ts + dur;
     frame.ms += dur / 1000;
     frame.cpuMs += tdur / 1000;
   }
-  // The first frame began before the trace.
+  // The first frame began before the trace, so it is incomplete.
   return frames.slice(1);
 }
 
 /**
  * @param {TraceEvent[]} events
  * @param {number} overMs
- * @returns {number[]} processor time of the page's tasks that took longer, in ms
+ * @returns {number[]} CPU time of the page's tasks that took more than `overMs`, in ms
  */
 export function longTasksOf(events, overMs) {
   const main = mainThread(events);
@@ -298,7 +309,7 @@ export function longTasksOf(events, overMs) {
   );
 }
 
-/** @param {TraceEvent[]} events @returns {string} the thread of the page: it calls most functions of scripts */
+/** @param {TraceEvent[]} events @returns {string} the main thread of the page: the thread that calls most script functions */
 function mainThread(events) {
   /** @type {Map<string, number>} */
   const calls = new Map();

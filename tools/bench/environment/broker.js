@@ -9,20 +9,21 @@ import { steadyPort } from '../../../infra/engine/ports.js';
 /** @import { ChildProcess, SpawnOptions } from 'node:child_process' */
 
 /**
- * A broker that is published to.
+ * A broker that the bench publishes to.
  *
  * @typedef {object} Broker
  * @property {string} url
- * @property {number} [pid] none: it is within the ingest process
+ * @property {number} [pid] missing: the broker runs in the ingest process
  * @property {() => Promise<void>} stop
  */
 
 /**
- * A Mosquitto with persistence, and limits that never decide a measurement: in flight is what the subscriber's receive
- * maximum allows, and nothing is dropped.
+ * Starts a Mosquitto with persistence and with limits that never affect a measurement. The receive maximum of the subscriber
+ * limits the messages in flight, and Mosquitto drops no message.
  *
- * @param {string} dir its own, of which nothing is reused
- * @returns {Promise<Broker & { kill: () => Promise<void>, start: () => Promise<unknown> }>} `kill`: with SIGKILL; `start`: again, with what it had written
+ * @param {string} dir folder of this broker; the broker reuses no files of another broker
+ * @returns {Promise<Broker & { kill: () => Promise<void>, start: () => Promise<unknown> }>} `kill`: ends the broker with SIGKILL;
+ *   `start`: starts it again with the data that it had written
  */
 export async function startBroker(dir) {
   const { mosquitto } = await findTools(['mosquitto']);
@@ -43,11 +44,11 @@ export async function startBroker(dir) {
 
 /**
  * @param {number} port
- * @param {string} dir where it keeps its queues
- * @returns {string[]} lines of a configuration: on loopback, and nothing is dropped
+ * @param {string} dir folder of the queues of the broker
+ * @returns {string[]} lines of a configuration that listens on loopback and drops no message
  */
 export const persistentOn = (port, dir) => [
-  // Mosquitto changes from root to a user that cannot write here.
+  // Without this line, Mosquitto changes from root to a user that cannot write here.
   ...(process.getuid?.() === 0 ? ['user root'] : []),
   `listener ${port} 127.0.0.1`,
   'persistence true',
@@ -55,14 +56,14 @@ export const persistentOn = (port, dir) => [
   'max_queued_messages 0',
 ];
 
-/** Mosquitto may miss a signal that comes before its main loop runs. */
+/** Interval in which a signal is repeated, in ms. Mosquitto may miss a signal that arrives before its main loop runs. */
 const REMIND_MS = 200;
 
 /**
- * A Mosquitto that is not started yet.
+ * Prepares a Mosquitto without starting it.
  *
  * @param {string} command
- * @param {string} configuration its file
+ * @param {string} configuration path of the configuration file
  * @param {SpawnOptions} options
  */
 export function createMosquitto(command, configuration, options) {
@@ -83,10 +84,10 @@ export function createMosquitto(command, configuration, options) {
 
   return {
     /**
-     * Starts it, and waits until it listens.
+     * Starts Mosquitto, and waits until it listens.
      *
-     * @returns {Promise<number>} its pid
-     * @throws {MillraceError} `failed`, with its output, when it ends instead
+     * @returns {Promise<number>} pid of the process
+     * @throws {MillraceError} `failed`, with the output of Mosquitto, when Mosquitto ends instead
      */
     async start() {
       const started = spawn(command, ['-c', configuration], {
@@ -106,10 +107,10 @@ export function createMosquitto(command, configuration, options) {
       return Number(started.pid);
     },
 
-    /** Stops it in order, so it writes its queues. */
+    /** Stops Mosquitto with SIGTERM, so that it writes its queues. */
     stop: () => end('SIGTERM'),
 
-    /** Kills it, so it loses all messages since it last wrote its queues. */
+    /** Kills Mosquitto. The messages since it last wrote its queues are lost. */
     kill: () => end('SIGKILL'),
 
     /** @param {NodeJS.Signals} name */

@@ -14,17 +14,17 @@ import { NODE_FOLDER } from '../../../infra/engine/process/previous.js';
  * @property {number} pid
  * @property {Nodetool} [nodetool]
  * @property {() => Promise<void>} [kill] ends it with SIGKILL
- * @property {() => Promise<void>} [start] again, after `kill`, with the data that it had written
+ * @property {() => Promise<void>} [start] starts the database again after `kill`, with the data that it had written
  */
 
 /**
- * A Cassandra of the bench's own, with nothing in it. It takes batches as large as that of `npm run dev`.
+ * Starts an empty Cassandra for the bench. It accepts batches of the same size as the Cassandra of `npm run dev`.
  *
  * @param {object} options
- * @param {string} options.dir emptied
+ * @param {string} options.dir data folder, which is emptied
  * @param {string} options.engineDir folder of the jars
- * @param {Profile} [options.profile] default: at full speed, with a heap that stays as it is
- * @param {boolean} [options.durable] a write is on the disk when it is answered
+ * @param {Profile} [options.profile] default: `bench`, which runs at full speed with a heap of fixed size
+ * @param {boolean} [options.durable] true: a write is on the disk before the database answers
  * @param {(text: string) => void} options.onStatus
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<Database & { stop: () => Promise<void>, kill: () => Promise<void>, start: () => Promise<void> }>}

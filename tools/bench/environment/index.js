@@ -24,38 +24,39 @@ import { createLine, createPace } from './pipeline.js';
  * @typedef {object} Context
  * @property {Environment} environment
  * @property {BenchFlags} flags
- * @property {(text: string) => void} status shows what is being measured
- * @property {(partial: unknown) => void} [keep] writes the results so far into the raw file, in case the rest fails
+ * @property {(text: string) => void} status shows the present measurement
+ * @property {(partial: unknown) => void} [keep] writes the results so far into the raw file, in case the run fails later
  */
 
 /**
  * @typedef {object} BenchFlags
- * @property {string[]} only names of parts
+ * @property {string[]} only names of the parts to run
  * @property {string[]} shapes
  * @property {number} rounds
  * @property {number} runMs
- * @property {number} warmMs before each run, once its load is on
- * @property {number} watchMs of an open dashboard
- * @property {number[]} inFlight requests in flight that a baseline is tried with
- * @property {number} bootMs of load before anything is measured
- * @property {Array<'K' | 'P'>} [classes] of the peers
- * @property {boolean} [quick] a look in a few minutes
+ * @property {number} warmMs warm-up before each run, while its load runs
+ * @property {number} watchMs time for which an open dashboard is watched
+ * @property {number[]} inFlight numbers of requests in flight that are tried for a baseline
+ * @property {number} bootMs time of load before the first measurement
+ * @property {Array<'K' | 'P'>} [classes] durability classes in which the peers are compared
+ * @property {boolean} [quick] true: a rough run of a few minutes
  */
 
 const PUBLISHER = fileURLToPath(new URL('../publisher/main.js', import.meta.url));
 const ALONE = fileURLToPath(new URL('../variants/alone.js', import.meta.url));
 const DRIVER = fileURLToPath(new URL('../variants/driver.js', import.meta.url));
 
-/** Connections of the publisher to a broker. */
+/** Number of connections from the publisher to a broker. */
 const CONNECTIONS = 8;
 
 /**
- * The environment of all measurements: a database, one publisher, and the variants. Each variant starts when it is first needed.
+ * Opens the environment of all measurements: a database, one publisher, and the variants. Each variant starts when it is first
+ * needed.
  *
  * @param {object} options
- * @param {string} options.dir folder of all their files
+ * @param {string} options.dir folder of all files of the environment
  * @param {Database} options.database
- * @param {string} [options.prefix] of the keyspaces
+ * @param {string} [options.prefix] prefix of the keyspaces
  * @param {(text: string) => void} options.onStatus
  */
 export async function openEnvironment({ dir, database, prefix = 'bench', onStatus }) {
@@ -69,10 +70,12 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
   const { settings, migrate } = createKeyspaces(database, prefix);
 
   /**
+   * Starts a variant, unless a variant of this name already runs.
+   *
    * @template {{ close: () => Promise<void> }} C
    * @param {string} name
    * @param {(home: string) => Promise<C>} start
-   * @returns {Promise<C>} started once for each name
+   * @returns {Promise<C>}
    */
   async function once(name, start) {
     const known = /** @type {C | undefined} */ (open.get(name));
@@ -84,14 +87,14 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
   }
 
   /**
-   * A pipeline with a broker of its own.
+   * Starts a pipeline with its own broker.
    *
    * @param {string} name
-   * @param {Changed} [changed] none: our own ingest, as it is
+   * @param {Changed} [changed] missing: ingest runs unchanged
    * @param {object} [options]
    * @param {NodeJS.ProcessEnv} [options.more] further settings of ingest
    * @param {boolean} [options.wired] ingest reaches its broker through the publisher's wire
-   * @param {string} [options.keyspace] default: one of its own
+   * @param {string} [options.keyspace] default: a keyspace of the pipeline's own
    */
   const pipeline = (name, changed, { more, wired = false, keyspace = name } = {}) =>
     once(name, async (home) => {
@@ -110,7 +113,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         /** The settings of the database in which the pipeline stores. */
         cql,
         pace: createPace({ ...parts, line }),
-        /** @returns {Promise<Reading>} since the last call */
+        /** @returns {Promise<Reading>} latencies since the last call */
         latencies: () => publisher.ask('latencies', { reset: true }),
         /** Kills ingest during a run. */
         kill: async () => signalProcess(ingest.pid, 'SIGKILL'),
@@ -130,40 +133,45 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
       return database.pid;
     },
 
-    /** Ends the database with SIGKILL, and starts it again; where it is one that we started. */
+    /** `kill` ends the database with SIGKILL, and `start` starts it again. Both are missing if the bench did not start the database. */
     kill: database.kill,
     start: database.start,
 
-    /** Cassandra's own tool, where the database is one that we started. */
+    /** Cassandra's nodetool. Missing if the bench did not start the database. */
     get nodetool() {
       return database.nodetool;
     },
 
-    /** The one publisher, and its connections to a broker. */
+    /** The publisher, which all measurements share, and the number of its connections to a broker. */
     publisher,
     connections: CONNECTIONS,
 
     /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of a variant's processes */
     settings,
 
-    /** Starts a variant of another kind: once for each name. */
+    /** Starts another kind of variant, unless a variant of this name already runs. */
     variant: once,
 
-    /** @param {string} name makes the tables of a variant that is not started yet, to be loaded into @returns {Promise<Config>} */
+    /**
+     * Creates the tables of a variant that is not started yet, so that data can be loaded.
+     *
+     * @param {string} name
+     * @returns {Promise<Config>}
+     */
     prepare: (name) => migrate(settings(name)),
 
     pipeline,
 
-    /** Our own ingest, as it is, with a wire on which its acknowledgements can be read. */
+    /** Ingest unchanged, with a wire on which its acknowledgements can be observed. */
     wired: () => pipeline('wired', undefined, { wired: true }),
 
-    /** @param {Line} line serves what it stores @returns {Promise<Front>} */
+    /** Starts an API process that serves the data of a line. @param {Line} line @returns {Promise<Front>} */
     front: (line) =>
       once(`${line.name}-front`, (home) =>
         startFront({ name: `${line.name}-front`, dir: home, settings: settings(line.name, line.url) }),
       ),
 
-    /** Our own ingest without a broker: its process makes the messages. @returns {Promise<Variant>} */
+    /** Starts ingest without a broker: the ingest process makes the messages itself. @returns {Promise<Variant>} */
     loop: () =>
       once('loop', async (home) => {
         const env = settings('loop');
@@ -180,7 +188,7 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         };
       }),
 
-    /** The driver alone: a process that writes the rows of a load, and decodes no messages. */
+    /** Starts the driver alone: a process that writes the rows of a load, and decodes no messages. */
     driver: () =>
       once('driver', async (home) => {
         const env = settings('driver');
@@ -195,20 +203,20 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
         };
       }),
 
-    /** A process that decodes, validates and encodes messages, and stores nothing. */
+    /** Starts a process that decodes, validates and encodes messages, and stores nothing. */
     alone: () =>
       once('alone', async (home) => {
         const child = await startScript(ALONE, 'encoder', home);
         return {
-          /** @param {string} load @param {number} forMs @returns {Promise<number>} CPU µs a sample */
+          /** @param {string} load @param {number} forMs @returns {Promise<number>} CPU µs per sample */
           cost: (load, forMs) => child.ask('cost', { shape: shapeOf(load), forMs }),
-          /** @param {JsonForm} form @param {number} forMs @returns {Promise<number>} CPU µs a message of one value */
+          /** @param {JsonForm} form @param {number} forMs @returns {Promise<number>} CPU µs per message of one value */
           jsonCost: (form, forMs) => child.ask('jsonCost', { form, forMs }),
           close: () => child.stop(),
         };
       }),
 
-    /** @param {string} name ends a variant that is needed no more */
+    /** Closes a variant that is no longer needed. @param {string} name */
     async close(name) {
       await open.get(name)?.close();
       open.delete(name);
@@ -223,18 +231,18 @@ export async function openEnvironment({ dir, database, prefix = 'bench', onStatu
 
 /** @typedef {Awaited<ReturnType<typeof openEnvironment>>} Environment */
 
-/** @param {string} script @param {string} title @param {string} home folder of its log @param {NodeJS.ProcessEnv} [env] */
+/** @param {string} script @param {string} title @param {string} home folder of the log @param {NodeJS.ProcessEnv} [env] */
 const startScript = (script, title, home, env) =>
   startChild(script, { title, log: join(home, `${title}.log`), nodeFlags: startFlags(), env });
 
 /**
- * Each variant has a keyspace.
+ * Creates a keyspace for each variant.
  *
  * @param {Database} database
- * @param {string} prefix of the keyspaces
+ * @param {string} prefix prefix of the keyspaces
  */
 const createKeyspaces = ({ contactPoint }, prefix) => ({
-  /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of its processes */
+  /** @param {string} name @param {string} [broker] URL @returns {NodeJS.ProcessEnv} settings of the processes of a variant */
   settings: (name, broker) => ({
     CQL_CONTACT_POINTS: contactPoint,
     CQL_LOCAL_DC: 'datacenter1',

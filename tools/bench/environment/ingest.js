@@ -9,7 +9,8 @@ const PACKAGE = new URL('../../../package.json', import.meta.url);
 const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
 
 /**
- * The differences to `npm start`: the name of a store in variants/stores.js, a fixed number of requests in flight, and no broker.
+ * The differences to `npm start`: `store` names a store in variants/stores.js, `gate` fixes the number of requests in flight, and
+ * `loop` replaces the broker.
  *
  * @typedef {{ store?: string, gate?: boolean, loop?: boolean }} Changed
  */
@@ -19,9 +20,9 @@ const VARIANT = fileURLToPath(new URL('../variants/main.js', import.meta.url));
  *
  * @param {object} options
  * @param {string} options.name
- * @param {string} options.dir folder of its files
+ * @param {string} options.dir folder of the files of the process
  * @param {NodeJS.ProcessEnv} options.settings
- * @param {Changed} [options.changed] none: `npm start`
+ * @param {Changed} [options.changed] missing: the process runs as `npm start` does
  */
 export async function startIngest({ name, dir, settings, changed }) {
   const child = await startApi(changed ? VARIANT : API, {
@@ -35,7 +36,8 @@ export async function startIngest({ name, dir, settings, changed }) {
       MQTT_PORT: '0',
       AUTO_REGISTER: 'true',
       AUTO_REGISTER_MAX: '1000000',
-      // A load faster than a thousand samples a second and sensor runs ahead of the clock.
+      // Times of a load with more than a thousand samples a second and sensor are ahead of the clock, so the API must accept such
+      // times.
       MAX_CLOCK_SKEW: '1d',
       BENCH_STORE: changed?.store ?? '',
       BENCH_GATE: changed?.gate ? 'true' : '',
@@ -48,12 +50,12 @@ export async function startIngest({ name, dir, settings, changed }) {
 /** @typedef {Awaited<ReturnType<typeof startIngest>>} IngestProcess */
 
 /**
- * Starts an API process that serves readers, as `npm run start:http` runs it. It receives nothing from the broker.
+ * Starts an API process that serves HTTP clients, as `npm run start:http` does. It receives nothing from the broker.
  *
  * @param {object} options
  * @param {string} options.name
- * @param {string} options.dir folder of its log and data
- * @param {NodeJS.ProcessEnv} options.settings of the ingest process whose data it serves
+ * @param {string} options.dir folder of the log and data of the process
+ * @param {NodeJS.ProcessEnv} options.settings settings of the ingest process whose data is served
  */
 export async function startFront({ name, dir, settings }) {
   const { url, pid, stop } = await startApi(API, {
@@ -90,17 +92,17 @@ async function startApi(script, { title, name, dir, nodeFlags, settings }) {
   return { ...child, url: `http://127.0.0.1:${JSON.parse(child.said).httpPort}` };
 }
 
-/** @returns {string[]} flags that `npm start` passes to Node; all variants get the same */
+/** @returns {string[]} flags that `npm start` passes to Node; all variants get the same flags */
 export function startFlags() {
   const { scripts } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   return /** @type {string} */ (scripts.start).split(' ').filter((word) => word.startsWith('--'));
 }
 
 /**
- * The metrics of a process, from its /metrics page.
+ * Reads the metrics of a process from its /metrics page.
  *
  * @param {string} url of the process's HTTP root
- * @returns {Promise<(name: string) => number>} sum of a metric over its labels; 0 where there is none
+ * @returns {Promise<(name: string) => number>} returns the sum of a metric over its labels; 0 for a missing metric
  */
 export async function readMetrics(url) {
   const response = await fetch(`${url}/metrics`);

@@ -8,25 +8,31 @@ import { samplesOf } from '../load/shapes.js';
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Child } from '../process/child.js' */
 
-/** Interval in which the publisher gets the number of committed samples, in ms. Each time costs ingest a page of metrics. */
+/**
+ * Interval in which the publisher gets the number of committed samples, in ms. Each update costs ingest one rendering of its
+ * metrics page.
+ */
 const UPDATE_MS = 250;
 
-/** The backlog at the broker, in seconds of the commit rate, so that ingest is never idle; and its least size in messages. */
+/**
+ * Size of the backlog at the broker, so that ingest is never idle: this many seconds of the commit rate, and at least this many
+ * messages.
+ */
 const BACKLOG_SECONDS = 0.6;
 const LEAST_BACKLOG = 2000;
 
-/** After the last message was published everything must be committed within this time, in ms. */
+/** Time limit for the commit of all samples after the last message was published, in ms. */
 const SETTLE_MS = 60_000;
 
 /**
- * The whole way: a publisher, a broker, an ingest process.
+ * Creates a complete pipeline: a publisher, a broker, and an ingest process.
  *
  * @param {object} parts
  * @param {string} parts.name
  * @param {Broker} parts.broker
  * @param {Pick<IngestProcess, 'pid' | 'metrics' | 'ask' | 'stop'> & { url?: string }} parts.ingest
  * @param {Child} parts.publisher
- * @param {number} parts.connections of the publisher
+ * @param {number} parts.connections number of connections of the publisher
  */
 export function createLine({ name, broker, ingest, publisher, connections }) {
   /** @type {Shape | null} */
@@ -37,7 +43,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
   const committed = async () => (await ingest.metrics())('iot_ingest_samples_total');
 
-  /** @param {Shape} running as fast as it is committed */
+  /** Lets the publisher send as fast as ingest commits. @param {Shape} running */
   async function feed(running) {
     let last = { at: performance.now(), messages: 0 };
     let backlog = LEAST_BACKLOG;
@@ -53,10 +59,10 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
   }
 
   /**
-   * Waits until all that was published is committed.
+   * Waits until all published samples are committed.
    *
-   * @param {number} due samples
-   * @throws {MillraceError} `failed`: something is missing, or was refused
+   * @param {number} due number of published samples
+   * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
    */
   async function settle(due) {
     const deadline = Date.now() + SETTLE_MS;
@@ -67,7 +73,7 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     } while (there < due && Date.now() < deadline);
     await publisher.ask('stop');
     const refused = (await ingest.metrics())('iot_ingest_dead_letters_total');
-    // A message that was sent again counts twice, also where the database keeps it once.
+    // `there` may exceed `due`, because a redelivered message counts twice even if the database keeps it once.
     if (there < due || refused > 0) {
       throw new MillraceError(
         'failed',
@@ -78,16 +84,16 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 
   return {
     name,
-    /** The address of its broker. */
+    /** The URL of the broker. */
     url: broker.url,
-    /** The address of its API. Peers have none. */
+    /** The URL of the API. Peers have no API. */
     api: ingest.url,
     /** @type {Record<string, number>} */
     pids: { ingest: ingest.pid, ...(broker.pid && { broker: broker.pid }), publisher: publisher.pid },
     committed,
     metrics: ingest.metrics,
 
-    /** Fixes the requests in flight, where the process was opened with a gate. @param {number} most */
+    /** Sets the number of requests in flight of a process that was started with a gate. @param {number} most */
     inFlight: async (most) => {
       await ingest.ask('inFlight', most);
     },
@@ -102,9 +108,9 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
     },
 
     /**
-     * Publishes no more, and waits until all that was published is committed.
+     * Stops publishing, and waits until all published samples are committed.
      *
-     * @throws {MillraceError} `failed`: something is missing, or was refused
+     * @throws {MillraceError} `failed`: samples are missing, or ingest refused messages
      */
     async end() {
       const load = /** @type {Shape} */ (shape);
@@ -118,7 +124,8 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
      *
      * @param {Shape} load
      * @param {number} rate samples/s
-     * @returns {Promise<(others?: number) => Promise<void>>} ends it, as `end` does; `others`: samples that reached ingest in other ways
+     * @returns {Promise<(others?: number) => Promise<void>>} a function that ends the load as `end` does; `others`: samples that
+     *   reached ingest in other ways
      */
     async hold(load, rate) {
       before = await committed();
@@ -137,34 +144,35 @@ export function createLine({ name, broker, ingest, publisher, connections }) {
 /** @typedef {ReturnType<typeof createLine>} Line */
 
 /**
- * A variant takes a load, and counts the samples that it committed.
+ * A variant receives a load, and counts the samples that it committed.
  *
  * @typedef {Pick<Line, 'name' | 'pids' | 'committed' | 'inFlight' | 'begin' | 'end' | 'close'>} Variant
  */
 
 const LOOK_MS = 200;
 
-/** After this time without a commit, in ms, missing messages count as lost. */
+/** If no sample is committed for this time, in ms, missing messages count as lost. */
 const STUCK_MS = 30_000;
 
 /**
- * Makes the paced load of a line whose ingest process reaches its broker through the publisher's wire. So the latency of each message
- * is known.
+ * Creates the function that publishes at a fixed rate. The ingest process of the line must reach its broker through the
+ * publisher's wire, so that the latency of each message is known.
  *
  * @param {{ line: Pick<Line, 'name'>, broker: Broker, publisher: Child, connections: number }} parts
  */
 export const createPace =
   ({ line, broker, publisher, connections }) =>
   /**
-   * Publishes at a fixed rate, and waits until all is committed.
+   * Publishes at a fixed rate, and waits until all samples are committed.
    *
    * @param {Shape} shape
    * @param {object} options
    * @param {number} options.rate samples/s
    * @param {number} options.forMs
-   * @param {(counts: { published: number, committed: number }) => Promise<void> | void} [options.onLook] called often
-   * @returns {Promise<{ published: number, latency: Reading }>} `published`: samples
-   * @throws {MillraceError} `failed`: something was never acknowledged
+   * @param {(counts: { published: number, committed: number }) => Promise<void> | void} [options.onLook] called several times a
+   *   second with the counts so far
+   * @returns {Promise<{ published: number, latency: Reading }>} `published`: number of samples
+   * @throws {MillraceError} `failed`: a message was never acknowledged
    */
   async (shape, { rate, forMs, onLook = () => {} }) => {
     await publisher.ask('pace', { url: broker.url, shape, connections, rate, forMs });

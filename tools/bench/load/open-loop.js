@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** @import { Latency } from '../../../simulator/meter.js' */
 
 /**
- * An open loop sends at a fixed rate, however long answers take. Each call gets the time at which it was meant
- * to be sent. Its latency counts from there, so a wait because of a busy machine is included.
+ * Sends at a fixed rate, however long answers take (an open loop). Each call gets the time at which it was due. Its latency
+ * counts from that time, so a delay because of a busy machine is included.
  *
  * @param {object} options
- * @param {number} options.rate a second
- * @param {number} options.forMs Infinity: until it is stopped
- * @param {(intended: number) => void} options.send `intended`: by performance.now()
- * @param {() => void} [options.flush] called after those that were due together
- * @param {AbortSignal} [options.signal] ends it early
- * @returns {Promise<number>} how many were sent
+ * @param {number} options.rate calls a second
+ * @param {number} options.forMs Infinity: until `signal` aborts
+ * @param {(intended: number) => void} options.send gets the time at which the call was due, in ms of `performance.now()`
+ * @param {() => void} [options.flush] called after all calls that were due together
+ * @param {AbortSignal} [options.signal] ends the loop early
+ * @returns {Promise<number>} number of calls
  */
 export async function pace({ rate, forMs, send, flush = () => {}, signal }) {
   const began = performance.now();

@@ -3,41 +3,41 @@ import { createRandom } from '../../../simulator/random.js';
 
 /** @import { Shape } from './shapes.js' */
 
-/** Digits of a device's number in its name: so all names, and all packets of a load, are of one length. */
+/** Number of digits of the device number in a device name. So all names, and all packets of a load, have the same length. */
 export const NUMBER_DIGITS = 6;
 
-/** Devices that a process can speak for. */
+/** Maximum number of devices that one process publishes for. */
 const MOST_DEVICES = 100_000;
 
 /** @param {number} number @returns {string} */
 export const deviceName = (number) => `bench-${String(number).padStart(NUMBER_DIGITS, '0')}`;
 
 /**
- * The time at which the last message of each device ended, in epoch ms. A process keeps it over all of its loads: a clock that went
- * back would give `latest` nothing new to write.
+ * Creates the end times of the last message of each device, in epoch ms. A process keeps these times over all of its loads. If
+ * they went back, `latest` would get no newer values to write.
  */
 export const createClocks = () => new Float64Array(MOST_DEVICES);
 
 /**
- * The devices of a load, one after the other. The clock of each never stands still: a message begins now, or right
- * behind the device's last one where that is later. So times are fresh, and no sample comes twice.
+ * Creates an iterator over the devices of a load. A message begins now, or right after the last message of its device if that is
+ * later. So times are fresh, and no sample has the same time twice.
  *
  * @param {object} options
  * @param {Float64Array} options.clocks
  * @param {number} options.first number of the first device
  * @param {number} options.count
- * @param {number} options.samples of a sensor in a message
+ * @param {number} options.samples samples of a sensor in a message
  */
 export function createDevices({ clocks, first, count, samples }) {
   let next = first;
 
   return {
-    /** The device of the current message: its number. */
+    /** The number of the device of the current message. */
     number: first,
-    /** The begin of the current message, in epoch ms. */
+    /** The start time of the current message, in epoch ms. */
     time: 0,
 
-    /** Goes to the next message. @param {number} now epoch ms */
+    /** Advances to the next message. @param {number} now epoch ms */
     advance(now) {
       this.number = next;
       this.time = Math.max(now, /** @type {number} */ (clocks[next]));
@@ -49,25 +49,25 @@ export function createDevices({ clocks, first, count, samples }) {
 
 /** @typedef {ReturnType<typeof createDevices>} Devices */
 
-/** Different payloads of a load, so many that no cache makes a variant faster. */
+/** Number of different payloads of a load: so many that no cache makes a variant faster. */
 const VARIETY = 64;
 
-/** Time between two samples of a sensor in a message, in ms: short, so that a device can send often and never repeat itself. */
+/** Time between two samples of a sensor in a message, in ms. It is short, so that a device can send often without repeating a time. */
 export const STEP_MS = 1;
 
-/** Stands in a payload where its time goes: it has as many digits as any time until the year 2286. */
+/** Placeholder for a time in a payload. It has as many digits as any time until the year 2286. */
 const PLACEHOLDER_MS = 1_111_111_111_111;
 
-/** @param {number} index of a sensor in its device */
+/** @param {number} index index of a sensor in its device */
 export const sensorName = (index) => `sensor-${String(index).padStart(2, '0')}`;
 
 /** The samples of one sensor in a message. @typedef {{ name: string, samples: Array<{ ts: number, value: number }> }} Series */
 
 /**
- * The content of the messages of a load, the same for every encoding.
+ * Returns the content of the messages of a load. It is the same for every encoding.
  *
  * @param {Shape} shape
- * @returns {Series[][]} by message; times begin at a placeholder
+ * @returns {Series[][]} series by message; times start at a placeholder
  */
 export function messagesOf({ sensors, samples }) {
   const random = createRandom(1);
@@ -83,11 +83,11 @@ export function messagesOf({ sensors, samples }) {
 }
 
 /**
- * Payloads of a load, encoded once, in SenML as the simulator sends it. Messages only differ in their base
- * time, 14 characters at a known place.
+ * Encodes the payloads of a load once, in SenML as the simulator sends it. Messages only differ in their base time, which has 14
+ * characters at a known position.
  *
  * @param {Shape} shape
- * @returns {{ payloads: Buffer[], timeAt: number }} `timeAt`: where the base time stands, the same in all
+ * @returns {{ payloads: Buffer[], timeAt: number }} `timeAt`: position of the base time, the same in all payloads
  */
 export function encodePayloads(shape) {
   const payloads = messagesOf(shape).map((series) => Buffer.from(encodeSenml(series)));
@@ -95,7 +95,7 @@ export function encodePayloads(shape) {
   return { payloads, timeAt };
 }
 
-/** @param {Buffer} bytes @param {number} at where the time stands @param {number} ms epoch ms, written as seconds */
+/** @param {Buffer} bytes @param {number} at position of the time @param {number} ms epoch ms, written as seconds */
 export function writeTime(bytes, at, ms) {
   const seconds = Math.floor(ms / 1000);
   writeDigits(bytes, at, seconds, 10);
@@ -111,21 +111,22 @@ const TIME_DIGITS = 13;
 /** @param {string} sensor @param {number} time epoch ms @param {number} value @returns {string} one sample in InfluxDB's line protocol, precision ms */
 export const lineOf = (sensor, time, value) => `${LINE_TABLE},sensor=${sensor} value=${value} ${time}`;
 
-/** A sensor of any device has one name among the peers. @param {string} device @param {string} sensor */
+/** Returns the tag of a sensor at the peers, where sensors of all devices share one tag. @param {string} device @param {string} sensor */
 export const tagOf = (device, sensor) => `${device}/${sensor}`;
 
 /**
- * A payload of which the device's number and the times are written into each copy.
+ * A payload in which the device number and the times are replaced in each copy.
  *
  * @typedef {object} Template
  * @property {Buffer} payload
- * @property {number[]} numbersAt where the device's number begins, line by line
- * @property {(bytes: Buffer, from: number, time: number) => void} writeTimes `from`: where the copy begins; `time`: of its first sample, epoch ms
+ * @property {number[]} numbersAt positions of the device number, one for each line
+ * @property {(bytes: Buffer, from: number, time: number) => void} writeTimes `from`: start of the copy; `time`: time of its first
+ *   sample, epoch ms
  */
 
 /**
- * The payloads of a load in line protocol, encoded once. Each line repeats the device and has a time of its own: both are
- * written into every line of a copy.
+ * Encodes the payloads of a load once, in line protocol. Each line has the device number and a time. Both are written into every
+ * line of a copy.
  *
  * @param {Shape} shape
  * @returns {Template[]}
@@ -158,7 +159,13 @@ export const encodeLines = (shape) =>
     };
   });
 
-/** @param {Buffer} bytes @param {number} at @param {number} time epoch ms; two halves, since integers of 32 bits divide fastest */
+/**
+ * Writes a time in two halves, because 32-bit integers divide fastest.
+ *
+ * @param {Buffer} bytes
+ * @param {number} at
+ * @param {number} time epoch ms
+ */
 function writeMilliseconds(bytes, at, time) {
   const high = Math.floor(time / 1e6);
   writeDigits(bytes, at, high, TIME_DIGITS - 6);

@@ -1,4 +1,7 @@
-/** Default number of devices of a load, and the maximum of their sensors. Registration of more sensors takes longer than a round. */
+/**
+ * Default number of devices of a load, and maximum number of sensors of all devices. Registering more sensors takes longer than a
+ * round.
+ */
 const DEVICES = 1000;
 const SENSORS = 10_000;
 
@@ -7,13 +10,13 @@ const SENSORS = 10_000;
  *
  * @typedef {object} Shape
  * @property {string} name `SENSORSxSAMPLES`
- * @property {number} sensors of a device, all of them in every message
- * @property {number} samples of each sensor
+ * @property {number} sensors number of sensors of a device; every message has values of all of them
+ * @property {number} samples number of samples of each sensor in a message
  * @property {number} devices
- * @property {'senml' | 'lines'} [format] default: SenML; lines: InfluxDB's line protocol
+ * @property {'senml' | 'lines'} [format] default: SenML; `lines`: InfluxDB's line protocol
  */
 
-/** The loads of the table: a collar's minute and its ten seconds, the simulator's collar, a factory, a single reading. */
+/** The loads of the table: a minute of a collar's sensor, ten seconds of it, the simulator's collar, a factory, and a single reading. */
 export const SHAPES = ['1x60', '1x10', '4x10', '50x1', '1x1'];
 
 /** @param {string} name `4x10` is four sensors with ten samples each @param {number} [devices] @returns {Shape | null} */
@@ -26,10 +29,10 @@ export function shapeOf(name, devices) {
 }
 
 /**
- * @param {string} name of a load that is known to be one
+ * @param {string} name name of a load
  * @param {number} [devices]
  * @returns {Shape}
- * @throws {RangeError} for any other name
+ * @throws {RangeError} for a name that is no load
  */
 export function loadOf(name, devices) {
   const shape = shapeOf(name, devices);

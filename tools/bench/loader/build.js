@@ -14,7 +14,7 @@ import { fleetOf, register, samplesOfHour, samplesPerHour } from './data-set.js'
 
 /** @typedef {'history' | 'batches' | 'rows'} Into */
 
-/** Samples of a sensor in a message. */
+/** Number of samples of a sensor in a message. */
 const BATCH = 60;
 
 /**
@@ -25,8 +25,8 @@ const BATCH = 60;
  * @param {{ seed: number, devices: number, sensors: number }} options.fleet
  * @param {DataSet} options.set
  * @param {Into} options.into
- * @param {(hour: number) => number} [options.arrival] returns the commit time of the messages of an hour, epoch ms; default:
- *   now, so that most messages are late
+ * @param {(hour: number) => number} [options.arrival] returns the commit time of the messages of an hour, epoch ms; default: now,
+ *   so that most messages are late
  * @param {(samples: number) => void} [options.onProgress]
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<{ samples: number }>} number of committed samples
@@ -37,7 +37,7 @@ export async function build({ config, fleet, set, into, arrival, onProgress, sig
     const write =
       into === 'history'
         ? createHistoryWriter(store, Date.now())
-        : // The store with one row per sample is only for comparison, so its samples do not go into history.
+        : // The store with one row per sample is only used for comparison, so its samples do not go into history.
           createMessageWriter(store, into === 'rows' ? (hour) => hour : (arrival ?? Date.now));
     const devices = fleetOf({ ...fleet, groups: config.retention.latestGroups });
     return await load({ store, write, fleet: devices, set, onProgress, signal });
@@ -54,7 +54,7 @@ async function openStore(config, into) {
   return /** @type {typeof connectStore} */ (STORES['rows'])(parts);
 }
 
-/** Hours of devices that are written concurrently: enough to keep the database busy, and far below the limits of the driver. */
+/** Number of hours of devices that are written concurrently: enough to keep the database busy, and far below the limits of the driver. */
 const AT_ONCE = 48;
 
 /**
@@ -64,16 +64,16 @@ const AT_ONCE = 48;
  */
 
 /**
- * Builds a data set by the application's own statements: devices and sensors, the samples of every hour, and the latest
- * value of each sensor.
+ * Writes a data set with the statements of the application: devices and sensors, the samples of every hour, and the latest value
+ * of each sensor.
  *
  * @param {object} parts
  * @param {Store} parts.store
  * @param {HourWriter} parts.write
  * @param {LoadedDevice[]} parts.fleet
  * @param {DataSet} parts.set
- * @param {(samples: number) => void} [parts.onProgress] called often, with the samples committed so far
- * @param {AbortSignal} [parts.signal] ends the work between two hours
+ * @param {(samples: number) => void} [parts.onProgress] called often with the number of samples committed so far
+ * @param {AbortSignal} [parts.signal] ends the work before the next hour
  * @returns {Promise<{ samples: number }>} number of committed samples
  */
 async function load({ store, write, fleet, set, onProgress = () => {}, signal }) {
@@ -96,7 +96,7 @@ async function load({ store, write, fleet, set, onProgress = () => {}, signal })
   return { samples };
 }
 
-/** @param {LoadedDevice[]} fleet @param {DataSet} set devices and hours in order of time */
+/** @param {LoadedDevice[]} fleet @param {DataSet} set the hours and devices, in order of time */
 function* hoursOf(fleet, { from, to }) {
   for (let hour = from; hour < to; hour += HOUR_MS) for (const device of fleet) yield { device, hour };
 }
@@ -118,7 +118,7 @@ export const samplesIn = ({ devices, sensors }, { from, to, intervalMs }) =>
 /** @typedef {{ sensor: Buffer, series: Series }} SensorHour */
 
 /**
- * Writes all samples of one device in one hour; settles when they are committed.
+ * Writes all samples of one device in one hour. The promise settles when the samples are committed.
  *
  * @callback HourWriter
  * @param {{ bytes: Buffer, group: number }} device
@@ -128,11 +128,11 @@ export const samplesIn = ({ devices, sensors }, { from, to, intervalMs }) =>
  */
 
 /**
- * Writes an hour as a packer that reads the hour now: first the samples, then their statistics. Nothing is written into `pack_progress`,
- * because the progress of a group depends on all its devices, and only the packer knows them.
+ * Creates a writer that writes an hour as the packer does: the samples before their statistics. The writer does not write
+ * `pack_progress`. The progress of a group depends on all its devices, and only the packer knows all of them.
  *
  * @param {Store} store
- * @param {number} readFrom epoch ms
+ * @param {number} readFrom time at which the packer would have read the hour, in epoch ms
  * @returns {HourWriter}
  */
 const createHistoryWriter =
@@ -152,11 +152,11 @@ const createHistoryWriter =
   };
 
 /**
- * Writes an hour as ingest does for a device whose sensors all measure at the same instants.
+ * Creates a writer that writes an hour as ingest does, for a device whose sensors all measure at the same times.
  *
  * @param {Store} store
- * @param {(hour: number) => number} arrival returns the commit time of the messages of an hour, epoch ms. If they are late for
- *   their hour, the samples go into history, too
+ * @param {(hour: number) => number} arrival returns the commit time of the messages of an hour, epoch ms. The samples of messages
+ *   that are late for their hour are also written into history
  * @returns {HourWriter}
  */
 function createMessageWriter({ write }, arrival) {

@@ -6,11 +6,11 @@ import { createDrift, rounded } from '../../../simulator/signals/components.js';
 /** @import { RegistryStore } from '../../../api/store/registry/index.js' */
 /** @import { Identity } from '../../../schema/ids.js' */
 
-/** Digits of the number in a device name. With leading zeros, names sort in the order of the numbers. */
+/** Number of digits of the number in a device name. With leading zeros, names sort in the order of the numbers. */
 const DEVICE_DIGITS = 6;
 const SENSOR_DIGITS = 3;
 
-/** Attributes of all sensors and devices, so that pages by type and by site find them. */
+/** Attributes of all sensors and devices, so that queries by type and by site find them. */
 const TYPE = 'temperature';
 const UNIT = 'Cel';
 const SITE = 'load';
@@ -31,7 +31,8 @@ const SITE = 'load';
  */
 
 /**
- * The devices of a data set. Their names contain the seed, so two data sets have no device in common.
+ * Returns the devices of a data set. Their names contain the seed, so two data sets with different seeds have no device in
+ * common.
  *
  * @param {{ seed: number, devices: number, sensors: number, groups: number }} options `sensors`: number of sensors of each device; `groups`: LATEST_GROUPS
  * @returns {LoadedDevice[]}
@@ -82,13 +83,13 @@ export async function register(registry, { name, bytes, group, sensors }, { now,
   for (const write of [...indexes, ...rows]) await registry.commit(write);
 }
 
-/** A temperature in °C: its mean, its daily variation, its drift within ten minutes, and the noise of the instrument. */
+/** The simulated temperature in °C: mean, daily variation, drift within ten minutes, and noise of the instrument. */
 const MIDDLE = 21;
 const DAILY = 3;
 const DRIFT = { memoryMs: 600_000, deviation: 0.08 };
 const NOISE = 0.02;
 
-/** Decimals of a `decimals` signal. */
+/** Number of decimals of a `decimals` signal. */
 const DIGITS = 2;
 
 /**
@@ -109,8 +110,8 @@ export const SIGNALS = /** @type {const} */ (['decimals', 'full']);
  */
 
 /**
- * The samples of one sensor in one hour. They depend only on the arguments, and not on other hours. So hours can be generated in
- * any order, and each hour has the same samples in any data set with these arguments.
+ * Generates the samples of one sensor in one hour. They depend only on the arguments, and not on other hours. So hours can be
+ * generated in any order, and an hour has the same samples in every data set with these arguments.
  *
  * @param {Recipe} recipe
  * @param {{ device: string, sensor: string }} names
@@ -120,7 +121,7 @@ export const SIGNALS = /** @type {const} */ (['decimals', 'full']);
 export function samplesOfHour({ seed, signal, intervalMs, jitterMs }, { device, sensor }, hour) {
   const fixed = createRandom(seed, device, sensor);
   const phase = fixed.uniform();
-  // The offset is far enough from both ends that no sample leaves its interval.
+  // The offset is so far from both ends that the jitter moves no sample out of its interval.
   const offset = Math.floor(fixed.between(jitterMs, intervalMs - jitterMs));
   const random = createRandom(seed, device, sensor, String(hour));
   const drift = createDrift(random, intervalMs, DRIFT);
@@ -137,5 +138,5 @@ export function samplesOfHour({ seed, signal, intervalMs, jitterMs }, { device, 
   return { times, values };
 }
 
-/** @param {number} intervalMs @returns {number} number of samples of one sensor */
+/** @param {number} intervalMs @returns {number} number of samples of one sensor in one hour */
 export const samplesPerHour = (intervalMs) => Math.floor(HOUR_MS / intervalMs);

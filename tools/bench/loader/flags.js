@@ -13,7 +13,7 @@ export const TARGETS = /** @type {const} */ (['history', 'batches', 'rows']);
 /** Maximum deviation of a sample from its regular time, in ms. */
 const JITTER_MS = 20;
 
-/** Minimum interval of samples in ms. With a shorter one, the jitter could move a sample out of its interval. */
+/** Minimum interval of samples, in ms. With a shorter interval, the jitter could move a sample out of its interval. */
 const SHORTEST_MS = 2 * JITTER_MS + 1;
 
 /** @satisfies {Record<string, Flag>} */
@@ -72,11 +72,11 @@ export function readFlags(argv, now) {
 }
 
 /**
- * Refuses a cluster on other machines, because a generated data set cannot be removed again.
+ * Refuses a cluster on other machines, because loaded data cannot be removed. It stays until it expires.
  *
  * @param {Config['cql']} cql
  * @param {boolean} force
- * @throws {MillraceError} `usage`, naming the addresses
+ * @throws {MillraceError} `usage`: the message names the addresses
  */
 export function checkCluster({ contactPoints }, force) {
   const away = (contactPoints ?? []).filter((address) => !isLoopback(hostOf(address)));
@@ -87,6 +87,6 @@ export function checkCluster({ contactPoints }, force) {
   );
 }
 
-/** @param {string} address `host[:port]`, an IPv6 host in brackets where a port follows */
+/** @param {string} address `host[:port]`; an IPv6 host is in brackets if a port follows */
 const hostOf = (address) =>
   /^[^:]*:\d+$/.test(address) ? address.slice(0, address.indexOf(':')) : address.replace(/\]:\d+$/, ']');

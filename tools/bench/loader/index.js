@@ -9,7 +9,7 @@ import { checkCluster, readFlags } from './flags.js';
 
 const format = new Intl.NumberFormat('en');
 
-// npm run load: a large data set, the same each time, for everything that reads.
+// npm run load: writes a large data set for measurements of reads. The same flags write the same data.
 await runCommand(async () => {
   const flags = readFlags(process.argv.slice(2), Date.now());
   const config = readCommandSettings('database');

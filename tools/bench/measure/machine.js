@@ -3,18 +3,20 @@ import { cpus, platform, release, totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The resources that were used during a measurement.
+ * The CPU time that was used during a measurement.
  *
  * @typedef {object} Observed
- * @property {number} seconds that it took
- * @property {Record<string, number>} cpu seconds, by process
- * @property {number} steal part of the machine that the host took away, 0 to 1
- * @property {number} others part of the machine that processes outside the bench used, 0 to 1
+ * @property {number} seconds length of the measurement
+ * @property {Record<string, number>} cpu CPU seconds by process name
+ * @property {number} steal share of the machine's CPU time that the host took away, 0 to 1
+ * @property {number} others share of the machine's CPU time that processes outside the bench used, 0 to 1
  */
 
 /**
- * @param {Record<string, number>} pids by the name of the process
- * @returns {Promise<() => Promise<Observed>>} to be called when it is over
+ * Starts to measure CPU time.
+ *
+ * @param {Record<string, number>} pids by process name
+ * @returns {Promise<() => Promise<Observed>>} ends the measurement and returns its result
  */
 export async function startObserving(pids) {
   const before = await look(pids);
@@ -33,10 +35,13 @@ export async function startObserving(pids) {
 }
 
 /**
+ * Runs work and measures how much CPU time the bench did not get.
+ *
  * @template {object} T
- * @param {Record<string, number>} pids by the name of the process
+ * @param {Record<string, number>} pids by process name
  * @param {() => Promise<T>} work
- * @returns {Promise<T & Pick<Observed, 'steal' | 'others'>>} what the work gave, and what others took of the machine meanwhile
+ * @returns {Promise<T & Pick<Observed, 'steal' | 'others'>>} result of the work, with the shares of the host and of other
+ *   processes
  */
 export async function withShares(pids, work) {
   const observed = await startObserving(pids);
@@ -58,9 +63,9 @@ async function look(pids) {
 }
 
 /**
- * The time of all processors of the machine so far, in hundredths of a second.
+ * CPU time of all processors since the start of the machine, in hundredths of a second.
  *
- * @typedef {{ all: number, idle: number, stolen: number }} MachineTime `stolen`: taken by the host for other machines
+ * @typedef {{ all: number, idle: number, stolen: number }} MachineTime `stolen`: time that the host took for other machines
  */
 
 /** @returns {Promise<MachineTime>} */
@@ -70,7 +75,7 @@ async function machineTime() {
 
 /** @param {string} stat the text of /proc/stat @returns {MachineTime} */
 export function parseMachineTime(stat) {
-  // user nice system idle iowait irq softirq steal; what guests use is in user already (proc(5)).
+  // Fields: user nice system idle iowait irq softirq steal. The time of guests is already included in user (proc(5)).
   const [user, nice, system, idle, iowait, irq, softirq, steal] = /** @type {number[]} */ (
     stat.slice(0, stat.indexOf('\n')).split(/\s+/).slice(1, 9).map(Number)
   );
@@ -82,8 +87,9 @@ export function parseMachineTime(stat) {
 /**
  * @param {MachineTime} before
  * @param {MachineTime} after
- * @param {number} ours CPU seconds of the bench's own processes in between
- * @returns {{ steal: number, others: number }} parts of the machine, 0 to 1: stolen by the host, and used by processes that are not ours
+ * @param {number} ours CPU seconds of the bench's own processes between `before` and `after`
+ * @returns {{ steal: number, others: number }} shares of the machine's CPU time, 0 to 1: taken by the host, and used by processes
+ *   outside the bench
  */
 export function machineShares(before, after, ours) {
   const all = after.all - before.all;
@@ -92,7 +98,7 @@ export function machineShares(before, after, ours) {
   return { steal: stolen / all, others: Math.max(0, used - ours * 100) / all };
 }
 
-/** The machine of the figures. */
+/** Describes the machine on which the figures are measured. */
 export const describeMachine = () => ({
   processors: cpus().length,
   model: cpus()[0]?.model ?? '',
@@ -101,33 +107,37 @@ export const describeMachine = () => ({
   node: process.version,
 });
 
-/** USER_HZ: the unit of /proc on Linux, whatever the kernel uses. */
+/** USER_HZ: the unit of times in /proc on Linux, independent of the kernel's timer frequency. */
 const TICKS_PER_SECOND = 100;
 
 const PAGE_BYTES = 4096;
 
-/** @param {number} pid @returns {Promise<number>} CPU seconds, of user and system, that a process has used so far */
+/** @param {number} pid @returns {Promise<number>} CPU seconds that a process has used so far, user and system together */
 async function cpuSeconds(pid) {
   const fields = await statFields(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** @param {number} pid @returns {Promise<number>} bytes of memory that it has resident */
+/** @param {number} pid @returns {Promise<number>} resident memory of the process, in bytes */
 async function residentBytes(pid) {
   return Number((await statFields(pid))[21]) * PAGE_BYTES;
 }
 
-/** The fields after the name in brackets, which may hold anything: `state ppid …` (proc(5)). @param {number} pid */
+/**
+ * Reads the fields after the process name: `state ppid …` (proc(5)). The name is in brackets and may contain any character.
+ *
+ * @param {number} pid
+ */
 async function statFields(pid) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /**
- * The memory of a process over time.
+ * Records the memory of a process over time.
  *
  * @param {number} pid
- * @param {number} [everyMs]
+ * @param {number} [everyMs] minimum time between two readings, in ms
  */
 export function watchMemory(pid, everyMs = 1000) {
   /** @type {MemoryPoint[]} */
@@ -136,7 +146,7 @@ export function watchMemory(pid, everyMs = 1000) {
   let last = Number.NEGATIVE_INFINITY;
   return {
     points,
-    /** Notes the memory of the process, unless it was noted a moment ago. */
+    /** Reads the memory of the process, unless the last reading is more recent than `everyMs`. */
     async look() {
       const now = performance.now();
       if (now - last < everyMs) return;
@@ -150,7 +160,7 @@ export function watchMemory(pid, everyMs = 1000) {
 
 /**
  * @param {MemoryPoint[]} points
- * @returns {number} MB/h by least squares; NaN of fewer than two moments
+ * @returns {number} MB/h by least squares; NaN for fewer than two points
  */
 export function slopeOf(points) {
   const seconds = points.reduce((sum, point) => sum + point.seconds, 0) / points.length;
@@ -164,14 +174,17 @@ export function slopeOf(points) {
   return alone === 0 ? Number.NaN : (together / alone) * 3600;
 }
 
-/** While something is at work, its memory is looked at this often, in ms. */
+/** Interval in which the memory of a process is read while work runs, in ms. */
 const WATCH_EVERY_MS = 100;
 
 /**
+ * Runs work while the memory of a process is recorded.
+ *
  * @template T
  * @param {number} pid
  * @param {Promise<T>} work
- * @returns {Promise<{ value: T, mb: number }>} what the work gave, and the most memory that the process had meanwhile
+ * @returns {Promise<{ value: T, mb: number }>} `value`: result of the work; `mb`: maximum memory of the process during the work,
+ *   in MB
  */
 export async function withPeakMemory(pid, work) {
   const { points, look } = watchMemory(pid, 0);

@@ -9,26 +9,28 @@ import { alternate, median } from './rounds.js';
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Round } from './rounds.js' */
 
-/** Pause between two checks whether every device has arrived once, in ms. */
+/** Pause between two checks whether every device is registered, in ms. */
 const LOOK_MS = 250;
 
-/** A variant that commits nothing for so long while devices register is broken, in ms. */
+/** If a variant commits nothing for this time while devices register, in ms, the measurement fails. */
 const STUCK_MS = 60_000;
 
 /**
- * The rate at which a variant committed a load, and the cost.
+ * The rate at which a variant committed a load, and the CPU time that it took.
  *
  * @typedef {object} Rate
- * @property {number} rate samples/s committed
- * @property {Record<string, number>} cpu µs a sample by process, `database` among them
- * @property {number} steal part of the machine that the host took away, 0 to 1
- * @property {number} others part of the machine that processes outside the bench used, 0 to 1
+ * @property {number} rate committed samples/s
+ * @property {Record<string, number>} cpu CPU µs per sample by process name; `database` is one of the names
+ * @property {number} steal share of the machine's CPU time that the host took away, 0 to 1
+ * @property {number} others share of the machine's CPU time that processes outside the bench used, 0 to 1
  */
 
 /**
+ * Measures the rate at which a variant commits a load.
+ *
  * @param {Variant} variant
  * @param {Shape} shape
- * @param {{ database: number, warmMs: number, forMs: number, stuckMs?: number }} options `database`: its pid
+ * @param {{ database: number, warmMs: number, forMs: number, stuckMs?: number }} options `database`: pid of the database
  * @returns {Promise<Rate>}
  * @throws {MillraceError} `failed`: the variant commits nothing
  */
@@ -58,7 +60,7 @@ export async function measureRate(variant, shape, { database, warmMs, forMs, stu
  * Waits until the first message of each device has registered it. Registration is not measured.
  *
  * @param {Variant} variant
- * @param {number} wanted samples committed
+ * @param {number} wanted number of committed samples to wait for
  * @param {number} stuckMs
  * @throws {MillraceError} `failed`: nothing was committed for `stuckMs`
  */
@@ -75,45 +77,47 @@ async function untilRegistered(variant, wanted, stuckMs) {
   }
 }
 
-/** Number of measurements of the highest rate, for a part that runs at half of it. */
+/** Number of times that the highest rate is measured, for a part that runs at a share of it. */
 const TIMES = 2;
 
 /**
+ * Measures the highest rate at which a variant commits a load.
+ *
  * @param {Variant} variant
  * @param {Shape} shape
  * @param {Pick<Context, 'environment' | 'flags'>} context
- * @returns {Promise<number>} the highest rate, samples/s
+ * @returns {Promise<number>} the median of the measured rates, samples/s
  */
 export async function measurePeak(variant, shape, { environment, flags }) {
   const timing = { database: environment.database, warmMs: flags.warmMs * 2, forMs: flags.runMs };
   const rates = [];
   for (let time = 0; time < TIMES; time++) rates.push((await measureRate(variant, shape, timing)).rate);
-  // A stall may last longer than a short run. Nothing can be published at a rate of 0.
+  // A stall may last longer than a short run and give a rate of 0. Nothing can be published at a rate of 0.
   return Math.max(1, median(rates));
 }
 
-/** Length of a try of a sweep, as a share of a run. */
+/** Length of one measurement of a sweep, as a share of a run. */
 export const SWEEP_PART = 1 / 3;
 
 /**
- * Variants at one load: what each baseline's sweep found, and the rounds.
+ * A comparison of variants at one load: the result of each baseline's sweep, and the rounds.
  *
  * @template {string} Name
  * @typedef {object} Comparison
  * @property {string} shape
- * @property {Partial<Record<Name, { best: number }>>} sweeps of the requests in flight
+ * @property {Partial<Record<Name, { best: number }>>} sweeps best number of requests in flight by baseline
  * @property {Round<Name, Rate>[]} rounds
  */
 
 /**
- * Measures variants side by side at one load after the other, each as fast as it can.
+ * Measures variants side by side at several loads, each variant as fast as it can commit.
  *
  * @template {string} Name
  * @param {Context} context
  * @param {object} options
  * @param {string[]} options.loads
  * @param {Record<Name, Variant>} options.variants
- * @param {NoInfer<Name>[]} options.swept those whose requests in flight are fixed, at their best number
+ * @param {NoInfer<Name>[]} options.swept variants with a fixed number of requests in flight; a sweep finds their best number
  * @returns {Promise<Comparison<Name>[]>}
  */
 export async function compare({ environment, flags, status }, { loads, variants, swept }) {
@@ -142,7 +146,7 @@ export async function compare({ environment, flags, status }, { loads, variants,
       await variants[name].inFlight(found.best);
       sweeps[name] = found;
     }
-    // A sweep warms its variant for this load; the others must not start colder.
+    // A sweep warms its variant for this load. So the other variants are warmed too.
     for (const name of names.filter((one) => !swept.includes(one))) {
       status(`${load}, ${name}: warming up`);
       await measureRate(variants[name], loadOf(load), timing);
@@ -159,12 +163,12 @@ export async function compare({ environment, flags, status }, { loads, variants,
 }
 
 /**
- * Finds the candidate with which a variant is fastest.
+ * Finds the candidate with the highest rate.
  *
  * @template C
  * @param {object} options
  * @param {C[]} options.candidates
- * @param {(candidate: C) => Promise<number>} options.measure samples/s with it
+ * @param {(candidate: C) => Promise<number>} options.measure returns samples/s with a candidate
  * @returns {Promise<{ tried: Array<{ candidate: C, rate: number }>, best: C }>}
  */
 export async function sweep({ candidates, measure }) {
@@ -174,5 +178,5 @@ export async function sweep({ candidates, measure }) {
   return { tried, best };
 }
 
-/** @param {Rate} rate @returns {number} CPU µs a sample, of ingest and database */
+/** @param {Rate} rate @returns {number} CPU µs per sample of ingest and database together */
 export const cpuOfBoth = ({ cpu }) => Number(cpu['ingest']) + Number(cpu['database']);

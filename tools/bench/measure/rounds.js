@@ -1,20 +1,20 @@
-/** A round during which the host took more of the machine than this is repeated. */
+/** If the host takes a larger share of the machine's CPU time during a round, the round is repeated. */
 export const MOST_STEAL = 0.05;
 
-/** The most repeats of a round. After them its best run counts, and the table shows its steal. */
+/** Maximum number of repeats of a round. After these repeats, the run with the least steal counts, and the table shows its steal. */
 const MOST_REPEATS = 2;
 
 /**
- * Measures variants side by side. Every round measures each of them once, every other round in the opposite order. So a change on the
- * machine, slow or after a certain variant, affects all of them.
+ * Measures variants side by side. Every round measures each variant once, and every other round in the opposite order. So a slow
+ * change of the machine, or the effect of one variant on the next, affects all variants.
  *
  * @template {{ steal: number, others: number }} R
  * @template {string} Name
  * @param {object} options
- * @param {Name[]} options.names of the variants
+ * @param {Name[]} options.names names of the variants
  * @param {number} options.rounds
  * @param {(name: Name) => Promise<R>} options.measure
- * @param {number} [options.mostRepeats] of a round that was not quiet
+ * @param {number} [options.mostRepeats] maximum number of repeats of a round with too much steal
  * @param {(text: string) => void} [options.onStatus] called before each measurement
  * @returns {Promise<Round<Name, R>[]>}
  */
@@ -49,10 +49,14 @@ export async function alternate({ names, rounds, measure, mostRepeats = MOST_REP
 /**
  * @template {string} Name
  * @template R
- * @typedef {{ results: Record<Name, R>, steal: number, others: number, repeats: number }} Round `steal`, `others`: the most in any run of it
+ * @typedef {{ results: Record<Name, R>, steal: number, others: number, repeats: number }} Round `steal`, `others`: the maximum
+ *   over the variants
  */
 
-/** @param {number[]} numbers @returns {number} the middle one, or the mean of the two in the middle; NaN of none */
+/**
+ * @param {number[]} numbers
+ * @returns {number} the median: the middle number, or the mean of the two middle numbers; NaN for an empty list
+ */
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -64,7 +68,7 @@ export function median(numbers) {
  * @template {string} Name
  * @template R
  * @param {Round<Name, R>[]} rounds
- * @param {(results: Record<Name, R>) => number} read a figure of one round, such as a ratio within it
- * @returns {number} the median over all rounds
+ * @param {(results: Record<Name, R>) => number} read returns a figure of one round, such as a ratio of two variants
+ * @returns {number} the median of the figure over all rounds
  */
 export const medianOf = (rounds, read) => median(rounds.map(({ results }) => read(results)));

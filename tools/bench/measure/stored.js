@@ -10,17 +10,21 @@ import { deviceName } from '../load/payloads.js';
 
 const SELECT = 'SELECT samples FROM message WHERE device_id = ? AND bucket = ? AND part = 0';
 
-/** Partitions read at once. */
+/** Number of partitions that are read concurrently. */
 const AT_ONCE = 16;
 
-/** @typedef {{ first?: number, devices: number, from: number, to: number }} Range so many devices from number `first` (default 0), hours of `from` to `to` in epoch ms */
+/**
+ * The devices from number `first` (default 0), and the hours from `from` to `to` in epoch ms.
+ *
+ * @typedef {{ first?: number, devices: number, from: number, to: number }} Range
+ */
 
 /**
- * Counts the samples in the database itself, without metrics of ingest.
+ * Counts the samples in the database itself, independently of the metrics of ingest.
  *
  * @param {Config['cql']} cql
  * @param {Range} range
- * @returns {Promise<number>} samples; no load publishes an instant twice
+ * @returns {Promise<number>} number of stored samples; no load publishes a time twice
  */
 export async function storedSamples(cql, range) {
   let samples = 0;
@@ -35,7 +39,7 @@ export async function storedSamples(cql, range) {
  *
  * @param {Config['cql']} cql
  * @param {Range} range
- * @param {(device: number, times: ArrayLike<number>) => void} visit called for each sensor of each row; epoch ms
+ * @param {(device: number, times: ArrayLike<number>) => void} visit called for each sensor of each row; times in epoch ms
  */
 export async function visitStored(cql, range, visit) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
@@ -63,12 +67,12 @@ function* partitionsOf({ first = 0, devices, from, to }) {
 }
 
 /**
- * Bytes on disk after a flush and a compaction, as Cassandra counts them.
+ * Returns the bytes on disk after a flush and a compaction, as Cassandra counts them.
  *
  * @param {Environment} environment
  * @param {string} keyspace
  * @param {string[]} tables
- * @returns {Promise<Record<string, number>>} by table; indexes and filters included
+ * @returns {Promise<Record<string, number>>} bytes by table, including indexes and filters
  * @throws {TypeError} for a database that the bench did not start
  */
 export async function tableBytes({ nodetool }, keyspace, tables) {

@@ -21,33 +21,38 @@ import { figure, stealOf } from '../report/table.js';
 const LOAD = '10x4';
 const SHARE = 0.5;
 
-/** @typedef {{ devices: number, rules: number, probes: number }} Sizes `rules`: each device has one; `probes`: sensors whose alarms are timed */
+/**
+ * `rules`: number of rules, each for one device; `probes`: sensors whose alarms are timed
+ *
+ * @typedef {{ devices: number, rules: number, probes: number }} Sizes
+ */
 
 /** @type {Sizes} */
 const SIZES = { devices: 10_000, rules: 10_000, probes: 200 };
 
-/** A limit that no value of a load reaches. The bench measures the rules of quiet sensors, because nearly all are quiet. */
+/** A limit that no value of a load reaches. So the measured rules never fire, like nearly all rules in practice. */
 const QUIET_LIMIT = 1000;
 
-/** Values of the probes: they breach this limit and clear it in turn. */
+/** Values of the probes, which are the sensors with timed alarms. They breach the limit and clear it in turn. */
 const PROBE = { device: 'probe', limit: 50, high: 100, low: 0 };
 
-/** Pause between two samples of probes, in ms. */
+/** Pause between two samples, in ms. The samples go to the probes in turn. */
 const EVERY_MS = 50;
 
-/** Length of a run with probes, in runs of a comparison: a p99 needs many alarms. */
+/** Factor by which a run with probes is longer than a run of a comparison, because a p99 needs many alarms. */
 const LONGER = 8;
 
 const LOOK_MS = 250;
 
-/** Ingest must know all rules within this time, in ms: it reads them again once a minute. */
+/** Time limit until ingest knows all rules, in ms. Ingest reads the rules once a minute. */
 const KNOWN_MS = 120_000;
 
-/** The last report has to arrive within this time, in ms. */
+/** Time limit for the arrival of the last report, in ms. */
 const ARRIVES_MS = 30_000;
 
 /**
- * Measures what 10,000 alarm rules cost ingest, and the time from a commit to its report at the receiver, at half of the highest rate.
+ * Measures how much 10,000 alarm rules cost ingest, and the time from a commit to the arrival of its report, at half of the
+ * highest rate.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}
@@ -88,7 +93,7 @@ export const createAlarmsPart = ({ devices, rules, probes }) => ({
       const { steal } = await observed();
       return { rounds, half, reports, steal };
     } finally {
-      // The processes of these lines would take memory from the parts that follow.
+      // These lines are closed, because their processes would take memory from later parts.
       for (const name of ['no-rules', 'rules']) await environment.close(name);
       await receiver.stop();
     }
@@ -122,7 +127,7 @@ export const createAlarmsPart = ({ devices, rules, probes }) => ({
 
 export const alarms = createAlarmsPart(SIZES);
 
-/** Receives the reports of alarms. */
+/** Starts a server that receives the reports of alarms. */
 async function startReceiver() {
   /** @type {Map<string, number>} */
   const arrivals = new Map();
@@ -132,11 +137,11 @@ async function startReceiver() {
       (body) => {
         res.writeHead(204).end();
         const { alarm, event } = /** @type {any} */ (body);
-        // The first arrival counts: a report may come twice.
+        // A report may arrive twice. The first arrival counts.
         const key = `${alarm.sensor} ${alarm.opened_at} ${event}`;
         if (!arrivals.has(key)) arrivals.set(key, at);
       },
-      // The end of the part cuts a report off that comes again.
+      // At its end, the part closes a connection that still sends a repeated report.
       () => res.destroy(),
     );
   });
@@ -155,12 +160,12 @@ async function startReceiver() {
 }
 
 /**
- * Creates rules, the first of them for the probes, one after the other: a new rule is a lightweight transaction on the one partition of all
- * rules, and concurrent ones on a partition time out.
+ * Creates rules one after the other, starting with the rules of the probes. A new rule is a lightweight transaction on the single
+ * partition of all rules. Concurrent transactions on one partition time out.
  *
  * @param {Line} line
  * @param {number} count
- * @throws {MillraceError} `failed`: ingest does not know them in time
+ * @throws {MillraceError} `failed`: ingest does not know the rules within the time limit
  */
 async function createRules(line, count) {
   for (let index = 0; index < count; index++) {
@@ -185,11 +190,11 @@ async function createRules(line, count) {
  * @param {Line} line
  * @param {Awaited<ReturnType<typeof startReceiver>>} receiver
  * @param {{ probes: number, forMs: number }} options
- * @returns {Promise<{ reports: Latencies, sent: number }>} `sent`: samples
+ * @returns {Promise<{ reports: Latencies, sent: number }>} `sent`: number of samples
  * @throws {MillraceError} `failed`: a report did not arrive
  */
 async function probe(line, receiver, { probes, forMs }) {
-  /** The time of the acknowledgement of each change, by the key of its report. @type {Map<string, number>} */
+  /** Time at which the commit of each change was acknowledged, by the key of the report. @type {Map<string, number>} */
   const committed = new Map();
   /** @type {Map<string, string>} */
   const openedAt = new Map();
@@ -222,7 +227,7 @@ async function probe(line, receiver, { probes, forMs }) {
 /** @param {number} index */
 const sensorName = (index) => `p${index}`;
 
-/** @param {number} index of a probe @param {number} value */
+/** @param {number} index index of a probe @param {number} value */
 const sampleOf = (index, value) => ({ sensor_id: sensorName(index), ts: Date.now(), value });
 
 /** @param {Line} line @param {string} path @param {unknown} body */

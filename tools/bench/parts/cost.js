@@ -87,15 +87,15 @@ export const cost = {
 };
 
 /**
- * `json`: CPU µs of a message of one value as plain JSON and as a map of sensors, by round; older raw files have none.
+ * `json`: CPU µs per message of one value, as plain JSON and as a map of sensors, by round. Older raw files lack it.
  *
  * @typedef {{ loads: Comparison<Name>[], least: Record<string, number>, json?: Array<{ plain: number, map: number }> }} Result
  */
 
-/** The simulator's collar: four sensors a device. */
+/** The simulator's collar: four sensors per device. */
 const FLEET_LOAD = '4x10';
 
-/** Number of devices, by the number of their sensors. */
+/** Number of devices by the number of sensors of all devices. */
 const FLEETS = { '100 sensors': 25, '10,000 sensors': 2500, '100,000 sensors': 25_000 };
 
 /** @typedef {keyof typeof FLEETS} FleetName */
@@ -103,7 +103,7 @@ const FLEETS = { '100 sensors': 25, '10,000 sensors': 2500, '100,000 sensors': 2
 const FLEET_NAMES = /** @type {FleetName[]} */ (Object.keys(FLEETS));
 
 /**
- * The same load from a few sensors, and from very many.
+ * Compares the same load from a few sensors and from very many sensors.
  *
  * @type {Part<Round<FleetName, Rate>[]>}
  */

@@ -22,21 +22,21 @@ import { figure, percent } from '../report/table.js';
  *
  * @typedef {object} Fleet
  * @property {number} devices
- * @property {number} [sensors] of each device; default as its profile has them
- * @property {string} batch duration between two messages of a device
+ * @property {number} [sensors] number of sensors of each device; default: as in the profile of the devices
+ * @property {string} batch time between two messages of a device
  */
 
 /**
  * @typedef {object} Sizes
- * @property {Fleet} wall the fleet of the page that stays open
- * @property {Array<Fleet & { name: string }>} viewed fleets whose first view is weighed
- * @property {number} visits of a new user, before the page stays open
+ * @property {Fleet} wall the fleet of the dashboard that stays open
+ * @property {Array<Fleet & { name: string }>} viewed fleets whose first view is measured in requests and bytes
+ * @property {number} visits number of first views before the dashboard stays open
  */
 
 /** @type {Sizes} */
 const SIZES = {
   wall: { devices: 2500, sensors: 4, batch: '1s' },
-  // The first one is the fleet of `npm run dev`.
+  // The first fleet is that of `npm run dev`.
   viewed: [
     { name: '57 sensors', devices: 25, batch: '10s' },
     { name: '2,000 devices', devices: 2000, batch: '10s' },
@@ -46,15 +46,15 @@ const SIZES = {
 
 const LOOK_MS = 500;
 
-/** All sensors of a fleet must have values within this time, in ms. */
+/** Time limit until all sensors of a fleet have values, in ms. */
 const FILLED_MS = 300_000;
 
-/** A fleet has its values when ingest has committed as many samples of each sensor, on average. */
+/** Number of committed samples of each sensor, on average, from which a fleet counts as filled. */
 const SAMPLES = 10;
 
 /**
- * The dashboard in a real browser, while the sensors of a fleet change once a second, through broker and database. Before that, the
- * requests and bytes of its first view with other fleets.
+ * Measures the dashboard in a real browser, while the sensors of a fleet change once a second, through broker and database.
+ * Before that, the requests and bytes of a first view are measured with other fleets.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}
@@ -121,7 +121,7 @@ export const createDashboardPart = ({ wall, viewed, visits }) => ({
           'first cells on the screen, ms, median and most',
           `${figure(median(result.first))}, ${figure(Math.max(...result.first))}`,
         ],
-        // Earlier results have no `slow`.
+        // Older raw files have no `slow`.
         ...(result.slow
           ? [
               [
@@ -150,7 +150,7 @@ export const createDashboardPart = ({ wall, viewed, visits }) => ({
 export const dashboard = createDashboardPart(SIZES);
 
 /**
- * @param {FleetViews[]} views empty: an earlier result without them
+ * @param {FleetViews[]} views empty: an older raw file without views
  * @returns {Array<{ head: string[], rows: string[][] }>}
  */
 export const viewsTables = (views) =>
@@ -169,11 +169,11 @@ export const viewsTables = (views) =>
 /** @param {Views['first']} weight */
 const weightCells = (weight) => [`${requestsOf(weight)}`, `${weight.files}`, figure(weight.kilobytes)];
 
-/** Views of a fleet. `sensors`: how many it has. @typedef {Views & { fleet: string, sensors: number }} FleetViews */
+/** The views of a fleet. `sensors`: number of sensors of the fleet. @typedef {Views & { fleet: string, sensors: number }} FleetViews */
 
 /**
- * `first`: ms until the first cells, of each visit; `slow`: ms until the first contentful paint over a slow network; `views`: requests and
- * bytes with several fleets. Earlier results lack both.
+ * `first`: ms until the first cells, by visit; `slow`: ms until the first contentful paint over a slow network; `views`: requests
+ * and bytes with several fleets. Older raw files have neither `slow` nor `views`.
  *
  * @typedef {Watched & { first: number[], slow?: number[], views?: FleetViews[], steal: number, others: number }} Result
  */
@@ -187,14 +187,18 @@ const rowOf = (name, { p50, p95, most, count }) => [
   figure(count),
 ];
 
-/** Processes that serve a fleet. `sensors`: how many it has. @typedef {{ front: Front, pipeline: Line, simulator: Child, sensors: number }} Running */
+/**
+ * The processes that serve a fleet. `sensors`: number of sensors of the fleet.
+ *
+ * @typedef {{ front: Front, pipeline: Line, simulator: Child, sensors: number }} Running
+ */
 
 /**
- * Runs work while a simulated fleet publishes into a pipeline of its own. All of it ends with the work.
+ * Runs work while a simulated fleet publishes into its own pipeline. Fleet and pipeline end with the work.
  *
  * @template T
  * @param {Context} context
- * @param {{ name: string, fleet: Fleet }} options `name`: of the pipeline
+ * @param {{ name: string, fleet: Fleet }} options `name`: name of the pipeline
  * @param {(running: Running) => Promise<T>} work begins when all sensors have values
  * @returns {Promise<T>}
  */
@@ -219,8 +223,10 @@ async function withFleet({ environment, status }, { name, fleet }, work) {
 }
 
 /**
+ * Waits until all sensors of a fleet have values.
+ *
  * @param {Omit<Running, 'simulator'>} running
- * @throws {MillraceError} `failed`: it takes too long
+ * @throws {MillraceError} `failed`: the fleet is not filled within the time limit
  */
 async function untilFilled({ front, pipeline, sensors }) {
   const isFilled = async () => (await countSensors(front.url)) >= sensors;
@@ -245,9 +251,10 @@ async function countSensors(url) {
 const SIMULATOR = fileURLToPath(new URL('../../../simulator/index.js', import.meta.url));
 
 /**
- * The simulator as `npm run simulator` runs it: each sensor measures once a second. Its first line has the number of its sensors.
+ * Starts the simulator as `npm run simulator` does. Each sensor measures once a second. The first line of the output has the
+ * number of sensors.
  *
- * @param {Fleet & { url: string, log: string }} options `url`: of the broker; `log`: path of the file
+ * @param {Fleet & { url: string, log: string }} options `url`: URL of the broker; `log`: path of the log file
  */
 const startSimulator = ({ url, devices, sensors, batch, log }) =>
   startChild(SIMULATOR, {

@@ -16,27 +16,27 @@ import { figure } from '../report/table.js';
 /** @import { Environment } from '../environment/index.js' */
 /** @import { Part } from './index.js' */
 
-/** @typedef {{ days: number, intervalMs: number }} Sizes of the samples of one sensor */
+/** The samples of one sensor. @typedef {{ days: number, intervalMs: number }} Sizes */
 
 /** @type {Sizes} */
 const SIZES = { days: 365, intervalMs: 1000 };
 
-/** The oldest hours that are left out, in ms. Retention must not reach them before the import ends. */
+/** Time at the old end of the retention that is left out, in ms. Otherwise hours could expire before the import ends. */
 const SPARE_MS = 4 * HOUR_MS;
 
 const IMPORT = fileURLToPath(new URL('../../../api/commands/import/index.js', import.meta.url));
 
-/** Makes a process write the most memory that it had, in KiB. */
+/** A module that makes a process print its maximum memory at the end, in KiB. */
 const PEAK =
   "data:text/javascript,process.once('exit',()=>console.log('peak:'+process.resourceUsage().maxRSS))";
 
-/** The keyspace that gets the file. */
+/** The keyspace into which the file is imported. */
 const COPY = 'files-copy';
 
 /** An export or import of the file: its seconds, and `mb`: the maximum memory of its process. @typedef {{ seconds: number, mb: number }} Way */
 
 /**
- * Exports a year of a sensor as a Parquet file over HTTP, and imports the file into an empty keyspace, twice. Nothing else runs.
+ * Exports a year of a sensor as a Parquet file over HTTP, and imports the file twice into an empty keyspace. Nothing else runs.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}
@@ -107,18 +107,20 @@ const rowOf = (label, samples, { seconds, mb }, before = '-') => [
 /**
  * @typedef {object} Result
  * @property {number} samples
- * @property {number} bytes of the file
+ * @property {number} bytes size of the file
  * @property {number} before memory of the HTTP process before the export, in MB
- * @property {Way} out export
- * @property {Way} first import
- * @property {Way} again the same import again
+ * @property {Way} out the export
+ * @property {Way} first the first import
+ * @property {Way} again the second import of the same file
  */
 
 /**
- * @param {string} url of the API
+ * Downloads an export into a file.
+ *
+ * @param {string} url URL of the API
  * @param {{ from: number, to: number }} range epoch ms
- * @param {string} path of the file
- * @returns {Promise<number>} seconds
+ * @param {string} path path of the file
+ * @returns {Promise<number>} duration in seconds
  */
 async function download(url, { from, to }, path) {
   const http = createHttpReader(url);
@@ -133,18 +135,18 @@ async function download(url, { from, to }, path) {
 }
 
 /**
- * Runs `npm run import`, with its start and its end.
+ * Runs `npm run import`. The time includes the start and the end of the process.
  *
  * @param {Environment} environment
  * @param {string} path
- * @param {number} samples of the file
+ * @param {number} samples number of samples in the file
  * @returns {Promise<Way>}
- * @throws {MillraceError} `failed`: it did not store all of them
+ * @throws {MillraceError} `failed`: the import did not store all samples
  */
 async function importFile({ dir, settings }, path, samples) {
   const env = { ...process.env, ...settings(COPY), AUTO_REGISTER: 'true', DATA_DIR: dir };
   const began = performance.now();
-  // The folder has no `.env`.
+  // This folder has no `.env`, so the import uses only these settings.
   const child = spawn(process.execPath, ['--import', PEAK, IMPORT, path], {
     cwd: dir,
     env,

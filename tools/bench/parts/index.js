@@ -14,19 +14,19 @@ import { throughput } from './throughput.js';
 /** @import { Context } from '../environment/index.js' */
 
 /**
- * A part of the benchmark. It measures, and its result goes unchanged into the raw file. The result can be shown as tables at any time.
+ * A part of the benchmark. Its result goes unchanged into the raw file and can be shown as tables at any time.
  *
  * @template R
  * @typedef {object} Part
- * @property {string} name for --only
+ * @property {string} name name for --only
  * @property {string} title
- * @property {boolean} [onRequest] it runs only where --only names it, and warms the database itself
- * @property {boolean} [needsDashboard] it opens the dashboard in Chromium
+ * @property {boolean} [onRequest] true: the part runs only if --only names it, and it warms the database itself
+ * @property {boolean} [needsDashboard] true: the part opens the dashboard in Chromium
  * @property {(context: Context) => Promise<R>} run
  * @property {(result: R) => Array<{ head: string[], rows: string[][] }>} tables
  */
 
-/** All parts, in the order in which they are run and shown. @type {Part<any>[]} */
+/** All parts, in the order in which they run and are shown. @type {Part<any>[]} */
 export const PARTS = [
   throughput,
   latency,

@@ -15,10 +15,10 @@ import { figure, stealOf } from '../report/table.js';
 /** The simulator's collar. */
 const LOAD = '4x10';
 
-/** Parts of the highest rate found. */
+/** Rates of the runs, as shares of the highest rate. */
 const SHARES = { '25 %': 0.25, '50 %': 0.5, '75 %': 0.75 };
 
-/** Length of a run, in runs of a comparison: a p99.9 needs many messages. */
+/** Factor by which a run is longer than a run of a comparison, because a p99.9 needs many messages. */
 const LONGER = 2;
 
 /** @typedef {keyof typeof SHARES | 'driver'} Name */
@@ -26,8 +26,8 @@ const LONGER = 2;
 const NAMES = /** @type {Name[]} */ ([...Object.keys(SHARES), 'driver']);
 
 /**
- * Measures the time from the intended publish of a message to the acknowledgement of its commit, at parts of the
- * highest rate. The driver alone writes the same rows at half of it.
+ * Measures the time from the intended publish of a message to the acknowledgement of its commit, at several shares of the highest
+ * rate. The driver alone writes the same rows at half of the highest rate.
  *
  * @type {Part<Result>}
  */
@@ -97,15 +97,15 @@ export const latency = {
 
 /** @typedef {{ peak: number, rounds: Round<Name, Measured>[] }} Result */
 
-/** Multiple of the highest rate. */
+/** Factor of the highest rate at which the overload publishes. */
 const OVERLOAD_SHARE = 2;
 
-/** Runs of a comparison that the sensors publish for: 60 s if one lasts 4. */
+/** Factor by which the overload is longer than a run of a comparison: 60 s if such a run takes 4 s. */
 const OVERLOAD_LONGER = 15;
 
 /**
- * Publishes at twice the highest rate. The broker holds the waiting messages, the memory of ingest stays constant, latencies grow in
- * proportion, and at the end the database has all samples.
+ * Publishes at twice the highest rate. The broker queues the waiting messages, the memory of ingest stays constant, and latencies
+ * grow in proportion. At the end the database has all samples.
  *
  * @type {Part<OverloadResult>}
  */

@@ -11,17 +11,17 @@ import { viewsTables } from './dashboard.js';
 /** @import { FleetViews } from './dashboard.js' */
 /** @import { Part } from './index.js' */
 
-/** The simulator's collar: four sensors a device. */
+/** The load, the simulator's collar with four sensors per device, and its share of the highest rate. */
 const LOAD = '4x10';
 const SHARE = 0.25;
 
-/** 100,000 sensors. */
+/** Number of devices: 25,000 devices with four sensors have 100,000 sensors. */
 const DEVICES = 25_000;
 
-/** The fleet in the table of views. */
+/** The name of this fleet in the table of views. */
 const FLEET = '100,000 sensors';
 
-/** Length of a run, in runs of a comparison: loading takes seconds. */
+/** Factor by which a run is longer than a run of a comparison, because loading the dashboard takes seconds. */
 const LONGER = 2;
 
 /** @typedef {'alone' | 'opened'} Name */
@@ -29,7 +29,7 @@ const LONGER = 2;
 const NAMES = /** @type {Name[]} */ (['alone', 'opened']);
 
 /**
- * Measures acknowledgements of ingest while a new user opens the dashboard of the same process, and without one.
+ * Compares the acknowledgement latencies of ingest with and without a new user who opens the dashboard of the same process.
  *
  * @param {number} devices
  * @returns {Part<Result>}
@@ -90,4 +90,8 @@ export const opening = createOpeningPart(DEVICES);
 
 /** @typedef {Latencies & { steal: number, others: number }} Measured */
 
-/** `views`: requests and bytes of the dashboard; an earlier result has none. @typedef {{ peak: number, rounds: Round<Name, Measured>[], views?: FleetViews[] }} Result */
+/**
+ * `views`: requests and bytes of the dashboard; older raw files lack it.
+ *
+ * @typedef {{ peak: number, rounds: Round<Name, Measured>[], views?: FleetViews[] }} Result
+ */

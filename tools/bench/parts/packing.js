@@ -9,27 +9,31 @@ import { figure, percent } from '../report/table.js';
 /** @import { Line } from '../environment/pipeline.js' */
 /** @import { Part } from './index.js' */
 
-/** The simulator's collar, at half of its highest rate, into the very process that packs. */
+/** The load next to packing: the simulator's collar, at this share of its highest rate. The packing process itself ingests the load. */
 const LOAD = '4x10';
 const SHARE = 0.5;
 
-/** Sensors of a device. */
+/** Number of sensors of a device. */
 const SENSORS = 4;
 
 /** Pause between two checks of the progress, and the longest time without progress, in ms. */
 const LOOK_MS = 100;
 const STUCK_MS = 120_000;
 
-/** Hours that can be packed at once in a new installation: packing begins three hours before it. */
+/** A new installation packs the hours from three hours before its start. Two of these hours can be packed at once. */
 const DUE = { first: 3, hours: 2 };
 
-/** The devices to pack, of four sensors at 1 Hz with a message a minute, and those of the load. @typedef {{ devices: number, loadDevices: number }} Sizes */
+/**
+ * `devices`: devices to pack, with four sensors at 1 Hz and a message a minute; `loadDevices`: devices of the load
+ *
+ * @typedef {{ devices: number, loadDevices: number }} Sizes
+ */
 
 /** @type {Sizes} */
 const SIZES = { devices: 500, loadDevices: 1000 };
 
 /**
- * Measures how fast an ingest process packs closed hours: with nothing else to do, and next to a load.
+ * Measures how fast an ingest process packs closed hours, alone and next to a load.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}
@@ -55,7 +59,7 @@ export const createPackingPart = (sizes) => ({
         to: from + DUE.hours * HOUR_MS,
       },
       into: 'batches',
-      // The batches arrive in time, so these hours are not packed yet.
+      // The batches are committed within their hour, so they are not packed yet.
       arrival: (hour) => hour,
       onProgress: (samples) => status(`loading batches: ${(samples / 1e6).toFixed(1)} million samples`),
     });
@@ -64,7 +68,7 @@ export const createPackingPart = (sizes) => ({
     const pipeline = await environment.pipeline('packing');
     const pids = { ...pipeline.pids, database: environment.database };
     status('packing next to ingest');
-    // The watch begins first: packing may begin as soon as the load runs.
+    // The watch starts before the load, because packing may begin as soon as the load runs.
     const [loaded, end] = await Promise.all([
       watch(pipeline, pids, due / 2),
       pipeline.hold(shape, peak * SHARE),
@@ -95,15 +99,15 @@ export const createPackingPart = (sizes) => ({
 
 export const packing = createPackingPart(SIZES);
 
-/** A sensor at 1 Hz brings a sample a second. @param {Phase} phase @returns {number} */
+/** Returns the number of sensors at 1 Hz whose samples are packed as fast as they arrive. @param {Phase} phase @returns {number} */
 export const sensorsOf = ({ samples, seconds }) => samples / seconds;
 
 /**
- * Watches packing from its next step until so many hours are packed in all, or nothing happens any more.
+ * Measures packing from the next packed hour until `until` hours are packed in total, or until packing makes no progress.
  *
  * @param {Line} pipeline
  * @param {Record<string, number>} pids
- * @param {number} until hours of sensors
+ * @param {number} until number of packed hours, counted per sensor
  * @returns {Promise<Phase>}
  */
 async function watch(pipeline, pids, until) {
@@ -121,7 +125,7 @@ async function watch(pipeline, pids, until) {
   while (last.hours < until && performance.now() - last.at < STUCK_MS) {
     await sleep(LOOK_MS);
     const now = await look();
-    // The measurement begins with the first packed hour.
+    // The measurement starts with the first packed hour.
     if (now.hours === before.hours) first = now;
     else if (now.hours > last.hours) last = now;
   }
@@ -135,6 +139,10 @@ async function watch(pipeline, pids, until) {
   };
 }
 
-/** @typedef {{ hours: number, samples: number, seconds: number, steal: number, others: number }} Phase `hours`: of sensors, packed in these seconds */
+/**
+ * `hours`: packed hours, counted per sensor, within `seconds`
+ *
+ * @typedef {{ hours: number, samples: number, seconds: number, steal: number, others: number }} Phase
+ */
 
 /** @typedef {{ peak: number, loaded: Phase, alone: Phase }} Result */

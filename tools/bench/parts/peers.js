@@ -21,14 +21,15 @@ import { ensurePrograms } from '../peers/tools.js';
 /** @import { Class } from '../peers/settings.js' */
 /** @import { Programs } from '../peers/tools.js' */
 
-/** Share of the highest rate of the slowest pipeline. Latencies and reads are measured at this rate. */
+/** Share of the slowest pipeline's highest rate. Latencies and reads are measured at this rate. */
 const SHARE = 0.5;
 
-/** Length of the load before the kill and after the start, in ms. */
+/** Length of the load before the kill, and again after the restart, in ms. */
 const KILL_RUN_MS = { quick: 1500, usual: 5000 };
 
 /**
- * The processes that are killed in each class. Class K is for kills. Class P differs only in the databases.
+ * The processes that are killed in each durability class. Class K is for kills. Class P differs only in the databases, so only the
+ * databases are killed.
  *
  * @type {Record<Class, { ours: string[], theirs: string[] }>}
  */
@@ -38,7 +39,7 @@ const VICTIMS = {
 };
 
 /**
- * The same messages through the peers: Mosquitto, Telegraf, and QuestDB or InfluxDB, in two classes of durability.
+ * Sends the same messages through the peers: Mosquitto, Telegraf, and QuestDB or InfluxDB, in two classes of durability.
  *
  * @type {Part<ClassResult[]>}
  */
@@ -71,7 +72,7 @@ export const peers = {
 };
 
 /**
- * Class P has a Cassandra of its own.
+ * Measures class P with a separate Cassandra.
  *
  * @param {Context} context
  * @param {string} dataDir
@@ -95,6 +96,8 @@ async function measureDurable(context, dataDir, programs) {
 }
 
 /**
+ * Measures the pipelines in one durability class.
+ *
  * @param {Context} context
  * @param {Class} durability
  * @param {PeerDatabase[]} databases
@@ -130,7 +133,7 @@ async function measureClass(context, durability, databases, programs) {
     kills[database.kind] = await killEach(target, { victims: theirs, forMs, status });
     for (const name of ['', '-wired', '-killed']) await environment.close(`${database.kind}${name}`);
   }
-  // This target comes last, because all of our own processes lose their database for a while.
+  // This target comes last, because its kills take the database away from all Millrace processes for a while.
   kills.millrace = await killEach(await ourTarget(environment), { victims: ours, forMs, status });
   await closeOurs(environment);
   return { durability, rates, unstored, latency, kills, month };
@@ -144,10 +147,12 @@ function slowestAt(rates, load, rivals) {
 }
 
 /**
+ * Runs work, and stops things afterwards, even if the work fails.
+ *
  * @template T
  * @param {Array<{ stop: () => Promise<void> }>} things
  * @param {() => Promise<T>} work
- * @returns {Promise<T>} after which they are stopped, whatever happened
+ * @returns {Promise<T>}
  */
 async function closing(things, work) {
   try {

@@ -8,7 +8,7 @@ import { figure } from '../report/table.js';
 /** @import { Part } from './index.js' */
 
 /**
- * Days that are stored of one sensor at 1 Hz: packed hours, batches of a minute, and rows, which take long to write.
+ * Number of stored days of one sensor at 1 Hz: as packed hours, as batches of a minute, and as rows. Rows take long to write.
  *
  * @typedef {{ packedDays: number, batchDays: number, rowDays: number }} Sizes
  */
@@ -22,8 +22,8 @@ const INTO = /** @type {const} */ ({ packed: 'history', batches: 'batches', rows
 const TABLES = ['history', 'history_stat', 'message', 'measurement_row'];
 
 /**
- * Bytes of a sample on disk after a flush and a compaction, as Cassandra itself counts them: packed hours, batches as they
- * come in, and one row per sample in the usual model.
+ * Measures the bytes per sample on disk after a flush and a compaction, as Cassandra itself counts them. The layouts are packed
+ * hours, batches as devices send them, and one row per sample as in the usual model.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result[]>}
@@ -48,7 +48,7 @@ export const createReadingDiskPart = (sizes) => ({
           fleet: { seed: 1, devices: 1, sensors: 1 },
           set: { seed: 1, signal, intervalMs: 1000, jitterMs: 20, from: to - days * DAY_MS, to },
           into: INTO[way],
-          // The batches arrive in time, so that none of their samples go into history as well.
+          // The batches are committed within their hour, so that none of their samples also go into history.
           arrival: (hour) => hour,
           onProgress: (done) => status(`${signal}, ${way}: ${done} samples`),
         });

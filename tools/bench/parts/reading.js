@@ -16,7 +16,7 @@ import { figure, percent, stealOf } from '../report/table.js';
 /** @import { Sizes } from '../reading/data.js' */
 /** @import { Kind, Name, Read, Target } from '../reading/kinds.js' */
 
-/** The simulator's collar, at half of its highest rate, measures while others read. */
+/** The load during the reads: the simulator's collar, at this share of its highest rate. */
 const LOAD = '4x10';
 const SHARE = 0.5;
 
@@ -29,8 +29,8 @@ const SIZES = {
 };
 
 /**
- * Reads over HTTP and from the store, with little and with much stored, while devices measure at half of the highest rate. At the end one
- * export reads all samples of the sensor with the longest history.
+ * Measures reads over HTTP and from the store, with a small and a large amount of stored data. Devices publish at half of the
+ * highest rate meanwhile. At the end, one export reads all samples of the sensor with the longest history.
  *
  * @param {Sizes} sizes
  * @returns {Part<Result>}
@@ -146,24 +146,25 @@ const rowOf = (label, of, steal) => [
 
 /**
  * @typedef {object} Result
- * @property {number} peak samples/s
- * @property {{ small: number, large: number }} loaded samples
- * @property {{ small: number, large: number }} stored samples, at the end
+ * @property {number} peak highest rate, samples/s
+ * @property {{ small: number, large: number }} loaded number of loaded samples
+ * @property {{ small: number, large: number }} stored number of stored samples at the end
  * @property {Round<Name, Measured>[]} rounds
  * @property {Measured} longest
  */
 
 /**
- * The result of a reading, and the state of the machine meanwhile.
+ * The result of a reading, and the state of the machine during the reading.
  *
- * @typedef {Read & { mb: number, steal: number, others: number }} Measured `mb`: the most memory that
- *   the HTTP process had
+ * @typedef {Read & { mb: number, steal: number, others: number }} Measured `mb`: maximum memory of the HTTP process, in MB
  */
 
 /**
+ * Opens a reader of the data of a line.
+ *
  * @param {Environment} environment
- * @param {Line} line whose data is read
- * @param {Config} config of that line
+ * @param {Line} line
+ * @param {Config} config configuration of that line
  */
 async function openReader(environment, line, config) {
   const front = await environment.front(line);

@@ -17,7 +17,7 @@ import { figure, stealOf } from '../report/table.js';
 /** @import { Round } from '../measure/rounds.js' */
 /** @import { Part } from './index.js' */
 
-/** A minute of one sensor, the simulator's collar, and a single reading. */
+/** The loads: a minute of one sensor, the simulator's collar, and a single reading. */
 const LOADS = ['1x60', '4x10', '1x1'];
 
 const PREFIX = 'bench';
@@ -25,7 +25,7 @@ const PARTITIONS = 6;
 
 const LOOK_MS = 250;
 
-/** Kafka must have all waiting blocks within this time after a run, in ms. */
+/** Time limit after a run until Kafka has all waiting blocks, in ms. */
 const DRAINS_MS = 60_000;
 
 /** @typedef {'none' | 'streaming'} Name */
@@ -33,12 +33,16 @@ const DRAINS_MS = 60_000;
 /** @type {Name[]} */
 const NAMES = ['none', 'streaming'];
 
-/** @typedef {{ shape: string, rounds: Round<Name, Rate>[], skipped: number }} StreamedLoad `skipped`: blocks that found no room in the queue */
+/**
+ * `skipped`: blocks that the full queue did not accept
+ *
+ * @typedef {{ shape: string, rounds: Round<Name, Rate>[], skipped: number }} StreamedLoad
+ */
 
 /**
- * Measures the cost of streaming out at the highest rate. Kafka runs on the same machine, so its own work counts too.
+ * Measures the cost of streaming to Kafka at the highest rate. Kafka runs on the same machine, so its CPU time counts too.
  *
- * @param {{ loads?: string[], devices?: number, engineDir?: string }} [options] `engineDir`: where Kafka's jars are kept
+ * @param {{ loads?: string[], devices?: number, engineDir?: string }} [options] `engineDir`: folder of Kafka's jars
  * @returns {Part<StreamedLoad[]>}
  */
 export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) => ({
@@ -65,7 +69,7 @@ export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) 
           if (name === 'streaming') await drain(streamed);
           return rate;
         };
-        // Registration and a cold start would make the first round slower.
+        // Each variant runs once before the rounds. Otherwise registration and a cold start would make the first round slower.
         for (const name of NAMES) {
           status(`${load}, ${name}: warming up`);
           await measure(name);
@@ -111,7 +115,7 @@ export const createStreamingPart = ({ loads = LOADS, devices, engineDir } = {}) 
 export const streaming = createStreamingPart();
 
 /**
- * Starts a Kafka with all topics.
+ * Starts Kafka with all topics.
  *
  * @param {Environment} environment
  * @param {string} engineDir
@@ -126,7 +130,7 @@ const openKafka = (environment, engineDir, onStatus) =>
     return { address, pid, close: () => engine.stop() };
   });
 
-/** Loads the client of Kafka only now, because other parts and the reports do without it. @param {string} address */
+/** Creates the topics. The Kafka client is imported here, because other parts and the reports do not need it. @param {string} address */
 async function makeTopics(address) {
   const { Admin } = await import('@platformatic/kafka');
   const { TOPICS, topicName } = await import('../../../api/stream-out/index.js');
@@ -144,10 +148,10 @@ async function makeTopics(address) {
 const skippedBlocks = async (line) => (await line.metrics())('iot_stream_skipped_total');
 
 /**
- * Waits until Kafka has the blocks that waited at the end of a run. Otherwise they would slow the next run.
+ * Waits until Kafka has the blocks that waited at the end of a run. Otherwise these blocks would slow the next run.
  *
  * @param {Line} line
- * @throws {MillraceError} `failed`
+ * @throws {MillraceError} `failed`: blocks still wait after the time limit
  */
 async function drain(line) {
   const deadline = performance.now() + DRAINS_MS;

@@ -10,8 +10,9 @@ import { figure, othersOf, stealOf } from '../report/table.js';
 const NAMES = /** @type {Name[]} */ (['packed', 'rows', 'loop']);
 
 /**
- * Measures the whole pipeline at each load, packed and as one row per sample, and ingest without MQTT, side by side. All keep `latest`.
- * Rows get the best number of requests in flight that a sweep finds. Millrace finds its own.
+ * Measures the whole pipeline at each load side by side: packed, as one row per sample, and ingest without MQTT. All variants
+ * write `latest`. The variant with rows gets the best number of requests in flight that a sweep finds. Millrace finds its own
+ * number.
  *
  * @type {Part<Comparison<Name>[]>}
  */

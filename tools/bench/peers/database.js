@@ -14,16 +14,18 @@ import { startProgram } from '../process/program.js';
  * @property {Kind} kind
  * @property {string} url
  * @property {number} pid
- * @property {() => Promise<number>} counted samples so far, cheap enough to be asked four times a second
- * @property {() => Promise<number>} stored samples, counted by the database itself
- * @property {(lines: string) => Promise<void>} write line protocol, precision ms
- * @property {() => Promise<void>} clear forgets all samples
- * @property {(samples: number) => Promise<number>} bytes on disk once so many samples are merged as far as they will ever be
- * @property {(sensors: string[]) => Promise<number>} latest reads the newest sample of each; returns how many there were
- * @property {(month: Month) => Promise<number>} series reads mean, least and most by bins; returns how many there were
- * @property {(from: number) => Promise<Array<[sensor: string, time: number]>>} samples since then, epoch ms
- * @property {() => Promise<void>} kill with SIGKILL
- * @property {() => Promise<void>} start again, after `kill`
+ * @property {() => Promise<number>} counted returns the number of samples so far; cheap enough for four calls a second
+ * @property {() => Promise<number>} stored returns the number of samples, counted by the database itself
+ * @property {(lines: string) => Promise<void>} write writes line protocol, precision ms
+ * @property {() => Promise<void>} clear deletes all samples
+ * @property {(samples: number) => Promise<number>} bytes waits until `samples` samples are merged completely, and returns their
+ *   bytes on disk
+ * @property {(sensors: string[]) => Promise<number>} latest reads the newest sample of each sensor; returns the number of samples
+ * @property {(month: Month) => Promise<number>} series reads mean, minimum and maximum by bins; returns the number of bins
+ * @property {(from: number) => Promise<Array<[sensor: string, time: number]>>} samples returns the samples since `from`; both
+ *   times in epoch ms
+ * @property {() => Promise<void>} kill kills the database with SIGKILL
+ * @property {() => Promise<void>} start starts the database again after `kill`
  * @property {() => Promise<void>} stop
  */
 
@@ -52,14 +54,16 @@ export class DatabaseProcess {
   }
 }
 
-/** Reads of several MB need time on a busy machine; a hung one must end. */
+/** Time limit for the answer to a request, in ms. Reads of several MB take time on a busy machine, but a hung request must end. */
 const ANSWER_MS = 60_000;
 
 /**
+ * Sends a request to a database.
+ *
  * @param {string} url
  * @param {RequestInit} [options]
- * @returns {Promise<Response>} of status 2xx
- * @throws {MillraceError} `failed`, with what was answered
+ * @returns {Promise<Response>} an answer with status 2xx
+ * @throws {MillraceError} `failed`, with the text of the answer
  */
 export async function request(url, options) {
   const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(ANSWER_MS) });
@@ -68,13 +72,15 @@ export async function request(url, options) {
   throw new MillraceError('failed', `${url} answers ${answer.status}: ${text.slice(0, 500)}`);
 }
 
-/** A merge is over after this time without a change on the disk, in ms. */
+/** A merge is over when the bytes on disk have not changed for this time, in ms. The second limit is for the whole merge. */
 const STEADY_MS = 10_000;
 const MERGED_WITHIN_MS = 180_000;
 
 /**
+ * Waits until the bytes of some folders no longer change.
+ *
  * @param {string[]} dirs
- * @returns {Promise<number>} bytes that they take, once they take the same for a while
+ * @returns {Promise<number>} bytes that the folders take on disk
  */
 export async function settledBytes(dirs) {
   const deadline = Date.now() + MERGED_WITHIN_MS;
@@ -93,12 +99,17 @@ export async function settledBytes(dirs) {
 /** Unit of `blocks` in stat(2). */
 const BLOCK_BYTES = 512;
 
-/** @param {string} dir @returns {Promise<number>} bytes that its files take: blocks, since files are made larger than what they hold */
+/**
+ * Counts blocks, because the databases allocate larger files than their data.
+ *
+ * @param {string} dir
+ * @returns {Promise<number>} bytes of its files on disk
+ */
 async function bytesIn(dir) {
   let bytes = 0;
   for (const entry of await readdir(dir, { withFileTypes: true }).catch(() => [])) {
     const path = join(dir, entry.name);
-    // A file may go while we look: it was merged.
+    // A merge may remove a file during this loop.
     if (entry.isDirectory()) bytes += await bytesIn(path);
     else
       bytes += await stat(path).then(

@@ -9,7 +9,7 @@ import { DATABASE, influxdbConf } from './settings.js';
 /** @import { Month, PeerDatabase } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
-/** The rest after which InfluxDB compacts a shard in full, for its final size. The default is 4 h. */
+/** Time without writes after which InfluxDB compacts a shard in full. A short time gives the final size soon. The default is 4 h. */
 const SOON = '3s';
 
 /** @implements {PeerDatabase} */
@@ -18,7 +18,7 @@ export class InfluxDb extends DatabaseProcess {
   #dir;
   #programs;
   #ports;
-  /** Samples that were written before the running process was started. */
+  /** Number of samples that were written before the present process started. */
   #before = 0;
 
   /** @param {string} dir @param {Programs} programs @param {{ http: number, rpc: number }} ports */
@@ -29,7 +29,7 @@ export class InfluxDb extends DatabaseProcess {
     this.#ports = ports;
   }
 
-  /** @param {{ dir: string, programs: Programs }} options @returns {Promise<InfluxDb>} answering, with its database */
+  /** @param {{ dir: string, programs: Programs }} options @returns {Promise<InfluxDb>} a running InfluxDB with its database */
   static async open({ dir, programs }) {
     mkdirSync(dir, { recursive: true });
     const ports = { http: await freePort(), rpc: await freePort() };
@@ -56,7 +56,7 @@ export class InfluxDb extends DatabaseProcess {
     });
   }
 
-  /** InfluxDB's counter of written points: a count(*) would read all of them. */
+  /** Reads InfluxDB's counter of written points, because a count(*) would read all points. */
   async counted() {
     const { write } = /** @type {{ write?: { values: { pointReq: number } } }} */ (
       await (await request(`${this.url}/debug/vars`)).json()

@@ -11,16 +11,16 @@ import { KNOWN_TUNING } from './settings.js';
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Programs } from './tools.js' */
 
-/** A load of few devices, so that all samples can be read back quickly. */
+/** The load: few devices, so that all samples can be read back quickly. */
 const LOAD = loadOf('1x10', 100);
 const MESSAGES_PER_SECOND = 2000;
 
-/** Time between the kill and the start of the victim, in ms. */
+/** Time between the kill and the restart of the victim, in ms. */
 const AWAY_MS = 1000;
 
 /**
- * Missing samples are read again after LOOK_MS. They are lost if none of them arrives for LOST_AFTER_MS. That is longer than Telegraf waits for
- * an answer of a database that was killed (`timeout` in settings.js). Until then Telegraf holds everything back.
+ * Missing samples are read again after LOOK_MS. They are lost if none of them arrives for LOST_AFTER_MS. This time is longer than
+ * Telegraf waits for an answer of a killed database (`timeout` in settings.js). Until then Telegraf sends nothing.
  */
 const LOOK_MS = 1000;
 const LOST_AFTER_MS = 20_000;
@@ -31,19 +31,21 @@ const LOST_AFTER_MS = 20_000;
  * @typedef {object} Target
  * @property {string} url of the broker
  * @property {'senml' | 'lines'} format
- * @property {Victim} consumer what reads from the broker
- * @property {Record<string, Victim>} victims by their names
- * @property {(from: number) => Promise<Array<[sensor: string, time: number]>>} samples stored since then
+ * @property {Victim} consumer the process that reads from the broker
+ * @property {Record<string, Victim>} victims processes by name
+ * @property {(from: number) => Promise<Array<[sensor: string, time: number]>>} samples returns the samples stored since `from`,
+ *   epoch ms
  */
 
-/** Samples. @typedef {{ victim: string, acknowledged: number, missing: number }} Kill */
+/** Numbers of samples after a kill. @typedef {{ victim: string, acknowledged: number, missing: number }} Kill */
 
 /**
- * Kills each part in the middle of a run. A ledger counts the samples that the broker acknowledged to the publisher, and that are not
- * stored.
+ * Kills each victim in the middle of a run. A ledger counts the samples that the broker acknowledged to the publisher but that
+ * are not stored.
  *
  * @param {Target} target
- * @param {{ victims: string[], forMs: number, status: (text: string) => void }} options `forMs`: before the kill, and again after the start
+ * @param {{ victims: string[], forMs: number, status: (text: string) => void }} options `forMs`: load before the kill, and again
+ *   after the restart
  * @returns {Promise<Kill[]>}
  */
 export async function killEach(target, { victims, forMs, status }) {
@@ -51,7 +53,8 @@ export async function killEach(target, { victims, forMs, status }) {
   const shape = { ...LOAD, format: target.format };
   for (const victim of victims) {
     const part = /** @type {Victim} */ (target.victims[victim]);
-    // Each kill starts with a new consumer. Telegraf takes no more messages after some kills of Mosquitto, which would count for the next kill too.
+    // Each kill starts with a new consumer. After some kills of Mosquitto, Telegraf receives no more messages. That would count
+    // for the next kill too.
     await target.consumer.kill();
     await target.consumer.start();
     status(`kill -9 of ${victim}`);
@@ -77,7 +80,7 @@ async function settledMissing(ledger, read) {
   let since = Date.now();
   while (missing > 0 && Date.now() - since < LOST_AFTER_MS) {
     await sleep(LOOK_MS);
-    // A database that has just started again may refuse its first readers.
+    // A database that has just restarted may refuse its first reads. The next attempt follows after LOOK_MS.
     const now = ledger.missing(await read().catch(() => []));
     if (now < missing) since = Date.now();
     missing = Math.min(missing, now);
@@ -104,10 +107,10 @@ export async function peerTarget(environment, database, programs) {
   };
 }
 
-/** @param {Environment} environment @returns {Promise<Target>} our own ingest, as it is */
+/** @param {Environment} environment @returns {Promise<Target>} Millrace with unchanged ingest */
 export async function ourTarget(environment) {
   const ours = await openOurs(environment, { wired: false });
-  // Earlier measurements are no part of the kill. Replaying their gigabyte of commit log takes a minute.
+  // Earlier measurements are flushed, because replaying their gigabyte of commit log would take a minute.
   await environment.nodetool?.(['flush']);
   const database = { kill: async () => environment.kill?.(), start: async () => environment.start?.() };
   return {

@@ -6,23 +6,27 @@ import { createPackets } from '../publisher/packets.js';
 /** @import { Shape } from '../load/shapes.js' */
 /** @import { Connection } from '../publisher/connection.js' */
 
-/** Messages that may wait for the broker's PUBACK. */
+/** Maximum number of messages without the broker's PUBACK. */
 const WINDOW = 500;
 
-/** Number of the first device. No load has these devices, so their samples are read back quickly. */
+/** Number of the first device of the ledger. No load uses these devices, so their samples are read back quickly. */
 export const FIRST_DEVICE = 90_000;
 
 /** Pause between two rounds of sending, and between two attempts to connect, in ms. */
 const TICK_MS = 10;
 const RECONNECT_MS = 100;
 
-/** The time for the broker's last acknowledgements, after the last message, in ms. */
+/** Time limit for the broker's last acknowledgements after the last message, in ms. */
 const LAST_PUBACK_MS = 5000;
 
-/** The published messages: those that the broker acknowledged, and those of them that are stored. */
+/** Records the published messages, and finds acknowledged messages that are not stored. */
 export class Ledger {
   #shape;
-  /** Sent and not acknowledged: PUBACKs come in the order of the messages (MQTT 3.1.1, 4.6). @type {Array<{ device: number, time: number }>} */
+  /**
+   * Unacknowledged messages in the order of sending, which is also the order of their PUBACKs (MQTT 3.1.1, 4.6).
+   *
+   * @type {Array<{ device: number, time: number }>}
+   */
   #pending = [];
   /** @type {Array<{ device: number, time: number }>} */
   #acknowledged = [];
@@ -36,29 +40,29 @@ export class Ledger {
     return this.#pending.length;
   }
 
-  /** Samples whose message the broker acknowledged. */
+  /** Number of samples whose message the broker acknowledged. */
   get acknowledged() {
     return this.#acknowledged.length * this.#shape.sensors * this.#shape.samples;
   }
 
-  /** @param {number} device @param {number} time of its first sample, epoch ms */
+  /** @param {number} device number of the device @param {number} time time of the first sample, epoch ms */
   send(device, time) {
     this.#pending.push({ device, time });
   }
 
-  /** @param {number} count of PUBACKs */
+  /** @param {number} count number of PUBACKs */
   acknowledge(count) {
     this.#acknowledged.push(...this.#pending.splice(0, count));
   }
 
-  /** The connection is lost. Pending messages were not promised. */
+  /** Removes pending messages after the connection is lost, because the broker has not acknowledged them. */
   forget() {
     this.#pending = [];
   }
 
   /**
-   * @param {Iterable<[sensor: string, time: number]>} stored as the peers name sensors
-   * @returns {number} acknowledged samples that are not stored
+   * @param {Iterable<[sensor: string, time: number]>} stored stored samples, with sensor names as at the peers
+   * @returns {number} number of acknowledged samples that are not stored
    */
   missing(stored) {
     const known = new Set();
@@ -77,15 +81,15 @@ export class Ledger {
 }
 
 /**
- * Publishes at a fixed rate and notes everything in a ledger. It reconnects to a broker that was killed, and sends nothing
- * twice.
+ * Publishes at a fixed rate and records the messages in a ledger. The publisher reconnects to a broker that was killed, and sends
+ * no message twice.
  *
  * @param {object} options
- * @param {string} options.url of the broker
+ * @param {string} options.url URL of the broker
  * @param {Shape} options.shape
  * @param {number} options.rate messages/s
  * @param {Ledger} options.ledger
- * @returns {Promise<() => Promise<void>>} ends it, once all that was sent is acknowledged
+ * @returns {Promise<() => Promise<void>>} a function that ends the run when all sent messages are acknowledged
  */
 export async function publishByLedger({ url, shape, rate, ledger }) {
   const packets = createPackets(shape);

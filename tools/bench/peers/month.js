@@ -17,7 +17,7 @@ import { KNOWN_TUNING } from './settings.js';
 /** @import { PeerDatabase } from './database.js' */
 /** @import { Name, Rival } from './pipelines.js' */
 
-/** Between two samples of a sensor, in ms. */
+/** Time between two samples of a sensor, in ms. */
 const INTERVAL_MS = 1000;
 const QUICK_INTERVAL_MS = 30_000;
 
@@ -26,13 +26,13 @@ const BINS = 500;
 const SENSORS = 4;
 const LATEST = 100;
 
-/** All pipelines get the same samples. */
+/** The recipe of the samples, which is the same for all pipelines. */
 const RECIPE = { seed: 1, signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
 
 /**
- * A month of four sensors.
+ * Defines a month of samples of four sensors.
  *
- * @param {number} intervalMs between two samples of a sensor
+ * @param {number} intervalMs time between two samples of a sensor
  * @param {number} now epoch ms
  */
 export function monthOf(intervalMs, now) {
@@ -51,7 +51,7 @@ export function monthOf(intervalMs, now) {
  * @param {PeerDatabase} database
  * @param {MonthSet} month
  * @param {(samples: number) => void} onProgress
- * @returns {Promise<number>} samples
+ * @returns {Promise<number>} number of samples
  */
 async function loadPeer(database, { device, sensors, set }, onProgress) {
   let samples = 0;
@@ -68,13 +68,13 @@ async function loadPeer(database, { device, sensors, set }, onProgress) {
 }
 
 /**
- * Stores the same month in all databases, and measures the bytes of a sample on disk, and reads while devices measure.
+ * Stores the same month in all databases. Measures bytes per sample on disk, and reads while devices publish.
  *
  * @param {Context} context
  * @param {object} options
  * @param {Rival[]} options.rivals
  * @param {PeerDatabase[]} options.databases
- * @param {number} options.rate samples/s that come in while others read
+ * @param {number} options.rate samples/s that devices publish during the reads
  */
 export async function measureMonth(context, { rivals, databases, rate }) {
   const { environment, flags, status } = context;
@@ -105,7 +105,7 @@ export async function measureMonth(context, { rivals, databases, rate }) {
   return { samples, bytes, rate, rounds: await readMonth(context, { rivals, databases, rate, month }) };
 }
 
-/** The tables of packed hours. Messages that devices send meanwhile are in other tables. */
+/** The tables of packed hours. The messages that devices send during the reads are in other tables. */
 const HISTORY = ['history', 'history_stat'];
 
 /**
@@ -171,5 +171,5 @@ async function readMonth({ environment, flags, status }, { rivals, databases, ra
   }
 }
 
-/** The time for registering new devices by their first message, in ms. */
+/** Time for the registration of new devices by their first message, in ms. */
 const REGISTER_MS = 1000;

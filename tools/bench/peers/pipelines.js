@@ -13,20 +13,21 @@ import { telegrafToml } from './settings.js';
 /** @import { Program } from '../process/program.js' */
 
 /**
- * A pipeline that is compared, in one durability class.
+ * A pipeline of the comparison, in one durability class.
  *
  * @typedef {object} Rival
  * @property {Name} name
  * @property {'senml' | 'lines'} format
  * @property {() => number} databasePid
- * @property {boolean} tunable whether its tunings are swept
- * @property {(tuning: Tuning, samples: number) => Promise<Line>} line
- * @property {(tuning: Tuning, samples: number) => Promise<Pace>} wired a line whose latencies are known
+ * @property {boolean} tunable whether a sweep tries several tunings
+ * @property {(tuning: Tuning, samples: number) => Promise<Line>} line starts the pipeline
+ * @property {(tuning: Tuning, samples: number) => Promise<Pace>} wired starts the pipeline with a wire, so that latencies are
+ *   known
  */
 
 /** @typedef {'millrace' | 'questdb' | 'influxdb'} Name */
 
-/** @param {Environment} environment @returns {Rival} our own ingest, as it is */
+/** @param {Environment} environment @returns {Rival} Millrace with unchanged ingest */
 export const ourselves = (environment) => ({
   name: 'millrace',
   format: 'senml',
@@ -36,13 +37,15 @@ export const ourselves = (environment) => ({
   wired: async () => (await openOurs(environment, { wired: true })).pace,
 });
 
-/** Our keyspace and client, the same for everything that is measured: migrations of one keyspace take up to a minute. */
+/** The keyspace and client of Millrace for all measurements. One keyspace is used, because its migration takes up to a minute. */
 export const OURS = 'peers';
 
-/** The names under which the environment knows our processes: one at a time, since they share the keyspace. */
+/** The names of the Millrace processes in the environment. Only one of them runs at a time, since they share the keyspace. */
 const OUR_NAMES = ['ours', 'ours-wired'];
 
 /**
+ * Starts Millrace with unchanged ingest.
+ *
  * @param {Environment} environment
  * @param {{ wired: boolean }} options `wired`: ingest reaches its broker through the publisher's wire
  */
@@ -52,7 +55,7 @@ export async function openOurs(environment, { wired }) {
   return environment.pipeline(String(name), undefined, { wired, keyspace: OURS });
 }
 
-/** @param {Environment} environment ends our own processes */
+/** Ends the Millrace processes. @param {Environment} environment */
 export async function closeOurs(environment) {
   for (const name of OUR_NAMES) await environment.close(name);
 }
@@ -81,7 +84,7 @@ export const behindTelegraf = (environment, database, programs) => ({
 });
 
 /**
- * The whole pipeline of a peer: a Mosquitto of its own, Telegraf, and its database.
+ * Opens the whole pipeline of a peer: its own Mosquitto, Telegraf, and its database.
  *
  * @param {Environment} environment
  * @param {object} options
@@ -89,7 +92,7 @@ export const behindTelegraf = (environment, database, programs) => ({
  * @param {PeerDatabase} options.database
  * @param {Programs} options.programs
  * @param {boolean} [options.wired] Telegraf reaches its broker through the publisher's wire
- * @returns started once for each name
+ * @returns a pipeline that is started once for each name
  */
 export const openPeer = (environment, { name, database, programs, wired = false }) =>
   environment.variant(name, async (dir) => {
@@ -127,7 +130,7 @@ export const openPeer = (environment, { name, database, programs, wired = false 
        * Restarts Telegraf with these settings, unless it already runs with them.
        *
        * @param {Tuning} tuning
-       * @param {number} samples in a message
+       * @param {number} samples number of samples in a message
        * @returns {Promise<Line>}
        */
       async line(tuning, samples) {

@@ -12,10 +12,10 @@ import { QUESTDB_TABLE, questdbConf } from './settings.js';
 /** @import { Class } from './settings.js' */
 /** @import { Programs } from './tools.js' */
 
-/** Samples become visible after they are acknowledged, when QuestDB has applied its log to the table. Limit in ms. */
+/** Time limit until acknowledged samples are visible, in ms. They are visible when QuestDB has applied its log to the table. */
 const APPLIED_WITHIN_MS = 60_000;
 
-/** A second of a bin is as fine as SAMPLE BY needs to be. @param {Month} month */
+/** Returns the width of a bin in whole seconds, which is fine enough for SAMPLE BY. @param {Month} month */
 const binSeconds = ({ from, to, bins }) => Math.round((to - from) / 1000 / bins);
 
 /** @implements {PeerDatabase} */
@@ -35,7 +35,7 @@ export class QuestDb extends DatabaseProcess {
 
   /**
    * @param {{ dir: string, programs: Programs, durability: Class }} options
-   * @returns {Promise<QuestDb>} answering, with its table
+   * @returns {Promise<QuestDb>} a running QuestDB with its table
    */
   static async open({ dir, programs, durability }) {
     const port = await freePort();
@@ -119,7 +119,7 @@ export class QuestDb extends DatabaseProcess {
     });
   }
 
-  /** @throws {MillraceError} `failed`: the table accepts samples, and no longer shows them */
+  /** @throws {MillraceError} `failed`: the table is suspended. It accepts samples but does not show them */
   async #count() {
     const [table] = await this.#query(`SELECT suspended, errorMessage FROM wal_tables()`);
     if (table?.[0] === true) throw new MillraceError('failed', `QuestDB's table is suspended: ${table[1]}`);

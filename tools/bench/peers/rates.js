@@ -11,7 +11,7 @@ import { KNOWN_TUNING, TUNINGS } from './settings.js';
 /** @import { Tuning } from './settings.js' */
 
 /**
- * The result of one load: the tunings of Telegraf that were tried, and the rounds.
+ * The result of one load: the best tuning of Telegraf, and the rounds.
  *
  * @typedef {object} ShapeRates
  * @property {string} shape
@@ -20,7 +20,7 @@ import { KNOWN_TUNING, TUNINGS } from './settings.js';
  */
 
 /**
- * Measures the highest rate of each pipeline at its best tuning, in turns.
+ * Measures the highest rate of each pipeline at its best tuning. The pipelines run in turns.
  *
  * @param {Context} context
  * @param {Rival[]} rivals
@@ -57,7 +57,7 @@ export async function measureRates({ flags, status }, rivals) {
 }
 
 /**
- * A fresh JVM is several times slower than a warm one: all of them run for a while before anything counts.
+ * Runs all pipelines for a while before anything is measured, because a fresh JVM is several times slower than a warm JVM.
  *
  * @param {Context} context
  * @param {Rival[]} rivals
@@ -73,11 +73,11 @@ export async function warmUp({ flags, status }, rivals) {
   }
 }
 
-/** The load at which latencies and reads are measured: the simulator's collar. */
+/** The load at which latencies and reads are measured, which is the simulator's collar. */
 export const STEADY_LOAD = '4x10';
 
 /**
- * Latencies from the intended publish to the acknowledgement of the subscriber, all at the same rate.
+ * Measures latencies from the intended publish to the acknowledgement of the subscriber. All pipelines run at the same rate.
  *
  * @param {Context} context
  * @param {Rival[]} rivals

@@ -17,7 +17,7 @@ const TITLES = { millrace: 'Millrace', questdb: 'Telegraf, QuestDB', influxdb: '
  * @typedef {object} ClassResult
  * @property {Class} durability
  * @property {ShapeRates[]} rates
- * @property {Partial<Record<Name, number>>} unstored samples that a peer counted and does not hold
+ * @property {Partial<Record<Name, number>>} unstored number of samples that a peer counted but does not store
  * @property {{ rate: number, rounds: Awaited<ReturnType<typeof measureLatencies>> }} latency
  * @property {Partial<Record<Name, Kill[]>>} kills
  * @property {Awaited<ReturnType<typeof measureMonth>>} [month]
@@ -41,7 +41,7 @@ export const peerTables = (classes) => [
   },
 ];
 
-/** Loads with many samples a message, and with one. */
+/** The loads of the comparison: many samples per message, and one. */
 const COMPARED = ['1x60', '4x10', '1x1'];
 
 /** @param {ClassResult[]} classes @returns {string} Markdown: Millrace next to QuestDB, in one paragraph */
@@ -65,7 +65,7 @@ export function comparison(classes) {
     .join(' ');
 }
 
-/** @param {ClassResult} result @returns {Name[]} ours first */
+/** @param {ClassResult} result @returns {Name[]} Millrace is the first name */
 const namesIn = ({ rates }) =>
   /** @type {Name[]} */ (Object.keys(rates[0]?.rounds[0]?.results ?? {})).sort(
     (one, other) => Object.keys(TITLES).indexOf(one) - Object.keys(TITLES).indexOf(other),

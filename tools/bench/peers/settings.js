@@ -7,12 +7,13 @@ import { LINE_TABLE } from '../load/payloads.js';
  */
 
 /**
- * The settings of Telegraf that a run tries.
+ * The settings of Telegraf that a sweep tries.
  *
- * @typedef {{ undelivered: number, batch: number }} Tuning `undelivered`: messages; `batch`: samples in one request to the database
+ * @typedef {{ undelivered: number, batch: number }} Tuning `undelivered`: maximum number of unacknowledged messages; `batch`:
+ *   samples in one request to the database
  */
 
-/** The best tuning of a first sweep on a quiet machine, used where no sweep runs. @type {Tuning} */
+/** The best tuning of an earlier sweep on a quiet machine. It is used where no sweep runs. @type {Tuning} */
 export const KNOWN_TUNING = { undelivered: 5000, batch: 10_000 };
 
 /** @type {Tuning[]} */
@@ -20,23 +21,24 @@ export const TUNINGS = [1000, 5000, 20_000].flatMap((undelivered) =>
   [5000, 10_000].map((batch) => ({ undelivered, batch })),
 );
 
-/** Samples that Telegraf holds at least before it drops some. */
+/** Minimum size of Telegraf's buffer, in samples. Telegraf drops samples when the buffer is full. */
 const BUFFER = 1_000_000;
 
-/** The database that Telegraf writes to: `questdb` takes version 2 of InfluxDB's API. @typedef {'questdb' | 'influxdb'} Kind */
+/** The database that Telegraf writes to. `questdb` accepts version 2 of InfluxDB's API. @typedef {'questdb' | 'influxdb'} Kind */
 
-/** InfluxDB keeps measurements in databases, QuestDB ignores the name. */
+/** Name of the database in InfluxDB. QuestDB ignores the name. */
 export const DATABASE = 'bench';
 
 /**
- * Telegraf's configuration. It acknowledges a message after the database has answered (`persistent_session`, QoS 1).
+ * Returns Telegraf's configuration. Telegraf acknowledges a message after the database has answered (`persistent_session`, QoS
+ * 1).
  *
  * @param {object} options
  * @param {Kind} options.kind
  * @param {string} options.broker `mqtt://host:port`
  * @param {string} options.database `http://host:port`
  * @param {Tuning} options.tuning
- * @param {number} options.samples in a message: what the buffer must hold follows from it
+ * @param {number} options.samples number of samples in a message, from which the size of the buffer follows
  * @returns {string} TOML
  */
 export function telegrafToml({ kind, broker, database, tuning: { undelivered, batch }, samples }) {
@@ -69,10 +71,10 @@ export function telegrafToml({ kind, broker, database, tuning: { undelivered, ba
 ${kind === 'questdb' ? '' : `  database = "${DATABASE}"\n  skip_database_creation = true\n`}`;
 }
 
-/** The samples of all sensors, as QuestDB advises it for telemetry; a sample that is delivered twice is stored once. */
+/** The table of the samples of all sensors, as QuestDB advises it for telemetry. A sample that is delivered twice is stored once. */
 export const QUESTDB_TABLE = `CREATE TABLE IF NOT EXISTS ${LINE_TABLE} (ts TIMESTAMP, sensor SYMBOL CAPACITY 100000, value DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR WAL DEDUP UPSERT KEYS(ts, sensor)`;
 
-/** @param {{ port: number, durability: Class }} options @returns {string} QuestDB's server.conf: loopback, HTTP alone */
+/** @param {{ port: number, durability: Class }} options @returns {string} QuestDB's server.conf with only HTTP, on loopback */
 export const questdbConf = ({ port, durability }) => `\
 http.bind.to=127.0.0.1:${port}
 http.min.enabled=false
@@ -85,12 +87,12 @@ cairo.wal.purge.interval=5000
 `;
 
 /**
- * InfluxDB's configuration. It syncs its log before it answers: `wal-fsync-delay` 0 is its default.
+ * Returns InfluxDB's configuration. InfluxDB syncs its log before it answers: `wal-fsync-delay` has its default 0.
  *
  * @param {object} options
  * @param {string} options.dir
  * @param {{ http: number, rpc: number }} options.ports
- * @param {string} [options.coldAfter] how long a shard must rest until it is compacted in full; default: 4 h, InfluxDB's own
+ * @param {string} [options.coldAfter] time without writes after which a shard is compacted in full; default: 4 h, as in InfluxDB
  * @returns {string} TOML
  */
 export const influxdbConf = ({ dir, ports, coldAfter = '4h' }) => `\

@@ -9,10 +9,10 @@ import { runShown } from '../../../infra/bootstrap/run-shown.js';
 
 const run = promisify(execFile);
 
-/** Pinned: a figure belongs to a version. */
+/** The versions are pinned, because a figure is valid only for one version. */
 const VERSIONS = { telegraf: '1.37.2', questdb: '9.3.4', influxdb: '1.6.7' };
 
-/** Telegraf's plugins that are used; all of them would make 300 MB and build for minutes. */
+/** The Telegraf plugins of the comparison. A build with all plugins would take minutes and 300 MB. */
 const PLUGINS = [
   'custom',
   'inputs.mqtt_consumer',
@@ -21,12 +21,16 @@ const PLUGINS = [
   'parsers.influx',
 ].join(',');
 
-/** The paths of the programs that the comparison runs. @typedef {{ telegraf: string, questdb: string, influxdb: string, java: string }} Programs */
+/**
+ * The paths of the programs that the comparison runs.
+ *
+ * @typedef {{ telegraf: string, questdb: string, influxdb: string, java: string }} Programs
+ */
 
 /**
- * Builds or fetches the missing programs. Each appears by one rename, so a program that exists is complete.
+ * Builds or downloads the missing programs. Each program appears by one rename, so an existing program is complete.
  *
- * @param {string} dir where they are kept, over all runs
+ * @param {string} dir folder in which programs are kept between runs
  * @param {(text: string) => void} onStatus
  * @returns {Promise<Programs>}
  * @throws {MillraceError} `tool_missing`, `java_missing`, `install_failed`
@@ -68,11 +72,11 @@ export async function ensurePrograms(dir, onStatus) {
 }
 
 /**
- * Builds Telegraf with some plugins, if it is not there yet.
+ * Builds Telegraf with some plugins, unless the program exists.
  *
- * @param {string} dir where programs are kept, over all runs
+ * @param {string} dir folder in which programs are kept between runs
  * @param {{ go: string, name: string, plugins: string, onStatus: (text: string) => void }} options `go`: path of the compiler;
- *   `name`: of the build, since others have other plugins; `plugins`: build tags
+ *   `name`: name of the build, because builds differ in their plugins; `plugins`: build tags
  * @returns {Promise<string>} path of the program
  * @throws {MillraceError} `install_failed`
  */
@@ -89,7 +93,12 @@ export async function installTelegraf(dir, { go, name, plugins, onStatus }) {
   return join(folder, 'telegraf');
 }
 
-/** @param {string} dir @param {string} name @param {(part: string) => Promise<void>} make fills a folder @returns {Promise<string>} path of the folder, which appears by one rename */
+/**
+ * @param {string} dir
+ * @param {string} name
+ * @param {(part: string) => Promise<void>} make fills a folder
+ * @returns {Promise<string>} path of the complete folder, which appears by one rename
+ */
 async function installOnce(dir, name, make) {
   const whole = join(dir, name);
   if (existsSync(whole)) return whole;
@@ -108,7 +117,7 @@ async function installOnce(dir, name, make) {
 }
 
 /**
- * Debian's package, unpacked and not installed: no service is started, nothing outside of the folder changes.
+ * Unpacks Debian's package without installing it. No service is started, and nothing outside of the folder changes.
  *
  * @param {string} part
  * @param {(text: string) => void} onStatus

@@ -8,16 +8,17 @@ import { MillraceError } from '../../../common/errors.js';
 const STOP_MS = 10_000;
 
 /**
- * A process of the bench. All that it writes goes into its log.
+ * Starts a Node.js process of the bench. All its output goes into a log file.
  *
  * @param {string} script
  * @param {object} options
- * @param {string} options.title what a person calls it
+ * @param {string} options.title name for messages
  * @param {string[]} [options.args]
- * @param {NodeJS.ProcessEnv} [options.env] on top of ours
+ * @param {NodeJS.ProcessEnv} [options.env] variables in addition to those of this process
  * @param {string[]} [options.nodeFlags]
- * @param {string} options.log path of the file
- * @param {(line: string) => unknown} [options.isReady] its line when it is ready; without: its first message by IPC
+ * @param {string} options.log path of the log file
+ * @param {(line: string) => unknown} [options.isReady] gets each line of output; the process is ready when a truthy value is
+ *   returned. Without it, the process is ready with its first IPC message
  */
 export async function startChild(script, { title, args = [], env, nodeFlags = [], log, isReady }) {
   mkdirSync(dirname(log), { recursive: true });
@@ -63,11 +64,11 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
   const said = await Promise.race([ready, dead]);
 
   return {
-    /** The result of `isReady`. */
+    /** The value that `isReady` returned. */
     said,
     pid: Number(child.pid),
 
-    /** @param {string} call @param {unknown} [argument] @returns {Promise<any>} its answer */
+    /** @param {string} call @param {unknown} [argument] @returns {Promise<any>} answer of the process */
     ask: (call, argument) =>
       new Promise((resolve, reject) => {
         if (!child.connected)
@@ -91,11 +92,11 @@ export async function startChild(script, { title, args = [], env, nodeFlags = []
 /** @typedef {Awaited<ReturnType<typeof startChild>>} Child */
 
 /**
- * Runs inside a process of the bench. It answers the questions of its parent over IPC, one call of `answers` for each, and ends with
- * its parent.
+ * Runs inside a process of the bench. It answers requests of the parent process over IPC, each with the function of that name in
+ * `answers`. The process ends with its parent.
  *
  * @param {Record<string, (argument: any) => unknown>} answers
- * @param {() => unknown} [onEnd] ends what is open; awaited
+ * @param {() => unknown} [onEnd] closes open resources; the process waits for it
  */
 export function serve(answers, onEnd = () => {}) {
   process.on('message', async (/** @type {{ id: number, call: string, argument: unknown }} */ question) => {
@@ -113,7 +114,7 @@ export function serve(answers, onEnd = () => {}) {
       process.exit();
     }
   });
-  // Ctrl-C reaches the whole group. The parent ends this process when all is measured or given up.
+  // Ctrl-C reaches the whole process group. The parent ends this process after the measurement, or when it stops early.
   process.on('SIGINT', () => {});
   reply({ ready: true });
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 
-/** @param {string} url @returns {Promise<boolean>} whether it is answered with 2xx */
+/** @param {string} url @returns {Promise<boolean>} whether the answer has status 2xx */
 export const answers = (url) =>
   fetch(url).then(
     ({ ok }) => ok,
@@ -17,21 +17,21 @@ const READY_MS = 60_000;
 const STOP_MS = 20_000;
 
 /**
- * Starts a program of another project. It runs until it is stopped or killed, or this process ends.
+ * Starts a program of another project. It runs until it is stopped or killed, or until this process ends.
  *
  * @param {object} options
  * @param {string} options.title
  * @param {string} options.command
  * @param {string[]} options.args
- * @param {string} options.log path of the file that gets all of its output
- * @param {(log: string) => Promise<boolean> | boolean} options.isReady asked often; gets what it has written
+ * @param {string} options.log path of the file that gets all output
+ * @param {(log: string) => Promise<boolean> | boolean} options.isReady called often with the output so far
  * @returns {Promise<Program>}
- * @throws {MillraceError} `failed`: it ended, or was not ready in time
+ * @throws {MillraceError} `failed`: the program ended, or was not ready in time
  */
 export async function startProgram({ title, command, args, log, isReady }) {
   mkdirSync(dirname(log), { recursive: true });
   const out = openSync(log, 'w');
-  // A group of its own: Ctrl-C is for this process, which ends its programs in order.
+  // The program gets its own process group. Ctrl-C then reaches only this process, which ends its programs in order.
   const child = spawn(command, args, { stdio: ['ignore', out, out], detached: true });
   closeSync(out);
   const exited = once(child, 'exit');
@@ -66,4 +66,7 @@ export async function startProgram({ title, command, args, log, isReady }) {
   };
 }
 
-/** @typedef {{ pid: number, stop: () => Promise<void>, kill: () => Promise<void> }} Program `stop`: in order; `kill`: with SIGKILL */
+/**
+ * @typedef {{ pid: number, stop: () => Promise<void>, kill: () => Promise<void> }} Program `stop`: ends it with SIGTERM; `kill`:
+ *   with SIGKILL
+ */

@@ -2,21 +2,21 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { generate } from 'mqtt-packet';
 
-/** CONNACK and PUBACK, all that a broker sends to a client that only publishes, have four bytes (MQTT 3.1.1, 3.2 and 3.4). */
+/** Length in bytes of CONNACK and PUBACK. A broker sends nothing else to a client that only publishes (MQTT 3.1.1, 3.2 and 3.4). */
 const ANSWER_BYTES = 4;
 const CONNACK = 0x20;
 const PUBACK = 0x40;
 
 /**
- * An MQTT 3.1.1 connection that publishes and counts acknowledgements, and does nothing else.
+ * Opens an MQTT 3.1.1 connection that publishes and counts acknowledgements, and does nothing else.
  *
  * @param {object} options
  * @param {string} options.url mqtt://host:port
  * @param {string} options.clientId
- * @param {(count: number) => void} options.onAcknowledged gets the number of PUBACKs that came together
- * @param {() => void} options.onDrain what was written is on its way
+ * @param {(count: number) => void} options.onAcknowledged gets the number of PUBACKs that arrived together
+ * @param {() => void} options.onDrain called when the socket accepts more data after `send` returned false
  * @param {(error: Error) => void} options.onBroken
- * @throws {Error} the broker does not let it in
+ * @throws {Error} the broker refuses the connection
  */
 export async function openConnection({ url, clientId, onAcknowledged, onDrain, onBroken }) {
   const { hostname, port } = new URL(url);
@@ -47,7 +47,7 @@ export async function openConnection({ url, clientId, onAcknowledged, onDrain, o
   socket.on('close', () => ending || onBroken(new Error('the broker closed the connection')));
 
   return {
-    /** @param {Buffer} packets @returns {boolean} false: wait for `onDrain` before sending more */
+    /** @param {Buffer} packets @returns {boolean} false: the caller must wait for `onDrain` before it sends more */
     send: (packets) => socket.write(packets),
     close() {
       ending = true;

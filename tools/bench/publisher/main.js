@@ -11,17 +11,20 @@ import { openWire } from './wire.js';
 
 /** @typedef {Pick<Parameters<typeof createPublisher>[0], 'url' | 'shape' | 'connections'>} Load */
 
-// A process that publishes one load at a time, on request of its parent.
+// A process that publishes one load at a time, at the request of its parent.
 /** @type {Publisher | null} */
 let publisher = null;
-/** By the URL of the broker. @type {Map<string, Wire>} */
+/** By broker URL. @type {Map<string, Wire>} */
 const wires = new Map();
 const clocks = createClocks();
 let committed = 0;
 let pacing = Promise.resolve(0);
 let unpace = new AbortController();
 
-/** Latencies until the acknowledgement: `published` from the intended time of sending, `delivered` from the delivery by the broker. */
+/**
+ * Latencies until the acknowledgement: `published` counts from the intended time of sending, `delivered` from the delivery by the
+ * broker.
+ */
 const latencies = { published: new Histogram(), delivered: new Histogram() };
 
 /** @param {Load} load */
@@ -43,7 +46,7 @@ async function open(load) {
 const counts = () => ({ published: publisher?.published ?? 0, committed });
 
 serve({
-  /** @param {Load} load as fast as `allow` allows */
+  /** Starts a load that publishes as fast as `allow` permits. @param {Load} load */
   async start(load) {
     await open(load);
   },
@@ -63,7 +66,10 @@ serve({
     return last;
   },
 
-  /** @param {string} brokerUrl @returns {Promise<string>} where a subscriber connects instead, so that we see what it acknowledges */
+  /**
+   * @param {string} brokerUrl
+   * @returns {Promise<string>} URL to which a subscriber connects instead, so that its acknowledgements are observed
+   */
   async wire(brokerUrl) {
     wires.get(brokerUrl)?.close();
     const wire = await openWire(brokerUrl, (intended, delivered) => {
@@ -76,7 +82,7 @@ serve({
     return wire.url;
   },
 
-  /** @param {Load & { rate: number, forMs: number }} load `rate`: samples/s, however long commits take */
+  /** Publishes at a fixed rate, however long commits take. @param {Load & { rate: number, forMs: number }} load `rate`: samples/s */
   async pace({ rate, forMs, ...load }) {
     const current = await open(load);
     committed = 0;
@@ -92,7 +98,7 @@ serve({
     });
   },
 
-  /** Settles when all is published. */
+  /** Settles when all messages are published. */
   paced: () => pacing,
 
   /** Ends a pace without a fixed end. */
@@ -102,7 +108,7 @@ serve({
     return counts();
   },
 
-  /** @param {{ reset: boolean }} options whether the next reading begins here */
+  /** @param {{ reset: boolean }} options true: the next reading starts from zero */
   latencies({ reset }) {
     const reading = { published: latencies.published.read(), delivered: latencies.delivered.read() };
     if (reset) {

@@ -4,23 +4,23 @@ import { createPackets } from './packets.js';
 
 /** @import { Shape } from '../load/shapes.js' */
 
-/** Most bytes of one write: enough that system calls cost little, and few enough that the broker is never idle. */
+/** Maximum number of bytes of one write: enough to make system calls cheap, and few enough to keep the broker from being idle. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Messages that a connection may have without the broker's PUBACK, if the number of messages is given. */
+/** Maximum number of unacknowledged messages of a connection, if `allow` gives the number of messages. */
 const WINDOW = 500;
 
 const LAST_PACKET_ID = 65_535;
 
 /**
- * A load, published over several connections, each with devices of its own. The broker acknowledges before anything is
- * committed. `allow` keeps its queue short: the pipeline counts the commits, and calls it again and again.
+ * Creates a publisher with several connections, each for different devices. The broker acknowledges a message before it is
+ * committed. `allow` keeps the broker's queue short: the pipeline counts the commits, and calls `allow` again and again.
  *
  * @param {object} options
- * @param {string} options.url of the broker
+ * @param {string} options.url URL of the broker
  * @param {Shape} options.shape
  * @param {number} options.connections
- * @param {Float64Array} options.clocks see `createClocks`
+ * @param {Float64Array} options.clocks result of `createClocks`
  * @param {(error: Error) => void} options.onBroken
  * @param {(device: number, intended: number) => void} [options.onPaced] called for each message that `due` published
  */
@@ -38,7 +38,7 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
     let id = 0;
     let unacknowledged = 0;
     let drained = true;
-    /** @type {number[]} when the messages that are due were meant to be sent */
+    /** @type {number[]} intended times of the messages that are due */
     let due = [];
 
     const connection = await openConnection({
@@ -56,9 +56,9 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
     });
 
     /**
-     * @param {number} most messages
+     * @param {number} most maximum number of messages
      * @param {(device: number, index: number) => void} [onEach]
-     * @returns {number} how many were written: as many as a chunk takes
+     * @returns {number} number of written messages, limited by the size of a chunk
      */
     function write(most, onEach) {
       const room = Math.max(1, Math.floor(CHUNK_BYTES / packets.most));
@@ -104,20 +104,24 @@ export async function createPublisher({ url, shape, connections, clocks, onBroke
 
   const senders = await Promise.all(Array.from({ length: connections }, (_, index) => openSender(index)));
 
-  /** @returns {number} another connection comes first each time, so that all get their share */
+  /** @returns {number} index of the connection whose turn it is, so that all connections get an equal share */
   const turn = () => {
     next = (next + 1) % senders.length;
     return next;
   };
 
   return {
-    /** @param {number} messages that may be published in all */
+    /** @param {number} messages total number of messages that may be published */
     allow(messages) {
       allowed = messages;
       const first = turn();
       for (let at = 0; at < senders.length; at++) senders[(first + at) % senders.length]?.pump();
     },
-    /** Adds a message that is due now, even if earlier messages are unacknowledged. @param {number} intended when it should, by performance.now() */
+    /**
+     * Adds a message that is due now, even if earlier messages are unacknowledged.
+     *
+     * @param {number} intended intended time in ms of `performance.now()`
+     */
     due: (intended) => senders[turn()]?.add(intended),
     /** Sends the messages that are due. */
     flush() {

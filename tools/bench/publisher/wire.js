@@ -8,19 +8,19 @@ const PUBLISH = 0x30;
 const PUBACK = 0x40;
 const TYPE = 0xf0;
 
-/** The topic's length comes first; the device's number ends its name. */
+/** Position of the device number in a PUBLISH: after the length of the topic, at the end of the device name. */
 const NUMBER_AT = 2 + 'iot/v1/'.length + deviceName(0).length - NUMBER_DIGITS;
 
 /**
- * The wire between a broker and an ingest process. A broker acknowledges messages to the publisher when it has queued them. Only this
- * wire shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
+ * Opens a proxy (the wire) between a broker and an ingest process. A broker acknowledges messages to the publisher when it has
+ * queued them. Only the wire shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
  *
  * @param {string} brokerUrl
- * @param {(intended: number, delivered: number) => void} onCommitted both by performance.now()
+ * @param {(intended: number, delivered: number) => void} onCommitted gets both times in ms of `performance.now()`
  */
 export async function openWire(brokerUrl, onCommitted) {
   const { hostname, port } = new URL(brokerUrl);
-  /** When the messages of each device that are on their way were meant to be sent: they come in this order. @type {Map<number, number[]>} */
+  /** Intended times of the messages of each device that are under way, in the order of their arrival. @type {Map<number, number[]>} */
   const expected = new Map();
   /** @type {Set<Socket>} */
   const sockets = new Set();
@@ -55,7 +55,7 @@ export async function openWire(brokerUrl, onCommitted) {
     });
     broker.on('data', fromBroker);
     client.on('data', fromClient);
-    // Pipes, so that a side that does not read holds the other back as it would without us.
+    // Pipes keep backpressure: if one side stops reading, the other side must wait, as it would without this proxy.
     broker.pipe(client);
     client.pipe(broker);
   }).listen(0, '127.0.0.1');
@@ -64,7 +64,7 @@ export async function openWire(brokerUrl, onCommitted) {
   return {
     url: `mqtt://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`,
 
-    /** @param {number} device its number @param {number} intended when its next message was meant to be sent */
+    /** @param {number} device number of the device @param {number} intended intended time of its next message */
     expect(device, intended) {
       const queue = expected.get(device);
       if (queue) queue.push(intended);
@@ -80,7 +80,7 @@ export async function openWire(brokerUrl, onCommitted) {
 
 /** @typedef {Awaited<ReturnType<typeof openWire>>} Wire */
 
-/** @param {Buffer} body of a PUBLISH @returns {number} of its device */
+/** @param {Buffer} body body of a PUBLISH @returns {number} number of its device */
 function numberIn(body) {
   let number = 0;
   for (let at = NUMBER_AT; at < NUMBER_AT + NUMBER_DIGITS; at++) number = number * 10 + Number(body[at]) - 48;
@@ -88,8 +88,10 @@ function numberIn(body) {
 }
 
 /**
+ * Splits a stream of bytes into MQTT packets.
+ *
  * @param {(type: number, body: Buffer) => void} onPacket
- * @returns {(chunk: Buffer) => void} cuts what one side sends into packets
+ * @returns {(chunk: Buffer) => void} gets the chunks of one side
  */
 export function createCutter(onPacket) {
   /** @type {Buffer} */
@@ -107,7 +109,11 @@ export function createCutter(onPacket) {
   };
 }
 
-/** @param {Buffer} bytes @param {number} at @returns {{ begin: number, end: number } | null} of a packet's body; null: not whole yet */
+/**
+ * @param {Buffer} bytes
+ * @param {number} at
+ * @returns {{ begin: number, end: number } | null} start and end of a packet's body; null: the packet is incomplete
+ */
 function headAt(bytes, at) {
   let length = 0;
   let factor = 1;

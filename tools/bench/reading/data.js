@@ -12,21 +12,21 @@ import { build } from '../loader/build.js';
  * @typedef {object} Sizes
  * @property {{ sensors: number, days: number }} small
  * @property {{ sensors: number, days: number, longDays: number }} large `longDays`: days of one additional sensor
- * @property {number} intervalMs between two samples of a sensor
- * @property {number} devices that publish during the reads, with four sensors each
+ * @property {number} intervalMs time between two samples of a sensor
+ * @property {number} devices number of devices that publish during the reads, with four sensors each
  */
 
 const RECIPE = { signal: /** @type {const} */ ('decimals'), jitterMs: 20 };
 
-/** The seeds of two fleets of one device each. */
+/** The seeds of two data sets with one device each: the device of the fleet, and the device with a long history. */
 const FLEET = 1;
 const LONG = 2;
 
-/** The oldest hours that are left out, in ms. Retention must not reach the data before the last round has read it. */
+/** Time at the old end of the retention that is left out, in ms. Otherwise data could expire before the last round has read it. */
 const SPARE_MS = 4 * HOUR_MS;
 
 /**
- * The data to load, and the parts of it to read.
+ * Returns the data to load, and the parts of the data to read.
  *
  * @param {Sizes} sizes
  * @param {number} now epoch ms
@@ -56,10 +56,12 @@ const sensorOf = (seed) => ({ device: `load-${seed}-000000`, sensor: 'sensor-000
 /** @typedef {ReturnType<typeof planOf>['large'][number]} Loaded */
 
 /**
+ * Loads data sets one after the other.
+ *
  * @param {Config} config
  * @param {Loaded[]} list
  * @param {(text: string) => void} onStatus
- * @returns {Promise<number>} samples
+ * @returns {Promise<number>} number of stored samples
  */
 export async function loadAll(config, list, onStatus) {
   let stored = 0;
@@ -79,12 +81,12 @@ export async function loadAll(config, list, onStatus) {
 /** @typedef {ReturnType<typeof planOf>} Plan */
 
 /**
- * Simulated devices that publish at a fixed rate during the reads, into one system (`Line`) at a time.
+ * Creates simulated devices that publish at a fixed rate during the reads, into one line at a time.
  *
  * @param {object} parts
  * @param {Shape} parts.shape
  * @param {number} parts.rate samples/s
- * @param {number} parts.warmMs wait after each change of the line
+ * @param {number} parts.warmMs wait after each change of the line, in ms
  */
 export function createBackground({ shape, rate, warmMs }) {
   /** @type {Line | null} */

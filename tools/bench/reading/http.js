@@ -8,9 +8,9 @@ import { MillraceError } from '../../../common/errors.js';
 const LINE_FEED = 10;
 
 /**
- * A reader over HTTP that keeps its connections, as a browser does.
+ * Creates a reader over HTTP that keeps its connections open, as a browser does.
  *
- * @param {string} url of the API process
+ * @param {string} url URL of the API process
  */
 export function createHttpReader(url) {
   const agent = new Agent({ keepAlive: true });
@@ -19,7 +19,7 @@ export function createHttpReader(url) {
    * @param {string} path
    * @param {string} [accept]
    * @returns {Promise<IncomingMessage>}
-   * @throws {MillraceError} `failed`, with the answer, if its status is not 200
+   * @throws {MillraceError} `failed`, with the text of the answer, if its status is not 200
    */
   async function open(path, accept = 'application/json') {
     const sent = request(new URL(path, url), { agent, headers: { accept } }).end();

@@ -18,7 +18,7 @@ import { Latencies as Histogram } from '../../../simulator/meter.js';
 /** @typedef {Latencies & { items: number }} Read `items`: number of items in one answer, such as samples */
 
 /**
- * The readings: each has a data set, a way to read and a target of the plan.
+ * The readings. Each reading has a data set, a way to read, and a target of the plan.
  *
  * @satisfies {Record<string, { system: 'small' | 'large', kind: Kind, target: keyof Plan['targets'], label: string }>}
  */
@@ -53,7 +53,7 @@ export const READINGS = {
 
 export const NAMES = /** @type {Name[]} */ (Object.keys(READINGS));
 
-/** @typedef {Record<Name, Read>} Reads of one round */
+/** The reads of one round. @typedef {Record<Name, Read>} Reads */
 
 /** The ratios of two readings. @satisfies {Record<string, { label: string, ratio: (reads: Reads) => number }>} */
 export const RATIOS = {
@@ -79,21 +79,21 @@ export const RATIOS = {
   },
 };
 
-/** Points of a series, and items of a page, as the dashboard requests them. */
+/** Number of points of a series, and of items of a page, as the dashboard requests them. */
 const POINTS = 500;
 const PAGE = 100;
 
 /** @typedef {{ http: HttpReader, store: StoreReader }} Sources */
 
-/** Each function reads once and returns the number of items, points, samples, rows or hours. */
+/** The ways to read. Each function reads once and returns the number of items, points, samples, rows or hours. */
 export const KINDS = {
-  /** The newest values of a fleet. @param {Sources} sources */
+  /** Reads the newest values of a fleet. @param {Sources} sources */
   latestPage: async ({ http }) => (await http.json(`/api/v1/latest?limit=${PAGE}`)).items.length,
 
-  /** The same number of rows of one partition, from the database itself. @param {Sources} sources @param {Target} target */
+  /** Reads as many rows as a page has items, in one partition of the database. @param {Sources} sources @param {Target} target */
   rows: ({ store }, target) => store.rows(target, PAGE),
 
-  /** The newest samples of a sensor. @param {Sources} sources @param {Target} target */
+  /** Reads the newest samples of a sensor. @param {Sources} sources @param {Target} target */
   samplesPage: async ({ http }, target) =>
     (await http.json(`${pathOf(target)}/measurements?limit=${PAGE}`)).items.length,
 
@@ -101,7 +101,7 @@ export const KINDS = {
   series: async ({ http }, target) =>
     (await http.json(`${pathOf(target)}/series?${rangeOf(target)}&points=${POINTS}`)).points.length,
 
-  /** The statistics of all hours, from the store alone. @param {Sources} sources @param {Target} target */
+  /** Reads the statistics of all hours from the store, without HTTP. @param {Sources} sources @param {Target} target */
   statistics: ({ store }, target) => store.statistics(target),
 
   /** @param {Sources} sources @param {Target} target */

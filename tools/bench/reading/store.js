@@ -11,7 +11,7 @@ const SELECT_ROWS =
   'SELECT device_id, sensor_id, device, name, type, unit, site FROM sensor WHERE grp = ? LIMIT ?';
 
 /**
- * Reads from the store without HTTP. The bench compares reads over HTTP with these reads.
+ * Opens a reader of the store without HTTP. The bench compares reads over HTTP with these reads.
  *
  * @param {Config} config
  */
@@ -27,11 +27,16 @@ export async function openStoreReader({ cql, retention }) {
   }
 
   return {
-    /** @param {Target} target @param {number} limit @returns {Promise<number>} number of rows that were read from the partition of the sensor */
+    /** @param {Target} target @param {number} limit @returns {Promise<number>} number of rows that were read from one partition */
     rows: async (target, limit) =>
       (await client.execute(SELECT_ROWS, [keyOf(target).group, limit])).rows.length,
 
-    /** Reads the statistics of all hours, with one concurrent request for each year. @param {Target} target @returns {Promise<number>} number of hours */
+    /**
+     * Reads the statistics of all hours, with one concurrent request for each year.
+     *
+     * @param {Target} target
+     * @returns {Promise<number>} number of hours
+     */
     async statistics(target) {
       const key = keyOf(target);
       const { from, to } = target;

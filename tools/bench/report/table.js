@@ -1,7 +1,7 @@
 import { MOST_STEAL } from '../measure/rounds.js';
 
 /**
- * A table in plain text: the first column to the left, all others, which hold figures, to the right.
+ * Formats a plain-text table. The first column is left-aligned. All other columns hold figures and are right-aligned.
  *
  * @param {string[]} head
  * @param {string[][]} rows
@@ -20,7 +20,7 @@ export function textTable(head, rows) {
   return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
 }
 
-/** @param {string[]} head @param {string[][]} rows the same in Markdown */
+/** Formats a Markdown table. @param {string[]} head @param {string[][]} rows */
 export function markdownTable(head, rows) {
   const line = (/** @type {string[]} */ row) => `| ${row.join(' | ')} |`;
   return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join(
@@ -28,7 +28,7 @@ export function markdownTable(head, rows) {
   );
 }
 
-/** @param {number} number @param {number} [digits] significant ones @returns {string} `1.28`, `12.8`, `128`, `1280` */
+/** @param {number} number @param {number} [digits] number of significant digits @returns {string} such as `1.28`, `12.8`, `128`, `1280` */
 export function figure(number, digits = 3) {
   if (!Number.isFinite(number)) return '-';
   if (number === 0) return '0';
@@ -36,14 +36,14 @@ export function figure(number, digits = 3) {
   return number.toFixed(decimals);
 }
 
-/** @param {number} part @returns {string} `0.1 %` */
+/** @param {number} part from 0 to 1 @returns {string} such as `0.1 %` */
 export const percent = (part) => `${(part * 100).toFixed(1)} %`;
 
 /**
- * The most CPU that the host took in any run that the table shows.
+ * Returns the maximum share of CPU time that the host took in any run that the table shows.
  *
  * @param {Array<{ steal: number, repeats: number }>} rounds
- * @returns {string} `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`
+ * @returns {string} such as `0.2 %`, `0.4 %, 1 repeated`, `17.0 %, 2 repeated, not quieter`
  */
 export function stealOf(rounds) {
   const most = Math.max(...rounds.map(({ steal }) => steal));

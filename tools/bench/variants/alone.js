@@ -11,27 +11,27 @@ import { serve } from '../process/child.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
-/** JSON of one value: `{"sensor_id", "ts", "value"}`, or a map of sensors. @typedef {'plain' | 'map'} JsonForm */
+/** JSON of one value: `{"sensor_id", "ts", "value"}` (`plain`), or a map of sensors (`map`). @typedef {'plain' | 'map'} JsonForm */
 
-/** Messages between two looks at the clock. */
+/** Number of messages between two readings of the clock. */
 const STRETCH = 500;
 
-// The work that every message needs: parsing, validation, packing, digest, and the layout of a row.
+// Measures the work that every message needs: parsing, validation, packing, digest, and the layout of a row.
 serve({
   /**
    * @param {{ shape: Shape, forMs: number }} load
-   * @returns {number} CPU µs a sample; the first half of the time only warms up
+   * @returns {number} CPU µs per sample; the first half of the time only warms up
    */
   cost: ({ shape, forMs }) => cpuOf(createWork(shape), forMs) / samplesOf(shape),
 
   /**
    * @param {{ form: JsonForm, forMs: number }} load messages of one value
-   * @returns {number} CPU µs a message
+   * @returns {number} CPU µs per message
    */
   jsonCost: ({ form, forMs }) => cpuOf(createJsonWork(form), forMs),
 });
 
-/** @param {() => void} work for one message @param {number} forMs the first half only warms up @returns {number} CPU µs a message */
+/** @param {() => void} work for one message @param {number} forMs the first half only warms up @returns {number} CPU µs per message */
 function cpuOf(work, forMs) {
   const until = (/** @type {number} */ end) => {
     let messages = 0;
@@ -45,7 +45,7 @@ function cpuOf(work, forMs) {
   return (user + system) / messages;
 }
 
-/** @param {JsonForm} form @returns {() => void} does the work for one message */
+/** @param {JsonForm} form @returns {() => void} a function that does the work for one message */
 function createJsonWork(form) {
   const store = createStore(1);
   const time = Date.now();
@@ -58,7 +58,7 @@ function createJsonWork(form) {
   return () => store(/** @type {Buffer} */ (payloads[next++ % payloads.length]), 0, Date.now());
 }
 
-/** @param {Shape} shape @returns {() => void} does the work for one message */
+/** @param {Shape} shape @returns {() => void} a function that does the work for one message */
 function createWork(shape) {
   const store = createStore(shape.devices);
   const { payloads, timeAt } = encodePayloads(shape);
@@ -80,7 +80,7 @@ function createWork(shape) {
 
 /**
  * @param {number} devices
- * @returns {(payload: Buffer, device: number, now: number) => void} reads a message, and lays out its rows
+ * @returns {(payload: Buffer, device: number, now: number) => void} a function that reads a message and lays out its rows
  */
 function createStore(devices) {
   const partitions = new DevicePartitions();
@@ -88,7 +88,7 @@ function createStore(devices) {
     const identity = identifyDevice(deviceName(number));
     return /** @type {Identity} */ (identity);
   });
-  /** @type {Map<string, Buffer>} of one device; the others' would cost as much */
+  /** @type {Map<string, Buffer>} ids of the sensors of one device; other devices would cost as much */
   const sensors = new Map();
 
   /** @param {string} ref */

@@ -50,7 +50,7 @@ serve(
   () => client.shutdown(),
 );
 
-/** A failure ends the round. */
+/** Runs a request without retries, so that a failure ends the round. */
 const NO_RETRY = {
   run: (/** @type {() => Promise<any>} */ request) => request(),
   repeat: (/** @type {unknown} */ _request, /** @type {unknown} */ error) => Promise.reject(error),
@@ -59,7 +59,8 @@ const NO_RETRY = {
 
 /**
  * @param {Shape} shape
- * @returns {() => Promise<unknown>} writes the next message; settles when its rows and its newest values are committed
+ * @returns {() => Promise<unknown>} a function that writes the next message; its promise settles when rows and newest values are
+ *   committed
  */
 function createWriter({ devices: count, sensors, samples }) {
   const send = createPreparedWrites(client);
@@ -102,7 +103,7 @@ function createWriter({ devices: count, sensors, samples }) {
   };
 }
 
-/** @param {number} number of a device @param {number} sensors */
+/** @param {number} number number of a device @param {number} sensors number of its sensors */
 function identify(number, sensors) {
   const { id, bytes: device } = /** @type {Identity} */ (identifyDevice(deviceName(number)));
   const ids = Array.from({ length: sensors }, (_, index) => {

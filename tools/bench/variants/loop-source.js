@@ -6,12 +6,12 @@ import { createClocks, createDevices, deviceName, encodePayloads, writeTime } fr
 /** @import { MessageSource } from '../../../api/mqtt/index.js' */
 /** @import { Shape } from '../load/shapes.js' */
 
-/** Messages that ingest settles at once: as many as the subscriber takes from a broker. */
+/** Number of messages that ingest processes at once: as many as the subscriber accepts from a broker. */
 const AT_ONCE = 512;
 
 /**
- * A message source without a broker. It makes the messages of a load in this process, and passes them to `handleMessage`. The difference
- * to the rate behind a broker is the cost of MQTT.
+ * Creates a message source without a broker. It makes the messages of a load in this process, and passes them to `handleMessage`.
+ * The difference between this rate and the rate behind a broker is the cost of MQTT.
  *
  * @param {{ clock: () => number }} context
  * @param {{ handleMessage: HandleMessage }} deps
@@ -31,7 +31,7 @@ export function createLoopSource({ clock }, { handleMessage }) {
     const message = () => {
       const receivedAt = clock();
       devices.advance(receivedAt);
-      // A copy, since ingest still reads the message when the next one is made.
+      // The payload is copied, because ingest still reads a message when the next message is made.
       const payload = copyBytes(/** @type {Buffer} */ (payloads[next++ % payloads.length]));
       writeTime(payload, timeAt, devices.time);
       const topic = `iot/v1/${deviceName(devices.number)}/measurements`;
@@ -73,7 +73,7 @@ export function createLoopSource({ clock }, { handleMessage }) {
         process.exit(1);
       });
     },
-    /** Settles when every message is settled. */
+    /** Settles when ingest has settled every message. */
     async end() {
       running = false;
       await ended;

@@ -10,8 +10,8 @@ import { STORES } from './stores.js';
 
 /** @import { Shape } from '../load/shapes.js' */
 
-// Our own ingest with one part replaced: BENCH_STORE names the store, BENCH_GATE fixes the requests in flight, BENCH_LOOP replaces the
-// broker.
+// Runs ingest with one part replaced: BENCH_STORE names the store, BENCH_GATE fixes the requests in flight, and BENCH_LOOP
+// replaces the broker.
 await runCommand(async () => {
   const { BENCH_STORE, BENCH_GATE, BENCH_LOOP } = process.env;
   const config = readSettings(process.env, { envFile: '' });

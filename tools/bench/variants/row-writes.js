@@ -7,9 +7,9 @@ import { DAY_MS } from '../../../schema/rules.js';
 /** @import { Numbers } from '../../../schema/packed/series.js' */
 
 /**
- * The usual model: a partition for each sensor and day.
+ * Returns the CQL of the table of the usual model, with a partition for each sensor and day.
  *
- * @param {string} window the options of a time-window-compacted table
+ * @param {string} window table options for time-window compaction
  */
 export const ROW_TABLE = (window) => `
 CREATE TABLE IF NOT EXISTS measurement_row (
@@ -24,11 +24,11 @@ CREATE TABLE IF NOT EXISTS measurement_row (
 const INSERT = 'INSERT INTO measurement_row (device_id, sensor_id, day, ts, value) VALUES (?, ?, ?, ?, ?)';
 
 /**
- * Writes one row per sample in the best known way: prepared, and as an unlogged batch for each partition that a message touches, all of them
- * at once. It takes the place of the packed rows in our own ingest; everything else is the same.
+ * Writes one row per sample in the best known way: with prepared statements, and with an unlogged batch for each partition of a
+ * message, all concurrently. It replaces the packed rows of ingest, and everything else stays the same.
  *
  * @param {Session} session
- * @returns {Session} that writes the samples of a waiting hour as single rows
+ * @returns {Session} a session that writes the samples of a waiting hour as single rows
  */
 export function withRowWrites(session) {
   const daysOf = rememberDays();
@@ -49,7 +49,7 @@ export function withRowWrites(session) {
     if (!(row instanceof PendingHour)) return session.writeMerged(row);
     /** @type {Promise<unknown>} */
     let others = Promise.resolve();
-    // The batch takes further rows until its first request may be sent, as with our own rows.
+    // Further rows may join the batch until its first request is sent, as in the store with packed rows.
     const takeFirst = () => {
       row.close();
       const [first, ...rest] = byPartition(encode(row));
@@ -70,9 +70,9 @@ export function withRowWrites(session) {
   return Object.assign(Object.create(session), { writeMerged });
 }
 
-/** @typedef {Query & { routing: Buffer }} RoutedQuery the very same Buffer for one partition */
+/** Queries of one partition share the same Buffer as `routing`. @typedef {Query & { routing: Buffer }} RoutedQuery */
 
-/** @param {RoutedQuery[]} queries @returns {RoutedQuery[][]} in order of their first */
+/** @param {RoutedQuery[]} queries @returns {RoutedQuery[][]} queries by partition, in the order of the first query of each partition */
 function byPartition(queries) {
   /** @type {Map<Buffer, RoutedQuery[]>} */
   const partitions = new Map();
@@ -101,7 +101,8 @@ function eachRow(times, values, from, to, rowOf) {
 }
 
 /**
- * The day's partition of each sensor, by the Buffer of its id, which ingest keeps: as our own store remembers hours.
+ * Remembers the present day's partition of each sensor, by the Buffer of the sensor id, which ingest keeps. Millrace's own store
+ * remembers hours in this way.
  *
  * @returns {(device: Buffer, sensor: Buffer, at: number) => { start: number, day: Buffer, routing: Buffer }}
  */

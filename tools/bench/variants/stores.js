@@ -9,9 +9,9 @@ import { ROW_TABLE, withRowWrites } from './row-writes.js';
 /** @import { Config } from '../../../common/settings/config.js' */
 
 /**
- * Creates the table of one row per sample next to our own, with the TTL of messages.
+ * Creates the table of one row per sample next to the usual tables, with the TTL of messages.
  *
- * @param {Config} config of a keyspace that exists
+ * @param {Config} config configuration of an existing keyspace
  */
 export async function createRowTable({ cql, retention }) {
   const client = await connect(cql, { keyspace: cql.keyspace, applicationName: 'bench' });
@@ -23,7 +23,11 @@ export async function createRowTable({ cql, retention }) {
   }
 }
 
-/** A store whose table of latest values is not written. It shows what the real one costs. @type {typeof connectStore} */
+/**
+ * Opens a store that does not write the table of latest values. The difference shows the cost of that table.
+ *
+ * @type {typeof connectStore}
+ */
 const connectWithoutLatest = (parts) =>
   connectStore({
     ...parts,
@@ -39,7 +43,7 @@ const connectWithoutLatest = (parts) =>
     },
   });
 
-/** The stores that ingest is measured with. @type {{ packed: typeof connectStore, [name: string]: typeof connectStore }} */
+/** The stores with which ingest is measured. @type {{ packed: typeof connectStore, [name: string]: typeof connectStore }} */
 export const STORES = {
   packed: connectStore,
   'no-latest': connectWithoutLatest,
