@@ -10,7 +10,7 @@ const NUMBERS = Array.from(
     new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
 );
 
-/** @returns number of decimals to show: about four significant digits, no trailing zeros */
+/** @returns number of decimals to show: about four significant digits, without trailing zeros */
 export function decimalsOf(value: number, limit: number = usualDecimals(Math.abs(value))): number {
   return String(Number(value.toFixed(limit))).split('.')[1]?.length ?? 0;
 }
@@ -24,8 +24,8 @@ export function usualDecimals(size: number): number {
 }
 
 /**
- * The number of decimals for a list of values, so that a changing value keeps its width. For close values (a position,
- * a tick of a zoomed axis), the decimals resolve a hundredth of their spread.
+ * Returns the number of decimals for a list of values, so that a changing value keeps its width. For close values (a position,
+ * a tick of a zoomed axis), the decimals resolve a hundredth of the difference between highest and lowest value.
  */
 export function decimalsFor(values: number[]): number {
   const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
@@ -43,7 +43,7 @@ export function decimalsFor(values: number[]): number {
 export function formatNumber(value: number | null | undefined, decimals?: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
   const size = Math.abs(value);
-  // Close values need all their digits: a large counter has many constant digits, and a few that change.
+  // Close values need all their digits. For example, a large counter has many constant digits, and a few digits that change.
   const text =
     size >= (decimals === undefined ? 1e12 : 1e15) || (size > 0 && size < 1e-4 && !(decimals && decimals > 4))
       ? value.toExponential(2)
@@ -143,12 +143,10 @@ export interface Zone {
 }
 
 const QUARTER_MS = 900_000;
-/** Maximum number of cached offsets of a zone. */
+/** Maximum number of cached offsets of a zone. At the limit, the cache is emptied. */
 const MOST_OFFSETS = 20_000;
 
-/**
- * Creates a zone, which caches offsets per quarter-hour: `Intl` takes 10 µs each, and a chart has thousands of times.
- */
+/** Creates a zone, which caches offsets per quarter-hour: `Intl` takes 10 µs for each offset, and a chart has thousands of times. */
 export function createZone(name: ZoneName): Zone {
   if (name === 'utc') return { name, offsetAt: () => 0 };
   if (name === 'local') return { name, offsetAt: (ts) => -new Date(ts).getTimezoneOffset() * 60_000 };
@@ -181,7 +179,7 @@ export const LOCAL = createZone('local');
 
 /**
  * @param wallMs local time of the zone, in ms as if it were UTC
- * @returns epoch ms; for a local time that a clock change skips, a time after the gap
+ * @returns time in epoch ms; for a local time that a clock change skips, a time after the gap
  */
 export function momentOf(wallMs: number, zone: Zone): number {
   const near = wallMs - zone.offsetAt(wallMs);
@@ -245,7 +243,7 @@ export const formatField = (ts: number, zone: Zone): string => fields(ts, zone).
 
 /**
  * @param text value of a `datetime-local` field
- * @returns epoch ms; null: the text is incomplete
+ * @returns time in epoch ms; null: the text is incomplete
  */
 export function parseField(text: string, zone: Zone): number | null {
   // JavaScript reads a date with a time and no zone as local time.
@@ -290,12 +288,12 @@ export function formatZone(zone: Zone, ts: number): string {
 }
 
 /**
- * The UTC offset of a table row, if a clock change lies between the row and the time whose offset the column head
+ * Returns the UTC offset of a table row, if a clock change lies between the row and the time whose offset the column head
  * names.
  *
- * @param ts of the row, epoch ms
- * @param head time of the head, epoch ms
- * @returns null: both have the same offset
+ * @param ts time of the row in epoch ms
+ * @param head time in epoch ms whose offset the column head names
+ * @returns null: row and head have the same offset
  */
 export const otherZone = (zone: Zone, ts: number, head: number): string | null =>
   zone.offsetAt(ts) === zone.offsetAt(head) ? null : formatZone(zone, ts);
@@ -310,7 +308,7 @@ function fields(ts: number, zone: Zone): string {
 }
 
 /**
- * @param ms age
+ * @param ms age in ms
  * @returns `now`, `12 s`, `4 min`, `3 h`, `5 d`
  */
 export function formatAge(ms: number): string {
@@ -335,8 +333,8 @@ const DURATIONS: [ms: number, unit: string][] = [
 ];
 
 /**
- * @param ms duration
- * @returns the duration in its largest unit and the next: `48 s`, `3 min 20 s`, `2 d 4 h`
+ * @param ms duration in ms
+ * @returns the duration in its largest unit and the next smaller unit: `48 s`, `3 min 20 s`, `2 d 4 h`
  */
 export function formatDuration(ms: number): string {
   const at = DURATIONS.findIndex(([size]) => ms >= size);
@@ -348,7 +346,7 @@ export function formatDuration(ms: number): string {
 }
 
 /**
- * @param offsetMs clock of a device minus clock of the server, not 0
+ * @param offsetMs clock of a device minus clock of the server in ms, not 0
  * @returns `clock 3 d behind`
  */
 export const clockWords = (offsetMs: number): string =>

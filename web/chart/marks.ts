@@ -151,7 +151,7 @@ interface Brush {
   ratio: number;
 }
 
-/** A threshold that is a smaller share of the value range is 0 with a rounding error of the unit conversion. */
+/** Limit for thresholds near 0, as a share of the value range. A threshold below it is 0 with a rounding error of the unit conversion. */
 const ROUNDING_SHARE = 1e-9;
 
 /** @returns the value of a threshold as text */
@@ -260,7 +260,11 @@ function markRuns(
   }
 }
 
-/** @param where position of the text: beyond the threshold, if there is room */
+/**
+ * Writes the name of a threshold: beyond the threshold if there is space, otherwise before the threshold.
+ *
+ * @param where position of the text
+ */
 function write(
   ctx: CanvasRenderingContext2D,
   text: string,

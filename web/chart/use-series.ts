@@ -17,20 +17,20 @@ const SLOW_MS = 4_000;
 const WINDOWS_KEPT = 30;
 
 interface SeriesAnswer {
-  /** shape of the window; until that is read, shape of the previous window */
+  /** shape of the window; until the new window is read, shape of the previous window */
   shape: Shape;
   loading: boolean;
   slow: boolean;
-  /** why the last read failed; temporary problems are retried */
+  /** the reason why the last read failed; temporary problems are retried */
   problem: Problem | null;
   reload: () => void;
 }
 
 /**
- * Reads the shape of the signal of a sensor in a window: single samples if there are few, otherwise bins.
- * A live window is updated continuously.
+ * Reads the shape of the signal of a sensor in a window: single samples if there are few samples, otherwise bins. A live window
+ * is updated continuously.
  *
- * @param sensor null: not known yet
+ * @param sensor null: the sensor is not known yet
  * @param points maximum number of bins; `pointsFor` returns a suitable number
  */
 export function useSeries(
@@ -96,7 +96,7 @@ const NOTHING_YET: Omit<SeriesAnswer, 'reload'> = {
   problem: null,
 };
 
-/** A cache that keeps the most recently used entries. */
+/** Creates a cache that keeps the most recently used entries, and removes the other entries above `limit`. */
 export function createLruCache<T>(limit: number) {
   const kept: Map<string, T> = new Map();
   return {
@@ -120,9 +120,7 @@ const RELOAD_MS = 60_000;
 /** Pause in ms before a retry after a temporary problem. */
 const RETRY_MS = 5_000;
 const PIXELS = 1000;
-/**
- * Number of known bins that are read again with new ones. For a shorter range, the API might choose another bin width.
- */
+/** Number of known bins that are read again together with new bins. For a shorter range, the API might choose another bin width. */
 const BINS_AGAIN = 3;
 
 interface FeedOptions {
@@ -130,7 +128,7 @@ interface FeedOptions {
   window: Window;
   /** maximum number of bins */
   points: number;
-  /** returns epoch ms of the current end of a live window */
+  /** returns the current end of a live window in epoch ms */
   end: () => number;
   /** calls the listener when there is new data; null: there is no source of changes */
   subscribe: ((listener: () => void) => () => void) | null;
@@ -141,7 +139,7 @@ interface FeedOptions {
 }
 
 /**
- * Reads a window: first bins, then single samples if there are few. A live window is read continuously.
+ * Reads a window: first bins, then single samples if there are few samples. A live window is read continuously.
  *
  * @returns a function that stops reading and aborts running requests
  */

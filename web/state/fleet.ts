@@ -2,13 +2,13 @@ import type { LatestItem } from '../api/types.ts';
 import type { Faults } from './outliers.ts';
 import { cellStateOf, listFaults, refreshSilence } from './outliers.ts';
 
-/** The part of a large fleet that the page keeps. */
+/** The filter that selects the part of a large fleet that the page keeps. */
 export type FleetFilter = { type?: string | null; site?: string | null };
 
 /** Maximum number of sensors in the browser. The wall of a larger fleet shows this many, with a note. */
 export const MOST_SENSORS = 20_000;
 
-/** All sensors of the fleet from the event stream, each with its judgment. */
+/** Creates the store of all sensors of the fleet from the event stream, each with its judgment: its deviation from the baseline. */
 export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   const deviceIndex = createDeviceIndex();
   const { sensors, devices } = deviceIndex;
@@ -17,14 +17,14 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   let isRead = false;
   /** The number of sensors that the API counted. */
   let total = Number.POSITIVE_INFINITY;
-  /** Whether the store held that many sensors at any time since the last filter change. */
+  /** Whether the store held as many sensors as the API counted, at any time since the last filter change. */
   let isComplete = false;
   /** The number of the current or last snapshot. */
   let snapshot = 0;
   let isComing = false;
-  /** The number of the last complete snapshot, and how often the API counted since then. */
+  /** The number of the last complete snapshot, and how often the API has counted the sensors since then. */
   let complete = { snapshot: 0, counts: 0 };
-  /** Number of successive counts since that snapshot with fewer sensors than the store has. */
+  /** Number of successive counts since that snapshot in which the API counted fewer sensors than the store has. */
   let smallerCounts = 0;
   let isAsked = false;
   let wanted: FleetFilter = {};
@@ -59,7 +59,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     devices: devices as ReadonlyMap<string, FleetDevice>,
 
     structure: deviceIndex.structure,
-    /** Notes that a snapshot is complete. From then on, the judgment of each sent sensor is known. */
+    /** Notes that a snapshot is complete. From then on, the judgment of each sensor that was sent is known. */
     noteRead() {
       isRead = true;
       // A snapshot without sensors has no items that would have started it.
@@ -81,7 +81,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /**
      * @param key device_id/sensor_id
      * @param isOfSnapshot true: from a snapshot; false: from a change
-     * @returns the changed sensor; null: the item has no news
+     * @returns the changed sensor; null: the item changes nothing
      */
     take(key: string, item: LatestItem, isOfSnapshot: boolean = false): FleetSensor | null {
       if (isOfSnapshot && !isComing) snapshot += 1;
@@ -193,7 +193,7 @@ export type Fleet = ReturnType<typeof createFleet>;
 
 export interface FleetDevice {
   id: string;
-  /** the id if there is no name */
+  /** name of the device; its id if it has no name */
   name: string;
   site: string | null;
   offline: boolean;
@@ -210,7 +210,7 @@ export interface FleetSensor {
   key: string;
   id: string;
   device: FleetDevice;
-  /** the id if there is no name */
+  /** name of the sensor; its id if it has no name */
   name: string;
   type: string | null;
   unit: string | null;
@@ -218,27 +218,27 @@ export interface FleetSensor {
   ts: string;
   /** epoch ms of the newest sample; 0 before the first sample */
   at: number;
-  /** NaN before the first sample */
+  /** newest value; NaN before the first sample */
   value: number;
-  /** observed time between values; 0: unknown */
+  /** observed time between values in ms; 0: unknown */
   gapMs: number;
-  /** time between values from the birth message; 0: not announced */
+  /** time between values in ms from the birth message; 0: not announced */
   intervalMs: number;
   /** deviation of the newest value in standard deviations; null: not judged. See outliers.ts */
   sigmas: number | null;
-  /** the value was judged by a provisional baseline of the last hours */
+  /** whether the value was judged by a provisional baseline of the last hours */
   provisional: boolean;
   /** state of the cell on the wall; see outliers.ts */
   cellState: number;
   /** number of the snapshot that was newest when the sensor was last sent */
   snapshot: number;
-  /** the sensor is queued for drawing */
+  /** whether the sensor is queued for drawing */
   dirty: boolean;
-  /** number of the cell on the wall; -1: none */
+  /** number of the cell of the sensor on the wall; -1: the sensor has no cell */
   cell: number;
 }
 
-/** The devices and sensors of the fleet with their names. */
+/** Creates the index of the devices and sensors of the fleet with their names. */
 function createDeviceIndex() {
   const sensors: Map<string, FleetSensor> = new Map();
   const devices: Map<string, FleetDevice> = new Map();

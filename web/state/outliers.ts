@@ -15,7 +15,7 @@ export const LEVELS = STEPS.length;
 /** Deviation in sigmas from which a sensor is an outlier, as for `GET /outliers`. */
 const FAR = 4.5;
 
-/** @returns -5: far below the mean, 0: as usual, 5: far above */
+/** @returns color step: -5 is far below the mean, 0 is as usual, 5 is far above the mean */
 export function levelOf(sigmas: number): number {
   const size = Math.abs(sigmas);
   let level = 0;
@@ -77,15 +77,15 @@ export interface Faults {
   offlineSensors: number;
 }
 
-/** Time in ms after which a sensor is silent, unless several of its intervals are longer. */
+/** Time in ms without a value after which a sensor is silent. For a slow sensor, the time is several intervals of the sensor. */
 const SILENT_MS = 300_000;
 const SILENT_INTERVALS = 5;
-/** Maximum number of entries of each list. */
+/** Maximum number of entries of each list of faults. */
 const LISTED = 50;
 
 /**
- * @param intervalMs of the sensor
- * @returns ms without a value after which the sensor counts as silent
+ * @param intervalMs interval of the sensor in ms; 0: unknown
+ * @returns time in ms without a value after which the sensor counts as silent
  */
 export const silentAfterMs = (intervalMs: number): number =>
   Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
@@ -102,7 +102,7 @@ export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
 /**
  * Sets the cell state of sensors that became silent or send again.
  *
- * @param now epoch ms
+ * @param now current time in epoch ms
  * @param touch sets the cell state by the newest value, and requests a redraw
  */
 export function refreshSilence(
@@ -150,7 +150,7 @@ export function listFaults({
 /** The text about the values that the first judgment of a sensor needs. */
 export const TO_BE_JUDGED = 'that needs 30 values, and a minute of them';
 
-/** @param count of sensors judged by a provisional baseline */
+/** @param count number of sensors that are judged by a provisional baseline */
 export const provisionalText = (count: number): string =>
   `Provisional: ${formatCounted(count, 'sensor is', 'sensors are')} judged by the last hour or hours, until a day of history is learned.`;
 
