@@ -136,7 +136,7 @@ export type ZoneName = 'local' | 'utc' | `${string}/${string}`;
 export interface Zone {
   name: ZoneName;
   /**
-   * @param ts epoch ms
+   * @param ts time in epoch ms
    * @returns offset of the zone from UTC in ms, positive in the east
    */
   offsetAt: (ts: number) => number;
@@ -198,45 +198,45 @@ export function isNamedZone(text: unknown): text is ZoneName {
 }
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `14:03`
  */
 export const formatClock = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 16);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `14:03:21`
  */
 export const formatTime = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 19);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `14:03:21.250`
  */
 export const formatTimeMs = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 23);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026-11-21`
  */
 export const formatDate = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 10);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026-11-21 14:03`
  */
 export const formatDateClock = (ts: number, zone: Zone): string =>
   `${formatDate(ts, zone)} ${formatClock(ts, zone)}`;
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026-11-21 14:03:21`
  */
 export const formatDateTime = (ts: number, zone: Zone): string =>
   fields(ts, zone).slice(0, 19).replace('T', ' ');
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026-11-21T14:03:21`, the value of a `datetime-local` field
  */
 export const formatField = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 19);
@@ -256,27 +256,27 @@ export function parseField(text: string, zone: Zone): number | null {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `21 Nov`
  */
 export const formatDay = (ts: number, zone: Zone): string =>
   `${Number(fields(ts, zone).slice(8, 10))} ${formatMonth(ts, zone)}`;
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `Nov`
  */
 export const formatMonth = (ts: number, zone: Zone): string =>
   MONTHS[Number(fields(ts, zone).slice(5, 7)) - 1] ?? NOTHING;
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026`
  */
 export const formatYear = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 4);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `UTC`, `UTC+1`, `UTC−3:30`
  */
 export function formatZone(zone: Zone, ts: number): string {

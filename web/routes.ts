@@ -185,7 +185,7 @@ const LATEST_MS = 253_402_300_799_999;
 /**
  * Reads a time of an address. The limits of the accepted times leave room for ranges and time zones on both sides.
  *
- * @param text ISO 8601 or epoch ms
+ * @param text time in ISO 8601 or epoch ms
  * @returns time in epoch ms, from 1970 to the year 9999; null: the text is no such time
  */
 export function parseTime(text: string | null): number | null {

@@ -159,7 +159,7 @@ export function stretchesOf(
 }
 
 /**
- * @param values of the samples
+ * @param values values of the samples, oldest first
  * @returns number of state changes
  */
 export const changesOf = (values: number[]): number =>

@@ -89,7 +89,7 @@ const nameOf = (unit: string | null): string =>
   unit !== null && Object.hasOwn(ALIASES, unit) ? (ALIASES[unit] ?? '') : (unit ?? '');
 
 /**
- * @param unit as the sensor sends it
+ * @param unit unit as the sensor sends it
  * @returns null: the unit belongs to no quantity whose unit the user can choose
  */
 export function quantityOf(unit: string | null): Quantity | null {
@@ -119,7 +119,7 @@ function splitUnit(unit: string): { prefixed: string; exponent: number } {
 }
 
 /**
- * @param unit as the sensor sends it
+ * @param unit unit as the sensor sends it
  * @returns null: the user chose no unit
  */
 function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
@@ -139,7 +139,7 @@ function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
  * Returns the scale in which users type and read limits: the chosen unit without a prefix, because a prefix would depend on the
  * values.
  *
- * @param unit as the sensor sends it
+ * @param unit unit as the sensor sends it
  */
 export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
   chosenScale(unit, choices) ?? plainScale(unit);
@@ -147,8 +147,8 @@ export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
 /**
  * Returns the scale for a list of values: the chosen unit, otherwise the prefix that gives the largest value the fewest digits.
  *
- * @param unit as the sensor sends it
- * @param values as the sensor sends them
+ * @param unit unit as the sensor sends it
+ * @param values values as the sensor sends them
  */
 export function scaleFor(unit: string | null, values: Iterable<number>, choices: UnitChoices = {}): Scale {
   const chosen = chosenScale(unit, choices);
@@ -281,7 +281,7 @@ const durationText = (ms: number): string => `${ms < 0 ? '−' : ''}${formatDura
  * Writes a single value and its unit.
  *
  * @param value as the sensor sends it
- * @param unit as the sensor sends it
+ * @param unit unit as the sensor sends it
  * @param how `recent`: earlier values, which determine prefix and decimals;
  * `decimals`: minimum number of decimals, for aligned values of a column
  */

@@ -159,7 +159,7 @@ export interface Series {
 /** New values on the event stream. */
 export interface Delta {
   items: LatestItem[];
-  /** ISO 8601, commit time of the oldest value; null: unknown */
+  /** commit time of the oldest value in ISO 8601; null: unknown */
   committed_at: string | null;
   /** time at which the API sent the event, in ISO 8601, by the same clock as `committed_at` */
   sent_at: string;

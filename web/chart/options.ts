@@ -171,7 +171,7 @@ function edgesOf({ bbox, width }: uPlot): Edges {
   return { left, right: Math.max(width - left - bbox.width / uPlot.pxRatio, 0) };
 }
 
-/** @returns epoch ms under the cursor; null: the cursor is outside of the chart */
+/** @returns time in epoch ms under the cursor; null: the cursor is outside of the chart */
 function timeUnder(chart: uPlot): number | null {
   const { left = -1 } = chart.cursor;
   return left < 0 ? null : chart.posToVal(left, 'x');

@@ -211,7 +211,7 @@ const RESTARTS = 0.05;
 /**
  * Finds whether a signal is a counter: never negative, and never lower than before unless it restarted near zero.
  *
- * @param unit as the sensor sends it
+ * @param unit unit as the sensor sends it
  */
 export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   const quantity = quantityOf(unit);
@@ -241,10 +241,11 @@ const PER: [unit: string, ms: number][] = [
 ];
 
 /**
- * Computes the rate of a counter between its points. After a restart, the counter begins at zero. Energy becomes power.
+ * Computes the rate of a counter between its points. After a restart, the counter begins at zero. The rate of an energy is a
+ * power.
  *
- * @param shape of a counter
- * @param unit as the sensor sends it
+ * @param shape shape of a counter
+ * @param unit unit as the sensor sends it
  */
 export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit: string } {
   const { ts, max } = shape;

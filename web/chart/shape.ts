@@ -48,7 +48,7 @@ export function shapeOfBins({ points, step_ms }: Series, { from, to }: Range): S
   };
 }
 
-/** @param samples oldest first */
+/** @param samples samples, oldest first */
 export function shapeOfSamples({ ts, value }: { ts: number[]; value: number[] }, { from, to }: Range): Shape {
   return { stepMs: null, from, to, ts, min: value, avg: value, max: value, count: ts.map(() => 1) };
 }
@@ -127,10 +127,10 @@ export function coarsen(shape: Shape, stepMs: number): Shape {
 }
 
 /**
- * Adds a bin to wider bins: to the last wider bin if that starts at `start`, otherwise to a new one.
+ * Adds a bin to wider bins: to the last wider bin if that wider bin starts at `start`, otherwise to a new wider bin.
  *
- * @param wide changed in place
- * @param start epoch ms, not before the last bin
+ * @param wide the wider bins, changed in place
+ * @param start start of the wider bin in epoch ms, not before the last bin
  * @param at index of the bin in the shape
  */
 export function addBin(wide: Shape, start: number, shape: Shape, at: number) {

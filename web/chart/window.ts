@@ -29,12 +29,12 @@ export const lengthOf = ({ from, to }: Window): number => to - from;
 export const liveWindow = (ms: number, now: number): Window => ({ live: true, from: now - ms, to: now });
 
 /**
- * Reads the window from the query of an address. `range` alone gives a live window. `range` with `to`, or `from` with
- * `to`, gives a fixed window. Relative times such as `-1h` count from the time when the address was opened. A relative
- * `from` alone, or with `to=now`, gives a live window.
+ * Reads the window from the query of an address. `range` alone gives a live window. `range` with `to`, or `from` with `to`,
+ * gives a fixed window. Relative times such as `-1h` count from the time when the address was opened. A relative `from` alone,
+ * or with `to=now`, gives a live window.
  *
- * @param now epoch ms
- * @param openedAt epoch ms, time when the address was opened
+ * @param now current time in epoch ms
+ * @param openedAt time in epoch ms when the address was opened
  */
 export function readWindow(query: URLSearchParams, now: number, openedAt: number = now): Window {
   const span = parseSpan(query.get('range')) ?? DEFAULT_SPAN_MS;
@@ -65,11 +65,11 @@ export function settle({ from, to }: { from: number; to: number }, { earliest, n
 }
 
 /**
- * Makes the window of a range that a user typed. Unlike `settle`, it does not move the range into the selectable
+ * Makes the window of a range that a user typed. Unlike `settle`, this function does not move the range into the selectable
  * time. A range that ends now or later gives a live window, which ends now.
  *
- * @param range begins before now
- * @param now epoch ms
+ * @param range range that begins before now
+ * @param now current time in epoch ms
  */
 export function typedWindow({ from, to }: { from: number; to: number }, now: number): Window {
   if (to >= now) return liveWindow(Math.min(Math.max(now - from, NARROWEST_MS), LONGEST_MS), now);

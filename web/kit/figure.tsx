@@ -67,7 +67,7 @@ export function Sparkline({
   span,
   hole = LEAST_HOLE_MS,
 }: {
-  /** oldest first; x in ms */
+  /** points of the line, oldest first; x in ms */
   points: { x: number; y: number }[];
   /** the points of a second line on the same scale, which is drawn fainter */
   second?: { x: number; y: number }[];

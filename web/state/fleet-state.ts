@@ -93,10 +93,9 @@ export interface FleetState {
 const CATCHING_UP_MS = 3000;
 
 /**
- * The outliers of the fleet, and the numbers of devices and sensors that the API counted, updated once a second. From a
- * lost connection until the next snapshot is complete, the last state stays, because old and new figures would be
- * mixed. While nothing is stored, silence is judged as of the last moment with values, so that an outage does not turn
- * sensors silent.
+ * Computes the outliers of the fleet, and the numbers of devices and sensors that the API counted, once a second. From a lost
+ * connection until the next snapshot is complete, the last state stays, because old and new figures would be mixed. While
+ * nothing is stored, silence is judged as of the last moment with values, so that an outage does not turn sensors silent.
  */
 export function createFleetState({
   fleet,

@@ -122,7 +122,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       return drained;
     },
 
-    /** @param ids of the offline devices */
+    /** @param ids ids of the offline devices */
     setOffline(ids: ReadonlySet<string>) {
       for (const device of deviceIndex.setOffline(ids)) {
         for (const sensor of device.sensors) touch(sensor);
@@ -181,7 +181,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /**
      * Marks sensors that became silent or send again. Must be called once a second.
      *
-     * @param now epoch ms
+     * @param now current time in epoch ms
      */
     refreshSilence: (now: number) => refreshSilence(sensors.values(), now, touch),
 
@@ -214,9 +214,9 @@ export interface FleetSensor {
   name: string;
   type: string | null;
   unit: string | null;
-  /** ISO 8601 time of the newest sample; empty before the first sample */
+  /** time of the newest sample in ISO 8601; empty before the first sample */
   ts: string;
-  /** epoch ms of the newest sample; 0 before the first sample */
+  /** time of the newest sample in epoch ms; 0 before the first sample */
   at: number;
   /** newest value; NaN before the first sample */
   value: number;
@@ -292,8 +292,8 @@ function createDeviceIndex() {
     },
 
     /**
-     * @param ids of the offline devices
-     * @returns sensors whose device went offline or returned
+     * @param ids ids of the offline devices
+     * @returns devices that went offline or returned, with their sensors
      */
     setOffline(ids: ReadonlySet<string>): FleetDevice[] {
       offline = ids;

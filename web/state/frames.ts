@@ -165,7 +165,7 @@ export function createScreenTimes({
     /**
      * Computes the percentiles of this second.
      *
-     * @param now epoch ms
+     * @param now current time in epoch ms
      */
     sum(now: number) {
       const oldest = clock() - FRESH_MS;

@@ -90,7 +90,7 @@ const LISTED = 50;
 export const silentAfterMs = (intervalMs: number): number =>
   Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
 
-/** @param now epoch ms */
+/** @param now current time in epoch ms */
 const isSilent = (now: number, { at, gapMs, intervalMs }: FleetSensor): boolean =>
   at > 0 && now - at > silentAfterMs(Math.max(gapMs, intervalMs));
 

@@ -137,7 +137,7 @@ function drawTrail(
  * Draws the background of a card, with its color stripe or shape.
  *
  * @param context canvas context with the color of the cell
- * @returns px from the left edge of the card to its text
+ * @returns distance in px from the left edge of the card to its text
  */
 function drawSign(
   context: CanvasRenderingContext2D,
@@ -211,7 +211,7 @@ const hollow: DrawShape = (context, { layout: { x, y, format } }, cell) => {
   );
 };
 
-/** A filled square with a cross in the background color. The filled area keeps small cells visible. */
+/** Draws a filled square with a cross in the background color. The filled area keeps small cells visible. */
 const crossed: DrawShape = (context, scene, cell, { ground }) => {
   const { x, y, format } = scene.layout;
   fill(context, scene, cell, { ground });

@@ -173,7 +173,7 @@ export function createHits({ format, x, y, width, height }: Layout) {
     return cell;
   }
 
-  /** Whether a cell contains a point. A gap belongs to the cell before it, so that a pointer is never between two cells. */
+  /** Returns whether a cell contains a point. A gap belongs to the cell before it, so that a pointer is never between two cells. */
   const covers = (cell: number, left: number, top: number) =>
     left >= Number(x[cell]) &&
     left < Number(x[cell]) + stepX &&

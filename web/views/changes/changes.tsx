@@ -141,7 +141,7 @@ function Sensors({
   );
 }
 
-/** The time of the values while nothing is stored, because later changes are unknown. */
+/** Returns the time of the values as text while nothing is stored, because later changes are unknown. */
 const untilText = (stale: Stale | null, zone: Zone): string =>
   stale ? ` Values are those of ${formatTime(stale.since, zone)}.` : '';
 

@@ -186,7 +186,7 @@ export function useCounts(range: (typeof RANGES)[number]) {
   return { ...counts, reload: useCallback(() => setRound((count) => count + 1), []) };
 }
 
-/** @param now epoch ms */
+/** @param now current time in epoch ms */
 const nothingYet = (range: (typeof RANGES)[number], now: number): Counts => ({
   hours: [],
   span: spanOf(range, now),
