@@ -177,7 +177,7 @@ async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promis
 function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
   const loaded = new Map<ViewName, ViewComponent>();
 
-  /** @throws {Problem} `unreachable` or `gone` */
+  /** @throws {Problem} code `unreachable`: the API does not answer; code `gone`: the API no longer serves the module */
   async function load(name: ViewName): Promise<void> {
     if (loaded.has(name)) return;
     try {
@@ -192,7 +192,7 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
     /** @returns the component of the view; undefined until its module is loaded */
     get: (name: ViewName): ViewComponent | undefined => loaded.get(name),
 
-    /** Loads the other views one after the other, so that the next view opens without a wait. */
+    /** Loads the modules of the other views one after the other, so that the next view opens without a wait. */
     async loadOthers() {
       for (const name of Object.keys(MODULES) as ViewName[]) {
         // Errors are ignored here, because a click on the link loads the module again and shows the problem.

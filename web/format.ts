@@ -60,7 +60,7 @@ export function formatChange(change: number, decimals: number): string {
   return change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
-/** Formats the ticks of an axis with as many decimals as distinguish them. */
+/** Formats the ticks of an axis with the number of decimals that distinguishes the ticks. */
 export function formatTicks(ticks: number[]): string[] {
   const largest = Math.max(...ticks.map(Math.abs), 0);
   const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0));
@@ -90,7 +90,7 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * @param one noun in the singular
+ * @param one noun in the singular, and `many` in the plural
  * @returns `1 sensor`, `12 sensors`, `2 processes`
  */
 export const formatCounted = (count: number, one: string, many: string = `${one}s`): string =>
@@ -119,7 +119,7 @@ export const formatUnit = (unit: string | null | undefined): string =>
 /** Hue numbers of common sensor types; see --hue-1 … in kit/base.css. */
 const TYPE_HUES: Record<string, number> = { temperature: 1, pulse: 2, location: 3, respiration: 4 };
 
-/** @returns 0 without a type, otherwise 1 to 8; a type always has the same hue */
+/** @returns number of the hue: 0 without a type, otherwise 1 to 8; a type always has the same hue */
 export function hueOf(type: string | null): number {
   if (!type) return 0;
   const known = TYPE_HUES[type.toLowerCase()];
@@ -352,7 +352,7 @@ export function formatDuration(ms: number): string {
 export const clockWords = (offsetMs: number): string =>
   `clock ${formatDuration(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead'}`;
 
-/** @returns the exact bin width: `1 s`, `15 min`, `6 h`, `30 d` */
+/** @returns the exact width of a bin: `1 s`, `15 min`, `6 h`, `30 d` */
 export function formatStep(ms: number): string {
   if (ms % 86_400_000 === 0) return `${formatNumber(ms / 86_400_000)} d`;
   if (ms % 3_600_000 === 0) return `${formatNumber(ms / 3_600_000)} h`;

@@ -114,7 +114,7 @@ type Ref = { device: string; sensor: string };
 /** Maximum number of sensors of one comparison. */
 export const MOST_COMPARED = 8;
 
-/** @param text `DEVICE/SENSOR`, each part percent-encoded */
+/** @param text reference `DEVICE/SENSOR`, each part percent-encoded */
 export function parseRef(text: string): Ref | null {
   const slash = text.indexOf('/');
   if (slash < 1 || slash === text.length - 1) return null;
@@ -128,11 +128,11 @@ export function parseRef(text: string): Ref | null {
   }
 }
 
-/** @returns `DEVICE/SENSOR`, each part percent-encoded */
+/** @returns reference `DEVICE/SENSOR`, each part percent-encoded */
 export const writeRef = ({ device, sensor }: Ref): string =>
   `${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`;
 
-/** @returns the reference of a sensor, with names if the API finds the sensor by them */
+/** @returns the reference of a sensor, with names if the API finds the sensor by these names */
 export const refOf = (item: {
   device_id: string;
   sensor_id: string;

@@ -119,6 +119,8 @@ function splitUnit(unit: string): { prefixed: string; exponent: number } {
 }
 
 /**
+ * Returns the scale for the unit that the user chose.
+ *
  * @param unit unit as the sensor sends it
  * @returns null: the user chose no unit
  */
@@ -202,7 +204,9 @@ export function toShown({ factor, offset }: Scale, value: number): number {
 }
 
 /**
- * @param text a number as people write it, such as `-4,5`
+ * Parses a number.
+ *
+ * @param text number as people write it, such as `-4,5`
  * @returns null: the text is no number
  */
 export function readNumber(text: string | null): number | null {
@@ -217,7 +221,7 @@ export function readNumber(text: string | null): number | null {
 /** Returns the scale for differences, such as a change per second, which have no offset. */
 export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
 
-/** Significant digits of a limit. Sent limits have more digits, so that the shown limit can be restored from them. */
+/** Significant digits of a limit. Sent limits have more digits, so that the shown limit can be restored from the sent limit. */
 const DIGITS = { sent: 14, shown: 12 };
 
 /**
@@ -232,7 +236,7 @@ function withoutNoise(value: number, size: number, digits: number): number {
   return Number(decimals < 0 ? value.toPrecision(digits) : value.toFixed(decimals)) + 0;
 }
 
-/** @returns the value in the sent unit */
+/** @returns the value in the unit that the sensor sends */
 export function toSent(scale: Scale, shown: number): number {
   if (isAsSent(scale)) return shown;
   const { factor, offset } = scale;
@@ -241,7 +245,7 @@ export function toSent(scale: Scale, shown: number): number {
 }
 
 /**
- * @param sent limit in the sent unit
+ * @param sent limit in the unit that the sensor sends
  * @returns the limit as a user types it, without the unit
  */
 export function limitText(scale: Scale, sent: number): string {
@@ -280,10 +284,10 @@ const durationText = (ms: number): string => `${ms < 0 ? '−' : ''}${formatDura
 /**
  * Writes a single value and its unit.
  *
- * @param value as the sensor sends it
+ * @param value value as the sensor sends it
  * @param unit unit as the sensor sends it
- * @param how `recent`: earlier values, which determine prefix and decimals;
- * `decimals`: minimum number of decimals, for aligned values of a column
+ * @param how `recent`: earlier values, which determine prefix and decimals; `decimals`: minimum number of decimals, for aligned
+ *   values of a column
  */
 export function writeValue(
   value: number | null,

@@ -242,7 +242,10 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
 
 export type Client = ReturnType<typeof createClient>;
 
-/** @param text CSV with the columns `ts` and `value` */
+/**
+ * @param text CSV with the columns `ts` and `value`
+ * @returns the two columns; `ts`: times in epoch ms
+ */
 export function readCsv(text: string): { ts: number[]; value: number[] } {
   const lines = text.split('\n').slice(1, -1);
   return {

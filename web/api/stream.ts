@@ -25,10 +25,7 @@ export function createStream({
   onRefused,
 }: {
   EventSource: typeof globalThis.EventSource;
-  /**
-   * receives the JSON of snapshot and delta events, which both carry newest values;
-   * `isLast`: the event completes a snapshot
-   */
+  /** receives the JSON of snapshot and delta events, which carry newest values; `isLast`: the event completes a snapshot */
   onItems: (text: string, isLast: boolean) => void;
   onStats: (stats: StatsEvent) => void;
   /** is called when any alarm changes */

@@ -9,7 +9,7 @@ import './chart.css';
 import type { Problem } from '../api/request.ts';
 import type { Annotation } from '../api/types.ts';
 
-/** Renders the annotations of the range as a list, and a button to add one. The chart above shows them as marks. */
+/** Renders the annotations of the range as a list, and a button to add an annotation. The chart above shows the annotations as marks. */
 export function Annotations({
   annotations,
   missing,

@@ -97,8 +97,8 @@ export type NamedShape = { device: string; sensor: string; unit: string | null; 
 const HEADER = 'device,sensor,unit,ts,avg,min,max,count';
 
 /**
- * Writes the drawn points as CSV with one point per line. Each line names its sensor, so that files can be joined.
- * For a single sample, average, minimum and maximum are its value.
+ * Writes the drawn points as CSV with one point per line. Each line names its sensor, so that files can be joined. For a single
+ * sample, average, minimum and maximum equal the value of the sample.
  */
 export const csvOf = (lines: NamedShape[]): string => `${[HEADER, ...lines.flatMap(rowsOf)].join('\n')}\n`;
 

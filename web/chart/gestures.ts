@@ -20,9 +20,8 @@ interface GestureHandlers {
 }
 
 /**
- * Adds zooming and panning by mouse, touch and wheel. Dragging selects a range. Dragging with Shift or the middle
- * button pans. The time under each finger stays under it. The wheel zooms only with Ctrl or Cmd, because the page
- * must scroll.
+ * Adds zooming and panning by mouse, touch and wheel. Dragging selects a range. Dragging with Shift or the middle button pans.
+ * The time under each finger stays under that finger. The wheel zooms only with Ctrl or Cmd, because the page must scroll.
  *
  * @returns a function that removes the listeners
  */

@@ -30,7 +30,7 @@ function createMarks() {
       const left = chart.valToPos(ts, 'x');
       item.hidden = !(left >= 0 && left <= width);
       item.style.left = `${left}px`;
-      // In the right half, the text stands left of the mark, so that it stays within the chart.
+      // In the right half of the chart, the text stands left of the mark, so that the text stays within the chart.
       item.dataset['side'] = left > width / 2 ? 'left' : 'right';
     }
   }
@@ -160,7 +160,7 @@ function lineText(line: number, { min, max }: UPlot.Scale): string {
   return formatNumber(isZero ? 0 : line);
 }
 
-/** Draws thresholds with their names, hatches the area over them, and marks the times when the signal is over them. */
+/** Draws thresholds with their names, hatches the area over the thresholds, and marks the times when the signal is over a threshold. */
 export function drawThresholds(chart: UPlot, { low, high }: Thresholds, brush: Brush) {
   if (chart.data[0].length === 0) return;
   if (high !== null) drawOverThreshold(chart, { line: high, side: 'high', column: 2 }, brush);

@@ -66,7 +66,7 @@ export function chartOptions({
   /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
-  /** charts with the same key move their cursors together */
+  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string | undefined;
   look: () => ChartStyle;
   /** returns the column entry that the cursor selects */
@@ -135,7 +135,7 @@ export const lonePoints = (fill: string): uPlot.Series.Points => ({
   filter: loneEntriesOf,
 });
 
-/** @returns visible entries that the line of a series does not show */
+/** @returns visible column entries that the line of a series does not show */
 function loneEntriesOf(chart: uPlot, series: number): number[] {
   const [x = [], values = []] = [chart.data[0], chart.data[series]];
   const { left, width } = chart.bbox;

@@ -66,7 +66,7 @@ function show(chart: uPlot, { picture, window: { from, to }, walked }: Shown & {
 /** @param ts time in epoch ms; null: the cursor leaves the chart */
 function moveCursor(chart: uPlot, ts: number | null) {
   const left = ts === null ? -10 : chart.valToPos(ts, 'x');
-  // The third parameter moves the cursors of linked charts. The types of uPlot lack it.
+  // The third parameter moves the cursors of linked charts. The types of uPlot lack this parameter.
   const setCursor: (at: { left: number; top: number }, fires: boolean, moves: boolean) => void =
     chart.setCursor.bind(chart);
   setCursor({ left, top: ts === null ? -10 : chart.over.clientHeight / 2 }, true, true);
@@ -97,7 +97,7 @@ export function press(
   return asked.entry === undefined ? null : (picture.columns[0][asked.entry] ?? null);
 }
 
-/** The share of the window by which Shift and an arrow key move it. */
+/** The share of the window by which Shift and an arrow key move the window. */
 const PAN_PART = 0.25;
 
 /** The effect of a key. */
@@ -261,7 +261,7 @@ export function useTimePlot({
   }, inputs);
 
   useLayoutEffect(() => {
-    // A changed number of lines needs a new plot, which receives its data when it is created.
+    // If the number of lines changes, the plot is created again, and receives its data then.
     if (chart.current?.series.length === picture.columns.length)
       show(chart.current, { picture, window, walked: walked.current });
   }, [picture, window.from, window.to]);

@@ -122,7 +122,7 @@ export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
     samples += here;
     if ((min[at] ?? 0) < (min[lowest] ?? 0)) lowest = at;
     if ((max[at] ?? 0) > (max[highest] ?? 0)) highest = at;
-    // A running mean keeps its precision. A sum of many values would lose it.
+    // A running mean keeps its precision. A sum of many values would lose precision.
     mean += (((avg[at] ?? Number.NaN) - mean) * here) / samples;
   }
   return {
@@ -197,7 +197,7 @@ export function inScale(shape: Shape, scale: Scale): Shape {
   };
 }
 
-/** Converts thresholds in the same way as values, so that a value equal to a threshold is not over it. */
+/** Converts thresholds in the same way as values, so that a value equal to a threshold is not over the threshold. */
 export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
   low: low === null ? null : toShown(scale, low),
   high: high === null ? null : toShown(scale, high),
@@ -209,7 +209,8 @@ const LEAST_POINTS = 8;
 const RESTARTS = 0.05;
 
 /**
- * Finds whether a signal is a counter: never negative, and never lower than before unless it restarted near zero.
+ * Finds whether a signal is a counter: the values are never negative, and never decrease unless the counter restarted near
+ * zero.
  *
  * @param unit unit as the sensor sends it
  */

@@ -2,8 +2,8 @@ import type { Series } from '../api/types.ts';
 import { typicalStep } from '../kit/figure.tsx';
 
 /**
- * The data of a chart: single samples, or bins. All arrays have one length, oldest first. For a sample, `min`,
- * `avg` and `max` are its value, in one shared array, and `count` is 1.
+ * The data of a chart: single samples, or bins. All arrays have equal lengths, and begin with the oldest. For a sample, `min`,
+ * `avg` and `max` are one shared array with the value of the sample, and `count` is 1.
  */
 export interface Shape {
   /** width of a bin in ms; null: the points are samples */
@@ -53,7 +53,7 @@ export function shapeOfSamples({ ts, value }: { ts: number[]; value: number[] },
   return { stepMs: null, from, to, ts, min: value, avg: value, max: value, count: ts.map(() => 1) };
 }
 
-/** @returns index of the first time that is not before `at` */
+/** @returns index of the first time in the list that is not before `at` */
 export function firstAtOrAfter(sorted: number[], at: number): number {
   let low = 0;
   let high = sorted.length;

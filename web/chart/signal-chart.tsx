@@ -55,7 +55,7 @@ export function SignalChart({
   /** receives the position of the plot */
   onPlot?: (edges: Edges) => void;
   thresholds?: Thresholds;
-  /** charts with the same key move their cursors together */
+  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
   /** further plugins of the plot */
   plugins?: Plugin[];
@@ -219,7 +219,7 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.textBaseline = 'middle';
   // uPlot leaves the alignment of the axis labels in the canvas.
   ctx.textAlign = 'left';
-  // The shortest bands are drawn last, so that a longer neighbor does not cover a short one.
+  // The shortest bands are drawn last, so that a longer neighbor does not cover a short band.
   const stretches = stretchesOf(shape, drawn(shape, intervalMs)).sort(
     (a, b) => b.to - b.from - (a.to - a.from),
   );
@@ -293,7 +293,7 @@ export function TimeChart(props: {
   /** text for screen readers about the point that the keyboard reached; the chart announces nothing else */
   inWords: (place: number) => string;
   thresholds?: Thresholds;
-  /** charts with the same key move their cursors together */
+  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
   /** further plugins of the plot */
   plugins?: uPlot.Plugin[];

@@ -12,7 +12,7 @@ import { lengthOf } from './window.ts';
 
 /** Pause in ms between the last move of a window and the request for its data. */
 const PAUSE_MS = 120;
-/** Wait in ms after which the chart shows that it is reading. */
+/** Time in ms after which the chart shows that it is still reading. */
 const SLOW_MS = 4_000;
 const WINDOWS_KEPT = 30;
 
@@ -50,7 +50,7 @@ export function useSeries(
   const { live: isLive, from, to } = window;
   const name = `${isLive ? to - from : `${from}/${to}`}/${points}`;
 
-  // A live window moves by itself, so only its length identifies it.
+  // A live window moves with time, so only its length identifies the window.
   useEffect(() => {
     if (!reader) return undefined;
     const slowTimer = setTimeout(() => setAnswer((now) => ({ ...now, slow: true })), SLOW_MS);
@@ -180,7 +180,7 @@ export function openFeed({
     readAt = Date.now();
     const bins = daily ? await reader.days(range, signal) : await reader.bins(range, points, signal);
     const isRaw = areFew(bins);
-    // If the chart already shows samples, it needs no bins while new samples are read.
+    // If the chart already shows samples, the chart needs no bins while new samples are read.
     if (!isRaw || shape?.stepMs !== null) publish(bins);
     if (isRaw) publish(await reader.samples(range, signal));
   }

@@ -210,7 +210,7 @@ function ZoneChoice({ at }: { at: number }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const id = useId();
-  // This browser may list the zone under another name than the browser in which it was chosen.
+  // This browser may list the zone under another name than the browser in which the user chose the zone.
   const names = useMemo(
     () => [...new Set([...Intl.supportedValuesOf('timeZone'), zone.name])].filter(isNamedZone).sort(),
     [zone],

@@ -19,7 +19,7 @@ export const DeviceTitle = ({
   name: string;
   /** null: not known yet */
   device: DeviceInfo | null;
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   /** buttons for actions on the device */
   children?: ComponentChildren;

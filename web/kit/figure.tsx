@@ -102,7 +102,7 @@ function scaleOf(points: { x: number; y: number }[], floor?: number, span?: numb
   const height = Math.max(...ys) - bottom;
   return {
     x: (x) => WIDTH - ((right - x) / width) * WIDTH,
-    // A constant line lies on the floor if there is one, otherwise in the middle.
+    // A constant line lies on the floor if the scale has a floor, otherwise in the middle.
     y: (y) => {
       const share = height > 0 ? (y - bottom) / height : floor === undefined ? 0.5 : 0;
       return HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN);

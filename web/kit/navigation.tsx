@@ -144,7 +144,7 @@ export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[
   </nav>
 );
 
-/** @returns a sign for the level, for users who cannot see its color */
+/** @returns a sign for the level, for users who cannot see the color of the level */
 const signOf = (level: Level): string => (level === 'critical' ? '✕' : '!');
 
 /**

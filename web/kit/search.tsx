@@ -89,7 +89,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
       setChosen((at + step + items.length) % items.length);
     }
     const result = items[at];
-    // Enter opens a result only if the results belong to the typed text, not to an earlier one.
+    // Enter opens a result only if the results belong to the typed text, not to an earlier text.
     if (event.key === 'Enter' && result && answered === text.trim()) {
       event.preventDefault();
       open(result);

@@ -19,7 +19,7 @@ const NOTHING_READ = { alarms: NONE, missing: null };
 /** Open alarms, newest first. `isCut`: older alarms are open, too */
 export type OpenAlarms = { alarms: readonly Alarm[]; isCut: boolean };
 
-/** @returns whether any alarm is known to be open */
+/** @returns whether at least one alarm is known to be open */
 export const hasOpen = (open: OpenAlarms | null): open is OpenAlarms =>
   open !== null && (open.alarms.length > 0 || open.isCut);
 
@@ -195,9 +195,9 @@ export function useScopeUnits(scopes: Scope[]): { units: ReadonlyMap<string, Sco
 /**
  * Finds new alarms by comparing each list of open alarms with the previous list.
  *
- * @returns a function of the open alarms (null: unknown yet) and the time (epoch ms). It returns the newest alarm
- *   that is not in the previous list, and is neither acknowledged nor shelved. The alarms of the first list are not
- *   new. If the list is cut, an older alarm that moves up into it is not new either.
+ * @returns a function of the open alarms (null: unknown yet) and the time (epoch ms). The function returns the newest alarm
+ *   that is not in the previous list, and is neither acknowledged nor shelved. The alarms of the first list are not new. If the
+ *   list is cut, an older alarm that moves up into it is not new either.
  */
 export function createAlarmNews(): (open: OpenAlarms | null, now: number) => Alarm | undefined {
   let known: { ids: Set<string>; oldest: string } | null = null;
@@ -239,7 +239,7 @@ export function useAlarmNotifications(open: OpenAlarms | null) {
 /**
  * Shows a notification of the operating system.
  *
- * @returns false: the user does not allow notifications, or the browser cannot show one. Browsers on Android throw,
+ * @returns false: the user does not allow notifications, or the browser cannot show notifications. Browsers on Android throw,
  *   because only a service worker may show notifications there.
  */
 export function showNotification(title: string, options: NotificationOptions): boolean {

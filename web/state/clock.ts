@@ -50,7 +50,7 @@ export type Clock = ReturnType<typeof createClock>;
 /** Limit in ms for a correction of the clock by an answer. After a larger correction, earlier requests used a wrong time. */
 export const MOVED_MS = 5000;
 
-/** @returns known lead of the API clock over the clock of this machine in ms */
+/** @returns time in ms by which the API clock is ahead of the clock of this machine */
 export const aheadOf = (clock: Pick<Clock, 'now' | 'local'>): number => clock.now() - clock.local();
 
 /** Wraps `fetch`, so that the header `Date` of each answer adjusts the clock. */

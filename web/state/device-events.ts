@@ -36,7 +36,7 @@ export interface Listed {
 
 /**
  * @param newest events, newest first
- * @returns these events with derived facts, in the same order
+ * @returns the events with derived facts, newest first
  */
 export function listed(newest: DeviceEvent[]): Listed[] {
   return newest.map(({ kind, ts, clock_offset_ms }, index) => ({

@@ -152,7 +152,7 @@ export function useRefusals(device: string): RefusedDevice | null {
 /** Time span of the refusal count of the API, in ms. */
 const WINDOW_MS = 300_000;
 
-/** @returns `6 in 5 min` */
+/** @returns number of refused measurements as text: `6 in 5 min` */
 export const refusalRate = ({ refused }: Pick<RefusedDevice, 'refused'>): string =>
   `${formatCount(refused)} in ${formatSpan(WINDOW_MS)}`;
 

@@ -62,7 +62,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /** Notes that a snapshot is complete. From then on, the judgment of each sensor that was sent is known. */
     noteRead() {
       isRead = true;
-      // A snapshot without sensors has no items that would have started it.
+      // A snapshot without sensors has no items that would have started the snapshot, so it is counted here.
       if (!isComing) snapshot += 1;
       isComing = false;
       complete = { snapshot, counts: 0 };
@@ -103,7 +103,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       sensor.intervalMs = item.interval_ms ?? 0;
       sensor.snapshot = snapshot;
       const isJudgedAgain = judge(sensor, item);
-      // ISO 8601 texts of one format and zone sort like times.
+      // ISO 8601 texts of one format and zone sort like times, so they are compared as texts.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
         measure(sensor, item.ts, item.value);
       // If two values have one timestamp, the value that arrives later counts.
@@ -133,23 +133,24 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     isNarrow: (): boolean => Boolean(wanted.type || wanted.site),
 
     /**
-     * Notes the number of sensors that the API counted. At the second count after a snapshot, it also removes sensors that were not sent
-     * since the start of the snapshot, because their devices were retired.
+     * Notes the number of sensors that the API counted. At the second count after a snapshot, this method also removes sensors
+     * that were not sent since the start of the snapshot, because their devices were retired.
      *
      * @param count number of sensors by the API
      */
     expect(count: number) {
       total = count;
       complete.counts += 1;
-      // A sensor that changes during a snapshot is not in it, but in the changes that follow.
+      // A sensor that changes during a snapshot is not in the snapshot, but in the changes that follow. So the removal waits
+      // for the second count.
       if (complete.counts === 2 && deviceIndex.removeBefore(complete.snapshot))
         dirty = dirty.filter(({ key }) => sensors.has(key));
       smallerCounts = sensors.size > count ? smallerCounts + 1 : 0;
     },
 
     /**
-     * @returns whether the store has sensors of retired devices. One smaller count is no proof, because it may be
-     *   older than the newest sensors
+     * @returns whether the store has sensors of retired devices. One count below the number of sensors is no proof, because the
+     *   count may be older than the newest sensors
      */
     isOutdated: (): boolean => smallerCounts > 1 && !isAsked,
 

@@ -110,7 +110,7 @@ type ScreenTimes = { at: number; p50: number; p99: number };
 const TIMES_KEPT = 256;
 /** Maximum age in ms of the times from which the percentiles are computed. */
 const FRESH_MS = 10_000;
-/** Number of percentiles kept for the sparkline, one per second. */
+/** Number of percentiles that are kept for the sparkline, one per second. */
 const FIGURES_KEPT = 300;
 
 /**
@@ -210,7 +210,7 @@ export function createRecentValues() {
   }
 
   return {
-    /** @param key device_id/sensor_id */
+    /** @param key key of the sensor: device_id/sensor_id */
     get: (key: string): Seen | undefined => sensors.get(key),
 
     /** @returns whether the value is new; older and repeated values are not */
@@ -224,7 +224,7 @@ export function createRecentValues() {
         return true;
       }
       if (!isNews(seen.item, item)) return false;
-      // Deleted and added again, the sensor moves to the end, so that it is removed last.
+      // A sensor that is deleted and added again moves to the end of the map, so that it is removed last.
       sensors.delete(key);
       sensors.set(key, { item, recent: tail(seen.recent, item) });
       return true;

@@ -379,7 +379,7 @@ function useRevision(live: Live): { revision: number; isLate: boolean } {
       ticks += 1;
       look();
     }, STRUCTURE_MS);
-    // The user waits for the first list, so it does not wait for the next tick.
+    // The user waits for the first list, so the first list does not wait for the next tick.
     const stopWatching = live.watch(() => {
       if (!wasHeld && fleet.holdsAll()) look();
     });

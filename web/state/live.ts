@@ -9,7 +9,7 @@ import { createFleet } from './fleet.ts';
 import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
 import { useServices } from './hooks.ts';
 
-/** Number of pipeline statistics kept for the sparklines, one per second. */
+/** Number of pipeline statistics that are kept for the sparklines, one per second. */
 const STATS_KEPT = 300;
 
 /**
@@ -130,7 +130,7 @@ export function createLive({
     stats,
     /** Number of alarm changes since the page was opened. */
     alarmChanges,
-    /** The open alarms; null: unknown yet. The header keeps them up to date. */
+    /** The open alarms; null: unknown yet. The header keeps the alarms up to date. */
     openAlarms,
     health,
     /** The times from commit to screen. */
@@ -165,7 +165,11 @@ export function createLive({
     },
     /** Adds the items of a page, which count until the event stream sends newer values. */
     seed: (items: LatestItem[]) => items.forEach(sensors.take),
-    /** @param before values of the sensor from before the page was opened, oldest first */
+    /**
+     * Adds earlier values of a sensor.
+     *
+     * @param before values from before the page was opened, oldest first
+     */
     seedBefore(key: string, before: { ts: number; value: number }[]) {
       if (sensors.takeBefore(key, before)) changed.notify(key);
     },

@@ -6,7 +6,7 @@ import type { FleetDevice, FleetSensor } from './fleet.ts';
  * hour of the week, in standard deviations. See docs/explanation/baselines.md.
  */
 
-/** Deviations in sigmas at which the color becomes one step stronger. */
+/** Deviations in sigmas, from each of which on the color is one step stronger. */
 const STEPS = [1.4, 2.2, 3.2, 4.5, 7];
 
 /** Number of color steps above and below the mean. */
@@ -66,7 +66,7 @@ export interface Faults {
   far: FleetSensor[];
   /** silent sensors of devices that are online, the longest silence first */
   silent: FleetSensor[];
-  /** offline devices, those with the most sensors first */
+  /** offline devices; devices with the most sensors come first */
   offline: FleetDevice[];
   farCount: number;
   silentCount: number;
@@ -94,7 +94,7 @@ export const silentAfterMs = (intervalMs: number): number =>
 const isSilent = (now: number, { at, gapMs, intervalMs }: FleetSensor): boolean =>
   at > 0 && now - at > silentAfterMs(Math.max(gapMs, intervalMs));
 
-/** @returns size of the deviation in sigmas */
+/** @returns absolute deviation in sigmas */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 
 export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;

@@ -109,7 +109,7 @@ export function outdatedOf({
   intervalMs: number | null;
   /** time in epoch ms when the device went offline; null: the device is online, or announces no state */
   offlineAt: number | null;
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   /** current time in epoch ms */
   now: number;
@@ -185,7 +185,11 @@ export function useDeviation(item: LatestItem): Deviation | null {
   return data && deviationOf(item, data.hours);
 }
 
-/** @returns null: the hour of the value has no baseline */
+/**
+ * Finds the deviation of a value by the baseline of its hour.
+ *
+ * @returns null: the hour of the value has no baseline
+ */
 export function deviationOf(
   { ts, value }: Pick<LatestItem, 'ts' | 'value'>,
   hours: readonly BaselineHour[],

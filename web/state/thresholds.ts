@@ -78,7 +78,7 @@ const SENSORS_KEPT = 500;
 
 /** Creates the store of the thresholds that a user set, by sensor, in this browser. */
 export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
-  /** @returns the stored thresholds, including those that another tab stored meanwhile */
+  /** @returns the stored thresholds, including thresholds that another tab stored meanwhile */
   function read(): Map<string, Thresholds> {
     const kept = recall(storage, THRESHOLDS_KEY);
     return new Map(Array.isArray(kept) ? kept.filter(isEntry) : []);

@@ -78,7 +78,7 @@ function nameBelow(
   context.fillText(shortened(context, device.name, right - left), left, top + size * 2.5);
 }
 
-/** Draws both names on one line. The device name gets the width that it needs, up to half of the line. */
+/** Draws both names on one line. The device name gets the width that the name needs, up to half of the line. */
 function nameInLine(
   context: CanvasRenderingContext2D,
   { name, device }: FleetSensor,

@@ -97,7 +97,7 @@ function useFitting(list: { current: HTMLElement | null }, isCut: boolean): numb
   return fitting;
 }
 
-/** @returns number of children before the first one that ends below the list */
+/** @returns number of children before the first child that ends below the list */
 function countFitting(list: HTMLElement): number {
   const { bottom } = list.getBoundingClientRect();
   const cut = [...list.children].findIndex((child) => child.getBoundingClientRect().bottom > bottom + 1);
@@ -130,7 +130,7 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
       </span>
     </>
   );
-  // The tile of sensors without a site is no link, because no filter selects them.
+  // The tile of sensors without a site is no link, because no filter selects such sensors.
   if (device_id === null && site === null) return <div class="group-tile">{content}</div>;
   return (
     <a class="group-tile" href={href}>

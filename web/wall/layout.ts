@@ -12,7 +12,7 @@ export interface Layout {
   x: Int32Array;
   /** top edge of each cell in px */
   y: Int32Array;
-  /** one block for each site; empty if there is no space for headings */
+  /** headings, one block for each site; empty if there is no space for headings */
   blocks: Block[];
 }
 
@@ -66,7 +66,7 @@ export function layOut(sites: number[][], room: Room): Layout {
   function layOutAs(format: Format): Layout {
     if (!format.heading) return layOutIn(format, sites, room, null);
     const least = Math.max(LEAST_WIDTH, format.width);
-    // For cards, a few pixels decide whether they fit, so the lowest arrangement is chosen.
+    // For cards, a few pixels decide whether the wall fits, so the lowest arrangement is chosen.
     const ways = format.isCard ? waysFor(least) : [];
     const layouts = [stripsFor(least), ...ways].map((strips) => layOutIn(format, sites, room, strips));
     const fitting = layouts.filter(({ blocks }) => blocks.every(({ width }) => width >= format.width));
@@ -75,10 +75,10 @@ export function layOut(sites: number[][], room: Room): Layout {
     );
   }
 
-  /** @returns maximum height of a format in px */
+  /** @returns maximum height of the wall in px for a format of cells */
   const limitOf = ({ isCard }: Format): number => room.height * (isCard && !room.isAll ? CARDS_MORE : 1);
 
-  /** @param limit maximum height in px */
+  /** @param limit maximum height of the wall in px */
   const isGood = ({ height: needed, blocks, format }: Layout, limit: number) =>
     needed <= limit && format.width <= room.width && blocks.every((block) => block.width >= format.width);
 
@@ -250,7 +250,7 @@ function widthsOf(
 ) {
   const room = width - gap * (counts.length - 1);
   const sum = counts.reduce((total, count) => total + count, 0);
-  // A site with three sensors next to one with a thousand still needs space for its name.
+  // A site with three sensors next to a site with a thousand sensors still needs space for its name.
   const least = Math.min(wanted, room / counts.length);
   const small = counts.map((count) => (room * count) / sum < least);
   const left = room - least * small.filter(Boolean).length;

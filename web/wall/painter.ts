@@ -40,10 +40,7 @@ export function createPainter(canvas: HTMLCanvasElement) {
     byState[cellState]?.push(cell);
   }
 
-  /**
-   * Clears a cell and half a pixel around it, because at 1.25 device pixels per CSS pixel the edge of a cell is
-   * blended.
-   */
+  /** Clears a cell and half a pixel around the cell, because at 1.25 device pixels per CSS pixel the edge of a cell is blended. */
   function clear({ layout: { x, y, format } }: Scene, palette: Palette, cell: number) {
     const around = format.gap > 0 ? 0.5 : 0;
     const [left, top] = [Number(x[cell]) - around, Number(y[cell]) - around];
@@ -97,7 +94,7 @@ export function createPainter(canvas: HTMLCanvasElement) {
 /**
  * Reads the current colors of the theme from the legend, so that legend and wall are equal.
  *
- * @param legend has one element `[data-cell-state]` for each cell state
+ * @param legend legend on the page, with one element `[data-cell-state]` for each cell state
  */
 export function readPalette(legend: HTMLElement): Palette {
   const style = getComputedStyle(legend);

@@ -82,7 +82,7 @@ function createWallCanvas({
       for (const sensor of fleet.sensors.values()) sensor.cell = -1;
       sensors = sites.flatMap(({ devices }) => devices.flat());
       for (const [cell, sensor] of sensors.entries()) sensor.cell = cell;
-      // If there is no space for headings, there are no blocks.
+      // If there is no space for headings, the layout has no blocks, and the wall has no headings.
       const headings = sites.slice(0, layout.blocks.length).map(({ name, sensors: count, devices }, i) => ({
         name,
         sensors: count,

@@ -70,7 +70,7 @@ export function RuleForm({
         },
         (error) => {
           if (abort.signal.aborted) return;
-          // The figures of the earlier limits do not apply to the new ones.
+          // The figures of the earlier limits do not apply to the new limits.
           setTest(null);
           setMessage(problemText(error));
         },

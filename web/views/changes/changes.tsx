@@ -247,7 +247,7 @@ const PartRead = ({ read, total, what }: { read: number; total: number; what: ke
 const HOUR_MS = 3_600_000;
 /** Number of hours before the last hour from which the usual range is computed. */
 const HOURS_BEFORE = 5;
-/** Number of bins: one for each five minutes, and one at the edge. */
+/** Number of bins: one bin for each five minutes, and one bin at the edge. */
 const POINTS = 12 * (HOURS_BEFORE + 1) + 1;
 /** Minimum number of bins for a usual range. A sensor with fewer bins is not judged. */
 const LEAST_BINS = 12;

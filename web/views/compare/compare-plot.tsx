@@ -66,7 +66,7 @@ export function StateStrip({
 /** Renders several signals on one time axis, moved and zoomed like the chart of one sensor. A table next to the plot has the values. */
 export function ComparePlot(props: {
   label: string;
-  /** must be the same array while the lines stay the same */
+  /** lines of the plot; must be the same array while the lines stay the same */
   lines: Line[];
   window: Window;
   bounds: Bounds;
@@ -77,7 +77,7 @@ export function ComparePlot(props: {
   onCursor: (ts: number | null) => void;
   /** returns the text for screen readers about the time that the keyboard reached */
   inWords: (ts: number) => string;
-  /** charts with the same key move their cursors together */
+  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string;
   /** further plugins of the plot */
   plugins?: uPlot.Plugin[];

@@ -223,7 +223,7 @@ export const scaleOf = (unit: string | null, index: number, isOwn: boolean): str
 /** Number of axes with labels: one at each side of the chart. */
 const AXES = 2;
 
-/** @returns axes with labels; `hue`: color of the only sensor of an axis, null: several sensors */
+/** @returns axes with labels; `hue`: color of the only sensor of an axis, null: the axis has several sensors */
 export function axesOf(lines: Line[]): { scale: string; unit: string | null; hue: number | null }[] {
   const own = lines.filter(({ isGhost }) => !isGhost);
   const scales = [...new Set(own.map(({ scale }) => scale))].slice(0, AXES);

@@ -111,7 +111,7 @@ export function IssueDialog({
   );
 }
 
-/** @returns lines that are not blank */
+/** @returns the lines of a text that are not blank */
 const linesOf = (text: string): string[] =>
   text
     .split('\n')

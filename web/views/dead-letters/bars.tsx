@@ -127,7 +127,7 @@ const barText = ({ from, to, deadLetters, codes }: Bin, zone: Zone) => (
   </>
 );
 
-/** @returns `2026-11-21 14:00–15:00` */
+/** @returns time span of a bar as text: `2026-11-21 14:00–15:00` */
 export const binName = ({ from, to }: Span, zone: Zone): string =>
   `${formatDateClock(from, zone)}–${formatClock(to, zone)}`;
 

@@ -4,7 +4,7 @@ import { escapeLine } from './text.ts';
 
 /** A refusal code of docs/reference/errors.md, with its meaning, advice, and appearance. */
 interface RefusalCode {
-  /** text of docs/reference/errors.md; a test compares both */
+  /** title of the code as in docs/reference/errors.md; a test compares the two texts */
   title: string;
   /** the advice */
   advice: string;
@@ -199,7 +199,7 @@ export const RefusedTable = ({
   </table>
 );
 
-/** @returns indexes by code, in order of first occurrence */
+/** @returns indexes of refused elements by code; codes in order of first occurrence */
 export function indexesByCode(refused: Refusal[]): Map<string, number[]> {
   const byCode: Map<string, number[]> = new Map();
   for (const { index, code } of refused) byCode.set(code, [...(byCode.get(code) ?? []), index]);

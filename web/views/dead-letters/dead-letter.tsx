@@ -315,7 +315,7 @@ function Elements({
 }
 
 /**
- * @param element path of the element
+ * @param element path of the element in the message
  * @returns paths of the refused fields within the element; for a message of one object, the paths have no index
  */
 const pathsWithin = (element: string, refused: Refusal[]): string[] =>

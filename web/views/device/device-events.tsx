@@ -196,7 +196,7 @@ export function EventStrip({
   newest: string | null;
   /** annotations of the device and of the installation */
   annotations: Annotation[];
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;

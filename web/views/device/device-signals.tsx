@@ -46,7 +46,7 @@ export function DeviceSignals({
   items: LatestItem[];
   /** time of the newest event */
   newestEvent: string | null;
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
 }) {
   const services = useServices();

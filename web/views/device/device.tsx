@@ -93,7 +93,7 @@ function Known({
   device: DeviceInfo;
   items: LatestItem[];
   reload: () => void;
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
 }) {
   const { router } = useServices();

@@ -315,7 +315,7 @@ const TYPES: Record<string, string> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** @returns the media type of a file; null: it cannot be imported */
+/** @returns the media type of a file; null: the file cannot be imported */
 export const typeOf = (name: string): string | null =>
   TYPES[name.toLowerCase().split('.').at(-1) ?? ''] ?? null;
 
@@ -357,7 +357,7 @@ export async function* piecesOf(
   }
 }
 
-/** @returns bytes that end with a whole line */
+/** @returns bytes of the file that end with a whole line */
 async function lineAlignedBytes(
   file: Blob,
   begin: number,
