@@ -19,7 +19,7 @@ import { createComparison, createPreferences, openStorage } from './state/prefer
 import { createSession, fetchWithSession } from './state/session.ts';
 import { createThresholdMemory } from './state/thresholds.ts';
 
-/** The dashboard: the header, the notices, and the view that the address names. */
+/** Renders the dashboard: the header, the notices, and the view that the address names. */
 function App({ views }: { views: Views }) {
   const { router, session, live, importing } = useServices();
   const { path } = router.place.value;
@@ -30,8 +30,8 @@ function App({ views }: { views: Views }) {
     if (!isOut) return;
     live.stop();
     const { abort } = importing.peek();
-    // After a sign-out, the next user may be another person. After a session expired, the same user wants to see the
-    // progress.
+    // A sign-out discards the progress of an import, because the next user may be another person. After a session expired, the
+    // same user wants to see the progress.
     if (!hasEnded) importing.value = NO_IMPORT;
     // An import must not continue in another session.
     abort?.abort();
@@ -50,7 +50,7 @@ function App({ views }: { views: Views }) {
   );
 }
 
-/** A view that fails shows its error. The header still leads to the other views. */
+/** Renders a view, or its error if the view fails. The header stays, and leads to the other views. */
 function View({ path, views }: { path: string; views: Views }) {
   const [error, tryAgain] = useErrorBoundary((failure) => console.error(failure));
   if (error) {
@@ -64,31 +64,27 @@ function View({ path, views }: { path: string; views: Views }) {
 
 function Loaded({ view, views, ...parts }: Route & { views: Views }) {
   const Component = useView(views, view);
-  // Most views have no device or sensor in their address.
+  // Most views have no device or sensor in their address, so both are empty by default.
   const props = { device: '', sensor: '', ...parts };
   return Component ? <Component {...props} /> : <Loading />;
 }
 
-/**
- * Moves the focus to a new view, as after a page load, so that screen readers and the Tab key start there.
- *
- * @param path of the view, or `sign-in`
- */
+/** @param path path of the view, or `sign-in` */
 function useFocusOnArrival(main: { current: HTMLElement | null }, path: string) {
   const last = useRef(path);
   useEffect(() => {
     if (last.current === path) return;
     last.current = path;
-    // A view may restore an earlier focus by itself.
+    // A view may already have restored an earlier focus, which must stay.
     if (main.current?.contains(document.activeElement)) return;
     main.current?.focus({ preventScroll: true });
   }, [main, path]);
 }
 
-/** Delay of the loading message in ms. Most views load faster, and an earlier message would only flicker. */
+/** Delay in ms before the loading message appears. Most views load faster, and an earlier message would only flicker. */
 const SLOW_MS = 1000;
 
-/** The placeholder while the modules of a view load. */
+/** Renders the placeholder while the modules of a view load. */
 function Loading() {
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
@@ -105,7 +101,7 @@ function Loading() {
 }
 
 /**
- * The component of a view, which is fetched on first use.
+ * Returns the component of a view. The module of the view is fetched on first use.
  *
  * @returns undefined while the module loads
  * @throws {Error} if the module cannot be loaded; the error boundary shows the error
@@ -174,11 +170,14 @@ async function asProblem(error: unknown, fetch: typeof globalThis.fetch): Promis
   });
 }
 
-/** Loads each view module once and separately, so that the fleet view need not wait for the chart modules. */
+/**
+ * Creates the loader of the view modules. Each module is loaded once and separately, so that the fleet view need not wait for
+ * the chart modules.
+ */
 function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
   const loaded = new Map<ViewName, ViewComponent>();
 
-  /** @throws {Problem} `unreachable` or `gone` */
+  /** @throws {Problem} code `unreachable`: the API does not answer; code `gone`: the API no longer serves the module */
   async function load(name: ViewName): Promise<void> {
     if (loaded.has(name)) return;
     try {
@@ -193,7 +192,7 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
     /** @returns the component of the view; undefined until its module is loaded */
     get: (name: ViewName): ViewComponent | undefined => loaded.get(name),
 
-    /** Loads the other views one after the other, so that the next view opens without a wait. */
+    /** Loads the modules of the other views one after the other, so that the next view opens without a wait. */
     async loadOthers() {
       for (const name of Object.keys(MODULES) as ViewName[]) {
         // Errors are ignored here, because a click on the link loads the module again and shows the problem.
@@ -205,7 +204,7 @@ function createViews({ fetch }: { fetch: typeof globalThis.fetch }) {
 
 type Views = ReturnType<typeof createViews>;
 
-/** The view of an unknown address. */
+/** Renders the view of an unknown address. */
 function NotFoundView() {
   const { router } = useServices();
   const { path } = router.place.value;
@@ -228,7 +227,7 @@ function NotFoundView() {
   );
 }
 
-/** The modules of the other views are fetched this long after the first view, in ms. */
+/** Time in ms after which the modules of the other views are fetched. It begins with the first view. */
 const OTHERS_AFTER_MS = 15_000;
 
 const storage = openStorage(() => localStorage);
@@ -258,7 +257,7 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden) services.live.noteHidden();
 });
 
-/** Renders the dashboard with the view of the address. */
+/** Renders the dashboard with the view that the address names. */
 function start() {
   const root = document.getElementById('app');
   if (root)
@@ -278,6 +277,6 @@ function followFirst() {
   if (firstView === 'fleet' && !session.state.peek().isOut) services.live.follow({});
 }
 
-// No await at the top level: the view module imports this module, so each would wait for the other.
-// A view that cannot be loaded is shown as a problem.
+// An await at the top level would never end: the view module imports this module, so each module would wait for the other. A
+// view that cannot be loaded is shown as a problem.
 void Promise.all([views.load(firstView).catch(() => {}), session.refresh().then(followFirst)]).then(start);

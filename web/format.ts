@@ -10,7 +10,7 @@ const NUMBERS = Array.from(
     new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
 );
 
-/** @returns number of decimals to show: about four significant digits, no trailing zeros */
+/** @returns number of decimals to show: about four significant digits, without trailing zeros */
 export function decimalsOf(value: number, limit: number = usualDecimals(Math.abs(value))): number {
   return String(Number(value.toFixed(limit))).split('.')[1]?.length ?? 0;
 }
@@ -24,8 +24,8 @@ export function usualDecimals(size: number): number {
 }
 
 /**
- * The number of decimals for a list of values, so that a changing value keeps its width. For close values (a position,
- * a tick of a zoomed axis), the decimals resolve a hundredth of their spread.
+ * Returns the number of decimals for a list of values, so that a changing value keeps its width. For close values (a position,
+ * a tick of a zoomed axis), the decimals resolve a hundredth of the difference between highest and lowest value.
  */
 export function decimalsFor(values: number[]): number {
   const spread = values.length > 1 ? Math.max(...values) - Math.min(...values) : 0;
@@ -43,7 +43,7 @@ export function decimalsFor(values: number[]): number {
 export function formatNumber(value: number | null | undefined, decimals?: number): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
   const size = Math.abs(value);
-  // Close values need all their digits: a large counter has many constant digits, and a few that change.
+  // Close values need all their digits. For example, a large counter has many constant digits, and a few digits that change.
   const text =
     size >= (decimals === undefined ? 1e12 : 1e15) || (size > 0 && size < 1e-4 && !(decimals && decimals > 4))
       ? value.toExponential(2)
@@ -60,7 +60,7 @@ export function formatChange(change: number, decimals: number): string {
   return change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
-/** Formats the ticks of an axis with as many decimals as distinguish them. */
+/** Formats the ticks of an axis with the number of decimals that distinguishes the ticks. */
 export function formatTicks(ticks: number[]): string[] {
   const largest = Math.max(...ticks.map(Math.abs), 0);
   const step = Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0));
@@ -90,7 +90,7 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * @param one noun in the singular
+ * @param one noun in the singular, and `many` in the plural
  * @returns `1 sensor`, `12 sensors`, `2 processes`
  */
 export const formatCounted = (count: number, one: string, many: string = `${one}s`): string =>
@@ -119,7 +119,7 @@ export const formatUnit = (unit: string | null | undefined): string =>
 /** Hue numbers of common sensor types; see --hue-1 … in kit/base.css. */
 const TYPE_HUES: Record<string, number> = { temperature: 1, pulse: 2, location: 3, respiration: 4 };
 
-/** @returns 0 without a type, otherwise 1 to 8; a type always has the same hue */
+/** @returns number of the hue: 0 without a type, otherwise 1 to 8; a type always has the same hue */
 export function hueOf(type: string | null): number {
   if (!type) return 0;
   const known = TYPE_HUES[type.toLowerCase()];
@@ -136,19 +136,17 @@ export type ZoneName = 'local' | 'utc' | `${string}/${string}`;
 export interface Zone {
   name: ZoneName;
   /**
-   * @param ts epoch ms
+   * @param ts time in epoch ms
    * @returns offset of the zone from UTC in ms, positive in the east
    */
   offsetAt: (ts: number) => number;
 }
 
 const QUARTER_MS = 900_000;
-/** Maximum number of cached offsets of a zone. */
+/** Maximum number of cached offsets of a zone. At the limit, the cache is emptied. */
 const MOST_OFFSETS = 20_000;
 
-/**
- * Creates a zone, which caches offsets per quarter-hour: `Intl` takes 10 µs each, and a chart has thousands of times.
- */
+/** Creates a zone, which caches offsets per quarter-hour: `Intl` takes 10 µs for each offset, and a chart has thousands of times. */
 export function createZone(name: ZoneName): Zone {
   if (name === 'utc') return { name, offsetAt: () => 0 };
   if (name === 'local') return { name, offsetAt: (ts) => -new Date(ts).getTimezoneOffset() * 60_000 };
@@ -181,7 +179,7 @@ export const LOCAL = createZone('local');
 
 /**
  * @param wallMs local time of the zone, in ms as if it were UTC
- * @returns epoch ms; for a local time that a clock change skips, a time after the gap
+ * @returns time in epoch ms; for a local time that a clock change skips, a time after the gap
  */
 export function momentOf(wallMs: number, zone: Zone): number {
   const near = wallMs - zone.offsetAt(wallMs);
@@ -200,52 +198,52 @@ export function isNamedZone(text: unknown): text is ZoneName {
 }
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `14:03`
  */
 export const formatClock = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 16);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `14:03:21`
  */
 export const formatTime = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 19);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `14:03:21.250`
  */
 export const formatTimeMs = (ts: number, zone: Zone): string => fields(ts, zone).slice(11, 23);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026-11-21`
  */
 export const formatDate = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 10);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026-11-21 14:03`
  */
 export const formatDateClock = (ts: number, zone: Zone): string =>
   `${formatDate(ts, zone)} ${formatClock(ts, zone)}`;
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026-11-21 14:03:21`
  */
 export const formatDateTime = (ts: number, zone: Zone): string =>
   fields(ts, zone).slice(0, 19).replace('T', ' ');
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026-11-21T14:03:21`, the value of a `datetime-local` field
  */
 export const formatField = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 19);
 
 /**
  * @param text value of a `datetime-local` field
- * @returns epoch ms; null: the text is incomplete
+ * @returns time in epoch ms; null: the text is incomplete
  */
 export function parseField(text: string, zone: Zone): number | null {
   // JavaScript reads a date with a time and no zone as local time.
@@ -258,27 +256,27 @@ export function parseField(text: string, zone: Zone): number | null {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `21 Nov`
  */
 export const formatDay = (ts: number, zone: Zone): string =>
   `${Number(fields(ts, zone).slice(8, 10))} ${formatMonth(ts, zone)}`;
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `Nov`
  */
 export const formatMonth = (ts: number, zone: Zone): string =>
   MONTHS[Number(fields(ts, zone).slice(5, 7)) - 1] ?? NOTHING;
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `2026`
  */
 export const formatYear = (ts: number, zone: Zone): string => fields(ts, zone).slice(0, 4);
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns `UTC`, `UTC+1`, `UTC−3:30`
  */
 export function formatZone(zone: Zone, ts: number): string {
@@ -290,12 +288,12 @@ export function formatZone(zone: Zone, ts: number): string {
 }
 
 /**
- * The UTC offset of a table row, if a clock change lies between the row and the time whose offset the column head
+ * Returns the UTC offset of a table row, if a clock change lies between the row and the time whose offset the column head
  * names.
  *
- * @param ts of the row, epoch ms
- * @param head time of the head, epoch ms
- * @returns null: both have the same offset
+ * @param ts time of the row in epoch ms
+ * @param head time in epoch ms whose offset the column head names
+ * @returns null: row and head have the same offset
  */
 export const otherZone = (zone: Zone, ts: number, head: number): string | null =>
   zone.offsetAt(ts) === zone.offsetAt(head) ? null : formatZone(zone, ts);
@@ -310,7 +308,7 @@ function fields(ts: number, zone: Zone): string {
 }
 
 /**
- * @param ms age
+ * @param ms age in ms
  * @returns `now`, `12 s`, `4 min`, `3 h`, `5 d`
  */
 export function formatAge(ms: number): string {
@@ -335,8 +333,8 @@ const DURATIONS: [ms: number, unit: string][] = [
 ];
 
 /**
- * @param ms duration
- * @returns the duration in its largest unit and the next: `48 s`, `3 min 20 s`, `2 d 4 h`
+ * @param ms duration in ms
+ * @returns the duration in its largest unit and the next smaller unit: `48 s`, `3 min 20 s`, `2 d 4 h`
  */
 export function formatDuration(ms: number): string {
   const at = DURATIONS.findIndex(([size]) => ms >= size);
@@ -348,13 +346,13 @@ export function formatDuration(ms: number): string {
 }
 
 /**
- * @param offsetMs clock of a device minus clock of the server, not 0
+ * @param offsetMs clock of a device minus clock of the server in ms, not 0
  * @returns `clock 3 d behind`
  */
 export const clockWords = (offsetMs: number): string =>
   `clock ${formatDuration(Math.abs(offsetMs))} ${offsetMs < 0 ? 'behind' : 'ahead'}`;
 
-/** @returns the exact bin width: `1 s`, `15 min`, `6 h`, `30 d` */
+/** @returns the exact width of a bin: `1 s`, `15 min`, `6 h`, `30 d` */
 export function formatStep(ms: number): string {
   if (ms % 86_400_000 === 0) return `${formatNumber(ms / 86_400_000)} d`;
   if (ms % 3_600_000 === 0) return `${formatNumber(ms / 3_600_000)} h`;

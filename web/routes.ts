@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { v5 } from 'uuid';
 
-/** The views and their addresses. `VIEWS` of the server lists the same addresses. */
+/** The views and their addresses. The server lists the same addresses in `VIEWS`. */
 export type Route =
   | { view: 'fleet' }
   | { view: 'device'; device: string }
@@ -50,12 +50,13 @@ function decode(path: string): string[] | null {
 /** The UUID namespace of device names, equal to that of schema/ids.js. A test compares the two. */
 export const NAMESPACE = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 
-/** Browsers remove these segments from a path, even if they are percent-encoded. */
+/** Path segments that browsers remove, even if the segments are percent-encoded. */
 const IN_PATHS = ['.', '..'];
 
 /**
- * The part of an address for a device or a sensor: the name if the API finds it by that, otherwise the id. The id is
- * derived from the name in the topic, and the name in a birth message may differ from that.
+ * Returns the part of an address for a device or a sensor: the name if the API finds the device or sensor by this name,
+ * otherwise the id. The id is derived from the name in the topic. The name in a birth message may differ from the name in the
+ * topic.
  *
  * @param namespace UUID: `NAMESPACE` for devices, the device id for sensors
  */
@@ -65,13 +66,13 @@ function addressPart(namespace: string, id: string, name: string | null | undefi
   return v5(name, bytes) === id ? name : id;
 }
 
-/** The package `uuid` accepts a namespace as text only if its UUID version is known. */
+/** Converts a UUID to bytes. The package `uuid` accepts a namespace as text only if its UUID version is known. */
 const bytesOf = (id: string): Uint8Array =>
   Uint8Array.from(id.replaceAll('-', '').match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
 
 /**
  * @param device id, or the name if the id is unknown
- * @param name makes the address readable
+ * @param name device name, which makes the address readable
  * @returns path of the device page; for a name that no path can hold, a search
  */
 export function deviceHref(device: string, name?: string | null): string {
@@ -80,9 +81,9 @@ export function deviceHref(device: string, name?: string | null): string {
 }
 
 /**
- * @param device id
- * @param sensor id
- * @param names make the address readable
+ * @param device device id
+ * @param sensor sensor id
+ * @param names names of device and sensor, which make the address readable
  */
 export function sensorHref(
   device: string,
@@ -107,13 +108,13 @@ export const itemHref = ({
   name?: string | null;
 }): string => sensorHref(device_id, sensor_id, { device, sensor: name });
 
-/** A sensor in the address of a comparison. Both members are an id or a name. */
+/** A sensor in the address of a comparison. Each member is an id or a name. */
 type Ref = { device: string; sensor: string };
 
 /** Maximum number of sensors of one comparison. */
 export const MOST_COMPARED = 8;
 
-/** @param text `DEVICE/SENSOR`, each part percent-encoded */
+/** @param text reference `DEVICE/SENSOR`, each part percent-encoded */
 export function parseRef(text: string): Ref | null {
   const slash = text.indexOf('/');
   if (slash < 1 || slash === text.length - 1) return null;
@@ -127,11 +128,11 @@ export function parseRef(text: string): Ref | null {
   }
 }
 
-/** @returns `DEVICE/SENSOR`, each part percent-encoded */
+/** @returns reference `DEVICE/SENSOR`, each part percent-encoded */
 export const writeRef = ({ device, sensor }: Ref): string =>
   `${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`;
 
-/** @returns the reference of a sensor, with names if the API finds the sensor by them */
+/** @returns the reference of a sensor, with names if the API finds the sensor by these names */
 export const refOf = (item: {
   device_id: string;
   sensor_id: string;
@@ -143,7 +144,7 @@ export const refOf = (item: {
     .replace('/sensors/', '/');
 
 /**
- * @param query with one `s` for each sensor
+ * @param query with one parameter `s` for each sensor
  * @returns distinct references, at most `MOST_COMPARED`
  */
 export const readRefs = (query: URLSearchParams): string[] =>
@@ -153,8 +154,8 @@ export const readRefs = (query: URLSearchParams): string[] =>
 export const readHidden = (query: URLSearchParams): ReadonlySet<string> => new Set(query.getAll('hidden'));
 
 /**
- * @param query of the view; its other parameters stay
- * @param hidden sensors whose lines are hidden
+ * @param query query of the view; its other parameters stay
+ * @param hidden references of the sensors whose lines are hidden
  * @returns address of the comparison
  */
 export function compareHref(
@@ -165,7 +166,7 @@ export function compareHref(
   const rest = [...query]
     .filter(([name]) => name !== 's' && name !== 'hidden')
     .map((pair) => String(new URLSearchParams([pair])));
-  // A slash needs no encoding in a query, and keeps the address readable.
+  // A slash needs no encoding in a query. An unencoded slash keeps the address readable.
   const own = (name: string, ref: string) => `${name}=${encodeURIComponent(ref).replaceAll('%2F', '/')}`;
   const all = [
     ...refs.map((ref) => own('s', ref)),
@@ -182,10 +183,10 @@ export const deadLetterHref = (id: string): string => `/dead-letters?id=${encode
 const LATEST_MS = 253_402_300_799_999;
 
 /**
- * Reads a time of an address. The limits leave room for ranges and time zones on both sides.
+ * Reads a time of an address. The limits of the accepted times leave room for ranges and time zones on both sides.
  *
- * @param text ISO 8601 or epoch ms
- * @returns epoch ms, from 1970 to the year 9999; null: the text is no such time
+ * @param text time in ISO 8601 or epoch ms
+ * @returns time in epoch ms, from 1970 to the year 9999; null: the text is no such time
  */
 export function parseTime(text: string | null): number | null {
   const ms = /^\d+$/.test(text ?? '') ? Number(text) : Date.parse(text ?? '');
@@ -205,10 +206,10 @@ export interface Place {
 }
 
 /**
- * The router. The state of a view is its address, so reload, Back and sharing work.
+ * Creates the router. The state of a view is its address, so reload, Back and sharing work.
  *
- * No library: page cursors, messages and the focus belong to an entry of the browser history. preact-iso does not store
- * state there. wouter does, but accepts only Preact 10.
+ * The router uses no library. Page cursors, messages and the focus belong to an entry of the browser history. preact-iso stores
+ * no state in history entries. wouter does, but accepts only Preact 10.
  */
 export function createRouter({ window }: { window: Window }) {
   const place = signal<Place>({ ...read(), opened: null });
@@ -251,7 +252,7 @@ export function createRouter({ window }: { window: Window }) {
     place,
     go,
     /**
-     * Opens a page such that Back returns the focus to the opened cell.
+     * Opens a page, so that Back later returns the focus to the opened cell.
      *
      * @param opened key of the cell
      */
@@ -259,7 +260,7 @@ export function createRouter({ window }: { window: Window }) {
       window.history.replaceState({ ...window.history.state, opened }, '');
       go(href);
     },
-    /** @param changes parameters by name; null or empty removes a parameter */
+    /** @param changes new values of parameters by name; null or an empty text removes a parameter */
     changeQuery: (
       changes: Record<string, string | null>,
       how?: { replace?: boolean; pageCursors?: (string | null)[] },

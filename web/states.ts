@@ -1,12 +1,12 @@
 /** Functions for sensors that measure states: booleans as 0 and 1, or small whole numbers of an enumeration. */
 
-/** The labels of a sensor that show whether it measures states. */
+/** The labels of a sensor that show whether the sensor measures states. */
 export type Labels = { name: string | null; type: string | null; unit: string | null };
 
 /** Returns the name of a state. */
 export type StateNames = (value: number) => string;
 
-/** Words in sensor names and types, with the state names for 0 and 1. The first match counts. */
+/** Words in sensor names and types, with the state names for 0 and 1. The first entry with a matching word counts. */
 const NAMES: [words: string[], names: [string, string]][] = [
   [['closed'], ['open', 'closed']],
   [
@@ -75,7 +75,7 @@ function namesOf(labels: Labels): [string, string] | null {
 }
 
 /**
- * The state name of a single value.
+ * Returns the state name of a single value.
  *
  * @returns null: the value is no state
  */
@@ -84,9 +84,9 @@ export const stateText = (labels: Labels, value: number | null): string | null =
 
 /** The part of a chart's shape that this file reads. */
 interface Signal {
-  /** width of a bin; null: the points are samples */
+  /** width of a bin in ms; null: the points are samples */
   stepMs: number | null;
-  /** epoch ms */
+  /** times in epoch ms */
   ts: number[];
   min: number[];
   avg: (number | null)[];
@@ -119,23 +119,24 @@ export function statesOf({ min, max }: Pick<Signal, 'min' | 'max'>, labels: Labe
 
 /** A period of time in one state. */
 export interface StateBand {
-  /** epoch ms */
+  /** start in epoch ms */
   from: number;
-  /** epoch ms */
+  /** end in epoch ms */
   to: number;
   /** the state, or the lowest state of a bin */
   value: number;
   /** the state, or the highest state of a bin */
   highest: number;
-  /** share of the samples of a bin in the higher state, from 0 to 1; 1 if there is only one state */
+  /** share of the samples of a bin that are in the higher state, from 0 to 1; 1 if there is only one state */
   share: number;
 }
 
 /**
- * The bands of a signal of states. The state of a sample lasts until the next sample, unless a gap lies between them.
+ * Computes the bands of a signal of states. The state of a sample lasts until the next sample, unless a gap lies between the
+ * two samples.
  *
- * @param picture of the shape, with its gaps
- * @returns oldest first
+ * @param picture drawn form of the shape, with its gaps
+ * @returns bands, oldest first
  */
 export function stretchesOf(
   { ts, min, avg, max, stepMs }: Signal,
@@ -158,16 +159,16 @@ export function stretchesOf(
 }
 
 /**
- * @param values of the samples
+ * @param values values of the samples, oldest first
  * @returns number of state changes
  */
 export const changesOf = (values: number[]): number =>
   values.reduce((count, value, at) => count + Number(at > 0 && value !== values[at - 1]), 0);
 
 /**
- * The share of the samples in each of two states. For bins with more states, the shares are unknown.
+ * Computes the share of the samples in each of two states. For bins with more states, the shares are unknown.
  *
- * @returns shares sorted by state; empty: unknown
+ * @returns shares sorted by state; empty: the shares are unknown
  */
 export function sharesOf({
   min,

@@ -4,11 +4,11 @@ import { stateText } from './states.ts';
 
 /** The conversion of sent values to shown values: `shown = value * factor + offset`. */
 export interface Scale {
-  /** the shown unit */
+  /** unit of the shown values */
   unit: string;
   factor: number;
   offset: number;
-  /** ms per sent unit, if single values are shown as durations in their largest units; null: shown as numbers */
+  /** length of the sent unit in ms, if single values are shown as durations in their largest units; null: values are shown as numbers */
   timeMs: number | null;
 }
 
@@ -60,7 +60,7 @@ const PREFIXES: Record<string, number> = {
 };
 const WRITTEN = ['p', 'n', 'µ', 'm', '', 'k', 'M', 'G', 'T', 'P'];
 
-/** Units that take SI prefixes, with their largest exponent in use. Other units (°C, %, counts) take no prefix. */
+/** The units that take SI prefixes, with their largest exponent in use. Other units (°C, %, counts) take no prefix. */
 const LARGEST_EXPONENTS: Record<string, number> = {
   ...Object.fromEntries(
     ['J', 'W', 'Wh', 'V', 'A', 'Hz', 'N', 'VA', 'var', 'VAh', 'varh', 'Ohm', 'Ω', 'B', 'B/s'].map((unit) => [
@@ -77,20 +77,20 @@ const LARGEST_EXPONENTS: Record<string, number> = {
   s: 0,
 };
 
-/** Values from `FEW` to below `MANY` keep the unit as sent. */
+/** Values from `FEW` to below `MANY` keep the unit as the sensor sends it. */
 const FEW = 1e-3;
 const MANY = 10_000;
-/** Durations longer than this, in ms, are shown in their largest units. */
+/** Duration in ms from which values are shown in their largest units, such as hours and minutes. */
 const LONG_MS = 3_600_000;
-/** Durations from this length, in ms, are drawn in days instead of hours. */
+/** Minimum duration in ms from which a chart uses days instead of hours. */
 const DAYS_FROM_MS = 2 * 86_400_000;
 
 const nameOf = (unit: string | null): string =>
   unit !== null && Object.hasOwn(ALIASES, unit) ? (ALIASES[unit] ?? '') : (unit ?? '');
 
 /**
- * @param unit as the sensor sends it
- * @returns null: the unit belongs to no quantity with a choice
+ * @param unit unit as the sensor sends it
+ * @returns null: the unit belongs to no quantity whose unit the user can choose
  */
 export function quantityOf(unit: string | null): Quantity | null {
   const name = nameOf(unit);
@@ -108,7 +108,7 @@ export const unitsOf = (quantity: Quantity): string[] => Object.keys(QUANTITIES[
 /**
  * Splits the prefix off a unit that takes prefixes.
  *
- * @returns `prefixed`: empty if the unit takes no prefix
+ * @returns `prefixed`: the unit without its prefix; empty if the unit takes no prefix
  */
 function splitUnit(unit: string): { prefixed: string; exponent: number } {
   if (Object.hasOwn(LARGEST_EXPONENTS, unit)) return { prefixed: unit, exponent: 0 };
@@ -119,7 +119,9 @@ function splitUnit(unit: string): { prefixed: string; exponent: number } {
 }
 
 /**
- * @param unit as the sensor sends it
+ * Returns the scale for the unit that the user chose.
+ *
+ * @param unit unit as the sensor sends it
  * @returns null: the user chose no unit
  */
 function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
@@ -136,19 +138,19 @@ function chosenScale(unit: string | null, choices: UnitChoices): Scale | null {
 }
 
 /**
- * The scale in which users type and read limits: the chosen unit, without a prefix, which would depend on the values.
+ * Returns the scale in which users type and read limits: the chosen unit without a prefix, because a prefix would depend on the
+ * values.
  *
- * @param unit as the sensor sends it
+ * @param unit unit as the sensor sends it
  */
 export const limitScale = (unit: string | null, choices: UnitChoices): Scale =>
   chosenScale(unit, choices) ?? plainScale(unit);
 
 /**
- * The scale for a list of values: the chosen unit, otherwise the prefix with the fewest digits. The largest value
- * decides.
+ * Returns the scale for a list of values: the chosen unit, otherwise the prefix that gives the largest value the fewest digits.
  *
- * @param unit as the sensor sends it
- * @param values as the sensor sends them
+ * @param unit unit as the sensor sends it
+ * @param values values as the sensor sends them
  */
 export function scaleFor(unit: string | null, values: Iterable<number>, choices: UnitChoices = {}): Scale {
   const chosen = chosenScale(unit, choices);
@@ -191,8 +193,8 @@ export const isAsSent = ({ factor, offset }: Scale): boolean => factor === 1 && 
 const EXACT = 1e-12;
 
 /**
- * @param value sent value
- * @returns shown value
+ * @param value value as the sensor sends it
+ * @returns value in the shown unit
  */
 export function toShown({ factor, offset }: Scale, value: number): number {
   // A division by a whole number is more exact than a multiplication by its inverse.
@@ -202,7 +204,9 @@ export function toShown({ factor, offset }: Scale, value: number): number {
 }
 
 /**
- * @param text a number as people write it, such as `-4,5`
+ * Parses a number.
+ *
+ * @param text number as people write it, such as `-4,5`
  * @returns null: the text is no number
  */
 export function readNumber(text: string | null): number | null {
@@ -214,16 +218,16 @@ export function readNumber(text: string | null): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** The scale for differences, such as a change per second, which have no offset. */
+/** Returns the scale for differences, such as a change per second, which have no offset. */
 export const differenceScale = (scale: Scale): Scale => ({ ...scale, offset: 0 });
 
-/** Significant digits of a limit. Sent limits have more digits, so that the shown limit can be restored from them. */
+/** Significant digits of a limit. Sent limits have more digits, so that the shown limit can be restored from the sent limit. */
 const DIGITS = { sent: 14, shown: 12 };
 
 /**
  * Removes the rounding noise of a conversion.
  *
- * @param size largest number in the calculation: 0 °F as 32 − 32 has the noise of 32
+ * @param size size of the largest number in the calculation: for example, 0 °F as 32 − 32 has the noise of 32
  * @param digits significant digits of a number of that size
  */
 function withoutNoise(value: number, size: number, digits: number): number {
@@ -232,7 +236,7 @@ function withoutNoise(value: number, size: number, digits: number): number {
   return Number(decimals < 0 ? value.toPrecision(digits) : value.toFixed(decimals)) + 0;
 }
 
-/** @returns the value in the sent unit */
+/** @returns the value in the unit that the sensor sends */
 export function toSent(scale: Scale, shown: number): number {
   if (isAsSent(scale)) return shown;
   const { factor, offset } = scale;
@@ -241,7 +245,7 @@ export function toSent(scale: Scale, shown: number): number {
 }
 
 /**
- * @param sent limit in the sent unit
+ * @param sent limit in the unit that the sensor sends
  * @returns the limit as a user types it, without the unit
  */
 export function limitText(scale: Scale, sent: number): string {
@@ -254,7 +258,7 @@ export function limitText(scale: Scale, sent: number): string {
  * Parses a limit that a user typed.
  *
  * @param known stored limit; if the text is unchanged, exactly this limit is returned
- * @returns limit in the sent unit; NaN: the text is empty or no number
+ * @returns limit in the unit that the sensor sends; NaN: the text is empty or no number
  */
 export function limitOf(scale: Scale, text: string, known?: number): number {
   const trimmed = text.trim();
@@ -264,9 +268,9 @@ export function limitOf(scale: Scale, text: string, known?: number): number {
 }
 
 /**
- * A single value with its unit in one text.
+ * Writes a single value with its unit as one text.
  *
- * @param shown value in the scale
+ * @param shown value in the unit of the scale
  */
 export function shownText(scale: Scale, shown: number | null): string {
   if (shown === null || !Number.isFinite(shown)) return NOTHING;
@@ -280,10 +284,10 @@ const durationText = (ms: number): string => `${ms < 0 ? '−' : ''}${formatDura
 /**
  * Writes a single value and its unit.
  *
- * @param value as the sensor sends it
- * @param unit as the sensor sends it
- * @param how `recent`: earlier values, which determine prefix and decimals;
- * `decimals`: minimum number of decimals, for aligned values of a column
+ * @param value value as the sensor sends it
+ * @param unit unit as the sensor sends it
+ * @param how `recent`: earlier values, which determine prefix and decimals; `decimals`: minimum number of decimals, for aligned
+ *   values of a column
  */
 export function writeValue(
   value: number | null,
@@ -312,7 +316,7 @@ export function writeValue(
   };
 }
 
-/** The value of a sensor with its unit in one text. A state is shown by its name. */
+/** Writes the value of a sensor with its unit as one text. A state is shown by its name. */
 export function sensorValueText(sensor: Labels & { value: number | null }, choices: UnitChoices): string {
   const state = stateText(sensor, sensor.value);
   if (state !== null) return state;

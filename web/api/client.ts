@@ -35,7 +35,7 @@ import type {
 
 /**
  * @param id UUID or name
- * @returns a path segment
+ * @returns the id or name, encoded as one segment of a path
  */
 const segment = (id: string): string => encodeURIComponent(id);
 
@@ -43,7 +43,8 @@ const sensorPath = (device: string, sensor: string) =>
   `/devices/${segment(device)}/sensors/${segment(sensor)}`;
 
 /**
- * The routes of the API that the dashboard uses. Each method may throw a Problem, or an AbortError through `signal`.
+ * Creates the client of the API, with a method for each route that the dashboard uses. Each method may throw a Problem, or an
+ * AbortError after `signal` aborts.
  */
 export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
   // `requestOk` is for answers without a body, because an unread body keeps its connection open.
@@ -104,9 +105,9 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     ): Promise<Page<Measurement>> => get(`${sensorPath(device, sensor)}/measurements`, query, signal),
 
     /**
-     * All samples of a range at once, oldest first.
+     * Reads all samples of a range with one request.
      *
-     * @returns `ts` in epoch ms
+     * @returns samples, oldest first; `ts`: their times in epoch ms
      */
     async samples(
       device: string,
@@ -129,7 +130,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     annotations: (query: Query, signal?: AbortSignal): Promise<Page<Annotation>> =>
       get('/annotations', query, signal),
 
-    /** @param annotation `ts` in epoch ms */
+    /** @param annotation `ts`: time of the annotation in epoch ms */
     async annotate(annotation: { text: string; ts: number; device?: string }): Promise<void> {
       await read('/annotations', undefined, { method: 'POST', body: annotation });
     },
@@ -147,15 +148,15 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       await read(`/alarms/${segment(id)}/acknowledge`, undefined, { method: 'POST', body: given });
     },
 
-    /** @param given `until`: epoch ms */
+    /** @param given `until`: time in epoch ms at which the shelving ends */
     async shelveAlarm(id: string, given: { until: number; by?: string; comment?: string }): Promise<void> {
       await read(`/alarms/${segment(id)}/shelve`, undefined, { method: 'POST', body: given });
     },
 
     /**
-     * @param content a file, or whole lines of it
-     * @param type media type
-     * @returns result, after the samples are committed
+     * @param content a file, or whole lines of a file
+     * @param type media type of the content
+     * @returns the result; the API answers after it has committed the samples
      */
     async importPiece(content: Blob, type: string, query: Query, signal: AbortSignal): Promise<Imported> {
       const options = { method: 'POST' as const, file: { type, content } };
@@ -165,7 +166,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
     /** @returns alarm rules, sorted by name */
     alarmRules: (signal?: AbortSignal): Promise<{ items: AlarmRule[] }> => get('/alarm-rules', {}, signal),
 
-    /** @param id of the rule to replace; null: a new rule is created */
+    /** @param id id of the rule to replace; null: the API creates a new rule */
     async saveAlarmRule(rule: WantedAlarmRule, id: string | null): Promise<void> {
       const path = id === null ? '/alarm-rules' : `/alarm-rules/${segment(id)}`;
       await read(path, undefined, { method: id === null ? 'POST' : 'PUT', body: rule });
@@ -184,7 +185,7 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
       return JSON.parse(await read('/alarm-deliveries/test', undefined, { method: 'POST' }));
     },
 
-    /** @returns one entry per second, the oldest first */
+    /** @returns pipeline statistics, one entry per second, the oldest first */
     recentStats: (signal?: AbortSignal): Promise<{ items: StatsThen[] }> =>
       get('/pipeline/recent', {}, signal),
 
@@ -241,7 +242,10 @@ export function createClient({ fetch }: { fetch: typeof globalThis.fetch }) {
 
 export type Client = ReturnType<typeof createClient>;
 
-/** @param text CSV with the columns `ts` and `value` */
+/**
+ * @param text CSV with the columns `ts` and `value`
+ * @returns the two columns; `ts`: times in epoch ms
+ */
 export function readCsv(text: string): { ts: number[]; value: number[] } {
   const lines = text.split('\n').slice(1, -1);
   return {
@@ -250,7 +254,7 @@ export function readCsv(text: string): { ts: number[]; value: number[] } {
   };
 }
 
-/** Limits the number of concurrent requests. Further requests wait in order. */
+/** Creates a limit of the number of concurrent requests. Further requests wait, and start in the order of their calls. */
 export function createLimit(limit: number) {
   let passing = 0;
   const waiting: (() => void)[] = [];
@@ -264,7 +268,7 @@ export function createLimit(limit: number) {
 
   return {
     /**
-     * @param request is called when a place is free
+     * @param request sends the request; it is called as soon as fewer requests run than the limit allows
      * @param signal if it aborts while the request waits, the request is never sent
      */
     async run<T>(request: () => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -1,7 +1,7 @@
-/** Values that are null, undefined or empty are left out. */
+/** The query parameters of a request. Parameters that are null, undefined or empty are left out. */
 export type Query = Record<string, string | number | null | undefined>;
 
-/** `type`: expected media type; `body`: sent as JSON; `file`: sent unchanged; `base`: start of the path */
+/** `type`: expected media type; `body`: content that is sent as JSON; `file`: content that is sent unchanged; `base`: start of the path */
 type RequestOptions = {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   type?: string;
@@ -12,7 +12,7 @@ type RequestOptions = {
 
 export const BASE = '/api/v1';
 
-/** Requests to the API. Each may throw a Problem, or an AbortError through `signal`. */
+/** Creates the functions that send requests to the API. Each may throw a Problem, or an AbortError after `signal` aborts. */
 export function createRequests({ fetch }: { fetch: typeof globalThis.fetch }) {
   async function get(path: string, query: Query, signal?: AbortSignal) {
     return JSON.parse(await read(`${path}${toQuery(query)}`, signal));
@@ -107,7 +107,7 @@ export class Problem extends Error {
     this.status = status;
   }
 
-  /** Whether the same request may succeed later. */
+  /** True if the request may succeed when it is repeated later. */
   get isTemporary() {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
@@ -125,8 +125,8 @@ export function nullIfMissing(error: unknown): null {
 }
 
 /**
- * The title of a problem and advice for the user. For an unknown code, the advice is `detail` from the API, which
- * describes the error in the request.
+ * The title of a problem and advice for the user. If the code is unknown, the advice is `detail` from the API, which describes
+ * the error in the request.
  */
 export type ProblemWords = { title: string; advice: string };
 
@@ -176,7 +176,7 @@ const WORDS: Record<string, ProblemWords> = {
   },
 };
 
-/** Title and advice for a request that is invalid because the page address is invalid. */
+/** Returns title and advice for a request that is invalid because the page address is invalid. */
 const invalidAddress: (detail: string) => ProblemWords = (detail) => ({
   title: 'The address asks for something that the API does not accept',
   advice: detail,

@@ -2,20 +2,20 @@ import type { AlarmMessage, StatsEvent } from './types.ts';
 
 export type StreamStatus = 'connecting' | 'live' | 'reconnecting';
 
-/** The subscription of an event stream. Without devices and sensors, the stream covers the whole fleet. */
+/** The subscription of an event stream. If it has no devices and no sensors, the stream covers the whole fleet. */
 export interface Target {
   /** device ids */
   devices?: string[];
   sensors?: [device: string, sensor: string][];
 }
 
-/** After this time without an event, the connection counts as lost. The API sends `stats` once a second. */
+/** If no event arrives for this time in ms, the connection counts as lost. The API sends `stats` once a second. */
 const SILENCE_MS = 10_000;
-/** Each table page opens a new stream. The status changes only if connecting takes longer than this. */
+/** Maximum time in ms for connecting before the status changes. Each page of a table opens a new stream, so a short wait is normal. */
 const GRACE_MS = 1_500;
 const RETRY_MS = { first: 500, max: 8_000 };
 
-/** One event stream for all views. A browser opens at most six connections to a host, for all tabs together. */
+/** Creates one event stream for all views, because a browser opens at most six connections to a host, for all tabs together. */
 export function createStream({
   EventSource,
   onItems,
@@ -25,10 +25,7 @@ export function createStream({
   onRefused,
 }: {
   EventSource: typeof globalThis.EventSource;
-  /**
-   * receives the JSON of snapshot and delta events, which both carry newest values;
-   * `isLast`: the event completes a snapshot
-   */
+  /** receives the JSON of snapshot and delta events, which carry newest values; `isLast`: the event completes a snapshot */
   onItems: (text: string, isLast: boolean) => void;
   onStats: (stats: StatsEvent) => void;
   /** is called when any alarm changes */
@@ -105,7 +102,7 @@ export function createStream({
   }
 
   return {
-    /** @param target replaces the earlier subscription; an equal target changes nothing */
+    /** Replaces the earlier subscription by `target`. An equal target changes nothing. */
     follow(target: Target) {
       const next = addressOf(target);
       if (next === address) return;
@@ -114,7 +111,7 @@ export function createStream({
       graceTimer = setTimeout(reportLost, GRACE_MS);
       open();
     },
-    /** Reconnects, so that the stream begins with a snapshot again. */
+    /** Connects again, so that the stream begins with a snapshot again. */
     again() {
       if (address) open();
     },
@@ -130,7 +127,7 @@ export function addressOf({ devices = [], sensors = [] }: Target): string {
   const parameters = [
     ...devices.map((device) => `device=${encodeURIComponent(device)}`),
     ...sensors.map(
-      // Names may hold a slash. So each part is encoded, and the joined text is encoded again as a query value.
+      // A name may contain a slash, so each name is encoded. The joined text is then encoded again as a query value.
       ([device, sensor]) =>
         `sensor=${encodeURIComponent(`${encodeURIComponent(device)}/${encodeURIComponent(sensor)}`)}`,
     ),

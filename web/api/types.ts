@@ -2,27 +2,27 @@
 
 /** One sensor with its newest measured value. */
 export interface LatestItem {
-  /** UUID */
+  /** UUID of the device */
   device_id: string;
-  /** UUID */
+  /** UUID of the sensor */
   sensor_id: string;
   /** device name */
   device: string | null;
   name: string | null;
-  /** null until a birth message names it */
+  /** type from the birth message; null: no birth message has named the type yet */
   type: string | null;
   unit: string | null;
   site: string | null;
-  /** time between two values, from the birth message; missing or null: not announced */
+  /** time between two values in ms, from the birth message; missing or null: not announced */
   interval_ms?: number | null;
-  /** ISO 8601, null before the first sample */
+  /** time of the newest sample in ISO 8601; null: there is no sample yet */
   ts: string | null;
   value: number | null;
   /** on the stream only: distance of the value from the baseline mean in standard deviations; missing: not judged */
   sigmas?: number;
-  /** the value was judged by a provisional baseline of the last hours, since no baseline is learned yet */
+  /** whether the value was judged by a provisional baseline of the last hours, because no baseline is learned yet */
   provisional?: true;
-  /** a text for people; only in the answer for its device */
+  /** label for people; only in the answer to a request for the device */
   label?: string | null;
 }
 
@@ -40,7 +40,7 @@ export type OutlierItem = LatestItem & {
   age_ms: number;
 };
 
-/** Outliers, the most unusual first; the counts cover all sensors. */
+/** A page of outliers, the most unusual first. The counts cover all sensors. */
 export type OutlierPage = {
   items: OutlierItem[];
   sensors: number;
@@ -49,19 +49,19 @@ export type OutlierPage = {
   outliers: number;
 };
 
-/** A site or a device. */
+/** A group of sensors: those of a site, or of a device. */
 export interface OutlierGroup {
   site: string | null;
-  /** null: it is a site */
+  /** null: the group is a site */
   device_id: string | null;
   /** device name */
   device: string | null;
   sensors: number;
-  /** number of judged sensors */
+  /** number of sensors of the group that were judged by a baseline */
   judged: number;
-  /** number of outliers */
+  /** number of outliers in the group */
   outliers: number;
-  /** null: no sensor of the group was judged */
+  /** the most unusual sensor of the group; null: no sensor of the group was judged */
   worst: OutlierItem | null;
 }
 
@@ -76,7 +76,7 @@ export interface SensorInfo {
   name: string | null;
   type: string | null;
   unit: string | null;
-  /** a text for people */
+  /** label for people */
   label: string | null;
   interval_ms: number | null;
   ts: string | null;
@@ -87,14 +87,14 @@ export interface DeviceInfo {
   device_id: string;
   name: string | null;
   site: string | null;
-  /** a text for people */
+  /** label for people */
   label: string | null;
   online: boolean;
-  /** ISO 8601 */
+  /** time at which the device was last seen, in ISO 8601 */
   last_seen: string | null;
-  /** ISO 8601 */
+  /** time of the registration in ISO 8601 */
   registered_at: string | null;
-  /** clock of the device minus clock of the server at the start of the session; null: unknown */
+  /** clock of the device minus clock of the server in ms, at the start of the session; null: unknown */
   clock_offset_ms?: number | null;
   sensors: SensorInfo[];
 }
@@ -104,20 +104,20 @@ export type DeviceItem = Omit<DeviceInfo, 'registered_at' | 'clock_offset_ms' | 
 
 export type DeviceEvent = { ts: string; kind: 'birth' | 'online' | 'offline'; clock_offset_ms?: number };
 
-/** The times in which no ingest process watched, oldest first, in ISO 8601. An item that continues ends now. */
+/** The periods in which no ingest process received samples, oldest first, in ISO 8601. A period that continues ends now. */
 export interface UnwatchedTime {
-  /** start of the record; null: there is none yet */
+  /** time from which these periods are recorded; null: nothing is recorded yet */
   since: string | null;
   items: { from: string; to: string }[];
-  /** items no longer than this may be missing */
+  /** periods of up to this length in ms may be missing */
   left_out_ms: number;
 }
 
 /** An annotation: a text about an instant. */
 export interface Annotation {
-  /** timeuuid */
+  /** id of the annotation, a timeuuid */
   id: string;
-  /** ISO 8601 */
+  /** the instant that the annotation is about, in ISO 8601 */
   ts: string;
   /** null: the annotation is about the whole installation */
   device_id: string | null;
@@ -127,7 +127,7 @@ export interface Annotation {
 /** A site, a device or a sensor. Members that do not apply are null. */
 export interface SearchResult {
   kind: 'site' | 'device' | 'sensor';
-  /** the id if there is no name */
+  /** name of the result; its id if it has no name */
   name: string;
   device_id: string | null;
   sensor_id: string | null;
@@ -159,16 +159,16 @@ export interface Series {
 /** New values on the event stream. */
 export interface Delta {
   items: LatestItem[];
-  /** ISO 8601, commit time of the oldest value; null: unknown */
+  /** commit time of the oldest value in ISO 8601; null: unknown */
   committed_at: string | null;
-  /** ISO 8601, by the clock of `committed_at` */
+  /** time at which the API sent the event, in ISO 8601, by the same clock as `committed_at` */
   sent_at: string;
 }
 
 /** Statistics of all processes together, sent once a second. */
 export interface Stats {
   samples_per_s: number;
-  /** null while no write is committed */
+  /** time of a commit in ms; null: no write is committed */
   commit_ms: { p50: number | null; p99: number | null };
   /** requests to the database that are not answered yet */
   in_flight: number;
@@ -190,7 +190,7 @@ export interface ProcessHealth {
   client_id: string;
   role: 'all' | 'ingest' | 'http';
   checks: Record<string, Check>;
-  /** time since the database last answered a check; 0: the database answers */
+  /** time in ms since the database last answered a check; 0: the database answers */
   unanswered_ms: number;
   /** MQTT messages that are not acknowledged yet */
   unsettled: { messages: number; oldest_ms: number; standstill_ms: number };
@@ -204,9 +204,9 @@ export interface ProcessInfo {
   client_id: string;
   role: 'all' | 'ingest' | 'http';
   version: string;
-  /** ISO 8601 */
+  /** time of the process start in ISO 8601 */
   since: string;
-  /** ISO 8601 */
+  /** time of the last heartbeat in ISO 8601 */
   seen: string;
   /** the process sent no heartbeat for 30 s */
   stale: boolean;
@@ -214,7 +214,7 @@ export interface ProcessInfo {
   commit_ms: { p50: number | null; p99: number | null };
   in_flight: number;
   refused_per_s: number;
-  /** number of clients of its event stream */
+  /** number of clients of the event stream of the process */
   readers: number;
   /** current and upper limit of database requests in flight, and the number of waiting requests */
   pressure: { window: number; window_limit: number; waiting: number };
@@ -222,7 +222,10 @@ export interface ProcessInfo {
   broker: Check | null;
 }
 
-/** Measurements of settled messages since the process start, by outcome. `received` is the sum of the others. */
+/**
+ * Numbers of measurements since the process start, by outcome, from messages that are acknowledged. `received` is the sum of
+ * the other numbers.
+ */
 export interface Measurements {
   received: number;
   stored: number;
@@ -235,11 +238,11 @@ type DatabaseNode = { address: string; data_center: string | null; up: boolean }
 
 export interface Pipeline {
   processes: ProcessInfo[];
-  /** sum over all running processes */
+  /** sum of the measurements of all running processes */
   measurements: Measurements;
   database: { nodes: DatabaseNode[] };
   broker: Check | null;
-  /** ISO 8601; hours before this time are packed */
+  /** time in ISO 8601; all hours before this time are packed */
   packed_until: string;
   /** null: streaming to Kafka is off */
   stream_out: StreamOut | null;
@@ -251,23 +254,23 @@ export interface Pipeline {
 export interface StreamOut {
   /** whether Kafka takes records */
   ok: boolean;
-  /** age of the oldest record that waits for Kafka */
+  /** age in ms of the oldest record that waits for Kafka */
   lag_ms: number;
   queue_bytes: number;
   queue_limit: number;
-  /** ISO 8601: all hours before it are complete in Kafka */
+  /** time in ISO 8601; Kafka has all records of the hours before this time */
   until: string | null;
 }
 
 /** The broker that devices connect to. */
 export interface Mqtt {
-  /** the API process that answers is this broker */
+  /** whether the API process that answers is this broker */
   embedded: boolean;
-  /** null: same host as the API */
+  /** host of the broker; null: the host of the API */
   host: string | null;
   port: number;
   tls: boolean;
-  /** the broker requires a user name and a password */
+  /** whether the broker requires a user name and a password */
   credentials: boolean;
 }
 
@@ -275,11 +278,11 @@ export interface Mqtt {
 export interface UnmatchedTopic {
   topic: string;
   count: number;
-  /** ISO 8601, time of the newest message */
+  /** time of the newest message in ISO 8601 */
   ts: string;
   /** payload size of the newest message in bytes */
   size: number;
-  /** the first 2 KiB of that payload */
+  /** the first 2 KiB of the payload of the newest message */
   payload_base64: string;
   /** the similar topic of the contract that the client probably meant */
   suggestion: string | null;
@@ -288,9 +291,9 @@ export interface UnmatchedTopic {
 }
 
 export interface UnmatchedTopics {
-  /** the newest first */
+  /** topics, newest first */
   items: UnmatchedTopic[];
-  /** ISO 8601, start of the list */
+  /** time from which the list covers messages, in ISO 8601 */
   since: string;
   /** the broker from which the answering process receives messages */
   source: 'embedded' | 'external' | 'none';
@@ -303,35 +306,35 @@ export interface Credential {
   account: string;
   /** further devices whose topics the account may use */
   devices: string[];
-  /** ISO 8601 */
+  /** time at which the account was created, in ISO 8601 */
   issued_at: string;
-  /** ISO 8601, time of the last new secret */
+  /** time at which the secret was last replaced, in ISO 8601 */
   changed_at: string;
 }
 
 export type IssuedCredential = Credential & { secret: string };
 
 /**
- * `index` counts the elements of the message from 0; -1 is the message as a whole.
- * `path` and `rule` name the invalid field and the violated rule. Dead letters of older versions have neither.
+ * One refused measurement of a message. `index` counts the elements of the message from 0; -1 is the message as a whole. `path`
+ * and `rule` name the invalid field and the violated rule. Dead letters of older versions have neither `path` nor `rule`.
  */
 export type Refusal = { index: number; code: string; path?: string; rule?: string };
 
 export interface DeadLetter {
-  /** timeuuid */
+  /** id of the dead letter, a timeuuid */
   id: string;
-  /** ISO 8601 */
+  /** time of the receipt in ISO 8601 */
   ts: string;
   /** device as named in the topic */
   device: string | null;
   topic: string;
-  /** refused measurements by code */
+  /** number of refused measurements by code */
   codes: Record<string, number>;
   /** the first 100 refusals; null: only counts were kept */
   refused: Refusal[] | null;
-  /** as the sender set it */
+  /** media type as the sender set it */
   content_type: string | null;
-  /** bytes of the whole payload; null: only counts were kept */
+  /** size of the whole payload in bytes; null: only counts were kept */
   size: number | null;
   /** the first 64 KiB of the payload */
   payload_base64: string | null;
@@ -342,7 +345,7 @@ export type RefusedHour = { hour: string; dead_letters: number; codes: Record<st
 /** Refusals per hour, newest hour first. */
 export type DeadLetterSummary = { items: RefusedHour[]; from: string; to: string };
 
-/** `newest`: ISO 8601, time of the newest refusal */
+/** A device with refused measurements. `newest`: time of the newest refusal in ISO 8601 */
 export type RefusedDevice = { device_id: string; device: string; refused: number; newest: string };
 
 /** Devices with refused measurements, most refusals first. */
@@ -377,10 +380,10 @@ export type Imported = {
 export interface Alarm {
   alarm_id: string;
   rule_id: string;
-  /** name of the rule */
+  /** name of the rule that opened the alarm */
   rule: string;
   severity: Severity;
-  /** null: the alarm is older than this member */
+  /** kind of the condition; null: the alarm was stored by a version without this member */
   condition: AlarmCondition['kind'] | null;
   /** the advice of the rule for operators */
   text: string | null;
@@ -389,11 +392,11 @@ export interface Alarm {
   sensor_id: string;
   sensor: string | null;
   site: string | null;
-  /** ISO 8601, like all times of this type */
+  /** start of the alarm in ISO 8601, like all times of this type */
   started_at: string;
   opened_at: string;
   cleared_at: string | null;
-  /** null: the rule is about absence */
+  /** null: the rule is about missing samples, so there is no peak */
   peak: number | null;
   /** unit as the device sends it */
   unit: string | null;
@@ -434,14 +437,14 @@ export type PastEpisode = Pick<
 export interface Backtest {
   from: string;
   to: string;
-  /** time of the oldest sample in the range */
+  /** time of the oldest stored sample in the tested range */
   stored_from: string | null;
-  /** time of the newest sample in the range */
+  /** time of the newest stored sample in the tested range */
   stored_to: string | null;
   count: number;
   sensors: number;
   partial: boolean;
-  /** tested sensors for which the rule never fires */
+  /** number of tested sensors without a known interval, for which the rule never fires */
   without_interval: number;
   total_ms: number;
   items: PastEpisode[];

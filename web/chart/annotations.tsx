@@ -9,7 +9,7 @@ import './chart.css';
 import type { Problem } from '../api/request.ts';
 import type { Annotation } from '../api/types.ts';
 
-/** The annotations of the range as a list, and a button to add one. The chart above shows them as marks. */
+/** Renders the annotations of the range as a list, and a button to add an annotation. The chart above shows the annotations as marks. */
 export function Annotations({
   annotations,
   missing,
@@ -19,16 +19,16 @@ export function Annotations({
   at,
   onChange,
 }: {
-  /** newest first */
+  /** annotations, newest first */
   annotations: Annotation[];
-  /** epoch ms; annotations before this time may not have been read; null: all were read */
+  /** time in epoch ms before which annotations may be missing; null: all annotations were read */
   missing: number | null;
-  /** whether the annotations of this range were read */
+  /** whether the annotations of the shown range were read */
   isKnown: boolean;
   problem: Problem | null;
   /** the device that a new annotation is about */
   device: { id: string; name: string };
-  /** epoch ms, default time of a new annotation */
+  /** default time of a new annotation, in epoch ms */
   at: number;
   /** called when an annotation was added or removed */
   onChange: () => void;
@@ -67,9 +67,9 @@ export function Annotations({
 }
 
 /**
- * States that older annotations are missing.
+ * Shows a note that older annotations are missing.
  *
- * @param props `before`: epoch ms before which annotations are missing; null: none are missing
+ * @param props `before`: time in epoch ms before which annotations are missing; null: no annotation is missing
  */
 export function MissingAnnotations({ before }: { before: number | null }) {
   const { preferences } = useServices();
@@ -119,7 +119,7 @@ function Entry({
   );
 }
 
-/** The form of a new annotation: text, time, and device or whole installation. */
+/** Renders the form of a new annotation: text, time, and device or whole installation. */
 function AnnotateDialog({
   device,
   at,
@@ -200,15 +200,15 @@ function AnnotateDialog({
   );
 }
 
-/** Maximum number of annotations read for each device and for the installation. */
+/** Maximum number of annotations that are read, for each device and for the installation. */
 const LIMIT = 200;
 const REFRESH = { refreshMs: 30_000 };
 
 /**
- * The annotations of some devices and of the installation within a range of time.
+ * Reads the annotations of some devices and of the installation within a range of time.
  *
- * @param devices ids
- * @param window from the address; a change reads the annotations again
+ * @param devices ids of the devices
+ * @param window range from the address; after a change, the annotations are read again
  */
 export function useAnnotations(
   devices: string[],

@@ -3,12 +3,12 @@ import { copyText, saveFile } from '../kit/controls.tsx';
 import './chart.css';
 import type { Shape } from './shape.ts';
 
-/** CSS pixels around the picture, for its title, and for the name of each of several charts. */
+/** Space around the picture for its title in CSS pixels. If the picture has several charts, each chart also has space for its name. */
 const MARGIN = 16;
 const TITLE_HEIGHT = 28;
 const CAPTION_HEIGHT = 20;
 
-/** The buttons that download the drawn points and the picture of a chart, and copy a link to the view. */
+/** Renders the buttons that download the drawn points and the picture of a chart, and copy a link to the view. */
 export function ChartDownloads({
   name,
   lines,
@@ -54,7 +54,7 @@ const captionOf = (canvas: HTMLCanvasElement): string | undefined =>
   canvas.closest<HTMLElement>('[data-caption]')?.dataset['caption'];
 
 /**
- * Draws the charts below each other on the background of the panel, with a title. A chart alone is transparent.
+ * Draws the charts below each other on the background of the panel, with a title. The canvas of a chart itself is transparent.
  *
  * @returns PNG; null: there is no chart
  */
@@ -97,8 +97,8 @@ export type NamedShape = { device: string; sensor: string; unit: string | null; 
 const HEADER = 'device,sensor,unit,ts,avg,min,max,count';
 
 /**
- * Writes the drawn points as CSV with one point per line. Each line names its sensor, so that files can be joined.
- * For a single sample, average, minimum and maximum are its value.
+ * Writes the drawn points as CSV with one point per line. Each line names its sensor, so that files can be joined. For a single
+ * sample, average, minimum and maximum equal the value of the sample.
  */
 export const csvOf = (lines: NamedShape[]): string => `${[HEADER, ...lines.flatMap(rowsOf)].join('\n')}\n`;
 

@@ -2,12 +2,12 @@ import type { Range } from './shape.ts';
 import type { Bounds, Window } from './window.ts';
 import { lengthOf, pan, settle, zoom } from './window.ts';
 
-/** A pointer that moves by fewer pixels is a click, not a drag. */
+/** Minimum movement of a pointer in pixels that counts as a drag. A shorter movement is a click. */
 const LEAST_DRAG = 5;
-/** Pause after the last wheel event until the window counts as chosen. */
+/** Pause in ms after the last wheel event. After it, the window counts as chosen. */
 const WHEEL_PAUSE_MS = 300;
 const WHEEL_FACTOR = 0.0025;
-/** Pixels per line, for mouse wheels that report lines. */
+/** Height of a line in pixels, for mouse wheels that report lines. */
 const LINE_PX = 16;
 
 /** The window that the gestures move, and the callbacks for its changes. */
@@ -15,14 +15,13 @@ interface GestureHandlers {
   current: () => Window;
   bounds: () => Bounds;
   onWindow: (next: Window, isSettled: boolean) => void;
-  /** the range being selected, in pixels; width 0: none */
+  /** receives the range that the user selects, in pixels; width 0: no range is selected */
   onSelect: (left: number, width: number) => void;
 }
 
 /**
- * Adds zooming and panning by mouse, touch and wheel. Dragging selects a range. Dragging with Shift or the middle
- * button pans. The time under each finger stays under it. The wheel zooms only with Ctrl or Cmd, because the page
- * must scroll.
+ * Adds zooming and panning by mouse, touch and wheel. Dragging selects a range. Dragging with Shift or the middle button pans.
+ * The time under each finger stays under that finger. The wheel zooms only with Ctrl or Cmd, because the page must scroll.
  *
  * @returns a function that removes the listeners
  */
@@ -30,7 +29,7 @@ export function listenForGestures(plot: HTMLElement, hands: GestureHandlers): ()
   const listening = new AbortController();
   const { signal } = listening;
   const { current, bounds, onWindow, onSelect } = hands;
-  /** The position of each pointer, and the time that must stay under it. */
+  /** The position of each pointer, and the time that must stay under the pointer. */
   const held: Map<number, { x: number; ts: number }> = new Map();
   let mode: 'select' | 'hold' | null = null;
   let hasMoved = false;
@@ -109,11 +108,11 @@ export function listenForGestures(plot: HTMLElement, hands: GestureHandlers): ()
 const ordered = (a: number, b: number): Range => ({ from: Math.min(a, b), to: Math.max(a, b) });
 
 /**
- * Computes the window that keeps each held time under its pointer. Two pointers also scale the window.
+ * Computes the window in which the time of each pointer stays under that pointer. Two pointers also scale the window.
  *
- * @param held pixels and epoch ms
- * @param width of the plot, in pixels
- * @param length of the window with one pointer, in ms
+ * @param held position in pixels and time in epoch ms of each pressed pointer
+ * @param width width of the plot in pixels
+ * @param length length in ms of the window for one pointer
  */
 export function windowUnderPointers(held: { x: number; ts: number }[], width: number, length: number): Range {
   const [first = { x: 0, ts: 0 }, second] = held;
@@ -125,8 +124,10 @@ export function windowUnderPointers(held: { x: number; ts: number }[], width: nu
 }
 
 /**
- * @param at `x`, `width` in pixels
- * @returns null: the event belongs to the page
+ * Computes the window after an event of the mouse wheel.
+ *
+ * @param at `x`: position of the mouse in pixels; `width`: width of the plot in pixels
+ * @returns null: the event scrolls the page
  */
 function afterWheel(
   {

@@ -30,7 +30,7 @@ function createMarks() {
       const left = chart.valToPos(ts, 'x');
       item.hidden = !(left >= 0 && left <= width);
       item.style.left = `${left}px`;
-      // In the right half, the text stands left of the mark, so that it stays within the chart.
+      // In the right half of the chart, the text stands left of the mark, so that the text stays within the chart.
       item.dataset['side'] = left > width / 2 ? 'left' : 'right';
     }
   }
@@ -151,7 +151,7 @@ interface Brush {
   ratio: number;
 }
 
-/** A threshold that is a smaller share of the value range is 0 with a rounding error of the unit conversion. */
+/** Limit for thresholds near 0, as a share of the value range. A threshold below it is 0 with a rounding error of the unit conversion. */
 const ROUNDING_SHARE = 1e-9;
 
 /** @returns the value of a threshold as text */
@@ -160,7 +160,7 @@ function lineText(line: number, { min, max }: UPlot.Scale): string {
   return formatNumber(isZero ? 0 : line);
 }
 
-/** Draws thresholds with their names, hatches the area over them, and marks the times when the signal is over them. */
+/** Draws thresholds with their names, hatches the area over the thresholds, and marks the times when the signal is over a threshold. */
 export function drawThresholds(chart: UPlot, { low, high }: Thresholds, brush: Brush) {
   if (chart.data[0].length === 0) return;
   if (high !== null) drawOverThreshold(chart, { line: high, side: 'high', column: 2 }, brush);
@@ -260,7 +260,11 @@ function markRuns(
   }
 }
 
-/** @param where position of the text: beyond the threshold, if there is room */
+/**
+ * Writes the name of a threshold: beyond the threshold if there is space, otherwise before the threshold.
+ *
+ * @param where position of the text
+ */
 function write(
   ctx: CanvasRenderingContext2D,
   text: string,

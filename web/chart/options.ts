@@ -14,25 +14,28 @@ import { withThresholds } from '../state/thresholds.ts';
 import { drawThresholds } from './marks.ts';
 import { loneEntries } from './shape.ts';
 
-/** Samples at least this many pixels apart get a dot each, which distinguishes samples from the line between them. */
+/**
+ * Minimum distance of samples, in pixels, from which each sample gets a dot. A dot distinguishes a sample from the line between
+ * samples.
+ */
 const DOT_SPACE = 10;
 /** Diameter of a dot, in pixels. */
 const DOT_SIZE = 4;
-/** A run of samples narrower than this, in pixels, gets dots. */
+/** Samples between two gaps get dots if they are narrower together than this, in pixels. */
 const LEAST_RUN = 3;
 /** Width in pixels of the bar that shows minimum to maximum of a bin without neighbors. */
 const BAR_WIDTH = 2;
 /** Size of the text in a chart on a usual screen, in CSS pixels. */
 const TEXT_SIZE = 12;
-/** Minimum width of the value axis. Linked charts align as long as their labels are not longer than usual. */
+/** Minimum width of the value axis in CSS pixels. Linked charts align as long as their labels are not longer than usual. */
 const LEAST_AXIS_WIDTH = 60;
 const DIGIT_WIDTH = 7;
-/** Half the width of the widest time label, so that the last label is not cut at the edge of the chart. */
+/** Half the width of the widest time label in pixels, so that the last label is not cut at the edge of the chart. */
 const TIME_HALF = 32;
 /** Minimum distance between two time labels, in pixels; a label is about 60 wide. */
 export const TIME_SPACE = 84;
 
-/** @returns how many times larger text is than on a usual screen: on a very wide one, all text is larger */
+/** @returns factor by which text is larger than on a usual screen; on a very wide screen, all text is larger */
 export const textScale = (color: (name: string) => string): number =>
   Number.parseFloat(color('--text-scale')) || 1;
 
@@ -43,14 +46,14 @@ export const chartFont = (color: (name: string) => string, ratio = 1): string =>
 /** Largest distance at which the cursor reads a point, in CSS pixels. */
 export const REACH = 10;
 
-/** Facts about the shown data that change the drawing. */
+/** The properties of the shown data that change the drawing. */
 interface ChartStyle {
-  /** single samples, not bins */
+  /** whether the data are single samples, not bins */
   isRaw: boolean;
   thresholds: Thresholds;
 }
 
-/** The uPlot options for the signal of a sensor. */
+/** Returns the uPlot options for the chart of a sensor. */
 export function chartOptions({
   host,
   zone,
@@ -63,7 +66,7 @@ export function chartOptions({
   /** the element whose custom properties give the colors */
   host: HTMLElement;
   zone: Zone;
-  /** charts with the same key move their cursors together */
+  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string | undefined;
   look: () => ChartStyle;
   /** returns the column entry that the cursor selects */
@@ -123,7 +126,7 @@ export function chartOptions({
   };
 }
 
-/** Dots only for samples between two gaps, which a line alone would not show. */
+/** Returns options that draw dots only for samples between two gaps, which a line alone would not show. */
 export const lonePoints = (fill: string): uPlot.Series.Points => ({
   show: false,
   size: DOT_SIZE,
@@ -132,7 +135,7 @@ export const lonePoints = (fill: string): uPlot.Series.Points => ({
   filter: loneEntriesOf,
 });
 
-/** @returns visible entries that the line of a series does not show */
+/** @returns visible column entries that the line of a series does not show */
 function loneEntriesOf(chart: uPlot, series: number): number[] {
   const [x = [], values = []] = [chart.data[0], chart.data[series]];
   const { left, width } = chart.bbox;
@@ -168,7 +171,7 @@ function edgesOf({ bbox, width }: uPlot): Edges {
   return { left, right: Math.max(width - left - bbox.width / uPlot.pxRatio, 0) };
 }
 
-/** @returns epoch ms under the cursor; null: the cursor is outside of the chart */
+/** @returns time in epoch ms under the cursor; null: the cursor is outside of the chart */
 function timeUnder(chart: uPlot): number | null {
   const { left = -1 } = chart.cursor;
   return left < 0 ? null : chart.posToVal(left, 'x');
@@ -196,10 +199,10 @@ function cursorOptions(
   };
 }
 
-/** @returns `REACH` in ms */
+/** @returns the distance `REACH`, converted to ms */
 const reachOf = (chart: uPlot): number => chart.posToVal(REACH, 'x') - chart.posToVal(0, 'x');
 
-/** The options that all axes share. */
+/** Returns the options that all axes share. */
 export const baseAxis = (color: (name: string) => string): uPlot.Axis => ({
   font: chartFont(color),
   stroke: color('--ink-2'),
@@ -232,8 +235,8 @@ function axesOptions(color: (name: string) => string, zone: Zone): uPlot.Axis[] 
 }
 
 /**
- * @param labels of the ticks of an axis
- * @param scale of text
+ * @param labels labels of the ticks of an axis
+ * @param scale factor by which text is larger than usual
  * @returns width of the axis in CSS pixels
  */
 export const widthOfLabels = (labels: string[] | null, scale: number): number =>
@@ -243,8 +246,8 @@ export const widthOfLabels = (labels: string[] | null, scale: number): number =>
 const GUTTER_WIDTH = 72;
 
 /**
- * The common width of the value axes of charts that stand under each other, so that their times align.
- * The width fits the widest label, and only grows.
+ * Creates the common width of the value axes of charts below each other, so that the times of the charts align. The width fits
+ * the widest label, and only grows.
  */
 export function createGutter() {
   let width = GUTTER_WIDTH;
@@ -255,11 +258,11 @@ export function createGutter() {
   }
 
   return {
-    /** @param chart is redrawn when the width changes */
+    /** @param chart chart that is redrawn when the width changes */
     add: (chart: uPlot) => void charts.add(chart),
     remove: (chart: uPlot) => void charts.delete(chart),
     /**
-     * @param labels of the value axis of a chart
+     * @param labels labels of the value axis of a chart
      * @returns the common width in CSS pixels
      */
     sizeFor(chart: uPlot, labels: string[] | null): number {
@@ -276,13 +279,12 @@ export function createGutter() {
 
 export type Gutter = ReturnType<typeof createGutter>;
 
-/** An axis with a grid line at each value, and no label. */
+/** Returns an empty label for each tick, so that the axis has grid lines without labels. */
 export const blank = (_chart: unknown, ticks: number[]) => ticks.map(() => '');
 
 /**
- * The value axes of charts under each other with common widths, so that their times align. Missing axes stay empty.
- *
- * @param gutters common widths of the value axes, the left one first
+ * Returns a plugin that gives charts below each other equally wide value axes, so that their times align. A chart with fewer
+ * axes gets empty axes.
  */
 export const gutterPlugin = (gutters: Gutter[]): uPlot.Plugin => ({
   opts(_chart, options) {
@@ -314,7 +316,8 @@ export function colorsOf(host: HTMLElement): (name: string) => string {
 }
 
 /**
- * The value range with margins. A constant value lies in the middle of one unit, or of its smallest resolvable step.
+ * Returns the value range with margins. A constant value lies in the middle of a range of one unit. For large values, the range
+ * is a five-hundredth of the value.
  */
 function comfortableRange(min: number | null, max: number | null, thresholds: Thresholds): [number, number] {
   if (min === null || max === null) return [0, 1];
@@ -331,10 +334,10 @@ const DAY_MS = 86_400_000;
 const MONTH_MS = 28 * DAY_MS;
 
 /**
- * The labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
+ * Returns the labels of a time axis: the time of each tick and, in a second line where it changes, the day or year.
  *
- * @param ticks epoch ms
- * @param stepMs time between two ticks
+ * @param ticks times in epoch ms
+ * @param stepMs time between two ticks in ms
  */
 export function timeLabels(ticks: number[], stepMs: number, zone: Zone): string[] {
   const { fine, coarse } = formatsFor(stepMs);

@@ -8,12 +8,12 @@ import { firstAtOrAfter } from './shape.ts';
 import type { Bounds, Window } from './window.ts';
 import { lengthOf, pan, zoomStep } from './window.ts';
 
-/** The input of the drawing library. */
+/** The input of the drawing library: the data columns and the window. */
 type Shown = { picture: Drawn; window: Window };
 
 /**
- * @param entry of the columns
- * @returns index in the shape; null: the entry is a gap or null
+ * @param entry index in the columns
+ * @returns index in the shape; null: `entry` is null or a gap
  */
 export function shapeIndexOf({ places }: Drawn, entry: number | null): number | null {
   const place = entry === null ? -1 : (places[entry] ?? -1);
@@ -21,11 +21,11 @@ export function shapeIndexOf({ places }: Drawn, entry: number | null): number | 
 }
 
 /**
- * The column entry at the cursor of the keyboard. uPlot stores the cursor as a pixel. If several entries share that
- * pixel, the cursor could not pass the first of them. In a live window, the pixel stays while the samples move.
+ * Finds the column entry at the cursor that keys moved. uPlot stores only the pixel of a cursor. If several entries share a
+ * pixel, a cursor by pixel could not pass the first of these entries. In a live window, the pixel stays while the samples move.
  *
- * @param ts epoch ms
- * @returns the nearest entry of the columns
+ * @param ts time of the cursor in epoch ms
+ * @returns index of the nearest entry in the columns
  */
 export function entryNear({ columns: [x] }: Drawn, ts: number): number {
   const right = firstAtOrAfter(x, ts);
@@ -34,11 +34,12 @@ export function entryNear({ columns: [x] }: Drawn, ts: number): number {
 }
 
 /**
- * The column entry that the cursor selects: the nearest one, unless the cursor lies in a gap and outside of `reachMs`.
+ * Finds the column entry that the cursor selects: the nearest entry, unless the cursor lies in a gap and farther than `reachMs`
+ * from that entry.
  *
- * @param ts epoch ms
- * @param reachMs distance up to which a cursor in a gap selects a sample or the middle of a bin
- * @returns the entry of the columns; null: no sample is there
+ * @param ts time of the cursor in epoch ms
+ * @param reachMs distance in ms up to which a cursor in a gap selects a sample or the middle of a bin
+ * @returns index in the columns; null: no sample is there
  */
 export function entryUnder({ columns: [x], places }: Drawn, ts: number, reachMs: number): number | null {
   const right = firstAtOrAfter(x, ts);
@@ -53,7 +54,7 @@ export function entryUnder({ columns: [x], places }: Drawn, ts: number, reachMs:
 
 const isMeasured = (places: number[], entry: number) => places[entry] !== undefined && places[entry] !== -1;
 
-/** @param what `walked`: epoch ms to which keys moved the cursor */
+/** @param what `walked`: time in epoch ms to which keys moved the cursor */
 function show(chart: uPlot, { picture, window: { from, to }, walked }: Shown & { walked: number | null }) {
   chart.batch(() => {
     if (chart.data !== picture.columns) chart.setData(picture.columns, false);
@@ -62,10 +63,10 @@ function show(chart: uPlot, { picture, window: { from, to }, walked }: Shown & {
   if (walked !== null) moveCursor(chart, walked);
 }
 
-/** @param ts epoch ms; null: outside of the chart */
+/** @param ts time in epoch ms; null: the cursor leaves the chart */
 function moveCursor(chart: uPlot, ts: number | null) {
   const left = ts === null ? -10 : chart.valToPos(ts, 'x');
-  // The third parameter moves the cursors of linked charts. The types of uPlot lack it.
+  // The third parameter moves the cursors of linked charts. The types of uPlot lack this parameter.
   const setCursor: (at: { left: number; top: number }, fires: boolean, moves: boolean) => void =
     chart.setCursor.bind(chart);
   setCursor({ left, top: ts === null ? -10 : chart.over.clientHeight / 2 }, true, true);
@@ -74,7 +75,7 @@ function moveCursor(chart: uPlot, ts: number | null) {
 /**
  * Applies a key to the chart.
  *
- * @returns epoch ms to which the cursor must move
+ * @returns time in epoch ms to which the cursor must move
  */
 export function press(
   event: KeyboardEvent,
@@ -96,13 +97,13 @@ export function press(
   return asked.entry === undefined ? null : (picture.columns[0][asked.entry] ?? null);
 }
 
-/** The share of the window by which Shift and an arrow key move it. */
+/** The share of the window by which Shift and an arrow key move the window. */
 const PAN_PART = 0.25;
 
 /** The effect of a key. */
 interface KeyAction {
   window?: Window;
-  /** column entry to which the cursor moves */
+  /** index of the column entry to which the cursor moves */
   entry?: number;
   reset?: true;
 }
@@ -117,7 +118,7 @@ export function keyed(
     window: Window;
     bounds: Bounds;
     drawn: Drawn;
-    /** column entry under the cursor; null: the chart has no cursor */
+    /** index of the column entry under the cursor; null: the chart has no cursor */
     cursor: number | null;
   },
 ): KeyAction | null {
@@ -141,7 +142,7 @@ export function keyed(
 /**
  * Moves the cursor from sample to sample, over gaps, within the window.
  *
- * @param by -1 or 1 sample, or -Infinity or Infinity to an end
+ * @param by number of samples: -1 or 1; or -Infinity or Infinity to the first or last sample
  */
 function walk(
   { columns: [x], places }: Drawn,
@@ -161,7 +162,7 @@ function walk(
 }
 
 /**
- * A plot that fills an element. A change of theme, medium, zone or one of the inputs rebuilds it.
+ * Creates a plot that fills an element. A change of theme, medium (screen or paper), time zone or inputs rebuilds the plot.
  *
  * @param inputs further values that the options depend on
  */
@@ -207,7 +208,7 @@ export function usePlot(
 }
 
 /**
- * A plot over time that mouse, touch and keys move and zoom. Keys move its cursor from sample to sample, and screen
+ * Creates a plot over time that mouse, touch and keys move and zoom. Keys move the cursor from sample to sample, and screen
  * readers announce the text about that sample.
  */
 export function useTimePlot({
@@ -222,11 +223,14 @@ export function useTimePlot({
     onReset: () => void;
     onWindow: (next: Window, isSettled: boolean) => void;
   };
-  /** `cursorAt`: epoch ms to which keys moved the cursor; null: the mouse moves it, or there is none */
+  /**
+   * returns the options; `cursorAt`: time in epoch ms to which keys moved the cursor; null: the mouse moves the cursor, or
+   * there is no cursor
+   */
   options: (element: HTMLElement, zone: Zone, cursorAt: () => number | null) => uPlot.Options;
-  /** text about the sample at that time; null: nothing is announced */
+  /** returns the text about the sample at that time; null: nothing is announced */
   inWords: (ts: number) => string | null;
-  /** values that the options depend on */
+  /** values that the options depend on, whose change rebuilds the plot */
   inputs: unknown[];
 }) {
   const [announcement, setAnnouncement] = useState('');
@@ -246,7 +250,7 @@ export function useTimePlot({
       current: () => shown.current.window,
       bounds: () => shown.current.bounds,
       onWindow(next, isSettled) {
-        // The next key event may arrive before the next drawing.
+        // The next key event may arrive before the next drawing, so the window is stored here.
         shown.current = { ...shown.current, window: next };
         shown.current.onWindow(next, isSettled);
       },
@@ -257,7 +261,7 @@ export function useTimePlot({
   }, inputs);
 
   useLayoutEffect(() => {
-    // A changed number of lines needs a new plot, which receives its data when it is created.
+    // If the number of lines changes, the plot is created again, and receives its data then.
     if (chart.current?.series.length === picture.columns.length)
       show(chart.current, { picture, window, walked: walked.current });
   }, [picture, window.from, window.to]);

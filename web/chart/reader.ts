@@ -8,7 +8,7 @@ import { addBin, emptyShape, shapeOfBins, shapeOfSamples } from './shape.ts';
 
 /** Below this number of samples, each sample is drawn. */
 const FEW_SAMPLES = 2_000;
-/** Width of the narrowest bins. A range with only a few such bins may draw more than `FEW_SAMPLES` samples. */
+/** Width of the narrowest bins in ms. If a range has only a few such bins, the chart may draw more than `FEW_SAMPLES` samples. */
 const NARROWEST_BIN_MS = 1000;
 const FEW_BINS = 120;
 const MOST_SAMPLES = 40_000;
@@ -17,21 +17,23 @@ const MINUTE_MS = 60_000;
 type Sensor = { device_id: string; sensor_id: string };
 
 /**
- * Reads the data of a chart from the source that suits the range.
+ * Creates a reader that reads the data of a chart from the source that suits the range.
  *
- * @param zone defines the days
+ * @param zone time zone that defines the days
  */
 export function createReader(client: Client, { device_id, sensor_id }: Sensor, zone: Zone = UTC) {
   return {
     /**
+     * Reads the bins of a range.
+     *
      * @param points maximum number of bins
-     * @returns bins
+     * @returns shape of bins
      */
     async bins(range: Range, points: number, signal: AbortSignal): Promise<Shape> {
       return shapeOfBins(await client.series(device_id, sensor_id, { ...range, points }, signal), range);
     },
 
-    /** @returns bins of whole days; the range may cut the first and the last day */
+    /** @returns shape with bins of whole days; the range may cut the first and the last day */
     async days(range: Range, signal: AbortSignal): Promise<Shape> {
       const parts = partsOfRange(range, zone).map(async (part) => {
         const { from, to, offsetMs } = part;
@@ -42,13 +44,13 @@ export function createReader(client: Client, { device_id, sensor_id }: Sensor, z
     },
 
     /**
-     * @param ts epoch ms
+     * @param ts time in epoch ms
      * @param days number of days before `ts`
-     * @returns epoch ms of the start of that day
+     * @returns start of that day in epoch ms
      */
     dayBefore: (ts: number, days: number): number => startOfDay(ts, zone, -days),
 
-    /** @returns samples */
+    /** @returns shape of single samples */
     async samples(range: Range, signal: AbortSignal): Promise<Shape> {
       return shapeOfSamples(await client.samples(device_id, sensor_id, range, signal), range);
     },
@@ -64,7 +66,7 @@ export function areFew({ count, stepMs }: Shape): boolean {
   return stepMs === NARROWEST_BIN_MS && count.length <= FEW_BINS && samples <= MOST_SAMPLES;
 }
 
-/** The most samples read for one chart. Longer ranges use the statistics of whole hours. */
+/** Maximum number of samples that the API reads for one chart. Longer ranges use the stored statistics of whole hours. */
 const SAMPLES_READ = 200_000;
 const LONG_MS = 2 * 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -72,12 +74,12 @@ const POINTS = { min: 200, max: 2000 };
 const DEFAULT_INTERVAL_MS = 1000;
 
 /**
- * The number of bins to request: about one per pixel. Long ranges use the stored hourly statistics, so their bins are
- * not narrower than an hour, unless the sensor is slow.
+ * Returns the number of bins to request: about one bin per pixel. Long ranges use the stored hourly statistics, so their bins
+ * are not narrower than an hour, unless the sensor is slow.
  *
- * @param lengthMs of the range
- * @param width of the chart, in CSS pixels
- * @param intervalMs between two samples, from the device's birth
+ * @param lengthMs length of the range in ms
+ * @param width width of the chart in CSS pixels
+ * @param intervalMs time between two samples in ms, from the birth message
  */
 export function pointsFor(lengthMs: number, width: number, intervalMs: number | null): number {
   const fine = Math.min(Math.max(Math.round(width), POINTS.min), POINTS.max);
@@ -95,10 +97,10 @@ const MOST_LOOKS = 4;
 const REFRESH = { refreshMs: 60_000 };
 
 /**
- * The overview of a sensor: bins from its first stored sample to now.
+ * Reads the overview of a sensor: bins from the first stored sample to now.
  *
- * @param sensor null: unknown yet
- * @returns null: not known yet, or nothing
+ * @param sensor null: the sensor is unknown yet
+ * @returns bins; null: not known yet, or there are no samples
  */
 export function useExtent(sensor: { device_id: string; sensor_id: string } | null): Shape | null {
   const { client, clock } = useServices();
@@ -124,21 +126,21 @@ export function useExtent(sensor: { device_id: string; sensor_id: string } | nul
 }
 
 export const DAY_MS = 86_400_000;
-/** Longer windows use bins of whole days, because narrower bins draw the daily cycle as a dense comb. */
+/** Length in ms above which a window uses bins of whole days, because narrower bins draw the daily cycle as a dense comb. */
 const DAILY_FROM_MS = 60 * DAY_MS;
-/** Longer windows have more days than one API answer has points. */
+/** Maximum length in ms of a window with bins of whole days. A longer window has more days than one API answer has points. */
 const DAILY_TO_MS = 1990 * DAY_MS;
 
 /**
- * @param lengthMs of a window
+ * @param lengthMs length of a window in ms
  * @returns whether the bins of that window are whole days
  */
 export const isDaily = (lengthMs: number): boolean => lengthMs > DAILY_FROM_MS && lengthMs <= DAILY_TO_MS;
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @param days number of days after the day of `ts`
- * @returns epoch ms of the start of that day
+ * @returns start of that day in epoch ms
  */
 export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
   if (zone.name === 'local') {
@@ -151,7 +153,7 @@ export function startOfDay(ts: number, zone: Zone, days: number = 0): number {
   return momentOf(day * DAY_MS, zone);
 }
 
-/** The parts of a range with one UTC offset each. Two parts meet at the midnight after a clock change. */
+/** Splits a range into parts with one UTC offset each. Two parts meet at the midnight after a clock change. */
 export function partsOfRange({ from, to }: Range, zone: Zone): (Range & { offsetMs: number })[] {
   const parts: (Range & { offsetMs: number })[] = [];
   let start = from;
@@ -166,14 +168,14 @@ export function partsOfRange({ from, to }: Range, zone: Zone): (Range & { offset
   return [...parts, { from: start, to, offsetMs }];
 }
 
-/** @returns number of days that the part touches */
+/** @returns number of days that the part of a range touches */
 export const daysOf = ({ from, to, offsetMs }: Range & { offsetMs: number }): number =>
   Math.ceil((to + offsetMs) / DAY_MS) - Math.floor((from + offsetMs) / DAY_MS);
 
 /**
- * Joins bins to bins of whole days of the zone. Days may have 23 or 25 hours.
+ * Joins narrow bins to bins of whole days of the zone. Days may have 23 or 25 hours.
  *
- * @param parts narrower bins or days, oldest first; no bin spans two days
+ * @param parts shapes of narrower bins or of days, oldest first; no bin spans two days
  */
 export function joinDays(parts: Shape[], range: Range, zone: Zone): Shape {
   const days = { ...emptyShape(range), stepMs: DAY_MS };

@@ -17,9 +17,9 @@ export interface PointWords {
 }
 
 /**
- * Writes the text of a point of a chart.
+ * Returns the text of a point of a chart.
  *
- * @param unit of the values of the shape
+ * @param unit unit of the values of the shape
  * @param states names of the states
  * @returns null: the point no longer exists
  */
@@ -40,7 +40,7 @@ export function pointWords(
   return { when: `from ${formatDateTime(ts, zone)}`, value, band };
 }
 
-/** @param shape of a sensor with states */
+/** @param shape shape of a sensor with states */
 function stateWords(
   { ts, min, avg, max, stepMs }: Shape,
   place: number,
@@ -60,7 +60,7 @@ function stateWords(
 }
 
 /**
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns text for a time without a sample
  */
 export const noSampleWords = (ts: number, zone: Zone): PointWords => ({
@@ -77,9 +77,11 @@ export const inOneLine = (words: PointWords | null): string =>
 export type Reading = { avg: number | null; min: number; max: number; isRaw: boolean };
 
 /**
- * @param ts epoch ms
- * @param reachMs maximum distance of a sample, or of the middle of a bin
- * @returns values of the nearest sample or bin; null: none is near
+ * Finds the values of the sample or bin that is nearest to an instant.
+ *
+ * @param ts time in epoch ms
+ * @param reachMs maximum distance in ms of a sample, or of the middle of a bin
+ * @returns null: no sample or bin is near
  */
 export function readingAt(shape: Shape, ts: number, reachMs: number): Reading | null {
   const right = firstAtOrAfter(shape.ts, ts);
@@ -102,17 +104,17 @@ export const stateAt = ({ min, max }: Pick<Reading, 'min' | 'max'>, states: Stat
 export interface Statistics {
   /** number of samples */
   count: number;
-  /** null: no samples */
+  /** lowest value; null: there are no samples */
   min: number | null;
   max: number | null;
-  /** null: no samples, or a value beyond the number range */
+  /** average; null: there are no samples, or the average is beyond the number range */
   avg: number | null;
-  /** epoch ms of the first sample or bin with the minimum */
+  /** time in epoch ms of the first sample or bin with the minimum */
   minAt: number | null;
   maxAt: number | null;
 }
 
-/** Statistics of all samples of a shape, from bins or from the samples themselves. */
+/** Computes the statistics of all samples of a shape, from bins or from the samples themselves. */
 export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
   let [samples, lowest, highest, mean] = [0, 0, 0, 0];
   for (const at of ts.keys()) {
@@ -120,7 +122,7 @@ export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
     samples += here;
     if ((min[at] ?? 0) < (min[lowest] ?? 0)) lowest = at;
     if ((max[at] ?? 0) > (max[highest] ?? 0)) highest = at;
-    // A running mean keeps its precision. A sum of many values would lose it.
+    // A running mean keeps its precision. A sum of many values would lose precision.
     mean += (((avg[at] ?? Number.NaN) - mean) * here) / samples;
   }
   return {
@@ -135,13 +137,13 @@ export function statisticsOf({ ts, min, avg, max, count }: Shape): Statistics {
 
 /** A signal in its drawn form: in a suitable unit, as states, or as the rate of a counter. */
 export interface Presented {
-  /** values in `scale` */
+  /** the shape with its values in `scale` */
   shape: Shape;
   /** scale of the values of `shape` */
   scale: Scale;
   /** scale of the samples; it differs from `scale` if `shape` has the rates of a counter, which have another unit */
   values: Scale;
-  /** null: the sensor measures numbers */
+  /** names of the states; null: the sensor measures numbers */
   states: StateNames | null;
   /** the signal is a counter, which only rises, so the chart can show its rate */
   isCounter: boolean;
@@ -150,9 +152,11 @@ export interface Presented {
 }
 
 /**
- * @param shape as the API returned it
- * @param labels of the sensor
- * @param how `asRate`: the rate is drawn if the signal is a counter
+ * Converts a shape to the form in which it is drawn.
+ *
+ * @param shape shape as the API returned it
+ * @param labels labels of the sensor
+ * @param how `asRate`: if the signal is a counter, its rate is drawn
  */
 export function present(
   shape: Shape,
@@ -193,21 +197,22 @@ export function inScale(shape: Shape, scale: Scale): Shape {
   };
 }
 
-/** Converts thresholds in the same way as values, so that a value equal to a threshold is not over it. */
+/** Converts thresholds in the same way as values, so that a value equal to a threshold is not over the threshold. */
 export const thresholdsIn = ({ low, high }: Thresholds, scale: Scale): Thresholds => ({
   low: low === null ? null : toShown(scale, low),
   high: high === null ? null : toShown(scale, high),
 });
 
-/** Minimum number of points of a counter. Fewer points may rise by chance. */
+/** Minimum number of points of a counter. With fewer points, a signal may rise by chance, and counts as no counter. */
 const LEAST_POINTS = 8;
-/** Maximum share of restarts among the steps of a counter. */
+/** Maximum share of steps at which a counter restarts. With more restarts, the signal counts as no counter. */
 const RESTARTS = 0.05;
 
 /**
- * Finds whether a signal is a counter: never negative, and never lower than before unless it restarted near zero.
+ * Finds whether a signal is a counter: the values are never negative, and never decrease unless the counter restarted near
+ * zero.
  *
- * @param unit as the sensor sends it
+ * @param unit unit as the sensor sends it
  */
 export function isCounter({ min, max }: Shape, unit: string | null): boolean {
   const quantity = quantityOf(unit);
@@ -237,10 +242,11 @@ const PER: [unit: string, ms: number][] = [
 ];
 
 /**
- * Computes the rate of a counter between its points. After a restart, the counter begins at zero. Energy becomes power.
+ * Computes the rate of a counter between its points. After a restart, the counter begins at zero. The rate of an energy is a
+ * power.
  *
- * @param shape of a counter
- * @param unit as the sensor sends it
+ * @param shape shape of a counter
+ * @param unit unit as the sensor sends it
  */
 export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit: string } {
   const { ts, max } = shape;
@@ -261,7 +267,7 @@ export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit:
   };
 }
 
-/** @returns `factor`: converts energy per millisecond to `unit`; null: the unit is no energy */
+/** @returns `factor`: converts energy per millisecond to `unit`; null: the unit is no unit of energy */
 function powerOf(unit: string | null): { unit: string; factor: number } | null {
   const [, prefix = '', energy] = /^([kMG]?)(J|Wh)$/.exec(unit ?? '') ?? [];
   if (!energy) return null;

@@ -2,26 +2,26 @@ import type { Series } from '../api/types.ts';
 import { typicalStep } from '../kit/figure.tsx';
 
 /**
- * The data of a chart: single samples, or bins. All arrays have one length, oldest first. For a sample, `min`,
- * `avg` and `max` are its value, in one shared array, and `count` is 1.
+ * The data of a chart: single samples, or bins. All arrays have equal lengths, and begin with the oldest. For a sample, `min`,
+ * `avg` and `max` are one shared array with the value of the sample, and `count` is 1.
  */
 export interface Shape {
   /** width of a bin in ms; null: the points are samples */
   stepMs: number | null;
-  /** epoch ms, start of the range that was read */
+  /** start of the range that was read, in epoch ms */
   from: number;
-  /** epoch ms, end of that range */
+  /** end of the range that was read, in epoch ms */
   to: number;
-  /** epoch ms of the sample, or of the start of the bin */
+  /** times of the samples, or starts of the bins, in epoch ms */
   ts: number[];
   min: number[];
-  /** null: the average is beyond the number range */
+  /** averages; null: the average is beyond the number range */
   avg: (number | null)[];
   max: number[];
   count: number[];
 }
 
-/** A half-open range in epoch ms. */
+/** A half-open range of time in epoch ms. */
 export type Range = { from: number; to: number };
 
 export const emptyShape = ({ from, to }: Range): Shape => ({
@@ -48,12 +48,12 @@ export function shapeOfBins({ points, step_ms }: Series, { from, to }: Range): S
   };
 }
 
-/** @param samples oldest first */
+/** @param samples samples, oldest first */
 export function shapeOfSamples({ ts, value }: { ts: number[]; value: number[] }, { from, to }: Range): Shape {
   return { stepMs: null, from, to, ts, min: value, avg: value, max: value, count: ts.map(() => 1) };
 }
 
-/** @returns index of the first time that is not before `at` */
+/** @returns index of the first time in the list that is not before `at` */
 export function firstAtOrAfter(sorted: number[], at: number): number {
   let low = 0;
   let high = sorted.length;
@@ -66,7 +66,7 @@ export function firstAtOrAfter(sorted: number[], at: number): number {
 }
 
 /**
- * The part of a shape that lies in a range. A bin that starts before the range is left out, because it counts samples
+ * Returns the part of a shape that lies in a range. A bin that starts before the range is left out, because it counts samples
  * from before the range. If the shape was read for a range with this start, the API cut the bin there, so it stays.
  *
  * @returns the same object if the range covers the whole shape
@@ -127,10 +127,10 @@ export function coarsen(shape: Shape, stepMs: number): Shape {
 }
 
 /**
- * Adds a bin to wider bins: to the last wider bin if that starts at `start`, otherwise to a new one.
+ * Adds a bin to wider bins: to the last wider bin if that wider bin starts at `start`, otherwise to a new wider bin.
  *
- * @param wide changed in place
- * @param start epoch ms, not before the last bin
+ * @param wide the wider bins, changed in place
+ * @param start start of the wider bin in epoch ms, not before the last bin
  * @param at index of the bin in the shape
  */
 export function addBin(wide: Shape, start: number, shape: Shape, at: number) {
@@ -157,21 +157,21 @@ export function addBin(wide: Shape, start: number, shape: Shape, at: number) {
   wide.count[last] = before + count;
 }
 
-/** Number of intervals without a sample that form a gap. */
+/** Number of intervals without a sample that count as a gap. */
 const GAP_INTERVALS = 3;
-/** Number of intervals that form a gap, for sensors without a known interval. */
+/** Number of intervals without a sample that count as a gap, for sensors without a known interval. */
 const UNKNOWN_GAP_INTERVALS = 10;
 
-/** Data columns in the form that uPlot expects. */
+/** The data columns of a chart in the form that uPlot expects. */
 export type Columns = [x: number[], avg: (number | null)[], max: (number | null)[], min: (number | null)[]];
 
-/** `places`: index in the shape for each column entry, -1 for a gap */
+/** The data columns of a shape. `places`: index in the shape for each column entry; -1: the entry is a gap */
 export type Drawn = { columns: Columns; places: number[] };
 
 /**
  * Converts a shape to columns for uPlot. The line breaks where samples or bins are missing.
  *
- * @param intervalMs between two samples, from the device's birth
+ * @param intervalMs time between two samples in ms, from the birth message
  */
 export function drawn(shape: Shape, intervalMs: number | null): Drawn {
   const isGap = gapFinder(shape, intervalMs);
@@ -192,7 +192,7 @@ export function drawn(shape: Shape, intervalMs: number | null): Drawn {
   return { columns, places };
 }
 
-/** @returns epoch ms at which a point is drawn: for a bin the middle of its part within the range */
+/** @returns time in epoch ms at which a point is drawn: for a bin, the middle of the part of the bin that lies within the range */
 export function middleOf({ ts, stepMs, from, to }: Shape, at: number): number {
   const start = ts[at] ?? 0;
   if (stepMs === null) return start;
@@ -201,10 +201,10 @@ export function middleOf({ ts, stepMs, from, to }: Shape, at: number): number {
 }
 
 /**
- * Finds gaps by the interval of the sensor around that time. So a sensor that becomes slower or sends batches has no
+ * Finds gaps by comparing each interval with the intervals around it. So a sensor that becomes slower or sends batches has no
  * gaps.
  *
- * @returns whether samples are missing before that sample or bin
+ * @returns function that returns whether samples are missing before the sample or bin with the index `at`
  */
 function gapFinder({ ts, stepMs, count }: Shape, intervalMs: number | null): (at: number) => boolean {
   const stepOfBin = stepMs ?? 0;
@@ -223,11 +223,11 @@ function gapFinder({ ts, stepMs, count }: Shape, intervalMs: number | null): (at
 }
 
 /**
- * The entries that no line shows, because their run between two gaps is too narrow.
+ * Finds the entries that no line shows, because the entries between two gaps are narrower than `least`.
  *
- * @param values of one line; null: a gap; undefined: only another line has a sample there
- * @param xOf pixel of an entry
- * @param least width in pixels of the narrowest visible run
+ * @param values values of one line; null: a gap; undefined: only another line has a sample there
+ * @param xOf returns the pixel of an entry
+ * @param least width in pixels of the narrowest visible line between two gaps
  */
 export function loneEntries(
   values: ArrayLike<number | null | undefined>,

@@ -25,7 +25,7 @@ const HINT =
 
 const NO_PLUGINS: Plugin[] = [];
 
-/** The chart of one sensor with the values under the cursor above it. */
+/** Renders the chart of one sensor with the values under the cursor above it. */
 export function SignalChart({
   name,
   type,
@@ -42,10 +42,10 @@ export function SignalChart({
   type: string | null;
   /** unit of the values of the shape */
   unit: string | null;
-  /** time between two samples, from the birth message */
+  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
   shape: Shape;
-  /** the shape has states, drawn as bands */
+  /** names of the states, if the shape has states, which are drawn as bands */
   states?: StateNames | null;
   loading: boolean;
   window: Window;
@@ -55,7 +55,7 @@ export function SignalChart({
   /** receives the position of the plot */
   onPlot?: (edges: Edges) => void;
   thresholds?: Thresholds;
-  /** charts with the same key move their cursors together */
+  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
   /** further plugins of the plot */
   plugins?: Plugin[];
@@ -120,7 +120,7 @@ export function SignalChart({
   );
 }
 
-/** Plugins that draw bands of states instead of a line. The array stays the same while the signal has states. */
+/** Returns plugins that draw bands of states instead of a line. The array stays the same while the signal has states. */
 export function useStatePlugins(shape: Shape, states: StateNames | null, intervalMs: number | null) {
   const hasStates = states !== null;
   const current = useMemo(() => ({ shape, states, intervalMs }), [hasStates]);
@@ -128,7 +128,7 @@ export function useStatePlugins(shape: Shape, states: StateNames | null, interva
   return useMemo(() => (hasStates ? [statePlugin(() => current)] : []), [hasStates, current]);
 }
 
-/** A note that explains the points of the line: samples or bins. */
+/** Renders a note that explains the points of the line: samples or bins. */
 function SourceNote({
   shape,
   unit,
@@ -156,7 +156,7 @@ function SourceNote({
   );
 }
 
-/** The values under the cursor. */
+/** Renders the values under the cursor. */
 const Readout = ({ words }: { words: PointWords | null }) =>
   words && (
     <p class="readout">
@@ -167,7 +167,7 @@ const Readout = ({ words }: { words: PointWords | null }) =>
 interface StateSignal {
   shape: Shape;
   states: StateNames | null;
-  /** time between two samples, from the birth message */
+  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
 }
 
@@ -175,13 +175,13 @@ interface StateSignal {
 const LEAST_WIDTH = 2;
 /** Height of the band as a share of the plot. The band lies in the middle. */
 const BAND = 0.6;
-/** Opacity of the lowest and of the highest state. */
+/** Opacity of the bands of the lowest and of the highest state. */
 const STRENGTH = { low: 0.22, high: 0.9 };
 /** Space left and right of the name of a state in its band, in CSS pixels. */
 const PADDING = 6;
 
 /**
- * Draws a signal with states as bands instead of a line.
+ * Returns a plugin that draws a signal with states as bands instead of a line.
  *
  * @param current returns the shape to draw
  */
@@ -219,7 +219,7 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.textBaseline = 'middle';
   // uPlot leaves the alignment of the axis labels in the canvas.
   ctx.textAlign = 'left';
-  // The shortest bands are drawn last, so that a longer neighbor does not cover a short one.
+  // The shortest bands are drawn last, so that a longer neighbor does not cover a short band.
   const stretches = stretchesOf(shape, drawn(shape, intervalMs)).sort(
     (a, b) => b.to - b.from - (a.to - a.from),
   );
@@ -229,7 +229,7 @@ function paintStates(chart: UPlot, { shape, states, intervalMs }: StateSignal) {
   ctx.restore();
 }
 
-/** Paints a band. For a bin with two states, the higher state fills its share from below. */
+/** Paints the band of a state. In a bin with two states, the higher state fills its share of the height from below. */
 function paintStretch(
   chart: UPlot,
   { from, to, value, highest: top, share }: StateBand,
@@ -265,21 +265,20 @@ function paintStretch(
 
 /**
  * @param highest highest of all states
- * @returns opacity
+ * @returns opacity of the band of a state
  */
 const strengthOf = (value: number, highest: number): number =>
   STRENGTH.low + (STRENGTH.high - STRENGTH.low) * (value / highest);
 
 /**
- * A signal over time: a line of samples, or of averages in a band from minimum to maximum. Mouse, touch and keyboard
- * move and zoom it. The chart reports the wanted window, and its parent decides. A table next to it has the values
- * for
- * screen readers.
+ * Renders a signal over time: a line of samples, or of averages in a band from minimum to maximum. Mouse, touch and keyboard
+ * move and zoom the chart. The chart reports the wanted window, and the parent component decides. A table next to the chart has
+ * the values for screen readers.
  */
 export function TimeChart(props: {
   label: string;
   shape: Shape;
-  /** time between two samples, from the birth message; longer pauses are gaps */
+  /** time between two samples in ms, from the birth message; longer pauses are gaps */
   intervalMs: number | null;
   window: Window;
   bounds: Bounds;
@@ -294,7 +293,7 @@ export function TimeChart(props: {
   /** text for screen readers about the point that the keyboard reached; the chart announces nothing else */
   inWords: (place: number) => string;
   thresholds?: Thresholds;
-  /** charts with the same key move their cursors together */
+  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey?: string;
   /** further plugins of the plot */
   plugins?: uPlot.Plugin[];

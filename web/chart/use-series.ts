@@ -12,25 +12,25 @@ import { lengthOf } from './window.ts';
 
 /** Pause in ms between the last move of a window and the request for its data. */
 const PAUSE_MS = 120;
-/** Wait in ms after which the chart shows that it is reading. */
+/** Time in ms after which the chart shows that it is still reading. */
 const SLOW_MS = 4_000;
 const WINDOWS_KEPT = 30;
 
 interface SeriesAnswer {
-  /** shape of the window; until that is read, shape of the previous window */
+  /** shape of the window; until the new window is read, shape of the previous window */
   shape: Shape;
   loading: boolean;
   slow: boolean;
-  /** why the last read failed; temporary problems are retried */
+  /** the reason why the last read failed; temporary problems are retried */
   problem: Problem | null;
   reload: () => void;
 }
 
 /**
- * Reads the shape of the signal of a sensor in a window: single samples if there are few, otherwise bins.
- * A live window is updated continuously.
+ * Reads the shape of the signal of a sensor in a window: single samples if there are few samples, otherwise bins. A live window
+ * is updated continuously.
  *
- * @param sensor null: not known yet
+ * @param sensor null: the sensor is not known yet
  * @param points maximum number of bins; `pointsFor` returns a suitable number
  */
 export function useSeries(
@@ -50,7 +50,7 @@ export function useSeries(
   const { live: isLive, from, to } = window;
   const name = `${isLive ? to - from : `${from}/${to}`}/${points}`;
 
-  // A live window moves by itself, so only its length identifies it.
+  // A live window moves with time, so only its length identifies the window.
   useEffect(() => {
     if (!reader) return undefined;
     const slowTimer = setTimeout(() => setAnswer((now) => ({ ...now, slow: true })), SLOW_MS);
@@ -96,7 +96,7 @@ const NOTHING_YET: Omit<SeriesAnswer, 'reload'> = {
   problem: null,
 };
 
-/** A cache that keeps the most recently used entries. */
+/** Creates a cache that keeps the most recently used entries, and removes the other entries above `limit`. */
 export function createLruCache<T>(limit: number) {
   const kept: Map<string, T> = new Map();
   return {
@@ -120,9 +120,7 @@ const RELOAD_MS = 60_000;
 /** Pause in ms before a retry after a temporary problem. */
 const RETRY_MS = 5_000;
 const PIXELS = 1000;
-/**
- * Number of known bins that are read again with new ones. For a shorter range, the API might choose another bin width.
- */
+/** Number of known bins that are read again together with new bins. For a shorter range, the API might choose another bin width. */
 const BINS_AGAIN = 3;
 
 interface FeedOptions {
@@ -130,7 +128,7 @@ interface FeedOptions {
   window: Window;
   /** maximum number of bins */
   points: number;
-  /** returns epoch ms of the current end of a live window */
+  /** returns the current end of a live window in epoch ms */
   end: () => number;
   /** calls the listener when there is new data; null: there is no source of changes */
   subscribe: ((listener: () => void) => () => void) | null;
@@ -141,7 +139,7 @@ interface FeedOptions {
 }
 
 /**
- * Reads a window: first bins, then single samples if there are few. A live window is read continuously.
+ * Reads a window: first bins, then single samples if there are few samples. A live window is read continuously.
  *
  * @returns a function that stops reading and aborts running requests
  */
@@ -182,7 +180,7 @@ export function openFeed({
     readAt = Date.now();
     const bins = daily ? await reader.days(range, signal) : await reader.bins(range, points, signal);
     const isRaw = areFew(bins);
-    // If the chart already shows samples, it needs no bins while new samples are read.
+    // If the chart already shows samples, the chart needs no bins while new samples are read.
     if (!isRaw || shape?.stepMs !== null) publish(bins);
     if (isRaw) publish(await reader.samples(range, signal));
   }

@@ -24,7 +24,7 @@ import type { Bounds, useWindow, Window } from './window.ts';
 
 const OPTIONS = SPANS.map(({ value, label, title }) => ({ value, label, title }));
 
-/** The shown time range, and the controls that change it. */
+/** Renders the shown time range, and the controls that change it. */
 export function WindowBar({
   window,
   bounds,
@@ -128,7 +128,7 @@ export function WindowBar({
   );
 }
 
-/** The form for a range: dates in a chosen time zone, or times relative to now. */
+/** Renders the form for a range: dates in a chosen time zone, or times relative to now. */
 function RangeForm({
   id,
   window,
@@ -205,12 +205,12 @@ function RangeForm({
   );
 }
 
-/** The choice among all time zones that the browser knows. Local and UTC come first. */
+/** Renders the choice among all time zones that the browser knows. Local and UTC come first. */
 function ZoneChoice({ at }: { at: number }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;
   const id = useId();
-  // This browser may list the zone under another name than the browser in which it was chosen.
+  // This browser may list the zone under another name than the browser in which the user chose the zone.
   const names = useMemo(
     () => [...new Set([...Intl.supportedValuesOf('timeZone'), zone.name])].filter(isNamedZone).sort(),
     [zone],
@@ -236,13 +236,13 @@ function ZoneChoice({ at }: { at: number }) {
   );
 }
 
-/** Two fields for times relative to now, written as in an address. A range that ends now is live. */
+/** Renders two fields for times relative to now, written as in an address. A range that ends now is live. */
 function RelativeForm({
   now,
   onLive,
   onChange,
 }: {
-  /** epoch ms */
+  /** current time in epoch ms */
   now: number;
   onLive: (ms: number) => void;
   onChange: (range: { from: number; to: number }) => void;
@@ -295,8 +295,10 @@ function RelativeForm({
 }
 
 /**
- * @param now epoch ms
- * @returns the reason why the range is invalid
+ * Reads the typed range.
+ *
+ * @param now current time in epoch ms
+ * @returns the range, or the reason why the range is invalid
  */
 function readRange(
   typed: { from: string; to: string },
@@ -313,8 +315,9 @@ const WIDTH = 1000;
 const HEIGHT = 40;
 
 /**
- * The overview strip: all stored data of a sensor, with the window of the chart marked. Dragging moves the window,
- * and a press places it. The strip is hidden from screen readers, because the keyboard does the same in the chart.
+ * Renders the overview strip: all stored data of a sensor, with the window of the chart marked. Dragging moves the window, and
+ * a press moves the window to that place. The strip is hidden from screen readers, because the keyboard does the same in the
+ * chart.
  */
 export function Overview({
   extent,
@@ -329,7 +332,7 @@ export function Overview({
   window: Window;
   bounds: Bounds;
   onWindow: (next: Window, isSettled: boolean) => void;
-  /** space left and right of the plot of the chart; the strip has the same margins */
+  /** space left and right of the plot of the chart; the strip has equal margins, so that both align */
   edges: Edges | null;
 }) {
   const { preferences } = useServices();

@@ -6,15 +6,15 @@ import { useServices } from '../state/hooks.ts';
 export type Window = { live: boolean; from: number; to: number };
 
 export interface Bounds {
-  /** epoch ms, start of the selectable time */
+  /** start of the time that users can select, in epoch ms */
   earliest: number;
-  /** epoch ms */
+  /** current time in epoch ms */
   now: number;
 }
 
 /** Length of the shortest window in ms. Samples have whole milliseconds. */
 export const NARROWEST_MS = 50;
-/** Zoom factor of one key press. Eight presses lead from a year to a minute, and each view still resembles the last. */
+/** Zoom factor of one key press. Eight presses lead from a year to a minute, and each view still resembles the previous view. */
 const ZOOM_STEP = 4;
 /** A window whose end is nearer to now than this share of its length becomes live. */
 const NEAR_NOW = 0.002;
@@ -22,16 +22,19 @@ const NEAR_NOW = 0.002;
 /** @returns length of a window in ms */
 export const lengthOf = ({ from, to }: Window): number => to - from;
 
-/** @param now epoch ms */
+/**
+ * @param ms length of the window in ms
+ * @param now current time in epoch ms
+ */
 export const liveWindow = (ms: number, now: number): Window => ({ live: true, from: now - ms, to: now });
 
 /**
- * Reads the window from the query of an address. `range` alone gives a live window. `range` with `to`, or `from` with
- * `to`, gives a fixed window. Relative times such as `-1h` count from the time when the address was opened. A relative
- * `from` alone, or with `to=now`, gives a live window.
+ * Reads the window from the query of an address. `range` alone gives a live window. `range` with `to`, or `from` with `to`,
+ * gives a fixed window. Relative times such as `-1h` count from the time when the address was opened. A relative `from` alone,
+ * or with `to=now`, gives a live window.
  *
- * @param now epoch ms
- * @param openedAt epoch ms, time when the address was opened
+ * @param now current time in epoch ms
+ * @param openedAt time in epoch ms when the address was opened
  */
 export function readWindow(query: URLSearchParams, now: number, openedAt: number = now): Window {
   const span = parseSpan(query.get('range')) ?? DEFAULT_SPAN_MS;
@@ -62,11 +65,11 @@ export function settle({ from, to }: { from: number; to: number }, { earliest, n
 }
 
 /**
- * Makes the window of a range that a user typed. Unlike `settle`, it does not move the range into the selectable
+ * Makes the window of a range that a user typed. Unlike `settle`, this function does not move the range into the selectable
  * time. A range that ends now or later gives a live window, which ends now.
  *
- * @param range begins before now
- * @param now epoch ms
+ * @param range range that begins before now
+ * @param now current time in epoch ms
  */
 export function typedWindow({ from, to }: { from: number; to: number }, now: number): Window {
   if (to >= now) return liveWindow(Math.min(Math.max(now - from, NARROWEST_MS), LONGEST_MS), now);
@@ -74,8 +77,10 @@ export function typedWindow({ from, to }: { from: number; to: number }, now: num
 }
 
 /**
- * @param factor for the length; below 1 zooms in
- * @param anchor epoch ms; this time keeps its place in the window
+ * Zooms a window.
+ *
+ * @param factor factor for the length; a factor below 1 zooms in
+ * @param anchor time in epoch ms that keeps its place in the window
  */
 export function zoom({ from, to }: Window, factor: number, anchor: number, bounds: Bounds) {
   const length = Math.max((to - from) * factor, NARROWEST_MS);
@@ -84,10 +89,10 @@ export function zoom({ from, to }: Window, factor: number, anchor: number, bound
 }
 
 /**
- * One zoom step by a key or a button. A live window stays live, and takes one of the offered lengths.
+ * Zooms a window by one step, after a key or a button. A live window stays live, and gets one of the offered lengths.
  *
  * @param direction -1: in, 1: out
- * @param anchor epoch ms, keeps its place; null: now in a live window, or else the middle
+ * @param anchor time in epoch ms that keeps its place; null: now in a live window, otherwise the middle of the window
  */
 export function zoomStep(window: Window, direction: -1 | 1, anchor: number | null, bounds: Bounds) {
   const { live, from, to } = window;
@@ -95,7 +100,7 @@ export function zoomStep(window: Window, direction: -1 | 1, anchor: number | nul
   return zoom(window, direction < 0 ? 1 / ZOOM_STEP : ZOOM_STEP, anchor ?? (from + to) / 2, bounds);
 }
 
-/** @param ms distance of the move; negative: earlier */
+/** @param ms distance in ms by which the window moves; negative: to an earlier time */
 export const pan = ({ from, to }: Window, ms: number, bounds: Bounds) =>
   settle({ from: from + ms, to: to + ms }, bounds);
 
@@ -118,14 +123,14 @@ export const SPANS: RangeOption[] = [
 
 const DEFAULT_SPAN_MS = 300_000;
 
-/** Longest length in an address, in ms. It is longer than any retention time. */
+/** Maximum length of a window in an address, in ms. A longer window in an address is invalid. It is longer than any retention time. */
 const LONGEST_MS = 100 * UNITS_MS.y;
 /** The earliest time in an address, in epoch ms. */
 const EARLIEST_MS = 0;
 
 /**
  * @param text such as `5m`, `90s`, `1500ms`; at most 100 years
- * @returns ms; null: the text is no valid length
+ * @returns length in ms; null: the text is no valid length
  */
 export function parseSpan(text: string | null): number | null {
   const [, digits, unit] = /^(\d{1,12})(ms|[smhdy])$/.exec(text ?? '') ?? [];
@@ -134,8 +139,8 @@ export function parseSpan(text: string | null): number | null {
 }
 
 /**
- * @param text `now`, `-15m`, `-1h`
- * @returns ms before now; null: the text is no relative time
+ * @param text relative time such as `now`, `-15m`, `-1h`
+ * @returns time span in ms before now; null: the text is no relative time
  */
 export function parseAgo(text: string | null): number | null {
   if (text === 'now') return 0;
@@ -143,8 +148,8 @@ export function parseAgo(text: string | null): number | null {
 }
 
 /**
- * @param ms whole number
- * @returns the length in the largest unit that divides it
+ * @param ms length in ms, a whole number
+ * @returns the length as text, in the largest unit that divides it
  */
 export function writeSpan(ms: number): string {
   const units = ['y', 'd', 'h', 'm', 's'] as (keyof typeof UNITS_MS)[];
@@ -162,7 +167,7 @@ const STEPS_MS = [
   ...[1, 6].map((hours) => hours * UNITS_MS.h),
   UNITS_MS.d,
 ];
-/** Maximum rounding step as a share of the length. Half of such a step is a few pixels of a chart. */
+/** Maximum rounding step as a share of the length. Half of such a step is a few pixels of a chart, which users do not notice. */
 const UNSEEN = 0.02;
 
 /** @returns a round length that differs from `ms` by a few pixels of the chart at most */
@@ -172,27 +177,27 @@ export function roundSpan(ms: number): number {
 }
 
 /**
- * The next span that the chart offers.
+ * Finds the next length of a window that the chart offers.
  *
  * @param direction -1: shorter, 1: longer
- * @returns ms; `ms` itself at the first or last offered span
+ * @returns length in ms; `ms` itself at the first or last offered length
  */
 export function nextSpan(ms: number, direction: -1 | 1): number {
   const others = SPANS.filter((span) => (direction > 0 ? span.ms > ms : span.ms < ms));
   return (direction > 0 ? others[0] : others.at(-1))?.ms ?? ms;
 }
 
-/** Default of `HISTORY_DAYS` in ms. A chart reaches so far back, unless older samples are known. */
+/** Default of `HISTORY_DAYS` in ms. A chart can show this much time before now, unless older samples are known. */
 const RETENTION_MS = 365 * 86_400_000;
 
 /**
- * The window of a view. The address holds it, so reload, Back and sharing work. While the user drags, the window is
- * only shown. After the gesture it enters the address, and Back undoes it.
+ * Returns the window of a view. The address holds the window, so reload, Back and sharing work. While the user drags, the
+ * address does not change. At the end of the gesture the new window enters the address, and Back undoes the gesture.
  *
  * `settled` is the window of the address. `window` is the window to draw.
  *
- * @param newest epoch ms of the newest sample, so that samples of a device whose clock is ahead are shown, too
- * @param earliest epoch ms of the first sample, which may be older than the default retention time
+ * @param newest time of the newest sample in epoch ms, so that samples of a device whose clock is ahead are shown, too
+ * @param earliest time of the first sample in epoch ms, which may be older than the default retention time
  */
 export function useWindow(newest: number | null, earliest: number = Number.POSITIVE_INFINITY) {
   const { clock, router } = useServices();
@@ -220,7 +225,7 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
         if (!isSettled) setDraft(next);
         else settleOn(next.live ? liveWindow(roundSpan(lengthOf(next)), next.to) : next);
       },
-      /** @param ms length of the live window */
+      /** @param ms length of the live window in ms */
       goLive: (ms: number) => settleOn(liveWindow(ms, clock.now())),
       /** Returns to the last live window. */
       reset: () => settleOn(liveWindow(home.current, clock.now())),
@@ -232,11 +237,11 @@ export function useWindow(newest: number | null, earliest: number = Number.POSIT
 }
 
 /**
- * Keeps the time when an address was opened. If relative times counted from now, each tick would move and reread the
- * chart.
+ * Returns the time when an address was opened, from which its relative times count. If they counted from now, each tick would
+ * move the window, and the chart would be read again.
  *
- * @param now epoch ms
- * @returns epoch ms when this range was opened
+ * @param now current time in epoch ms
+ * @returns time in epoch ms when this range was opened
  */
 function useOpenedAt(query: URLSearchParams, now: number): number {
   const range = ['from', 'to', 'range'].map((name) => query.get(name)).join(' ');

@@ -5,14 +5,14 @@ import { useServices } from '../state/hooks.ts';
 import './header.css';
 import type { LatestItem } from '../api/types.ts';
 
-/** A choice of a few options as native radio buttons, so that arrow keys and screen readers work without code. */
+/** Renders a choice of a few options as native radio buttons, so that arrow keys and screen readers work without code. */
 export function Choice<Value extends string>({
   legend,
   options,
   value,
   onChange,
 }: {
-  /** read by screen readers, not shown */
+  /** name of the choice for screen readers, not shown */
   legend: string;
   /**
    * `note`: text after the label, on a small screen for screen readers only;
@@ -64,7 +64,7 @@ const RESULTS: Record<'idle' | 'copied' | 'failed', string> = {
 };
 
 /**
- * A button that copies a text to the clipboard.
+ * Renders a button that copies a text to the clipboard.
  *
  * @param props `what`: name of the text, for screen readers
  */
@@ -95,7 +95,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** A command or a secret, with a button that copies it. */
+/** Renders a command or a secret, with a button that copies it. */
 export const Copyable = ({ text, what }: { text: string; what: string }) => (
   <div class="copyable">
     <pre tabIndex={0} role="region" aria-label={what}>
@@ -116,9 +116,10 @@ export async function copyText(text: string, button: HTMLElement | null): Promis
 }
 
 /**
- * Copies by the deprecated command, because a page without TLS has no clipboard API, except on loopback.
+ * Copies by the deprecated command of the browser. A page without TLS has no clipboard API, except on loopback.
  *
- * @param button a temporary field is placed next to it, because an open modal dialog blocks selections outside
+ * @param button a temporary field is placed next to the button, because an open modal dialog blocks selections outside of the
+ *   dialog
  */
 function copySelection(text: string, button: HTMLElement | null): boolean {
   const field = document.createElement('textarea');
@@ -132,7 +133,10 @@ function copySelection(text: string, button: HTMLElement | null): boolean {
   return isCopied;
 }
 
-/** A modal dialog. Escape or a click outside cancels it. The caller removes it, and then the focus returns. */
+/**
+ * Renders a modal dialog. Escape or a click outside of the dialog cancels it. The caller removes the dialog, and the browser
+ * then returns the focus.
+ */
 export function Dialog({
   title,
   busy = false,
@@ -175,7 +179,7 @@ export function Dialog({
         pressed.current = event.target;
       }}
       onClick={(event: Event) => {
-        // A click counts as outside only if the press also began there, because a text selection may end outside.
+        // A click counts as outside only if its press also began outside, because a text selection may end there.
         const isOutside = event.target === dialog.current && pressed.current === dialog.current;
         if (isOutside && !busy) dialog.current?.close();
       }}
@@ -188,7 +192,7 @@ export function Dialog({
   );
 }
 
-/** The problem of a failed action in a dialog. */
+/** Renders the problem of a failed action in a dialog. */
 export const DialogProblem = ({
   title,
   advice,
@@ -206,7 +210,7 @@ export const DialogProblem = ({
   </div>
 );
 
-/** The button that closes a dialog. */
+/** Renders the button that closes a dialog. */
 export const Cancel = ({
   label = 'Cancel',
   autofocus = false,
@@ -241,7 +245,7 @@ export function saveFile(name: string, content: Blob) {
   setTimeout(() => URL.revokeObjectURL(href));
 }
 
-/** A button that adds a sensor to the comparison, or removes it. */
+/** Renders a button that adds a sensor to the comparison, or removes it. */
 export function CompareButton({
   item,
 }: {
@@ -250,7 +254,7 @@ export function CompareButton({
   const { comparison } = useServices();
   const refs = comparison.refs.value;
   const { device_id, sensor_id, device, name: sensorName } = item;
-  // A reference costs two hashes, and each new value redraws the row of a sensor.
+  // A reference costs two hashes, and each new value redraws the row of a sensor. So the reference is computed once.
   const ref = useMemo(
     () => refOf({ device_id, sensor_id, device, name: sensorName }),
     [device_id, sensor_id, device, sensorName],
@@ -273,7 +277,7 @@ export function CompareButton({
   );
 }
 
-/** A link to the comparison, shown when at least one sensor is compared. */
+/** Renders a link to the comparison, shown when at least one sensor is compared. */
 export function CompareLink({ isHere }: { isHere: boolean }) {
   const refs = useServices().comparison.refs.value;
   if (refs.length === 0 && !isHere) return null;

@@ -9,7 +9,7 @@ import type { Stale } from '../state/verdict.ts';
 import { Age } from './figure.tsx';
 import { Notice } from './notice.tsx';
 
-/** The title of a device page: name, label, site and state. */
+/** Renders the title of a device page: name, label, site and state. */
 export const DeviceTitle = ({
   name,
   device,
@@ -19,7 +19,7 @@ export const DeviceTitle = ({
   name: string;
   /** null: not known yet */
   device: DeviceInfo | null;
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   /** buttons for actions on the device */
   children?: ComponentChildren;
@@ -81,7 +81,7 @@ function Facts({ device, stale }: { device: DeviceInfo; stale: Stale | null }) {
   );
 }
 
-/** The time of the last message. It uses live values, because they are newer than the answer of the API. */
+/** Renders the time of the last message. The time comes from live values, because they are newer than the answer of the API. */
 function LastSeen({ device: { device_id, last_seen, sensors } }: { device: DeviceInfo }) {
   const { live, clock } = useServices();
   const now = clock.time.value;
@@ -92,7 +92,7 @@ function LastSeen({ device: { device_id, last_seen, sensors } }: { device: Devic
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The page of a device that does not exist.
+ * Renders the page of a device that does not exist.
  *
  * @param props `device`: id or name
  */
@@ -124,10 +124,10 @@ export function DeviceMissing({ device }: { device: string }) {
 }
 
 /**
- * The state of a device, as a symbol and a word.
+ * Renders the state of a device as a symbol and a word.
  *
- * @param props `asOf`: time of the last known state as text, null: no time is shown; `isOld`: the state may have
- *   changed, so it is shown in gray
+ * @param props `asOf`: time of the last known state as text, null: no time is shown; `isOld`: the state may have changed, so it
+ *   is shown in gray
  */
 export const Online = ({
   online,
@@ -145,7 +145,7 @@ export const Online = ({
 );
 
 /**
- * A notice on the page of a device whose messages are refused.
+ * Renders a notice on the page of a device whose messages are refused.
  *
  * @param props `online`: the device counts as online
  */
@@ -155,7 +155,7 @@ export const Refusals = ({ refusals, online }: { refusals: RefusedDevice; online
   </a>
 );
 
-/** A note that devices without a mark may have open alarms, because more alarms are open than this page reads. */
+/** Renders a note that more alarms are open than this page reads, so devices without a mark may have open alarms. */
 export function UnreadAlarms() {
   const isCut = useActiveAlarms()?.isCut ?? false;
   if (!isCut) return null;
@@ -170,7 +170,7 @@ export function UnreadAlarms() {
 }
 
 /**
- * A notice that a device has open alarms, with a link to them.
+ * Renders a notice that a device has open alarms, with a link to them.
  *
  * @param props `device`: id
  */

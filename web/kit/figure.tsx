@@ -6,10 +6,10 @@ import { silentAfterMs } from '../state/outliers.ts';
 import { stateText } from '../states.ts';
 import { writeValue } from '../units.ts';
 
-/** Texts with more characters are written smaller, because counters have many digits. */
+/** Number of characters above which a text is written smaller, because counters have many digits. */
 const LONG = 10;
 
-/** One key figure: label, value, unit, and usually a sparkline. */
+/** Renders one key figure: label, value, unit, and usually a sparkline. */
 export function Figure({
   label,
   value,
@@ -56,10 +56,10 @@ export function Figure({
 const WIDTH = 100;
 const HEIGHT = 24;
 const MARGIN = 2;
-/** Points no further apart than this, in ms, are never a gap, because devices send samples in batches. */
+/** Distance in ms up to which two points are never a gap, because devices send samples in batches. */
 const LEAST_HOLE_MS = 15_000;
 
-/** A small line chart without axes. It repeats the number next to it, so it is hidden from screen readers. */
+/** Renders a small line chart without axes. The chart repeats the number next to it, so the chart is hidden from screen readers. */
 export function Sparkline({
   points,
   second = [],
@@ -67,15 +67,15 @@ export function Sparkline({
   span,
   hole = LEAST_HOLE_MS,
 }: {
-  /** oldest first; x in ms */
+  /** points of the line, oldest first; x in ms */
   points: { x: number; y: number }[];
   /** the points of a second line on the same scale, which is drawn fainter */
   second?: { x: number; y: number }[];
-  /** value that the scale always includes: 0 for rates */
+  /** value that the scale always includes; for rates, the value is 0 */
   floor?: number;
   /** length of the x axis in ms, newest at the right; default: length of the points */
   span?: number;
-  /** points no further apart than this, in ms, are always connected */
+  /** distance in ms up to which two points are always connected */
   hole?: number;
 }) {
   const scale = scaleOf([...points, ...second], floor, span);
@@ -102,7 +102,7 @@ function scaleOf(points: { x: number; y: number }[], floor?: number, span?: numb
   const height = Math.max(...ys) - bottom;
   return {
     x: (x) => WIDTH - ((right - x) / width) * WIDTH,
-    // A constant line lies on the floor if there is one, otherwise in the middle.
+    // A constant line lies on the floor if the scale has a floor, otherwise in the middle.
     y: (y) => {
       const share = height > 0 ? (y - bottom) / height : floor === undefined ? 0.5 : 0;
       return HEIGHT - MARGIN - share * (HEIGHT - 2 * MARGIN);
@@ -110,10 +110,13 @@ function scaleOf(points: { x: number; y: number }[], floor?: number, span?: numb
   };
 }
 
-/** A run of points as an SVG path; `first` and `last`: x of its ends */
+/** Connected points as an SVG path; `first` and `last`: x of the first and last point */
 type RunPath = { path: string; first: string; last: string; isPoint: boolean };
 
-/** @returns no path for fewer than three points, because the slope between two points has no meaning */
+/**
+ * @returns a path for each run of connected points; no path for fewer than three points, because the slope between two points
+ *   has no meaning
+ */
 function pathsOf(points: Point[], hole: number, scale: PixelScale): RunPath[] {
   if (points.length < 3) return [];
   const xOf = (point?: Point) => scale.x(point?.x ?? 0).toFixed(1);
@@ -133,13 +136,14 @@ const areaUnder = (runs: RunPath[]): string =>
 
 type Point = { x: number; y: number };
 
-/** Number of neighbors on each side that give the usual distance between points. */
+/** Number of steps before a point, and after it, whose median is the usual distance between points. */
 const AROUND = 4;
-/** A distance of more than this many usual steps is a gap. */
+/** Number of usual steps. A longer distance between two points is a gap. */
 const MANY = 4;
 
 /**
- * Splits points into runs, so that no line crosses a gap. Within a run, distances are similar to neighboring ones.
+ * Splits points into runs of connected points, so that no line crosses a gap. Within a run, each distance is similar to the
+ * distances around it.
  *
  * @param points sorted by x
  * @param least distances up to this length are never a gap
@@ -157,8 +161,8 @@ export function runsOf(points: Point[], least: number): Point[][] {
 }
 
 /**
- * The usual distance around a step: the median before or after it, whichever is larger, because a sensor may become
- * slower.
+ * Returns the usual distance around a step: the median of the steps before, or of the steps after, whichever is larger. A
+ * sensor may become slower, and its larger steps are then no gaps.
  *
  * @returns 0 if there is no other step
  */
@@ -170,10 +174,10 @@ const middleOf = (steps: number[]): number =>
   steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
 
 const FLASH_MS = 600;
-/** Numbers with more characters are written smaller, because counters have many digits. */
+/** Number of characters above which a number is written smaller, because counters have many digits. */
 const LONG_NUMBER = 9;
 
-/** The newest value of a sensor with its unit, which flashes at each change. A state is shown by its name. */
+/** Renders the newest value of a sensor with its unit. The text flashes at each change. A state is shown by its name. */
 export function Value({
   value,
   unit,
@@ -213,7 +217,7 @@ export function Value({
   );
 }
 
-/** Flashes an element after a change. Its color changes, not its opacity, so that the newest value is never dimmed. */
+/** Flashes an element after a change. Only the color changes, not the opacity, so that the newest value is never dimmed. */
 function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
   const last = useRef(ts);
   useEffect(() => {
@@ -228,10 +232,10 @@ function useFlash(element: { current: HTMLElement | null }, ts: string | null) {
 }
 
 /**
- * The age of a sample, updated every second. It is marked as old when the sensor counts as silent.
+ * Renders the age of a sample, updated every second. The age is marked as old when the sensor counts as silent.
  *
- * @param props `ts`: ISO 8601; `intervalMs`: interval of the sensor, if known; `isAgo`: form within a sentence,
- *   "12 s ago"
+ * @param props `ts`: time of the sample in ISO 8601; `intervalMs`: interval of the sensor in ms, if known; `isAgo`: the age has
+ *   the form for a sentence, "12 s ago"
  */
 export function Age({
   ts,
@@ -258,7 +262,7 @@ export function Age({
 }
 
 /**
- * The UTC offset of a time, shown if the column head names another offset, because a clock change lies between both.
+ * Renders the UTC offset of a time if the column head names another offset, because a clock change lies between the two times.
  *
  * @param props `ts`: time of the row in epoch ms; `head`: time whose offset the column head names, default now
  */
@@ -268,7 +272,7 @@ export function OtherZone({ ts, head = Date.now() }: { ts: number; head?: number
   return zone && <span class="other-zone"> {zone}</span>;
 }
 
-/** A dot in the hue of a sensor's type. */
+/** Renders a dot in the hue of a sensor's type. */
 export const TypeDot = ({ type }: { type: string | null }) => (
   <span class={`type-dot hue-${hueOf(type)}`} aria-hidden="true" />
 );

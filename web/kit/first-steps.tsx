@@ -9,7 +9,7 @@ import './tables.css';
 import type { Problem } from '../api/request.ts';
 import type { Mqtt } from '../api/types.ts';
 
-/** The view of an empty system, which explains how to send a first measurement to this installation. */
+/** Renders the view of an empty system, which explains how to send a first measurement to this installation. */
 export function FirstSteps() {
   const { client, session } = useServices();
   const { canLeave } = session.state.value;
@@ -84,7 +84,7 @@ const BirthFirst = () => (
 
 type Attempt = { state: 'idle' | 'busy' | 'stored' } | { state: 'failed'; problem: Problem };
 
-/** A button that sends one measurement from this page. */
+/** Renders a button that sends one measurement from this page. */
 function TestValue() {
   const { client } = useServices();
   const may = useMay('ingest');
@@ -136,7 +136,7 @@ function NotStored({ problem }: { problem: Problem }) {
   );
 }
 
-/** A hint that messages arrived on unknown topics. */
+/** Renders a hint that messages arrived on unknown topics. */
 function UnmatchedHint() {
   const { data } = useUnmatchedTopics();
   const [newest] = data?.items ?? [];
@@ -172,9 +172,9 @@ const EXAMPLE = { device: 'my-desk', measurement: { sensor_id: 'temperature', va
 const PAYLOAD = JSON.stringify(EXAMPLE.measurement);
 
 /**
- * The command that sends a measurement over HTTP.
+ * Returns the command that sends a measurement over HTTP.
  *
- * @param options `origin` of the API
+ * @param options `origin`: origin of the API
  */
 export function curlCommand({ origin, needsToken }: { origin: string; needsToken: boolean }): string {
   const address = `${origin}/api/v1/measurements?device=${EXAMPLE.device}`;
@@ -187,16 +187,16 @@ export function curlCommand({ origin, needsToken }: { origin: string; needsToken
 }
 
 /**
- * The command that sends a measurement over MQTT.
+ * Returns the command that sends a measurement over MQTT.
  *
- * @param options `hostname` of the API; `device` and `account`: default to examples
+ * @param options `hostname`: host name of the API; `device` and `account`: default to examples
  */
 export function publishCommand(
   mqtt: Mqtt,
   options: { hostname: string; device?: string; account?: string; secret?: string },
 ): string {
   const { hostname, device = EXAMPLE.device, account = 'ACCOUNT', secret = 'SECRET' } = options;
-  // A URL has brackets around an IPv6 address. mosquitto_pub does not accept brackets.
+  // A URL has brackets around an IPv6 address. mosquitto_pub does not accept brackets, so they are removed.
   const host = mqtt.host ?? hostname.replace(/^\[(.*)\]$/, '$1');
   return [
     `mosquitto_pub -h ${quote(host)} -p ${mqtt.port}${mqtt.tls ? ' --cafile ca.pem' : ''}`,

@@ -25,7 +25,7 @@ const THEMES = [
   { value: 'dark', label: 'Dark', icon: MOON },
 ] as const;
 
-/** The header of the dashboard: name, views, state of the connection, and the preferences of the user. */
+/** Renders the header of the dashboard: name, views, state of the connection, and the preferences of the user. */
 export function Header() {
   const { router } = useServices();
   const { view } = routeOf(router.place.value.path);
@@ -46,11 +46,11 @@ export function Header() {
   );
 }
 
-/** The choice of the time zone for all times. It is absent if local time equals UTC. */
+/** Renders the choice of the time zone for all times. If local time equals UTC, there is no choice. */
 function ZoneChoice() {
   const { clock, preferences } = useServices();
   const { zone } = preferences.choice.value;
-  // The offset may change while the page is open, when summer time begins or ends.
+  // The offset may change while the page is open, when summer time begins or ends. So the clock updates it.
   const own = useComputed(() => formatZone(LOCAL, clock.time.value)).value;
   if (!hasOwnZone(new Date().getFullYear()) && !zone.name.includes('/')) return null;
   return (
@@ -63,10 +63,13 @@ function ZoneChoice() {
   );
 }
 
-/** Time in ms in which a view may subscribe to the event stream itself. A view may first wait for an answer of the API. */
+/**
+ * Delay in ms before the header connects to the event stream. Until then, a view may wait for an answer of the API and then
+ * subscribe itself.
+ */
 const BEGIN_AFTER_MS = 1500;
 
-/** Connects to the event stream even if no view does, so that the verdict is known. */
+/** After a delay, connects to the event stream even if no view does, so that the verdict is known. */
 function useBeginning() {
   const { live } = useServices();
   useEffect(() => {
@@ -75,7 +78,7 @@ function useBeginning() {
   }, [live]);
 }
 
-/** The top of every page: name, views and theme. */
+/** Renders the top of every page: name, views and theme. */
 export function HeaderBar({
   view,
   level,
@@ -88,9 +91,9 @@ export function HeaderBar({
   /** level of the verdict */
   level?: Level;
   status?: ComponentChildren;
-  /** a line below everything else */
+  /** content of a line below everything else in the header */
   line?: ComponentChildren;
-  /** further controls */
+  /** further controls of the header */
   children?: ComponentChildren;
 }) {
   const { preferences } = useServices();
@@ -121,10 +124,10 @@ export function HeaderBar({
 }
 
 /**
- * The options of the time zone. "Local" names its offset. A zone from the range form is an option only while it is
+ * Returns the options of the time zone. "Local" names its UTC offset. A zone from the range form is an option only while it is
  * chosen.
  *
- * @param own offset of local time, as text
+ * @param own UTC offset of local time, as text
  */
 function zones(chosen: ZoneName, own: string): Parameters<typeof Choice<ZoneName>>[0]['options'] {
   return [
@@ -148,7 +151,7 @@ const WORDS = {
   },
 };
 
-/** The state of the live connection, with problems first. */
+/** Renders the state of the live connection, with problems first. */
 function Connection({ verdict }: { verdict: Verdict }) {
   const { live } = useServices();
   const status = live.status.value;
@@ -157,7 +160,7 @@ function Connection({ verdict }: { verdict: Verdict }) {
   return <VerdictLabel verdict={{ ...verdict, label, headline: title }} status={status} />;
 }
 
-/** The logo: a mill wheel over a mill race. web/public/mark.svg is the same drawing. */
+/** Renders the logo: a mill wheel over a mill race. web/public/mark.svg is the same drawing. */
 function Logo() {
   return (
     <svg class="logo" viewBox="0 0 24 24" width="26" height="26" aria-hidden="true">
@@ -174,7 +177,7 @@ function Logo() {
 
 const DOOR = 'M9.5 4.5v-2h-7v11h7v-2M6 8h7.5M11 5.5 13.5 8 11 10.5';
 
-/** A button that ends the session; hidden without a session. */
+/** Renders a button that ends the session; hidden without a session. */
 function SignOut() {
   const { session, preferences } = useServices();
   const { zone } = preferences.choice.value;

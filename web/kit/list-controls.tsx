@@ -6,9 +6,9 @@ import './tables.css';
 import type { Sorting } from '../state/lists.ts';
 
 /**
- * Links to the lists of the fleet: sensors, devices and changes. A chosen site stays.
+ * Renders links to the lists of the fleet: sensors, devices and changes. The links keep a chosen site.
  *
- * @param props `shown`: the current list; default: from the address
+ * @param props `shown`: the current list; default: the list that the address names
  */
 export function ListSwitch({ shown: given }: { shown?: 'changes' }) {
   const { router } = useServices();
@@ -32,11 +32,11 @@ export function ListSwitch({ shown: given }: { shown?: 'changes' }) {
   );
 }
 
-/** Pause in typing after which a text is applied, in ms. */
+/** Pause in typing, in ms, after which the typed text is applied. */
 const PAUSE_MS = 300;
 
 /**
- * A filter field. With `options`, the text applies when it equals an option, at Enter, or when the field loses the
+ * Renders a filter field. With `options`, the text applies when it equals an option, at Enter, or when the field loses the
  * focus, because a part of a type finds nothing. Without `options`, the text applies after each pause in typing.
  */
 export function FilterField({
@@ -54,7 +54,7 @@ export function FilterField({
 }) {
   const id = useId();
   const [text, setText] = useState(value);
-  // The Back button, a link or "clear filters" may change the address.
+  // The Back button, a link or "clear filters" may change the address, so the field adopts the new text.
   useEffect(() => setText(value), [value]);
 
   useEffect(() => {
@@ -94,7 +94,7 @@ export function FilterField({
 }
 
 /**
- * A column head that sorts the list over all its pages: the first press ascending, the second descending. The address
+ * Renders a column head that sorts the list over all its pages: the first press ascending, the second descending. The address
  * keeps the sorting. An unsorted list has plain heads.
  */
 export function SortHeader({
@@ -140,7 +140,7 @@ export function SortHeader({
 }
 
 /**
- * The position of a page in the list, and buttons for other pages. A page with a cursor knows only the next page. The
+ * Renders the position of a page in the list, and buttons for other pages. A page with a cursor knows only the next page. The
  * earlier pages are those that the user visited.
  */
 export function Pager({
@@ -155,7 +155,7 @@ export function Pager({
   onNext,
   onFirst,
 }: {
-  /** noun for one row */
+  /** noun for one row, such as `sensor` */
   what: string;
   /** number of rows on this page; null: unknown yet */
   shown: number | null;
@@ -166,7 +166,7 @@ export function Pager({
   isFirst: boolean;
   /** number of this page; null if the page was opened by its address */
   number: number | null;
-  /** the list has no sort order across its pages; the pager then shows the word `unordered` */
+  /** whether the list has no sort order across its pages; the pager then shows the word `unordered` */
   isUnordered?: boolean;
   onPrevious: (() => void) | null;
   onNext: (() => void) | null;
@@ -194,8 +194,8 @@ export function Pager({
 }
 
 /**
- * A button that stays enabled for the browser, because a disabled button loses the focus. While a page loads, a
- * keyboard user would have to start at the top.
+ * Renders a button to another page. The button stays enabled for the browser, because a disabled button loses the focus.
+ * Otherwise, while a page loads, a keyboard user would have to start at the top.
  */
 const Turn = ({ label, onTurn }: { label: string; onTurn: (() => void) | null }) => (
   <button type="button" class="button" aria-disabled={!onTurn} onClick={onTurn ?? undefined}>
@@ -205,7 +205,10 @@ const Turn = ({ label, onTurn }: { label: string; onTurn: (() => void) | null })
 
 type Pages = Omit<Parameters<typeof Pager>[0], 'what' | 'shown'>;
 
-/** Pages by cursor. The address holds the cursor of the shown page, the history entry the cursors of earlier pages. */
+/**
+ * Keeps the pages of a list by cursor. The address holds the cursor of the shown page, and the history entry the cursors of
+ * earlier pages.
+ */
 export function usePages({
   next,
   top,
@@ -215,7 +218,7 @@ export function usePages({
   next: string | null | undefined;
   /** id of the element that scrolls into view after a page change */
   top?: string;
-  /** further parameters that the address needs with that cursor */
+  /** returns further parameters that the address needs with the cursor */
   along?: (next: string | null) => Record<string, string | null>;
 }): Pages {
   const { router } = useServices();
@@ -239,7 +242,7 @@ export function usePages({
 }
 
 /**
- * Pages of a list that the browser holds completely. The address holds the page number.
+ * Returns the pages of a list that the browser holds completely. The address holds the page number.
  *
  * @param what `rows`: number of rows per page; `top`: id of the element that scrolls into view after a page change
  */

@@ -12,16 +12,16 @@ import type { Level, Verdict } from '../state/verdict.ts';
 const MOST_SHOWN = 999;
 
 /**
- * Links to the main views and to the manual.
+ * Renders links to the main views and to the manual.
  *
- * @param props `view`: the shown view; `level`: level of the verdict
+ * @param props `view`: the shown view; `level`: level of the verdict on the installation
  */
 export function Navigation({ view, level = 'good' }: { view: string; level?: Level }) {
   const mayRead = useMay('read');
   const mayManage = useMay('admin');
   const current = (isHere: boolean) => (isHere ? 'page' : undefined);
   const nav = useRef<HTMLElement | null>(null);
-  // On a phone, not all links fit, so the current one scrolls into view.
+  // On a phone, not all links fit, so the link of the shown view scrolls into view.
   useEffect(() => {
     const { current: views } = nav;
     const link = views?.querySelector('[aria-current]');
@@ -67,13 +67,13 @@ export function Navigation({ view, level = 'good' }: { view: string; level?: Lev
   );
 }
 
-/** A badge with the number of open alarms that are not acknowledged. It is hidden if the number is 0. */
+/** Renders a badge with the number of open alarms that are not acknowledged. If the number is 0, the badge is hidden. */
 function OpenAlarms() {
   const open = useOpenAlarms();
   useAlarmNotifications(open);
   const waiting = open?.alarms.filter(({ acknowledged_at }) => acknowledged_at === null) ?? [];
   if (!open || (waiting.length === 0 && !open.isCut)) return null;
-  // If not all open alarms were read, one of the others may be critical.
+  // If not all open alarms were read, an unread alarm may be critical.
   const isCritical = open.isCut || waiting.some(({ severity }) => severity === 'critical');
   const count = openCountText(waiting.length, open);
   return (
@@ -84,7 +84,7 @@ function OpenAlarms() {
   );
 }
 
-/** A badge with the number of dead letters of the last hour. It is hidden if the number is 0. */
+/** Renders a badge with the number of dead letters of the last hour. If the number is 0, the badge is hidden. */
 function RecentDeadLetters() {
   const count = useRecentDeadLetters();
   if (!count) return null;
@@ -101,7 +101,7 @@ const EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * The number of dead letters of the last hour, requested once a minute. A failed request is ignored, because the view
+ * Returns the number of dead letters of the last hour, requested once a minute. A failed request is ignored, because the view
  * of dead letters reports it.
  *
  * @returns 0 until the number is known
@@ -116,7 +116,8 @@ function useRecentDeadLetters(): number {
         ({ items }) => setCount(items.reduce((sum, hour) => sum + hour.dead_letters, 0)),
         () => {},
       );
-    // The first answer corrects the clock. If the machine has a wrong clock, the first request covers a wrong hour.
+    // The first answer corrects the clock. If the clock of this machine is wrong, the first request covers a wrong hour, so it
+    // is repeated.
     const before = aheadOf(clock);
     void ask().then(() => {
       if (!abort.signal.aborted && Math.abs(aheadOf(clock) - before) > MOVED_MS) void ask();
@@ -130,7 +131,7 @@ function useRecentDeadLetters(): number {
   return count;
 }
 
-/** Breadcrumbs: links to the fleet and the device. */
+/** Renders breadcrumbs: links to the fleet and the device. */
 export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[] }) => (
   <nav class="breadcrumbs" aria-label="Breadcrumb">
     <ol>
@@ -143,12 +144,12 @@ export const Breadcrumbs = ({ steps }: { steps: { label: string; href: string }[
   </nav>
 );
 
-/** @returns a sign for the level, for users who cannot see its color */
+/** @returns a sign for the level, for users who cannot see the color of the level */
 const signOf = (level: Level): string => (level === 'critical' ? '✕' : '!');
 
 /**
- * The verdict in one line while there is a problem. Screen readers do not announce it, because its duration changes
- * each second. They announce the state of the connection in the header.
+ * Renders the verdict in one line while there is a problem. The duration in the line changes each second, so screen readers do
+ * not announce the line. Screen readers announce the state of the connection in the header.
  *
  * @param props `isLinked`: with a link to the pipeline
  */
@@ -173,10 +174,10 @@ export function VerdictLine({
   );
 }
 
-/** The verdict for pages without a visible header, such as a full screen. */
+/** Renders the verdict for pages without a visible header, such as a full screen. */
 export const OwnVerdictLine = () => <VerdictLine verdict={useVerdict()} isLinked={false} />;
 
-/** The state of the connection and of the installation in a few words. */
+/** Renders the state of the connection and of the installation in a few words. */
 export function VerdictLabel({
   verdict: { level, label, lastsMs, headline },
   status,
@@ -196,7 +197,7 @@ export function VerdictLabel({
   );
 }
 
-/** A mark on the link to the pipeline. */
+/** Renders a mark on the link to the pipeline. */
 const VerdictMark = ({ level }: { level: Level }) =>
   level !== 'good' && (
     <span class="verdict-mark" data-level={level}>
@@ -217,8 +218,8 @@ const CRITICAL_ICON = `data:image/svg+xml,${encodeURIComponent(`
 </svg>`)}`;
 
 /**
- * Marks title and icon of the page while the verdict is critical, so that a background tab shows it. Views may set the
- * title at any time.
+ * Marks title and icon of the page while the verdict is critical, so that a background tab shows the problem. Views may set the
+ * title at any time, so each change is marked again.
  */
 export function useCriticalMark(isCritical: boolean) {
   useEffect(() => {

@@ -5,7 +5,7 @@ import { formatTime } from '../format.ts';
 import { useServices } from '../state/hooks.ts';
 import type { Stale } from '../state/verdict.ts';
 
-/** A message instead of content, for an empty list or a problem, with advice. */
+/** Renders a message instead of content, for an empty list or a problem, with advice. */
 export function Notice({
   title,
   isPage = false,
@@ -13,7 +13,7 @@ export function Notice({
   children,
 }: {
   title: string;
-  /** the notice is the only content of the page */
+  /** whether the notice is the only content of the page */
   isPage?: boolean;
   tone?: 'quiet' | 'warn' | 'good';
   children?: ComponentChildren;
@@ -27,7 +27,7 @@ export function Notice({
   );
 }
 
-/** A problem instead of content: its reason, advice, and a link to the fleet. */
+/** Renders a problem instead of content: its reason, advice, and a link to the fleet. */
 export function ProblemNotice({
   problem,
   onRetry,
@@ -55,7 +55,7 @@ export function ProblemNotice({
   );
 }
 
-/** A problem in one line above the last known content. */
+/** Renders a problem in one line above the last known content. */
 export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: () => void }) => (
   <p class="slow problem-line" role="alert">
     <span>{problemText(problem)}</span>
@@ -65,14 +65,18 @@ export const ProblemLine = ({ problem, onRetry }: { problem: Problem; onRetry: (
   </p>
 );
 
-/** A notice that an answer is slow. */
+/** Renders a notice that an answer is slow. */
 export const SlowLine = () => (
   <p class="slow" role="status">
     The answer takes longer than usual. The page still waits for it.
   </p>
 );
 
-/** @param props `href`: link to the unfiltered list */
+/**
+ * Renders the note that no sensor matches the filters.
+ *
+ * @param props `href`: link to the unfiltered list; `byBeginning`: names match only from their beginning
+ */
 export const NoMatch = ({ href, byBeginning }: { href: string; byBeginning: boolean }) => (
   <Notice title="No sensor matches">
     <p>
@@ -98,7 +102,7 @@ export const NoDevice = ({ byBeginning }: { byBeginning: boolean }) => (
   </Notice>
 );
 
-/** Warns that the values are old. */
+/** Renders a warning while the values are old. */
 export function OfflineBanner({ stale }: { stale: Stale | null }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;

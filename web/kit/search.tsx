@@ -9,7 +9,7 @@ import type { SearchResult } from '../api/types.ts';
 const LENS = 'M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 13.5 13.5';
 const KINDS = { site: 'Site', device: 'Device', sensor: 'Sensor' };
 
-/** The search over sites, devices and sensors. The key `/`, Ctrl K or its button opens it from every view. */
+/** Renders the search over sites, devices and sensors. The key `/`, Ctrl K or a button opens the search from every view. */
 export function Search() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -89,7 +89,7 @@ function SearchDialog({ onClose }: { onClose: () => void }) {
       setChosen((at + step + items.length) % items.length);
     }
     const result = items[at];
-    // Enter opens a result only if the results belong to the typed text, not to an earlier one.
+    // Enter opens a result only if the results belong to the typed text, not to an earlier text.
     if (event.key === 'Enter' && result && answered === text.trim()) {
       event.preventDefault();
       open(result);
@@ -185,7 +185,7 @@ const NO_RESULTS: { items: SearchResult[]; more: boolean; answered: string } = {
 };
 
 /**
- * Searches through the API on every page, because no page holds the devices without sensors.
+ * Searches sites, devices and sensors. The search always asks the API, because no page holds the devices without sensors.
  *
  * @returns `answered`: the text to which the items belong; `problem`: why the search failed, as text
  */

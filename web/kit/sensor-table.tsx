@@ -12,7 +12,7 @@ import './tables.css';
 import type { LatestItem } from '../api/types.ts';
 import type { Sorting } from '../state/lists.ts';
 
-/** The sort value of each column. */
+/** The value by which each column sorts a sensor, by name of the column. */
 const SORT_VALUES: Record<string, (item: LatestItem) => string | number | null> = {
   device: ({ device, device_id }) => device ?? device_id,
   name: ({ name, sensor_id }) => name ?? sensor_id,
@@ -22,20 +22,20 @@ const SORT_VALUES: Record<string, (item: LatestItem) => string | number | null> 
   age: ({ ts }) => (ts === null ? null : -Date.parse(ts)),
 };
 export const SENSOR_COLUMNS = Object.keys(SORT_VALUES);
-/** The sort value of each column, for sensors of one device. */
+/** The columns by which the sensors of one device can be sorted: all columns but the device. */
 export const COLUMNS_OF_DEVICE = SENSOR_COLUMNS.slice(1);
 
-/** A table of sensors with their newest values. Rows keep the order of the first drawing, although values change. */
+/** Renders a table of sensors with their newest values. Rows keep the order of the first drawing, although values change. */
 export function SensorTable(props: {
-  /** read by screen readers, not shown */
+  /** name of the table for screen readers, not shown */
   caption: string;
   /** null: not known yet */
   items: LatestItem[] | null;
-  /** sorting of the items, or of all pages; without a column, the order of the API stays */
+  /** sorting of the items, or of all pages; without a column, the items stay in the order of the API */
   sorting: Sorting;
-  /** the next page is being read */
+  /** whether the next page is being read */
   busy?: boolean;
-  /** all sensors belong to one device, so the rows do not name it */
+  /** whether all sensors belong to one device; the rows then do not name the device */
   ofDevice?: boolean;
   /** number of placeholder rows until the items are known */
   expected?: number;
@@ -108,15 +108,15 @@ function EmptyRow({ ofDevice }: { ofDevice: boolean }) {
 /** Minimum time span of a sparkline in ms, so that all rows begin with equal time scales. */
 const LEAST_SPAN_MS = 60_000;
 
-/** One sensor with its newest value. A new value redraws only this row. */
+/** Renders one sensor with its newest value. A new value redraws only this row. */
 function SensorRow({
   item,
   ofDevice = false,
   filterHref,
 }: {
-  /** the sensor as the page read it */
+  /** the sensor in the form in which the page read it */
   item: LatestItem;
-  /** the page already names the device and its site */
+  /** whether the page already names the device and its site */
   ofDevice?: boolean;
   /** returns the address that filters by type or site */
   filterHref?: (filter: { type?: string; site?: string }) => string;
@@ -126,7 +126,7 @@ function SensorRow({
   useChanges(useCallback((listener) => live.subscribe(key, listener), [live, key]));
   const { item: now, recent } = live.sensor(key) ?? { item, recent: [] };
   const device = now.device ?? now.device_id;
-  // A link costs a hash for each name, and each new value redraws the row.
+  // A link costs a hash for each name, and each new value redraws the row. So the links are computed once.
   const links = useMemo(
     () => ({ sensor: itemHref(now), device: deviceHref(now.device_id, now.device) }),
     [now.device_id, now.sensor_id, now.device, now.name],

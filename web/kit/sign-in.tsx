@@ -18,7 +18,8 @@ const WORDS: Record<string, string> = {
 };
 
 /**
- * The sign-in page, which replaces every view until the user signs in. The address stays, so the wanted view follows.
+ * Renders the sign-in page, which replaces every view until the user signs in. The address stays, so the wanted view appears
+ * after the sign-in.
  */
 export function SignIn() {
   const { session } = useServices();
@@ -97,7 +98,7 @@ const UNREACHABLE: Verdict = {
   headline: 'The API does not answer. Signing in works once it does.',
 };
 
-/** The verdict before the sign-in, from `/readyz`, which needs no session. The event stream needs one. */
+/** Returns the verdict before the sign-in. It comes from `/readyz`, which needs no session, because the event stream needs a session. */
 function useReadiness(): Verdict {
   const { client } = useServices();
   const ask = (signal: AbortSignal) => client.readiness(signal).then(readinessVerdict, unreadable);
@@ -105,7 +106,7 @@ function useReadiness(): Verdict {
   return data ?? GOOD;
 }
 
-/** @returns good if a proxy answered in place of the API, because then nothing is known */
+/** @returns the verdict "good" if a proxy answered in place of the API, because then nothing is known */
 const unreadable = (error: unknown): Verdict =>
   toProblem(error).code === 'unreachable' ? UNREACHABLE : GOOD;
 
@@ -115,7 +116,7 @@ export function readinessVerdict({ ready, checks }: Readiness): Verdict {
   return { ...GOOD, level: 'critical', label: 'Not ready', headline: headlineOf(failed) };
 }
 
-/** @param failed names of checks */
+/** @param failed names of the failed checks */
 function headlineOf(failed: string[]) {
   if (failed.includes('database')) return 'The database does not answer. Nothing can be stored or read.';
   if (failed.includes('broker')) return 'The broker is out of reach. Nothing arrives.';

@@ -10,7 +10,7 @@ import { missingBefore } from './lists.ts';
 /** Maximum number of open alarms that the page reads, the newest first. */
 export const MOST_OPEN = 1000;
 
-/** Interval in ms of reading alarms again. The event stream reports changes, but a message may be lost. */
+/** Interval in ms of rereading the alarms. The event stream reports changes, but a message may be lost. */
 const REFRESH = { refreshMs: 15_000 };
 
 const NONE: Alarm[] = [];
@@ -19,12 +19,12 @@ const NOTHING_READ = { alarms: NONE, missing: null };
 /** Open alarms, newest first. `isCut`: older alarms are open, too */
 export type OpenAlarms = { alarms: readonly Alarm[]; isCut: boolean };
 
-/** @returns whether any alarm is known to be open */
+/** @returns whether at least one alarm is known to be open */
 export const hasOpen = (open: OpenAlarms | null): open is OpenAlarms =>
   open !== null && (open.alarms.length > 0 || open.isCut);
 
 /**
- * @param count number of open alarms that were read
+ * @param count number of open alarms that the page read
  * @returns `12`, or `12+` if more alarms may be open
  */
 export const openCountText = (count: number, { isCut }: Pick<OpenAlarms, 'isCut'>): string =>
@@ -43,9 +43,9 @@ function useReloads(reload: () => void) {
 }
 
 /**
- * Keeps the open alarms of the installation up to date. The header calls it, because the header is on every page.
+ * Keeps the open alarms of the installation up to date. The header calls this hook, because the header is on every page.
  *
- * @returns null: unknown yet
+ * @returns null: the alarms are not known yet
  */
 export function useOpenAlarms(): OpenAlarms | null {
   const { client, live } = useServices();
@@ -64,7 +64,7 @@ export function useOpenAlarms(): OpenAlarms | null {
   return data;
 }
 
-/** @returns the open alarms that are not shelved; null: unknown yet */
+/** @returns the open alarms that are not shelved; null: not known yet */
 export function useActiveAlarms(): OpenAlarms | null {
   const { live, clock } = useServices();
   const open = live.openAlarms.value;
@@ -72,7 +72,7 @@ export function useActiveAlarms(): OpenAlarms | null {
 }
 
 /**
- * @param device device id
+ * @param device id of the device
  * @returns open alarms of the device that are not shelved
  */
 export function useAlarmsOf(device: string): OpenAlarms {
@@ -80,7 +80,10 @@ export function useAlarmsOf(device: string): OpenAlarms {
   return { alarms: alarms.filter(({ device_id }) => device_id === device), isCut };
 }
 
-/** @param now epoch ms */
+/**
+ * @param now current time in epoch ms
+ * @returns whether the alarm is shelved at that time
+ */
 export const isShelved = ({ shelved_until }: Alarm, now: number) =>
   shelved_until !== null && Date.parse(shelved_until) > now;
 
@@ -110,10 +113,11 @@ export function useAlarms({
 const MOST_OF_SENSOR = 200;
 
 /**
- * The alarms of one sensor.
+ * Reads the alarms of one sensor.
  *
- * @param sensor null: unknown yet
- * @returns newest first; `missing`: epoch ms, some alarms that began earlier were not read; null: all were read
+ * @param sensor null: the sensor is not known yet
+ * @returns alarms, newest first; `missing`: time in epoch ms; alarms that began before it may not have been read; null: all
+ *   alarms were read
  */
 export function useSensorAlarms(sensor: { device_id: string; sensor_id: string } | null): {
   alarms: Alarm[];
@@ -136,7 +140,7 @@ export function useSensorAlarms(sensor: { device_id: string; sensor_id: string }
 
 type Scope = WantedAlarmRule['scope'];
 
-/** The unit of the sensors in a scope. `isMixed`: the sensors send several units */
+/** The unit of the sensors in a scope. `isMixed`: the sensors send different units */
 export type ScopeUnit = { unit: string | null; isMixed: boolean };
 
 /** @returns a scope as a key for maps */
@@ -145,10 +149,14 @@ export const scopeKey = ({ device, sensor, type, site }: Scope): string =>
 
 /** Maximum number of sensors of a scope whose units are read. */
 const MOST_READ = 200;
-/** Concurrent reads of scopes. A browser opens at most six connections to a host, for all tabs together. */
+/** Maximum number of concurrent reads of scopes. A browser opens at most six connections to a host, for all tabs together. */
 const AT_ONCE = 3;
 
-/** @returns null: the scope has no sensors */
+/**
+ * Reads the unit of the sensors in a scope.
+ *
+ * @returns null: the scope has no sensors
+ */
 async function unitOfScope(
   client: Client,
   { device, sensor, type, site }: Scope,
@@ -163,9 +171,9 @@ async function unitOfScope(
 }
 
 /**
- * The units in which limits and peaks are stored. Each scope is read once.
+ * Reads the units in which limits and peaks are stored. Each scope is read once.
  *
- * @returns `units`: by `scopeKey`, without scopes that have no sensors or are unknown yet
+ * @returns `units`: unit by `scopeKey`; scopes that have no sensors, or are not read yet, are missing
  */
 export function useScopeUnits(scopes: Scope[]): { units: ReadonlyMap<string, ScopeUnit>; loading: boolean } {
   const { client } = useServices();
@@ -187,9 +195,9 @@ export function useScopeUnits(scopes: Scope[]): { units: ReadonlyMap<string, Sco
 /**
  * Finds new alarms by comparing each list of open alarms with the previous list.
  *
- * @returns a function of the open alarms (null: unknown yet) and the time (epoch ms). It returns the newest alarm
- *   that is not in the previous list, and is neither acknowledged nor shelved. The alarms of the first list are not
- *   new. If the list is cut, an older alarm that moves up into it is not new either.
+ * @returns a function of the open alarms (null: unknown yet) and the time (epoch ms). The function returns the newest alarm
+ *   that is not in the previous list, and is neither acknowledged nor shelved. The alarms of the first list are not new. If the
+ *   list is cut, an older alarm that moves up into it is not new either.
  */
 export function createAlarmNews(): (open: OpenAlarms | null, now: number) => Alarm | undefined {
   let known: { ids: Set<string>; oldest: string } | null = null;
@@ -212,7 +220,7 @@ export function createAlarmNews(): (open: OpenAlarms | null, now: number) => Ala
 /**
  * Signals alarms that open while the page is open.
  *
- * @param open null: unknown yet
+ * @param open null: the open alarms are not known yet
  */
 export function useAlarmNotifications(open: OpenAlarms | null) {
   const { preferences, clock } = useServices();
@@ -231,7 +239,7 @@ export function useAlarmNotifications(open: OpenAlarms | null) {
 /**
  * Shows a notification of the operating system.
  *
- * @returns false: the user does not allow notifications, or the browser cannot show one. Browsers on Android throw,
+ * @returns false: the user does not allow notifications, or the browser cannot show notifications. Browsers on Android throw,
  *   because only a service worker may show notifications there.
  */
 export function showNotification(title: string, options: NotificationOptions): boolean {

@@ -4,10 +4,10 @@ import { signal } from '@preact/signals';
 const DATE_MS = 1000;
 
 /**
- * The clock of the API, by which all ages on the page are computed, because the clock of the user's machine may be
+ * Creates the clock of the API. All ages on the page are computed by this clock, because the clock of the user's machine may be
  * wrong by hours. One tick per second updates all ages together.
  *
- * @param options `local`: clock of the machine, in epoch ms
+ * @param options `local`: returns the time of the machine in epoch ms
  */
 export function createClock({
   everyMs = 1000,
@@ -24,16 +24,16 @@ export function createClock({
   }, everyMs);
 
   return {
-    /** Epoch ms of the last tick. */
+    /** Time of the last tick in epoch ms. */
     time,
-    /** Epoch ms, exact between two ticks. */
+    /** Returns the current time in epoch ms, exact between two ticks. */
     now,
-    /** Epoch ms by the clock of the machine, as `adjust` needs it. */
+    /** Returns the time in epoch ms by the clock of the machine, as `adjust` needs it. */
     local,
     /**
      * Moves the offset as little as the answer's `Date` requires.
      *
-     * @param date epoch ms, rounded down to whole seconds; NaN: the answer has no date
+     * @param date time of the answer in epoch ms, rounded down to whole seconds; NaN: the answer has no date
      */
     adjust(date: number, { askedAt, answeredAt }: { askedAt: number; answeredAt: number }) {
       const [min, max] = [date - answeredAt, date + DATE_MS - askedAt];
@@ -47,10 +47,10 @@ export function createClock({
 
 export type Clock = ReturnType<typeof createClock>;
 
-/** If an answer moves the clock by more than this, in ms, earlier requests used a wrong time. */
+/** Limit in ms for a correction of the clock by an answer. After a larger correction, earlier requests used a wrong time. */
 export const MOVED_MS = 5000;
 
-/** @returns known lead of the API clock over the clock of this machine in ms */
+/** @returns time in ms by which the API clock is ahead of the clock of this machine */
 export const aheadOf = (clock: Pick<Clock, 'now' | 'local'>): number => clock.now() - clock.local();
 
 /** Wraps `fetch`, so that the header `Date` of each answer adjusts the clock. */

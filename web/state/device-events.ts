@@ -7,36 +7,36 @@ import { useQuery, useServices } from './hooks.ts';
 // Computes the history of a device from its events in the order of the API: newest session first, and within a session
 // the last event first.
 
-/** A time in which a device was online without a break. */
+/** A period in which a device was online without a break. */
 export interface OnlineSpan {
-  /** epoch ms */
+  /** start in epoch ms */
   from: number;
-  /** epoch ms; null: the device is still online */
+  /** end in epoch ms; null: the device is still online */
   to: number | null;
 }
 
-/** A time in which no ingest process watched, so the state of devices is unknown. */
+/** A period in which no ingest process received samples, so the state of devices is unknown. */
 export interface Unwatched {
-  /** epoch ms */
+  /** start in epoch ms */
   from: number;
-  /** epoch ms */
+  /** end in epoch ms */
   to: number;
 }
 
-/** An event with facts that follow from its neighbors. */
+/** An event with facts that follow from the events around it. */
 export interface Listed {
   kind: DeviceEvent['kind'];
-  /** epoch ms */
+  /** time of the event in epoch ms */
   ts: number;
   /** clock of the device minus clock of the server in ms; null: unknown */
   clockOffset: number | null;
-  /** for `offline`: epoch ms of the start of the online time; null: unknown */
+  /** for `offline`: time in epoch ms when the device had come online; null: unknown */
   onlineFrom: number | null;
 }
 
 /**
  * @param newest events, newest first
- * @returns these events with derived facts, in the same order
+ * @returns the events with derived facts, newest first
  */
 export function listed(newest: DeviceEvent[]): Listed[] {
   return newest.map(({ kind, ts, clock_offset_ms }, index) => ({
@@ -48,8 +48,9 @@ export function listed(newest: DeviceEvent[]): Listed[] {
 }
 
 /**
- * @param index of an `offline` event
- * @returns epoch ms of the start of the online time; sessions without an `offline` between them count as one
+ * @param newest events, newest first
+ * @param index index of an `offline` event
+ * @returns time in epoch ms when the device had come online; sessions without an `offline` between them count as one session
  */
 function onlineBefore(newest: DeviceEvent[], index: number): number | null {
   let since = null;
@@ -61,11 +62,11 @@ function onlineBefore(newest: DeviceEvent[], index: number): number | null {
 }
 
 /**
- * Computes when a device was online.
+ * Computes the periods in which a device was online.
  *
  * @param newest events, newest first
- * @param since epoch ms from which the events are complete, if the device was online then; null: offline or unknown
- * @returns oldest first
+ * @param since time in epoch ms from which the events are complete, if the device was online then; null: offline or unknown
+ * @returns periods, oldest first
  */
 export function onlineSpans(newest: DeviceEvent[], since: number | null): OnlineSpan[] {
   const spans: OnlineSpan[] = since === null ? [] : [{ from: since, to: null }];
@@ -73,7 +74,8 @@ export function onlineSpans(newest: DeviceEvent[], since: number | null): Online
     const last = spans.at(-1);
     const isOpen = last?.to === null;
     if (kind === 'online' && !isOpen) {
-      // An `offline` event has the time of its receipt, which may lie after the start of the next session.
+      // An `offline` event has the time of its receipt, which may lie after the start of the next session. So the period ends
+      // at that start at the latest.
       if (last) last.to = Math.min(last.to ?? 0, Date.parse(ts));
       spans.push({ from: Date.parse(ts), to: null });
     }
@@ -84,7 +86,7 @@ export function onlineSpans(newest: DeviceEvent[], since: number | null): Online
 
 /**
  * @param newest all events before an instant, newest first
- * @returns epoch ms since when the device was online at that instant; null: offline or unknown
+ * @returns time in epoch ms since when the device was online at that instant; null: offline or unknown
  */
 export function onlineAfter(newest: DeviceEvent[]): number | null {
   // A birth message may arrive at any time, and does not change the state.
@@ -93,16 +95,16 @@ export function onlineAfter(newest: DeviceEvent[]): number | null {
 }
 
 /**
- * @param spans oldest first
- * @param ts epoch ms
- * @returns the span that contains `ts`
+ * @param spans online periods, oldest first
+ * @param ts time in epoch ms
+ * @returns the online period that contains `ts`
  */
 export const spanAt = (spans: OnlineSpan[], ts: number): OnlineSpan | null =>
   spans.findLast(({ from, to }) => from <= ts && (to === null || ts < to)) ?? null;
 
 /**
- * @param ts epoch ms
- * @returns whether no ingest process watched at that instant
+ * @param ts time in epoch ms
+ * @returns whether no ingest process received samples at that instant
  */
 export const isUnwatched = (unwatched: Unwatched[], ts: number): boolean =>
   unwatched.some(({ from, to }) => from <= ts && ts < to);
@@ -112,21 +114,21 @@ export const isUnwatched = (unwatched: Unwatched[], ts: number): boolean =>
  *
  * @param top the newest page
  * @param older events that were read earlier
- * @returns each event once
+ * @returns the events of both, each event once
  */
 export function mergeEvents(top: DeviceEvent[], older: DeviceEvent[]): DeviceEvent[] {
   const seen = new Set(top.map(eventKey));
   return [...top, ...older.filter((event) => !seen.has(eventKey(event)))];
 }
 
-/** Maximum number of pages read for one update. More would take too long. */
+/** Maximum number of pages read for one update. More pages would take too long, so the list then restarts. */
 const MOST_PAGES = 10;
 
 /**
  * Reads new events page by page, down to a known event.
  *
  * @param read reads a page, newest first
- * @param known known events, newest first; without any, one page is enough
+ * @param known known events, newest first; if there are none, one page is enough
  * @returns `meets`: no event is missing between the new and the known events
  */
 export async function readNews(
@@ -149,7 +151,7 @@ const eventKey = ({ ts, kind }: DeviceEvent) => `${ts} ${kind}`;
 
 /**
  * @param newest events, newest first
- * @param ts epoch ms
+ * @param ts time in epoch ms
  * @returns kinds of the events at exactly that instant, in order
  */
 export const happenedAt = (newest: DeviceEvent[], ts: number): DeviceEvent['kind'][] =>
@@ -165,9 +167,9 @@ const MOST_IN_RANGE = 1000;
 const REFRESH = { refreshMs: 4_000 };
 
 /**
- * The events of a device, newest first, in pages. New events appear automatically.
+ * Reads the events of a device in pages, newest first. New events appear automatically.
  *
- * @param device id
+ * @param device id of the device
  */
 export function useDeviceEvents(device: string) {
   const { client } = useServices();
@@ -179,7 +181,7 @@ export function useDeviceEvents(device: string) {
     async (signal) => {
       const page = (cursor: string | null) => client.events(device, { limit: PAGE, cursor }, signal);
       const news = await readNews(page, older?.items ?? []);
-      // If too many events came at once, the list restarts instead of having a gap.
+      // If more events came at once than one update reads, the list restarts. Otherwise it would have a gap.
       setOlder((now) => now && (news.meets ? { ...now, items: mergeEvents(news.items, now.items) } : null));
       return news;
     },
@@ -212,10 +214,10 @@ export function useDeviceEvents(device: string) {
 }
 
 /**
- * The events of a range of time.
+ * Reads the events of a device in a range of time.
  *
- * @param device id
- * @param window epoch ms; a live window continues
+ * @param device id of the device
+ * @param window range in epoch ms; a live window continues
  * @param newest time of the newest known event; a change means that there are new events
  */
 export function useEventsOf(
@@ -239,10 +241,10 @@ export function useEventsOf(
 const REFRESH_UNWATCHED = { refreshMs: 10_000 };
 
 /**
- * The times in which no ingest process watched.
+ * Reads the periods in which no ingest process received samples.
  *
- * @param window epoch ms; a live window continues
- * @returns null before the first answer; while a new window is read, the times of the previous window
+ * @param window range in epoch ms; a live window continues
+ * @returns null before the first answer; while a new window is read, the periods of the previous window
  */
 export function useUnwatched({
   live,
@@ -266,18 +268,18 @@ export function useUnwatched({
 /** The time range that was read, in epoch ms. It may be shorter than the shown range. */
 export interface ReadTime {
   from: number;
-  /** infinite: the range continues */
+  /** end of the range; infinite: the range continues */
   to: number;
 }
 
-/** The unwatched times within the range that was read. Outside of it, they are unknown. */
+/** The periods without an ingest process within the range that was read. Outside of that range, they are unknown. */
 export interface UnwatchedRecord {
-  /** oldest first */
+  /** periods, oldest first */
   spans: Unwatched[];
   read: ReadTime;
 }
 
-/** @param range requested range in epoch ms; without `to` it continues */
+/** @param range requested range in epoch ms; a range without `to` continues */
 export const recordOf = (
   { items }: Pick<UnwatchedTime, 'items'>,
   { from, to = Number.POSITIVE_INFINITY }: { from: number; to?: number | undefined },
@@ -290,7 +292,7 @@ export const recordOf = (
  * Summarizes the events of a range.
  *
  * @param before the newest events before the range
- * @param range epoch ms; without `to` it continues
+ * @param range range in epoch ms; a range without `to` continues
  */
 export function summaryOf(
   { items, next }: Page<DeviceEvent>,
@@ -302,9 +304,9 @@ export function summaryOf(
   const read: ReadTime = { from: onlineSince ?? range.from, to: range.to ?? Number.POSITIVE_INFINITY };
   return {
     events: items,
-    /** Epoch ms since when the device was online, if it was online at the start of the range. */
+    /** Time in epoch ms since when the device was online, if it was online at the start of the range. */
     onlineSince,
-    /** Epoch ms before which the events are unknown, because the range has too many. */
+    /** Time in epoch ms before which the events are unknown, because the range has too many events. */
     knownFrom: cut ? Date.parse(items.at(-1)?.ts ?? '') : null,
     read,
   };

@@ -4,11 +4,11 @@ import type { DeviceInfo, LatestItem, RefusedDevice } from '../api/types.ts';
 import { formatCount, formatSpan } from '../format.ts';
 import { useQuery, useServices } from './hooks.ts';
 
-/** Polling interval for device state and sensor list, in ms. Values come over the event stream. */
+/** Polling interval for device state and sensor list, in ms. The values come over the event stream instead. */
 const REFRESH = { refreshMs: 10_000 };
 
 /**
- * One device and its sensors with live values.
+ * Reads one device and its sensors, with live values.
  *
  * @param device id or name
  */
@@ -24,7 +24,7 @@ export function useDevice(device: string) {
   const items = useMemo(() => (found ? itemsOf(found) : null), [found]);
   const missing = answer.data?.device === null;
   useEffect(() => {
-    // The page follows a missing device, too, so that the connection state is known.
+    // A missing device is subscribed, too, so that the state of the connection is known.
     if (missing) live.follow({ devices: [device] });
     if (!found || !items) return;
     live.seed(items);
@@ -53,7 +53,7 @@ function itemsOf({ device_id, name, site, sensors }: DeviceInfo): LatestItem[] {
   }));
 }
 
-/** Number of sensors of a device that are shown at first, and that each "more" adds. */
+/** Number of sensors of a device that the page shows at first, and that each click on "more" adds. */
 const STEP = 12;
 
 /**
@@ -94,7 +94,7 @@ export const needsChoice = (count: number): boolean => count > STEP;
  * Groups sensors by unit, in the order of the charts.
  *
  * @param items sorted by name
- * @returns `label`: unit of the group as devices send it
+ * @returns groups; `label`: unit of the group as devices send it
  */
 export function byUnit<T extends { type: string | null; unit: string | null }>(
   items: T[],
@@ -108,12 +108,12 @@ export function byUnit<T extends { type: string | null; unit: string | null }>(
 }
 
 /**
- * The time at which a device was last seen. The registry is up to a minute late, so a newer sample is more exact.
+ * Returns the time at which a device was last seen. The registry is up to a minute late, so a newer sample is more exact.
  *
- * @param lastSeen ISO 8601, from the registry
- * @param sensors of the device, with the times of their newest samples in ISO 8601; an empty text counts as null
- * @param now epoch ms; later samples are ignored, because the clock of their device is ahead
- * @returns ISO 8601
+ * @param lastSeen time from the registry in ISO 8601
+ * @param sensors sensors of the device, with the times of their newest samples in ISO 8601; an empty text counts as null
+ * @param now current time in epoch ms; later samples are ignored, because the clock of their device is ahead
+ * @returns time in ISO 8601
  */
 export function lastSeenAt(
   lastSeen: string | null,
@@ -129,10 +129,10 @@ export function lastSeenAt(
 const NONE: RefusedDevice[] = [];
 
 /**
- * The devices with refused messages in the last minutes. After a failed request the last answer stays, because the
- * verdict reports that the API or the database does not answer.
+ * Reads the devices with refused messages in the last minutes. After a failed request, the last answer stays. The verdict
+ * reports that the API or the database does not answer.
  *
- * @returns most refusals first
+ * @returns devices, most refusals first
  */
 export function useRefusedDevices(): RefusedDevice[] {
   const { client } = useServices();
@@ -142,7 +142,7 @@ export function useRefusedDevices(): RefusedDevice[] {
 
 /**
  * @param device id or name
- * @returns null: no message of the device was refused
+ * @returns refused measurements of the device; null: no message of the device was refused
  */
 export function useRefusals(device: string): RefusedDevice | null {
   const refused = useRefusedDevices();
@@ -152,14 +152,14 @@ export function useRefusals(device: string): RefusedDevice | null {
 /** Time span of the refusal count of the API, in ms. */
 const WINDOW_MS = 300_000;
 
-/** @returns `6 in 5 min` */
+/** @returns number of refused measurements as text: `6 in 5 min` */
 export const refusalRate = ({ refused }: Pick<RefusedDevice, 'refused'>): string =>
   `${formatCount(refused)} in ${formatSpan(WINDOW_MS)}`;
 
 /** Interval of requests in ms. Clients usually publish on a wrong topic again and again. */
 const REFRESH_MS = 10_000;
 
-/** The unknown topics on which clients publish, refreshed in the background. */
+/** Reads the unknown topics on which clients publish, refreshed in the background. */
 export function useUnmatchedTopics() {
   const { client } = useServices();
   return useQuery('unmatched-topics', (signal) => client.unmatchedTopics(signal), { refreshMs: REFRESH_MS });

@@ -11,11 +11,11 @@ import { useStale } from './verdict.ts';
 
 /** Interval of reading the offline devices, in ms. */
 const REFRESH = { refreshMs: 10_000 };
-/** Devices per page, and maximum number of pages: together as many devices as the wall has sensors at most. */
+/** Number of devices per page, and maximum number of pages. Their product equals the maximum number of sensors on the wall. */
 const PAGE = 1000;
 const MOST_PAGES = 20;
 
-/** The state of the fleet from event stream and API count. Only subscribed components are redrawn. */
+/** Returns the state of the fleet, from event stream and API count. Only components that subscribe to the state are redrawn. */
 export function useFleetState(): ReadonlySignal<FleetState> {
   const { client, live, clock, vocabulary } = useServices();
   const [fleetState] = useState(() => createFleetState({ fleet: live.fleet, status: live.status, clock }));
@@ -64,10 +64,7 @@ type OfflineDevices = { devices: ReadonlyMap<string, DeviceItem>; isWhole: boole
 
 const NONE_OFFLINE: OfflineDevices = { devices: new Map(), isWhole: true };
 
-/**
- * Reads the offline devices page by page. A page may be short, because the API checks a limited number of devices for
- * each.
- */
+/** Reads the offline devices page by page. A page may be short, because the API checks a limited number of devices for each page. */
 export async function offlineDevices(
   client: Pick<Client, 'devices'>,
   signal?: AbortSignal,
@@ -88,18 +85,17 @@ export interface FleetState {
   faults: Faults;
   /** numbers of devices and sensors that the API counted, from the same time as the offline devices in `faults` */
   info: FleetInfo | null;
-  /** epoch ms */
+  /** time of the figures in epoch ms */
   now: number;
 }
 
-/** Time in ms after a connect in which no sensor counts as silent, because the snapshot is still arriving. */
+/** Time in ms after a connect in which no sensor counts as silent, because the snapshot of the fleet is still arriving. */
 const CATCHING_UP_MS = 3000;
 
 /**
- * The outliers of the fleet, and the numbers of devices and sensors that the API counted, updated once a second. From a
- * lost connection until the next snapshot is complete, the last state stays, because old and new figures would be
- * mixed. While nothing is stored, silence is judged as of the last moment with values, so that an outage does not turn
- * sensors silent.
+ * Computes the outliers of the fleet, and the numbers of devices and sensors that the API counted, once a second. From a lost
+ * connection until the next snapshot is complete, the last state stays, because old and new figures would be mixed. While
+ * nothing is stored, silence is judged as of the last moment with values, so that an outage does not turn sensors silent.
  */
 export function createFleetState({
   fleet,
@@ -115,7 +111,7 @@ export function createFleetState({
   let offline = NONE_OFFLINE.devices;
   let liveSince = Number.POSITIVE_INFINITY;
   let isHeld = false;
-  /** epoch ms since when nothing is stored; reset only after the waiting messages had time to arrive */
+  /** Time in epoch ms since when nothing is stored. It is reset only after the waiting messages had time to arrive. */
   let staleSince: number | null = null;
   let staleUntil = Number.NEGATIVE_INFINITY;
 
@@ -140,7 +136,7 @@ export function createFleetState({
     update,
     noteStatus,
 
-    /** @param since epoch ms since when no values arrive; null: values arrive */
+    /** @param since time in epoch ms since when no values arrive; null: values arrive */
     noteStale(since: number | null) {
       if (since !== null) staleSince ??= since;
       staleUntil = since === null ? clock.now() + CATCHING_UP_MS : Number.POSITIVE_INFINITY;
@@ -158,8 +154,7 @@ export function createFleetState({
 }
 
 /**
- * Adds offline devices without sensors, which the event stream does not contain. So the list matches the count of
- * the API.
+ * Adds offline devices without sensors, which the event stream does not contain. So the list matches the count of the API.
  *
  * @param offline offline devices by id
  */
@@ -182,8 +177,8 @@ function withEmptyDevices(
 }
 
 /**
- * Replaces the offline count of the API by the length of the newer list of offline devices, so that all places show one
- * number. A truncated list would count too few.
+ * Replaces the offline count of the API by the length of the list of offline devices, which is newer. So all places show one
+ * number. An incomplete list would count too few, so it replaces nothing.
  */
 function withCount(info: FleetInfo, { devices, isWhole }: OfflineDevices): FleetInfo {
   if (!isWhole) return info;
@@ -191,7 +186,7 @@ function withCount(info: FleetInfo, { devices, isWhole }: OfflineDevices): Fleet
   return { ...info, devices: { online: Math.max(deviceCount(info) - offline, 0), offline } };
 }
 
-/** @returns null: unknown, because the page does not follow all sensors */
+/** @returns null: the number is unknown, because the page does not follow all sensors */
 export function sensorsOnline(
   { faults, info }: Pick<FleetState, 'faults' | 'info'>,
   fleet: Pick<Fleet, 'holdsAll'>,

@@ -2,13 +2,13 @@ import type { LatestItem } from '../api/types.ts';
 import type { Faults } from './outliers.ts';
 import { cellStateOf, listFaults, refreshSilence } from './outliers.ts';
 
-/** The part of a large fleet that the page keeps. */
+/** The filter that selects the part of a large fleet that the page keeps. */
 export type FleetFilter = { type?: string | null; site?: string | null };
 
 /** Maximum number of sensors in the browser. The wall of a larger fleet shows this many, with a note. */
 export const MOST_SENSORS = 20_000;
 
-/** All sensors of the fleet from the event stream, each with its judgment. */
+/** Creates the store of all sensors of the fleet from the event stream, each with its judgment: its deviation from the baseline. */
 export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   const deviceIndex = createDeviceIndex();
   const { sensors, devices } = deviceIndex;
@@ -17,14 +17,14 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
   let isRead = false;
   /** The number of sensors that the API counted. */
   let total = Number.POSITIVE_INFINITY;
-  /** Whether the store held that many sensors at any time since the last filter change. */
+  /** Whether the store held as many sensors as the API counted, at any time since the last filter change. */
   let isComplete = false;
   /** The number of the current or last snapshot. */
   let snapshot = 0;
   let isComing = false;
-  /** The number of the last complete snapshot, and how often the API counted since then. */
+  /** The number of the last complete snapshot, and how often the API has counted the sensors since then. */
   let complete = { snapshot: 0, counts: 0 };
-  /** Number of successive counts since that snapshot with fewer sensors than the store has. */
+  /** Number of successive counts since that snapshot in which the API counted fewer sensors than the store has. */
   let smallerCounts = 0;
   let isAsked = false;
   let wanted: FleetFilter = {};
@@ -59,10 +59,10 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     devices: devices as ReadonlyMap<string, FleetDevice>,
 
     structure: deviceIndex.structure,
-    /** Notes that a snapshot is complete. From then on, the judgment of each sent sensor is known. */
+    /** Notes that a snapshot is complete. From then on, the judgment of each sensor that was sent is known. */
     noteRead() {
       isRead = true;
-      // A snapshot without sensors has no items that would have started it.
+      // A snapshot without sensors has no items that would have started the snapshot, so it is counted here.
       if (!isComing) snapshot += 1;
       isComing = false;
       complete = { snapshot, counts: 0 };
@@ -81,7 +81,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /**
      * @param key device_id/sensor_id
      * @param isOfSnapshot true: from a snapshot; false: from a change
-     * @returns the changed sensor; null: the item has no news
+     * @returns the changed sensor; null: the item changes nothing
      */
     take(key: string, item: LatestItem, isOfSnapshot: boolean = false): FleetSensor | null {
       if (isOfSnapshot && !isComing) snapshot += 1;
@@ -103,7 +103,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       sensor.intervalMs = item.interval_ms ?? 0;
       sensor.snapshot = snapshot;
       const isJudgedAgain = judge(sensor, item);
-      // ISO 8601 texts of one format and zone sort like times.
+      // ISO 8601 texts of one format and zone sort like times, so they are compared as texts.
       if (item.ts !== null && item.value !== null && item.ts > sensor.ts)
         measure(sensor, item.ts, item.value);
       // If two values have one timestamp, the value that arrives later counts.
@@ -122,7 +122,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
       return drained;
     },
 
-    /** @param ids of the offline devices */
+    /** @param ids ids of the offline devices */
     setOffline(ids: ReadonlySet<string>) {
       for (const device of deviceIndex.setOffline(ids)) {
         for (const sensor of device.sensors) touch(sensor);
@@ -133,23 +133,24 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     isNarrow: (): boolean => Boolean(wanted.type || wanted.site),
 
     /**
-     * Notes the number of sensors that the API counted. At the second count after a snapshot, it also removes sensors that were not sent
-     * since the start of the snapshot, because their devices were retired.
+     * Notes the number of sensors that the API counted. At the second count after a snapshot, this method also removes sensors
+     * that were not sent since the start of the snapshot, because their devices were retired.
      *
      * @param count number of sensors by the API
      */
     expect(count: number) {
       total = count;
       complete.counts += 1;
-      // A sensor that changes during a snapshot is not in it, but in the changes that follow.
+      // A sensor that changes during a snapshot is not in the snapshot, but in the changes that follow. So the removal waits
+      // for the second count.
       if (complete.counts === 2 && deviceIndex.removeBefore(complete.snapshot))
         dirty = dirty.filter(({ key }) => sensors.has(key));
       smallerCounts = sensors.size > count ? smallerCounts + 1 : 0;
     },
 
     /**
-     * @returns whether the store has sensors of retired devices. One smaller count is no proof, because it may be
-     *   older than the newest sensors
+     * @returns whether the store has sensors of retired devices. One count below the number of sensors is no proof, because the
+     *   count may be older than the newest sensors
      */
     isOutdated: (): boolean => smallerCounts > 1 && !isAsked,
 
@@ -181,7 +182,7 @@ export function createFleet({ limit = MOST_SENSORS }: { limit?: number } = {}) {
     /**
      * Marks sensors that became silent or send again. Must be called once a second.
      *
-     * @param now epoch ms
+     * @param now current time in epoch ms
      */
     refreshSilence: (now: number) => refreshSilence(sensors.values(), now, touch),
 
@@ -193,7 +194,7 @@ export type Fleet = ReturnType<typeof createFleet>;
 
 export interface FleetDevice {
   id: string;
-  /** the id if there is no name */
+  /** name of the device; its id if it has no name */
   name: string;
   site: string | null;
   offline: boolean;
@@ -210,35 +211,35 @@ export interface FleetSensor {
   key: string;
   id: string;
   device: FleetDevice;
-  /** the id if there is no name */
+  /** name of the sensor; its id if it has no name */
   name: string;
   type: string | null;
   unit: string | null;
-  /** ISO 8601 time of the newest sample; empty before the first sample */
+  /** time of the newest sample in ISO 8601; empty before the first sample */
   ts: string;
-  /** epoch ms of the newest sample; 0 before the first sample */
+  /** time of the newest sample in epoch ms; 0 before the first sample */
   at: number;
-  /** NaN before the first sample */
+  /** newest value; NaN before the first sample */
   value: number;
-  /** observed time between values; 0: unknown */
+  /** observed time between values in ms; 0: unknown */
   gapMs: number;
-  /** time between values from the birth message; 0: not announced */
+  /** time between values in ms from the birth message; 0: not announced */
   intervalMs: number;
   /** deviation of the newest value in standard deviations; null: not judged. See outliers.ts */
   sigmas: number | null;
-  /** the value was judged by a provisional baseline of the last hours */
+  /** whether the value was judged by a provisional baseline of the last hours */
   provisional: boolean;
   /** state of the cell on the wall; see outliers.ts */
   cellState: number;
   /** number of the snapshot that was newest when the sensor was last sent */
   snapshot: number;
-  /** the sensor is queued for drawing */
+  /** whether the sensor is queued for drawing */
   dirty: boolean;
-  /** number of the cell on the wall; -1: none */
+  /** number of the cell of the sensor on the wall; -1: the sensor has no cell */
   cell: number;
 }
 
-/** The devices and sensors of the fleet with their names. */
+/** Creates the index of the devices and sensors of the fleet with their names. */
 function createDeviceIndex() {
   const sensors: Map<string, FleetSensor> = new Map();
   const devices: Map<string, FleetDevice> = new Map();
@@ -292,8 +293,8 @@ function createDeviceIndex() {
     },
 
     /**
-     * @param ids of the offline devices
-     * @returns sensors whose device went offline or returned
+     * @param ids ids of the offline devices
+     * @returns devices that went offline or returned, with their sensors
      */
     setOffline(ids: ReadonlySet<string>): FleetDevice[] {
       offline = ids;

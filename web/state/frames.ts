@@ -3,8 +3,8 @@ import type { LatestItem } from '../api/types.ts';
 import { decimalsOf, usualDecimals } from '../format.ts';
 
 /**
- * Collects changes and notifies listeners once before the next animation frame. So a sensor that changes 100 times
- * between two frames is drawn once.
+ * Collects changes, and notifies listeners once before the next animation frame. So a sensor that changes 100 times between two
+ * frames is drawn once.
  */
 export function createChangeQueue(requestFrame: (run: () => void) => void) {
   let waiting: Set<string> = new Set();
@@ -36,16 +36,16 @@ export function createChangeQueue(requestFrame: (run: () => void) => void) {
 }
 
 /**
- * Script time per animation frame for processing texts, in ms. A text that was processed without a wait counts, too.
- * Further texts wait for the next frame.
+ * Maximum script time per animation frame for processing texts, in ms. The time of texts that were processed without a wait
+ * counts, too. Above the limit, further texts wait for the next frame.
  */
 const BUDGET_MS = 2;
-/** Maximum number of waiting texts. With more, all are processed at once. */
+/** Maximum number of waiting texts. If more texts wait, all are processed at once. */
 const MOST_WAITING = 200;
 
 /**
- * Spreads the processing of texts over animation frames: a snapshot of 10,000 sensors arrives in ten events at once,
- * and must not block the page. A hidden tab draws no frames, so there each text is processed at once.
+ * Creates a queue that spreads the processing of texts over animation frames: a snapshot of 10,000 sensors arrives in ten
+ * events at once, and must not block the page. A hidden tab draws no frames, so there each text is processed at once.
  */
 export function createInputQueue({
   take,
@@ -62,7 +62,7 @@ export function createInputQueue({
 }) {
   let waiting: { text: string; at: number; isLast: boolean }[] = [];
   let requested = false;
-  /** Script time of a text that was processed without a wait since the last frame, in ms; null: there was none. */
+  /** Script time in ms of texts that were processed without a wait since the last frame; null: there were none. */
   let spentMs: number | null = null;
 
   function takeSome() {
@@ -108,14 +108,14 @@ type ScreenTimes = { at: number; p50: number; p99: number };
 
 /** Number of last shown changes from which the percentiles are computed. */
 const TIMES_KEPT = 256;
-/** Maximum age of the used times, in ms. */
+/** Maximum age in ms of the times from which the percentiles are computed. */
 const FRESH_MS = 10_000;
-/** Number of percentiles kept for the sparkline, one per second. */
+/** Number of percentiles that are kept for the sparkline, one per second. */
 const FIGURES_KEPT = 300;
 
 /**
- * Measures the time from commit to screen. The server measures its part, and the browser the rest. The two clocks are
- * never compared, so the network time is missing.
+ * Measures the time from commit to screen. The server measures its part of the time, and the browser measures the rest. The two
+ * clocks are never compared, so the network time is missing.
  */
 export function createScreenTimes({
   requestFrame,
@@ -165,7 +165,7 @@ export function createScreenTimes({
     /**
      * Computes the percentiles of this second.
      *
-     * @param now epoch ms
+     * @param now current time in epoch ms
      */
     sum(now: number) {
       const oldest = clock() - FRESH_MS;
@@ -186,12 +186,15 @@ interface Seen {
   recent: { ts: number; value: number }[];
 }
 
-/** Maximum number of values per sensor, enough for a sparkline of 64 px. */
+/** Maximum number of stored values per sensor, enough for a sparkline of 64 px. */
 const VALUES_KEPT = 60;
-/** Maximum number of sensors: enough for some table pages, so that Back finds the sparklines. It limits the memory. */
+/**
+ * Maximum number of sensors with stored values: enough for some table pages, so that Back finds the sparklines. The limit
+ * bounds the memory.
+ */
 const SENSORS_KEPT = 2000;
 
-/** The newest value of each sensor, with some earlier values. */
+/** Creates the store of the newest value of each sensor, with some earlier values. */
 export function createRecentValues() {
   const sensors: Map<string, Seen> = new Map();
   /** Number of decimals and largest value, by type and unit. */
@@ -207,7 +210,7 @@ export function createRecentValues() {
   }
 
   return {
-    /** @param key device_id/sensor_id */
+    /** @param key key of the sensor: device_id/sensor_id */
     get: (key: string): Seen | undefined => sensors.get(key),
 
     /** @returns whether the value is new; older and repeated values are not */
@@ -221,7 +224,7 @@ export function createRecentValues() {
         return true;
       }
       if (!isNews(seen.item, item)) return false;
-      // Deleted and added again, the sensor moves to the end, so that it is removed last.
+      // A sensor that is deleted and added again moves to the end of the map, so that it is removed last.
       sensors.delete(key);
       sensors.set(key, { item, recent: tail(seen.recent, item) });
       return true;
@@ -229,7 +232,7 @@ export function createRecentValues() {
 
     /**
      * @param before earlier values, oldest first
-     * @returns whether any value was new
+     * @returns whether any earlier value was new
      */
     takeBefore(key: string, before: { ts: number; value: number }[]): boolean {
       const seen = sensors.get(key);

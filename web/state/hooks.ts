@@ -25,21 +25,21 @@ export interface ImportRun {
   rows: number;
   samples: number;
   refused: number;
-  /** refused lines */
+  /** the lines that the API refused */
   lines: RefusedLine[];
   /** the first samples, in the form in which they would be stored */
   first: ImportedRow[];
   problem: Problem | null;
 }
 
-/** The state of an import, which continues when its view is left. */
+/** The state of an import, which continues when the user leaves the import view. */
 interface Importing {
   file: File | null;
   /** the device name as typed */
   device: string;
-  /** null: no run since the file was chosen */
+  /** progress of the import; null: no import since the file was chosen */
   run: ImportRun | null;
-  /** ends the run */
+  /** ends the import */
   abort: AbortController | null;
 }
 
@@ -71,7 +71,7 @@ export function useServices(): Services {
 /**
  * Redraws the component at each change of the source.
  *
- * @param subscribe must be the same function while the source stays the same
+ * @param subscribe subscribes to the source; must be the same function while the source stays the same
  */
 export function useChanges(subscribe: (listener: () => void) => () => void) {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
@@ -79,7 +79,7 @@ export function useChanges(subscribe: (listener: () => void) => () => void) {
 }
 
 /**
- * @param isReady whether the element has its final place; while a page loads, lower elements stand near its top
+ * @param isReady whether the element has its final place; while a page loads, lower elements stand near the top of the page
  * @returns whether `px` pixels of the top of the element were on the screen at least once
  */
 export function useSeen(element: { current: Element | null }, px: number, isReady: boolean): boolean {
@@ -98,7 +98,11 @@ export function useSeen(element: { current: Element | null }, px: number, isRead
   return isSeen;
 }
 
-/** @param title of the view, which names the tab and the history entry */
+/**
+ * Sets the title of the page.
+ *
+ * @param title title of the view, which names the tab and the history entry
+ */
 export function useTitle(title: string) {
   useEffect(() => {
     document.title = title ? `${title} · Millrace` : 'Millrace';
@@ -111,7 +115,7 @@ const RETRY_MS = 5_000;
 const SLOW_MS = 4_000;
 
 interface Answer<T> {
-  /** the last answer, which stays while a new one is requested */
+  /** the last answer, which stays while the page requests a new answer */
   data: T | null;
   problem: Problem | null;
   loading: boolean;
@@ -120,9 +124,8 @@ interface Answer<T> {
 }
 
 /**
- * Calls the API whenever `key` changes, and drops answers for an earlier key. Temporary problems are retried. With
- * `refreshMs`, the answer is refreshed in the background. If that fails, the last answer stays. A reload waits for
- * the running request.
+ * Calls the API whenever `key` changes, and drops answers for an earlier key. Temporary problems are retried. With `refreshMs`,
+ * the answer is refreshed in the background. If a refresh fails, the last answer stays. A reload waits for the running request.
  *
  * @param key contains all values on which the request depends
  */
@@ -138,7 +141,7 @@ export function useQuery<T>(
     slow: false,
   });
   const [round, setRound] = useState(0);
-  /** `repeat`: a second request follows, because the running one may miss new data */
+  /** `repeat`: a second request must follow, because the running request may miss new data */
   const request = useRef({ running: false, repeat: false });
   const reload = useCallback(() => {
     if (request.current.running) request.current.repeat = true;
@@ -188,6 +191,6 @@ export function useQuery<T>(
     };
   }, [key, round, reload, refreshMs]);
 
-  // With a new key, the component is drawn once before the effect starts the request.
+  // With a new key, the component is drawn once before the effect starts the request. This drawing counts as loading, too.
   return { ...answer, loading: answer.loading || asked.current !== key, reload };
 }

@@ -8,7 +8,7 @@ import type { Live } from './live.ts';
 /** The sorting of a list: in the address `sort=name`, or `sort=-name` for descending. */
 export type Sorting = { by: string; down: boolean };
 
-/** @param columns sortable columns; the first one is the default */
+/** @param columns columns by which the list can be sorted; the first one is the default */
 export function sortingOf(query: URLSearchParams, columns: string[]): Sorting {
   const text = query.get('sort') ?? '';
   const down = text.startsWith('-');
@@ -25,7 +25,7 @@ export const sortText = ({ by, down }: Sorting): string => (down ? `-${by}` : by
 /** Numbers in names with up to this many digits sort by their value. */
 const DIGITS = 10;
 
-/** A text that plain comparison sorts in natural order. A collator takes 20 times as long. */
+/** Returns a text that plain comparison sorts in natural order. A collator takes 20 times as long. */
 const sortKey = (name: string) =>
   name.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(DIGITS, '0'));
 
@@ -49,15 +49,18 @@ export const PAGE_ROWS = 25;
 /** Polling interval for the state of devices, in ms. */
 const REFRESH = { refreshMs: 10_000 };
 
-/** Lists of up to this many devices are read completely, in pages of 1000. */
+/** Maximum number of devices of a list that the browser reads completely, in pages of 1000. */
 const MOST_DEVICES = 5000;
 const DEVICES_PER_REQUEST = 1000;
 
-/** @param total devices of the fleet; null: unknown yet */
+/**
+ * @param total number of devices of the fleet; null: unknown yet
+ * @returns whether the browser reads all devices
+ */
 export const areHeld = (total: number | null): boolean => total === null || total <= MOST_DEVICES;
 
 /**
- * The devices of the fleet, or one page of a fleet that is too large, refreshed regularly.
+ * Reads the devices of the fleet, or one page of a fleet that is too large, refreshed regularly.
  *
  * @param query filters and cursor of the address
  * @param total number of devices of the fleet; null: unknown yet
@@ -90,10 +93,10 @@ export function useDevices(query: URLSearchParams, total: number | null) {
 }
 
 /**
- * The rows of a page by cursor. While a new filter is read, the rows of the previous filter stay. If that filter
- * found no rows, the rows are unknown.
+ * Returns the rows of a page by cursor. While a new filter is read, the rows of the previous filter stay. If the previous
+ * filter found no rows, the rows are unknown.
  *
- * @returns null: unknown yet
+ * @returns null: the rows are unknown yet
  */
 export const rowsOf = <T>(page: Page<T> | null, isLoading: boolean): T[] | null =>
   page === null || (isLoading && page.items.length === 0) ? null : page.items;
@@ -101,9 +104,9 @@ export const rowsOf = <T>(page: Page<T> | null, isLoading: boolean): T[] | null 
 /**
  * Finds the time before which items of several lists may be missing.
  *
- * @param pages of several lists, each newest first
- * @param timeOf ISO 8601
- * @returns epoch ms before which some items are missing; null: none are
+ * @param pages pages of several lists, each newest first
+ * @param timeOf returns the time of an item in ISO 8601
+ * @returns time in epoch ms before which some items are missing; null: no item is missing
  */
 export function missingBefore<T>(pages: Page<T>[], timeOf: (item: T) => string): number | null {
   const ends = pages.flatMap(({ items, next }) =>
@@ -181,12 +184,13 @@ function join(known: string[], seen: (string | null)[]): string[] {
 export const FILTERS = ['name', 'type', 'site'];
 
 /**
- * Maximum number of empty pages in a row. With several filters, the API checks a limited number of rows for each page.
+ * Maximum number of requests while the pages are empty. At the limit, the list gets an empty page. With several filters, the
+ * API checks a limited number of rows for each page.
  */
 const MOST_EMPTY_PAGES = 20;
 
 /**
- * One page of the latest values of the fleet, kept current by the event stream.
+ * Reads one page of the latest values of the fleet. The event stream keeps the values current.
  *
  * @param query filters and cursor of the address
  * @param isWanted false: no request is sent
@@ -212,21 +216,22 @@ export function useLatestPage(query: URLSearchParams, isWanted: boolean) {
 }
 
 /**
- * A page of a list that the browser holds completely. The list is filtered, sorted and cut into pages here, so that
- * the sorting covers all pages.
+ * A page of a list that the browser holds completely. The browser filters, sorts and pages the list, so that the sorting covers
+ * all pages.
  */
 interface HeldPage<T> {
-  /** items of the page */
+  /** items of this page */
   items: T[];
   /** number of items of all pages */
   total: number;
-  /** page number from 1; the last page if the address has a larger number */
+  /** number of this page, from 1; the last page if the address has a larger number */
   number: number;
 }
 
 /**
- * @param items sorted
- * @param query of the address, with `page`
+ * @param items all items, sorted
+ * @param query query of the address, with `page`
+ * @returns the page that the address names
  */
 export function pageOf<T>(items: T[], query: URLSearchParams): HeldPage<T> {
   const last = Math.max(Math.ceil(items.length / PAGE_ROWS), 1);
@@ -234,7 +239,10 @@ export function pageOf<T>(items: T[], query: URLSearchParams): HeldPage<T> {
   return { items: items.slice((number - 1) * PAGE_ROWS, number * PAGE_ROWS), total: items.length, number };
 }
 
-/** @param text the searched text */
+/**
+ * @param text the searched text
+ * @returns whether the name contains the text; an empty text is in every name
+ */
 const has = (name: string | null, text: string | null): boolean =>
   !text || (name ?? '').toLowerCase().includes(text.toLowerCase());
 
@@ -242,7 +250,7 @@ const has = (name: string | null, text: string | null): boolean =>
 export type Matcher = (sensor: FleetSensor) => boolean;
 
 /**
- * The filter of the address. Type and site must be equal, `name` may be any part of a sensor or device name.
+ * Returns the filter of the address. Type and site must be equal; `name` may be any part of a sensor or device name.
  *
  * @returns null: all sensors match
  */
@@ -273,7 +281,7 @@ export function matchingDevices(devices: DeviceItem[], query: URLSearchParams): 
   );
 }
 
-/** The sort value of each column of sensors; the first one is the default. */
+/** The value by which each column sorts a sensor, by name of the column. The first column is the default. */
 const SORT_VALUES: Record<string, (sensor: FleetSensor) => string | number | null> = {
   device: ({ device }) => device.name,
   name: ({ name }) => name,
@@ -291,7 +299,7 @@ export const sortSensors = (sensors: Iterable<FleetSensor>): FleetSensor[] =>
     false,
   );
 
-/** @param sensors sorted; equal sensors keep this order */
+/** @param sensors sorted by name; equal sensors keep this order */
 export const sortedSensors = (sensors: FleetSensor[], { by, down }: Sorting): FleetSensor[] =>
   by === 'device' && !down ? sensors : sorted(sensors, SORT_VALUES[by] ?? (() => null), down);
 
@@ -311,15 +319,15 @@ export const itemOf = ({ id, name, type, unit, device, intervalMs, ts, value }: 
 
 /** Maximum time in ms until new and renamed sensors appear in the list. */
 const STRUCTURE_MS = 1000;
-/** Number of these intervals after which a list sorted by changing values is sorted again. */
+/** Number of intervals of `STRUCTURE_MS` after which a list that is sorted by changing values is sorted again. */
 const AGAIN = 10;
-/** Maximum wait for the snapshot of the fleet, in ms. After that, the list comes from the API, page by page. */
+/** Maximum wait for the snapshot of the fleet, in ms. Afterwards, the list comes from the API, page by page. */
 const WAIT_MS = 4000;
 
 /**
- * The list of sensors from the fleet that this page follows.
+ * Returns the list of sensors from the fleet that this page follows on the event stream.
  *
- * @param query filters, `page`
+ * @param query filters and `page` of the address
  * @returns `waiting`: the snapshot is still arriving; `paged`: the browser does not hold the whole fleet
  */
 export function useHeldSensors(
@@ -371,7 +379,7 @@ function useRevision(live: Live): { revision: number; isLate: boolean } {
       ticks += 1;
       look();
     }, STRUCTURE_MS);
-    // The user waits for the first list, so it does not wait for the next tick.
+    // The user waits for the first list, so the first list does not wait for the next tick.
     const stopWatching = live.watch(() => {
       if (!wasHeld && fleet.holdsAll()) look();
     });

@@ -9,7 +9,7 @@ import { createFleet } from './fleet.ts';
 import { createChangeQueue, createInputQueue, createRecentValues, createScreenTimes } from './frames.ts';
 import { useServices } from './hooks.ts';
 
-/** Number of pipeline statistics kept for the sparklines, one per second. */
+/** Number of pipeline statistics that are kept for the sparklines, one per second. */
 const STATS_KEPT = 300;
 
 /**
@@ -22,9 +22,9 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 interface Health {
   /** empty before the first event */
   processes: ProcessHealth[];
-  /** epoch ms of the last event by the clock of the machine; before the first event, time when the page was opened */
+  /** time of the last event in epoch ms by the clock of the machine; before the first event, time when the page was opened */
   receivedAt: number;
-  /** epoch ms of the last event with an ingest process, by the clock of the machine */
+  /** time of the last event with an ingest process, in epoch ms by the clock of the machine */
   ingestAt: number;
 }
 
@@ -33,10 +33,10 @@ export const keyOf = ({ device_id, sensor_id }: { device_id: string; sensor_id: 
   `${device_id}/${sensor_id}`;
 
 /**
- * The live data of the server: newest values by sensor, pipeline statistics, state of the connection.
- * Listeners of a sensor are notified at most once per animation frame. While the page follows the whole fleet,
- * `fleet` holds all sensors with their newest values. Earlier values, for sparklines, are then kept only for the
- * sensors that were passed to `seed`.
+ * Creates the store of the live data of the server: newest values by sensor, pipeline statistics, state of the connection.
+ * Listeners of a sensor are notified at most once per animation frame. While the page follows the whole fleet, `fleet` holds
+ * all sensors with their newest values. Earlier values, for sparklines, are then kept only for the sensors that were passed to
+ * `seed`.
  */
 export function createLive({
   EventSource,
@@ -99,7 +99,8 @@ export function createLive({
 
   const stream = createStream({
     EventSource,
-    // A snapshot of a device may still wait in the queue when the page already follows the whole fleet.
+    // A snapshot of a device may still wait in the queue when the page already follows the whole fleet. So `isLast` counts only
+    // if the page already followed the whole fleet when the text arrived.
     onItems: (text, isLast) => input.push(text, isLast && whole),
     onStats({ health: processes, ...next }) {
       const receivedAt = Date.now();
@@ -117,7 +118,7 @@ export function createLive({
     onRefused,
   });
 
-  /** @param target replaces the earlier subscription; without devices and sensors: the whole fleet */
+  /** @param target target that replaces the earlier subscription; without devices and sensors, the whole fleet */
   function follow(target: Target) {
     whole = !target.devices && !target.sensors;
     isFollowed = true;
@@ -129,7 +130,7 @@ export function createLive({
     stats,
     /** Number of alarm changes since the page was opened. */
     alarmChanges,
-    /** The open alarms; null: unknown yet. The header keeps them up to date. */
+    /** The open alarms; null: unknown yet. The header keeps the alarms up to date. */
     openAlarms,
     health,
     /** The times from commit to screen. */
@@ -162,9 +163,13 @@ export function createLive({
       isFollowed = false;
       stream.stop();
     },
-    /** @param items of a page, used until the event stream sends newer values */
+    /** Adds the items of a page, which count until the event stream sends newer values. */
     seed: (items: LatestItem[]) => items.forEach(sensors.take),
-    /** @param before values of the sensor from before the page was opened, oldest first */
+    /**
+     * Adds earlier values of a sensor.
+     *
+     * @param before values from before the page was opened, oldest first
+     */
     seedBefore(key: string, before: { ts: number; value: number }[]) {
       if (sensors.takeBefore(key, before)) changed.notify(key);
     },
@@ -188,18 +193,18 @@ export function createLive({
 
 export type Live = ReturnType<typeof createLive>;
 
-/** Pipeline statistics at one moment; `at`: epoch ms by the clock of the page */
+/** Pipeline statistics at one moment. `at`: time in epoch ms by the clock of the page */
 export type Moment = Stats & { at: number };
 
 /** The time span of the charts, in ms. */
 export const SPAN_MS = 300_000;
 
-/** Two moments closer than this, in ms, are the same one, because statistics arrive once a second. */
+/** Maximum distance in ms of two moments that count as one moment, because statistics arrive once a second. */
 const SAME_MS = 500;
 
 /**
  * @param items statistics, oldest first; the newest is placed at `now`, because the clock of the server may differ
- * @param now epoch ms
+ * @param now current time in epoch ms
  */
 export function toMoments(items: StatsThen[], now: number): Moment[] {
   const newest = Date.parse(items.at(-1)?.ts ?? '');
@@ -207,8 +212,8 @@ export function toMoments(items: StatsThen[], now: number): Moment[] {
 }
 
 /**
- * @param then replace moments of `first` at the same time
- * @returns sorted by time, limited to the time span of the charts
+ * @param then moments that replace moments of `first` with an equal time
+ * @returns moments sorted by time, limited to the time span of the charts
  */
 export function joinMoments(first: Moment[], then: Moment[]): Moment[] {
   const begin = then[0]?.at ?? Number.POSITIVE_INFINITY;
@@ -234,7 +239,7 @@ export function useRecentStats(): Moment[] {
     });
   }, [clock, live]);
 
-  // After a lost connection, the statistics from the API fill the gap.
+  // After a lost connection, the statistics from the API fill the gap, so they are read again.
   const isLost = status === 'reconnecting';
   useEffect(() => {
     if (isLost) return undefined;
@@ -248,7 +253,7 @@ export function useRecentStats(): Moment[] {
   return moments;
 }
 
-/** Keeps the connection for views without sensors, so that pipeline statistics and connection state are known. */
+/** Keeps the event stream open for views without sensors, so that pipeline statistics and connection state are known. */
 export function useFiguresAlone() {
   const { live } = useServices();
   useEffect(() => live.follow({ devices: [NOBODY] }), [live]);

@@ -6,7 +6,7 @@ import type { FleetDevice, FleetSensor } from './fleet.ts';
  * hour of the week, in standard deviations. See docs/explanation/baselines.md.
  */
 
-/** Deviations in sigmas at which the color becomes one step stronger. */
+/** Deviations in sigmas, from each of which on the color is one step stronger. */
 const STEPS = [1.4, 2.2, 3.2, 4.5, 7];
 
 /** Number of color steps above and below the mean. */
@@ -15,7 +15,7 @@ export const LEVELS = STEPS.length;
 /** Deviation in sigmas from which a sensor is an outlier, as for `GET /outliers`. */
 const FAR = 4.5;
 
-/** @returns -5: far below the mean, 0: as usual, 5: far above */
+/** @returns color step: -5 is far below the mean, 0 is as usual, 5 is far above the mean */
 export function levelOf(sigmas: number): number {
   const size = Math.abs(sigmas);
   let level = 0;
@@ -66,7 +66,7 @@ export interface Faults {
   far: FleetSensor[];
   /** silent sensors of devices that are online, the longest silence first */
   silent: FleetSensor[];
-  /** offline devices, those with the most sensors first */
+  /** offline devices; devices with the most sensors come first */
   offline: FleetDevice[];
   farCount: number;
   silentCount: number;
@@ -77,24 +77,24 @@ export interface Faults {
   offlineSensors: number;
 }
 
-/** Time in ms after which a sensor is silent, unless several of its intervals are longer. */
+/** Time in ms without a value after which a sensor is silent. For a slow sensor, the time is several intervals of the sensor. */
 const SILENT_MS = 300_000;
 const SILENT_INTERVALS = 5;
-/** Maximum number of entries of each list. */
+/** Maximum number of entries of each list of faults. */
 const LISTED = 50;
 
 /**
- * @param intervalMs of the sensor
- * @returns ms without a value after which the sensor counts as silent
+ * @param intervalMs interval of the sensor in ms; 0: unknown
+ * @returns time in ms without a value after which the sensor counts as silent
  */
 export const silentAfterMs = (intervalMs: number): number =>
   Math.max(SILENT_MS, SILENT_INTERVALS * intervalMs);
 
-/** @param now epoch ms */
+/** @param now current time in epoch ms */
 const isSilent = (now: number, { at, gapMs, intervalMs }: FleetSensor): boolean =>
   at > 0 && now - at > silentAfterMs(Math.max(gapMs, intervalMs));
 
-/** @returns size of the deviation in sigmas */
+/** @returns absolute deviation in sigmas */
 const sizeOf = ({ sigmas }: FleetSensor): number => Math.abs(sigmas ?? 0);
 
 export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
@@ -102,7 +102,7 @@ export const isFarOff = (sensor: FleetSensor) => sizeOf(sensor) >= FAR;
 /**
  * Sets the cell state of sensors that became silent or send again.
  *
- * @param now epoch ms
+ * @param now current time in epoch ms
  * @param touch sets the cell state by the newest value, and requests a redraw
  */
 export function refreshSilence(
@@ -150,7 +150,7 @@ export function listFaults({
 /** The text about the values that the first judgment of a sensor needs. */
 export const TO_BE_JUDGED = 'that needs 30 values, and a minute of them';
 
-/** @param count of sensors judged by a provisional baseline */
+/** @param count number of sensors that are judged by a provisional baseline */
 export const provisionalText = (count: number): string =>
   `Provisional: ${formatCounted(count, 'sensor is', 'sensors are')} judged by the last hour or hours, until a day of history is learned.`;
 

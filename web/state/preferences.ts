@@ -32,11 +32,11 @@ export function openStorage(open: () => KeptTexts): KeptTexts {
 /** How this browser signals a new alarm. */
 type Signals = { sound: boolean; notification: boolean };
 
-/** The preferences of a user. `name`: the name for acknowledging alarms */
+/** The preferences of a user. `name`: the name with which the user acknowledges alarms */
 type Choice = { theme: Theme; zone: Zone; units: UnitChoices; signals: Signals; name: string };
 
 /**
- * The preferences of a user, stored in this browser. Other tabs change them, too.
+ * Creates the preferences of a user, stored in this browser. Other tabs change them, too.
  *
  * @param options `tabs`: the window, which receives the event `storage` when another tab changes the storage
  */
@@ -58,7 +58,10 @@ export function createPreferences({
     choice.value = next;
   }
 
-  /** Adopts the preferences that another tab stored. A preference that this tab could not store stays until then. */
+  /**
+   * Adopts the preferences that another tab stored. A preference that this tab could not store stays until another tab stores
+   * preferences.
+   */
   function readAgain() {
     const texts = textsOf(storage);
     if (texts === known) return;
@@ -72,7 +75,7 @@ export function createPreferences({
   return {
     choice,
     change(changes: Partial<Choice>) {
-      // Another tab may have stored a change whose event has not arrived yet.
+      // Another tab may have stored a change whose event has not arrived yet, so the stored preferences are read first.
       readAgain();
       const next = { ...choice.peek(), ...changes };
       const { theme, zone, units, signals, name } = next;
@@ -87,7 +90,7 @@ export function createPreferences({
 
 export type Preferences = ReturnType<typeof createPreferences>;
 
-/** @returns the stored texts in one text, for comparison; JSON has no line break */
+/** @returns all stored preferences as one text, for comparison; JSON has no line break */
 function textsOf(storage: KeptTexts): string {
   try {
     return [PREFERENCES_KEY, SIGNALS_KEY, NAME_KEY].map((key) => storage.getItem(key)).join('\n');
@@ -137,7 +140,7 @@ const recallMembers = (storage: KeptTexts, key: string) => membersOf(recall(stor
 export const membersOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
-/** Stores a value for the next visit. If the storage is denied or full, the value applies until this page is closed. */
+/** Stores a value for the next visit of the page. If the storage is denied or full, the value applies until this page is closed. */
 export function remember(storage: KeptTexts, key: string, value: unknown) {
   try {
     storage.setItem(key, JSON.stringify(value));
@@ -149,7 +152,8 @@ export function remember(storage: KeptTexts, key: string, value: unknown) {
 const COMPARISON_KEY = 'millrace.comparison';
 
 /**
- * The sensors selected for the comparison. This tab stores them, so that users can select sensors in several views.
+ * Creates the list of sensors that the user selected for the comparison. The storage of this tab keeps the list, so that users
+ * can select sensors in several views.
  */
 export function createComparison({ storage }: { storage: KeptTexts }) {
   const refs = signal(readComparison(storage));

@@ -10,8 +10,8 @@ import type { Stale } from './verdict.ts';
 const AGAIN = { refreshMs: 10_000 };
 
 /**
- * One sensor with its newest value, kept live. The sensor is also polled, because it may appear, change its labels or
- * be retired at any time, and the event stream reports only values and some labels.
+ * Reads one sensor with its newest value, kept live. The sensor is also polled, because it may appear, change its labels or be
+ * retired at any time. The event stream reports only values and some labels.
  *
  * @param device id or name
  * @param sensor id or name
@@ -42,17 +42,17 @@ export function useSensor(device: string, sensor: string) {
 
 /** Number of values of a sparkline. */
 const VALUES = 60;
-/** Number of values from which a sparkline needs no request. */
+/** Number of known values from which a sparkline needs no request. */
 const ENOUGH = 3;
 /** Maximum age of the values of a sparkline, in ms. */
 const LATELY_MS = 3_600_000;
-/** Concurrent requests for sparklines. The number is small, because the other requests of the page go first. */
+/** Maximum number of concurrent requests for sparklines. The number is small, because the other requests of the page go first. */
 const AT_ONCE = 3;
 
 /**
  * Reads earlier values for the rows of a page, so that no sparkline starts empty.
  *
- * @param items each is requested once; null: the rows are not visible yet
+ * @param items sensors of the rows, each requested once; null: the rows are not visible yet
  * @param atOnce maximum number of concurrent requests
  */
 export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
@@ -88,10 +88,14 @@ export function useTails(items: LatestItem[] | null, atOnce: number = AT_ONCE) {
   }, [client, live, items, atOnce]);
 }
 
-/** Why the newest value of a sensor is not current. `cellState`: state of its cell on the wall */
+/** The reason why the newest value of a sensor is not current. `cellState`: state of the cell of the sensor on the wall */
 export type Outdated = { cellState: number; text: string };
 
-/** @returns null: the value is current */
+/**
+ * Finds why the newest value of a sensor is not current.
+ *
+ * @returns null: the value is current
+ */
 export function outdatedOf({
   at,
   intervalMs,
@@ -99,15 +103,15 @@ export function outdatedOf({
   stale,
   now,
 }: {
-  /** epoch ms of the newest value */
+  /** time of the newest value in epoch ms */
   at: number;
-  /** interval of the sensor from the birth message */
+  /** interval of the sensor in ms, from the birth message */
   intervalMs: number | null;
-  /** epoch ms when the device went offline; null: it is online, or announces no state */
+  /** time in epoch ms when the device went offline; null: the device is online, or announces no state */
   offlineAt: number | null;
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
-  /** epoch ms */
+  /** current time in epoch ms */
   now: number;
 }): Outdated | null {
   const age = formatSpan(Math.max(0, now - at));
@@ -120,14 +124,14 @@ export function outdatedOf({
   return null;
 }
 
-/** Number of events to read, because births may follow the last change of state. */
+/** Number of events that are read, because birth messages may follow the last change of state. */
 const EVENTS = 10;
 
 /**
  * Finds by events when the device of a sensor went offline.
  *
  * @param device id or name
- * @returns epoch ms; null: the device is online, announces no state, or is unknown
+ * @returns time in epoch ms; null: the device is online, announces no state, or is unknown
  */
 export function useOfflineAt(device: string): number | null {
   const { client } = useServices();
@@ -141,7 +145,7 @@ export function useOfflineAt(device: string): number | null {
 
 /**
  * @param newest events, newest first
- * @returns epoch ms when the device went offline; null: online or unknown
+ * @returns time in epoch ms when the device went offline; null: the device is online, or its state is unknown
  */
 export function offlineAtOf(newest: DeviceEvent[]): number | null {
   const last = newest.find(({ kind }) => kind !== 'birth');
@@ -156,19 +160,19 @@ interface Deviation {
   mean: number;
   /** standard deviation of the baseline, in the unit of the sensor */
   deviation: number;
-  /** difference of the value and the mean; negative: the value is below */
+  /** newest value minus mean; negative: the value is below the mean */
   off: number;
-  /** state of the cell on the wall */
+  /** state of the cell of the sensor on the wall */
   cellState: number;
   /** whether the baseline is provisional */
   provisional: boolean;
 }
 
 /**
- * The deviation of the newest value of a sensor, as the server judges it. The server learns baselines once a day, but a
- * provisional baseline changes within a minute, so the baseline is polled.
+ * Returns the deviation of the newest value of a sensor, as the server judges the value. The server learns baselines once a
+ * day. A provisional baseline changes within a minute, so the baseline is polled.
  *
- * @returns null: not judged, or unknown yet
+ * @returns null: the value is not judged, or the baseline is unknown yet
  */
 export function useDeviation(item: LatestItem): Deviation | null {
   const { client } = useServices();
@@ -181,7 +185,11 @@ export function useDeviation(item: LatestItem): Deviation | null {
   return data && deviationOf(item, data.hours);
 }
 
-/** @returns null: the hour of the value has no baseline */
+/**
+ * Finds the deviation of a value by the baseline of its hour.
+ *
+ * @returns null: the hour of the value has no baseline
+ */
 export function deviationOf(
   { ts, value }: Pick<LatestItem, 'ts' | 'value'>,
   hours: readonly BaselineHour[],
@@ -191,7 +199,7 @@ export function deviationOf(
   const hour = hours.find(({ ts: start }) => Date.parse(start) === at - (at % HOUR_MS));
   if (!hour) return null;
   const off = value - hour.mean;
-  // A sensor that was always constant has the standard deviation 0, so any other value is far off.
+  // A sensor that was always constant has the standard deviation 0, so any other value has an infinite deviation.
   const sigmas = off === 0 ? 0 : off / hour.deviation;
   const { mean, deviation, provisional } = hour;
   return { mean, deviation, off, cellState: NORMAL + levelOf(sigmas), provisional };

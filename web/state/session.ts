@@ -6,15 +6,15 @@ import { useServices } from './hooks.ts';
 type Scope = 'read' | 'ingest' | 'admin';
 
 interface SessionState {
-  /** the user must sign in */
+  /** whether the user must sign in */
   isOut: boolean;
-  /** the session ended without a sign-out */
+  /** whether the session ended without a sign-out */
   hasEnded: boolean;
-  /** there is a session that the user can end */
+  /** whether there is a session that the user can end */
   canLeave: boolean;
   /** scopes of the session */
   scopes: readonly Scope[];
-  /** epoch ms, end of the session */
+  /** end of the session in epoch ms */
   endsAt: number | null;
 }
 
@@ -30,7 +30,7 @@ const UNKNOWN: SessionState = {
 /** Delay in ms between the end of a session and the next check, because the clock of the API may be slightly behind. */
 const AFTER_END_MS = 1000;
 
-/** The session of the user. Only a browser cookie holds it, and no script can read that cookie. */
+/** Creates the session of the user. Only a browser cookie holds the session, and no script can read that cookie. */
 export function createSession({
   fetch,
   clock,
@@ -71,7 +71,7 @@ export function createSession({
     state,
     refresh,
 
-    /** @throws {Problem} */
+    /** @throws {Problem} if the API refuses the token or does not answer, or the browser did not store the cookie */
     async begin(token: string): Promise<void> {
       await read('/session', undefined, { method: 'POST', body: { token } });
       const kept = await get('/session', {});
@@ -80,7 +80,7 @@ export function createSession({
         throw new Problem({ title: 'The cookie was not kept', code: 'no_cookie', status: 400 });
     },
 
-    /** @throws {Problem} */
+    /** @throws {Problem} if the API does not end the session */
     async end(): Promise<void> {
       await requestOk('/session', undefined, { method: 'DELETE' });
       take(await get('/session', {}), { left: true });
@@ -105,6 +105,6 @@ export function useMay(scope: Scope): boolean {
   return session.state.value.scopes.includes(scope);
 }
 
-/** The reason why an action is disabled. @param action label of its button */
+/** Returns the reason why an action is disabled, as text. @param action label of the button of the action */
 export const scopeText = (action: string, scope: Scope): string =>
   `Your token lacks the scope ${scope}, which ${action} needs.`;

@@ -4,7 +4,7 @@ import { useServices } from './hooks.ts';
 import type { KeptTexts } from './preferences.ts';
 import { membersOf, recall, remember } from './preferences.ts';
 
-/** Thresholds that a user sets: values below `low` or above `high` are over a threshold. */
+/** The thresholds that a user sets. Values below `low` or above `high` are over a threshold. */
 export type Thresholds = { low: number | null; high: number | null };
 
 export const NO_THRESHOLDS: Thresholds = { low: null, high: null };
@@ -29,7 +29,7 @@ export function parseThresholds({ low, high }: { low: string; high: string }): T
   return read;
 }
 
-/** The side on which a value, or a range of values, is over a threshold. */
+/** Finds the side on which a value, or a range of values, is over a threshold. */
 export function thresholdSideOf(
   min: number,
   max: number,
@@ -42,7 +42,7 @@ export function thresholdSideOf(
 }
 
 /**
- * @param shape lowest and highest of each sample or bin
+ * @param shape lowest and highest value of each sample or bin
  * @returns number of samples over a threshold, or of bins with such a sample
  */
 export function countOverThreshold(
@@ -55,10 +55,10 @@ export function countOverThreshold(
   };
 }
 
-/** A threshold farther from the values than this multiple of their spread does not extend the scale. */
+/** Limit for the distance of a threshold from the values, as a multiple of their spread. A farther threshold does not extend the scale. */
 const FARTHEST = 3;
 
-/** Extends the value range to the thresholds that are near enough. */
+/** Extends a value range to the thresholds that are near enough. */
 export function withThresholds(
   min: number,
   max: number,
@@ -73,24 +73,24 @@ export function withThresholds(
 }
 
 const THRESHOLDS_KEY = 'millrace.thresholds';
-/** Maximum number of sensors with stored thresholds. The thresholds that were set longest ago are removed first. */
+/** Maximum number of sensors with stored thresholds. Above the limit, the thresholds that were set longest ago are removed first. */
 const SENSORS_KEPT = 500;
 
-/** The thresholds that a user set, stored by sensor in this browser. */
+/** Creates the store of the thresholds that a user set, by sensor, in this browser. */
 export function createThresholdMemory({ storage }: { storage: KeptTexts }) {
-  /** @returns the stored thresholds, including those that another tab stored meanwhile */
+  /** @returns the stored thresholds, including thresholds that another tab stored meanwhile */
   function read(): Map<string, Thresholds> {
     const kept = recall(storage, THRESHOLDS_KEY);
     return new Map(Array.isArray(kept) ? kept.filter(isEntry) : []);
   }
 
   return {
-    /** @param sensor key */
+    /** @param sensor key of the sensor */
     recall: (sensor: string): Thresholds | null => read().get(sensor) ?? null,
 
     /**
-     * @param sensor key
-     * @param thresholds if both are null, the entry is removed
+     * @param sensor key of the sensor
+     * @param thresholds if both thresholds are null, the entry is removed
      */
     remember(sensor: string, thresholds: Thresholds) {
       const kept = read();
@@ -111,10 +111,10 @@ function isEntry(entry: unknown): entry is [string, Thresholds] {
 }
 
 /**
- * The thresholds of the chart of a sensor. The address holds them, so that users can share them. An address without
- * thresholds gets the last ones of the sensor.
+ * Returns the thresholds of the chart of a sensor. The address holds the thresholds, so that users can share them. An address
+ * without thresholds gets the last thresholds of the sensor.
  *
- * @param key of the sensor; empty: unknown yet
+ * @param key key of the sensor; empty: the sensor is unknown yet
  */
 export function useThresholds(key: string) {
   const { router, thresholds: memory } = useServices();

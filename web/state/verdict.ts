@@ -9,11 +9,11 @@ import { useServices } from './hooks.ts';
 export type Level = 'good' | 'warning' | 'critical';
 
 export interface Verdict {
-  /** `critical`: nothing is stored, nothing arrives, or the state is unknown */
+  /** severity; `critical`: nothing is stored, nothing arrives, or the state is unknown */
   level: Level;
   /** short text without the duration */
   label: string;
-  /** duration of the problem; null: unknown */
+  /** duration of the problem in ms; null: unknown */
   lastsMs: number | null;
   /** one or two sentences */
   headline: string;
@@ -24,23 +24,23 @@ export interface Verdict {
 export interface Facts {
   /** status of the event stream */
   status: StreamStatus;
-  /** time since the last event of the server */
+  /** time in ms since the last event of the server */
   silentMs: number;
   /** health of each process from the last event */
   health: ProcessHealth[];
-  /** time since an event last contained an ingest process */
+  /** time in ms since an event last contained an ingest process */
   withoutIngestMs: number;
 }
 
-/** Silence in ms after which a reconnecting stream counts as lost. The server sends an event each second. */
+/** Time in ms without an event after which a reconnecting stream counts as lost. The server sends an event each second. */
 const LOST_MS = 5_000;
-/** Silence in ms after which the connection counts as lost in any status. */
+/** Time in ms without an event after which the connection counts as lost in any status. */
 const SILENT_MS = 10_000;
 /** Time in ms without progress after which nothing counts as stored. */
 const STANDSTILL_MS = 5_000;
-/** Waiting time in ms from which a message is late. */
+/** Waiting time in ms from which a message counts as late. */
 export const LATE_MS = 10_000;
-/** Time in ms for which reports of ingest processes may be missing without a problem. */
+/** Time in ms for which reports of ingest processes may be missing without being a problem. */
 const REPORTS_MS = 5_000;
 
 export const GOOD: Verdict = {
@@ -121,7 +121,7 @@ function ofIngest(health: ProcessHealth[], withoutMs: number): Problem[] {
   ];
 }
 
-/** Problems with messages that wait although the database answers. */
+/** Finds problems with messages that wait although the database answers. */
 function ofMessages(health: ProcessHealth[]): Problem[] {
   const stuck = health.filter(
     (process) => !isAway(process) && process.unsettled.standstill_ms >= STANDSTILL_MS,
@@ -147,7 +147,7 @@ function ofMessages(health: ProcessHealth[]): Problem[] {
   ];
 }
 
-/** Checks for which other functions create the verdict. */
+/** Names of the checks whose problems other functions put into the verdict. */
 const JUDGED = ['database', 'broker', 'acknowledgements'];
 
 const ofOthers = (health: ProcessHealth[]): Problem[] =>
@@ -174,7 +174,7 @@ function otherProblem(process: string, check: string, message: string): Problem 
   };
 }
 
-/** @returns one sentence about the problems of a process; empty: it has none */
+/** @returns one sentence about the problems of a process; empty: the process has no problems */
 function detailsOf({ client_id, checks, unanswered_ms, unsettled }: ProcessHealth): string[] {
   const { messages, oldest_ms, standstill_ms } = unsettled;
   const failed = Object.entries(checks).filter(([name, { ok }]) => !ok && name !== 'acknowledgements');
@@ -194,7 +194,7 @@ const messagesOf = (processes: ProcessHealth[]): number =>
 
 const waiting = (messages: number) => formatCounted(messages, 'message waits', 'messages wait');
 
-/** @returns the duration, at least 1 s */
+/** @returns the duration as text, at least 1 s */
 const lasting = (ms: number): string => formatDuration(Math.max(1000, ms));
 
 const most = (processes: ProcessHealth[], figure: (process: ProcessHealth) => number) =>
@@ -207,9 +207,9 @@ const namesOf = (processes: ProcessHealth[]): string =>
     : processes.map(({ client_id }) => client_id).join(' and ');
 
 /**
- * The time since the values of this page stand still, as far as the processes report it.
+ * Returns the time since the values of this page stand still, as far as the processes report it.
  *
- * @returns ms; null: at least one process stores
+ * @returns time in ms; null: at least one process stores
  */
 export function stalledMs(health: ProcessHealth[]): number | null {
   const storing = health.filter(takes);
@@ -222,15 +222,13 @@ export function stalledMs(health: ProcessHealth[]): number | null {
   return times.some((time) => time === null) ? null : Math.min(...times.map(Number));
 }
 
-/**
- * @returns the current verdict; while all is well, the same object, so that the header is redrawn only after a change
- */
+/** @returns the current verdict; while there is no problem, always the same object, so that the header is redrawn only after a change */
 export function useVerdict(): Verdict {
   const { clock, live } = useServices();
-  // A user who has just signed in had no connection before, so silence counts from then on.
+  // A user who has just signed in had no connection before, so the time without an event counts from then on.
   const [openedAt] = useState(clock.local);
   return useComputed(() => {
-    // Reading the clock redraws the durations each second, even without an event.
+    // Reading the clock here updates the durations each second, even without an event.
     void clock.time.value;
     const status = live.status.value;
     const { processes, receivedAt, ingestAt } = live.health.value;
@@ -243,13 +241,13 @@ export function useVerdict(): Verdict {
   }).value;
 }
 
-/** Why the values of this page are old: the connection is lost, or nothing is stored. `since`: epoch ms */
+/** The reason why the values of this page are old: the connection is lost, or nothing is stored. `since`: time in epoch ms */
 export type Stale = { since: number; isLost: boolean };
 
 /**
  * Finds whether the values of this page are old, because the connection is lost or no process stores.
  *
- * @returns null: values arrive, as far as is known
+ * @returns null: as far as is known, values arrive
  */
 export function useStale(): Stale | null {
   const { clock, live } = useServices();

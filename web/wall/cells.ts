@@ -3,9 +3,7 @@ import { NO_VALUE, OFFLINE, SILENT } from '../state/outliers.ts';
 import { sensorValueText } from '../units.ts';
 import type { Palette, Scene, TrailPoint } from './painter.ts';
 
-/**
- * Width of the color stripe at the left edge of a card. The text stands next to it, so it is legible with any color.
- */
+/** Width in px of the color stripe at the left edge of a card. The text stands next to the stripe, so it is legible with any color. */
 const EDGE = 5;
 /** Space next to the text of a card, in px. */
 const MARGIN = 8;
@@ -14,13 +12,13 @@ const WIDE = 200;
 /** Minimum size of a sparkline in px. */
 const LEAST_LINE = { width: 28, height: 12 };
 
-/** Text sizes in a card in px, and positions in px from its top. */
+/** Text sizes in a card in px, and positions in px from the top of the card. */
 interface CardText {
   /** size of the names */
   name: number;
   /** size of the value */
   value: number;
-  /** base line of the value */
+  /** base line of the value, in px from the top of the card */
   valueY: number;
   /** upper edge of the space below the value */
   lineTop: number;
@@ -80,7 +78,7 @@ function nameBelow(
   context.fillText(shortened(context, device.name, right - left), left, top + size * 2.5);
 }
 
-/** Draws both names on one line. The device name gets the width that it needs, up to half of the line. */
+/** Draws both names on one line. The device name gets the width that the name needs, up to half of the line. */
 function nameInLine(
   context: CanvasRenderingContext2D,
   { name, device }: FleetSensor,
@@ -95,7 +93,7 @@ function nameInLine(
 }
 
 /**
- * Finds space for the sparkline of a card: below the value, otherwise next to it.
+ * Finds the space for the sparkline of a card: below the value, otherwise next to the value.
  *
  * @param from `text`: px from the left edge to the text; `value`: width of the value in px
  * @returns null: there is no space
@@ -112,7 +110,7 @@ export function lineBox(
   return next.width >= LEAST_LINE.width && next.height >= LEAST_LINE.height ? next : null;
 }
 
-/** @param context translated to the card */
+/** @param context canvas context, moved to the top left of the card */
 function drawTrail(
   context: CanvasRenderingContext2D,
   trail: readonly TrailPoint[],
@@ -138,8 +136,8 @@ function drawTrail(
 /**
  * Draws the background of a card, with its color stripe or shape.
  *
- * @param context with the color set
- * @returns px from the left edge of the card to its text
+ * @param context canvas context with the color of the cell
+ * @returns distance in px from the left edge of the card to its text
  */
 function drawSign(
   context: CanvasRenderingContext2D,
@@ -161,9 +159,9 @@ function drawSign(
 }
 
 /**
- * Shortens a text in the middle. The end is kept, because names often differ there.
+ * Shortens a text in the middle. The end of the text is kept, because names often differ there.
  *
- * @param context with the font set
+ * @param context canvas context with the font of the text
  * @param room available width in px
  * @returns the shortened text
  */
@@ -213,12 +211,12 @@ const hollow: DrawShape = (context, { layout: { x, y, format } }, cell) => {
   );
 };
 
-/** A filled square with a cross in the background color. The filled area keeps small cells visible. */
+/** Draws a filled square with a cross in the background color. The filled area keeps small cells visible. */
 const crossed: DrawShape = (context, scene, cell, { ground }) => {
   const { x, y, format } = scene.layout;
   fill(context, scene, cell, { ground });
   const line = format.width > 9 ? 2 : 1;
-  // A stroke extends beyond its end points. Outside of the cell, later drawings would not erase it.
+  // A stroke extends beyond its end points. A part outside of the cell would stay, because later drawings do not erase it.
   const [left, top] = [Number(x[cell]) + line, Number(y[cell]) + line];
   const [right, bottom] = [left + format.width - 2 * line, top + format.height - 2 * line];
   const color = context.strokeStyle;
@@ -258,13 +256,13 @@ export interface Format {
 }
 
 const HEADING_HEIGHT = 26;
-/** Widths of cards, from a screen on a wall to a phone, and their height as a share of the width. */
+/** Sizes of cards: widths in px, from a screen on a wall to a phone, and the height as a share of the width. */
 const CARDS = { widest: 1600, narrowest: 84, step: 0.94, shape: 0.48, leastHeight: 54 };
-/** Maximum width of a card on a page that continues below the wall. */
+/** Maximum width of a card in px, on a page that continues below the wall. */
 const WIDEST_INLINE = 320;
-/** Side lengths of squares. In smaller cells, hollow and crossed shapes would look alike. */
+/** Side lengths of square cells in px. In smaller cells, hollow and crossed shapes would look alike. */
 const SQUARES = [64, 56, 48, 40, 32, 28, 24, 20, 18, 16, 14, 12, 11, 10, 9, 8, 7, 6, 5];
-/** Side lengths of cells for a wall that must show all sensors without scrolling. */
+/** Side lengths in px of cells for a wall that must show all sensors without scrolling. */
 const SPECKS = [4, 3, 2, 1];
 
 const cardOf = (width: number): Format => ({
@@ -287,7 +285,7 @@ const squareOf = (size: number): Format => ({
 
 const withoutHeading = (format: Format): Format => ({ ...format, heading: 0 });
 
-/** @returns formats of cards, the largest first */
+/** @returns formats of cards, the largest card first */
 function cards(): Format[] {
   const formats = [];
   for (let width = CARDS.widest; width > CARDS.narrowest; width *= CARDS.step)
@@ -295,13 +293,13 @@ function cards(): Format[] {
   return [...formats, cardOf(CARDS.narrowest)];
 }
 
-/** Formats of a page that continues below the wall, the largest first. */
+/** Formats of cells on a page that continues below the wall, the largest first. */
 export const FORMATS: readonly Format[] = [
   ...cards().filter(({ width }) => width <= WIDEST_INLINE),
   ...SQUARES.map(squareOf),
 ];
 
-/** Formats of a full-window wall, which never scrolls. */
+/** Formats of cells on a wall that has the whole window and never scrolls, the largest first. */
 const FULL: readonly Format[] = [
   ...cards(),
   ...[...SQUARES, ...SPECKS].map(squareOf),
@@ -312,10 +310,10 @@ const FULL: readonly Format[] = [
 export const formatsFor = ({ isAll = false }: { isAll?: boolean }): readonly Format[] =>
   isAll ? FULL : FORMATS;
 
-/** Factors by which cards grow, in invisibly small steps. */
+/** Factors by which cards grow. The steps between them are too small to be seen. */
 const GROWTH = Array.from({ length: 20 }, (_, index) => 1.6 - index * 0.03);
 
-/** The formats of a card enlarged on one side, the largest first. */
+/** Returns the formats of a card that is enlarged on one side, the largest first. */
 export function grownTo(
   format: Format,
   side: 'width' | 'height',

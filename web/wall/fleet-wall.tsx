@@ -22,14 +22,14 @@ const SMALL = 'M6 2.5V6H2.5M13.5 6H10V2.5M10 13.5V10h3.5M2.5 10H6v3.5';
 
 const drawLegend = (legendRef: { current: HTMLUListElement | null }) => <Legend legendRef={legendRef} />;
 
-/** The wall with its legend and lists; `?full` shows the wall alone. */
+/** Renders the wall with its legend and lists; `?full` shows the wall alone. */
 export function FleetWall({
   info,
   fleetState,
   grouping,
   children,
 }: {
-  /** filters, shown above the wall */
+  /** the filters, which stand above the wall */
   children: ComponentChildren;
   /** numbers of devices and sensors, as the API counted them */
   info: FleetInfo | null;
@@ -78,7 +78,7 @@ export function FleetWall({
 
 function Counts({ info, grouping }: { info: FleetInfo | null; grouping: Grouping | null }) {
   const { clock, live } = useServices();
-  // `fleet` is no signal, so reading the clock redraws the component each second.
+  // `fleet` is no signal, so reading the clock here redraws the component each second.
   void clock.time.value;
   const shown = live.fleet.sensors.size;
   const total = Math.max(info?.sensors ?? 0, shown);
@@ -115,7 +115,7 @@ function useFleetFilter(isFull: boolean) {
   useEffect(() => {
     const filters = JSON.stringify([type, site]);
     const wanted = live.fleet.isNarrow() || (isFull && (type || site));
-    // If the filtered fleet is still too large, the filter is not applied a second time.
+    // If the filtered fleet is still too large, the same filter is not applied a second time.
     if (!wanted || applied.current === filters) return;
     applied.current = filters;
     live.setFilter({ type, site });
@@ -138,7 +138,7 @@ const OTHERS = [
   { cellState: NO_VALUE, label: 'no value yet', title: 'Announced, but nothing was measured so far' },
 ];
 
-/** The legend of the colors and shapes of the wall. */
+/** Renders the legend of the colors and shapes of the wall. */
 const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null } }) => (
   <ul class="wall-legend" ref={legendRef} aria-label="What the cells mean">
     <li
@@ -166,22 +166,22 @@ const Legend = ({ legendRef }: { legendRef: { current: HTMLUListElement | null }
   </ul>
 );
 
-/** The size of the wall by the address: `?full` gives the wall the whole window, `?kiosk` also hides its buttons. */
+/** Returns the size of the wall that the address names: `?full` gives the wall the whole window, `?kiosk` also hides its buttons. */
 export function wallSize(query: URLSearchParams): { isFull: boolean; isKiosk: boolean } {
   const isKiosk = query.has('kiosk');
   return { isFull: isKiosk || query.has('full'), isKiosk };
 }
 
 /**
- * The full-window wall and its button. Browsers allow full screen only after a click, so the address gives the wall
- * only the window.
+ * Keeps the state of the full-screen wall and of its button. Browsers allow full screen only after a click, so the address
+ * alone gives the wall only the window.
  */
 function useFullScreen(element: { current: HTMLElement | null }) {
   const { router } = useServices();
   const { query } = router.place.value;
   const { isFull, isKiosk } = wallSize(query);
 
-  // Escape and other browser functions leave the full screen, too.
+  // Escape and other functions of the browser leave the full screen, too, so the address follows the browser.
   useEffect(() => {
     const note = () => {
       if (!document.fullscreenElement && router.place.peek().query.has('full'))

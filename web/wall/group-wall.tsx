@@ -21,27 +21,27 @@ import './wall.css';
 import type { FleetInfo, OutlierGroup, OutlierItem, RefusedDevice } from '../api/types.ts';
 import type { UnitChoices } from '../units.ts';
 
-/** Interval of reading the ranking of the server, in ms. */
+/** Interval in ms at which the ranking of the server is read again. */
 const REFRESH = { refreshMs: 5000 };
 
 /** Maximum number of entries of the list next to the tiles. */
 const LISTED = 12;
 
-/** Site and type filter of the address. */
+/** Returns the site and type filter of the address. */
 function useFilter() {
   const { router } = useServices();
   const { query } = router.place.value;
   return { type: query.get('type'), site: query.get('site') };
 }
 
-/** @returns null: unknown yet; the answer for the previous filter is not used */
+/** @returns the answer; null: unknown yet, because the answer for the previous filter is not used */
 function useAnswer<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): T | null {
   const { data, loading, problem } = useQuery(key, ask, REFRESH);
   return loading || problem ? null : data;
 }
 
 /**
- * The wall of a fleet that is too large for one cell per sensor: a tile for each device or site, in the color of its
+ * Renders the wall of a fleet that is too large for one cell per sensor: a tile for each device or site, in the color of its
  * worst sensor.
  *
  * @param props `isStale`: no values arrive; `isFull`: the wall has the whole window, and does not scroll
@@ -76,14 +76,14 @@ export function GroupWall({ by, isStale, isFull }: { by: Grouping; isStale: bool
 }
 
 /**
- * The number of tiles that fit completely. The others keep their places but are hidden, so that a larger window
- * shows them.
+ * Returns the number of tiles that fit completely. Tiles that do not fit keep their places but are hidden, so that a larger
+ * window shows them.
  *
  * @param isCut whether the list may be longer than its space
  */
 function useFitting(list: { current: HTMLElement | null }, isCut: boolean): number {
   const [fitting, setFitting] = useState(Number.POSITIVE_INFINITY);
-  // The effect runs after each drawing, because new tiles may be larger. The observer also measures at once.
+  // The effect runs after each drawing, because new tiles may be larger. The observer also measures when it starts.
   useLayoutEffect(() => {
     const { current } = list;
     if (!isCut || !current) {
@@ -97,14 +97,14 @@ function useFitting(list: { current: HTMLElement | null }, isCut: boolean): numb
   return fitting;
 }
 
-/** @returns number of children before the first one that ends below the list */
+/** @returns number of children before the first child that ends below the list */
 function countFitting(list: HTMLElement): number {
   const { bottom } = list.getBoundingClientRect();
   const cut = [...list.children].findIndex((child) => child.getBoundingClientRect().bottom > bottom + 1);
   return cut < 0 ? Number.POSITIVE_INFINITY : cut;
 }
 
-/** The tile of a device or site. An old value is not judged. */
+/** Renders the tile of a device or site. An old value is not judged, so its tile counts as not judged. */
 function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
   const { router, preferences } = useServices();
   const { units } = preferences.choice.value;
@@ -130,7 +130,7 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
       </span>
     </>
   );
-  // The tile of sensors without a site is no link, because no filter selects them.
+  // The tile of sensors without a site is no link, because no filter selects such sensors.
   if (device_id === null && site === null) return <div class="group-tile">{content}</div>;
   return (
     <a class="group-tile" href={href}>
@@ -142,7 +142,7 @@ function Tile({ group, isStale }: { group: OutlierGroup; isStale: boolean }) {
 const nameOf = ({ name, sensor_id }: OutlierItem) => name ?? sensor_id;
 
 /**
- * The list of the most unusual sensors of the whole fleet, each with a link.
+ * Renders the list of the most unusual sensors of the whole fleet, each with a link.
  *
  * @param props `isStale`: no values arrive
  */
@@ -214,7 +214,7 @@ const OutlierLink = ({ item, choices }: { item: OutlierItem; choices: UnitChoice
   </a>
 );
 
-/** Maximum number of groups of an API answer, and of tiles of the wall. */
+/** Maximum number of groups (devices or sites) of an API answer, and of tiles of the wall. */
 const MOST_GROUPS = 1000;
 
 /**
@@ -224,7 +224,7 @@ const MOST_GROUPS = 1000;
  */
 export type Grouping = 'device' | 'site';
 
-/** @returns null: one cell for each sensor */
+/** @returns what a tile stands for; null: the wall has one cell for each sensor */
 export function groupingOf(
   info: Pick<FleetInfo, 'sensors' | 'devices' | 'by_type' | 'by_site'>,
   { type, site }: { type: string | null; site: string | null },
@@ -234,7 +234,10 @@ export function groupingOf(
   return site || deviceCount(info) <= MOST_GROUPS || sites < 2 ? 'device' : 'site';
 }
 
-/** @returns upper limit of the number of matching sensors. The API counts only the largest types and sites, so the others are small */
+/**
+ * @returns upper limit of the number of matching sensors. The API counts only the largest types and sites. A type or site
+ *   without a count is small, and counts as 0
+ */
 const sensorsOf = (
   { sensors, by_type, by_site }: Pick<FleetInfo, 'sensors' | 'by_type' | 'by_site'>,
   { type, site }: { type: string | null; site: string | null },

@@ -6,40 +6,43 @@ export interface Layout {
   format: Format;
   width: number;
   height: number;
-  /** the wall fits into the available height, so nothing scrolls */
+  /** whether the wall fits into the available height, so that nothing scrolls */
   fits: boolean;
-  /** left edge of each cell */
+  /** left edge of each cell in px */
   x: Int32Array;
-  /** top edge of each cell */
+  /** top edge of each cell in px */
   y: Int32Array;
-  /** one block for each site; empty if there is no space for headings */
+  /** headings, one block for each site; empty if there is no space for headings */
   blocks: Block[];
 }
 
-/** Position and width of the heading of a site. */
+/** The position and the width of the heading of a site, in px. */
 type Block = { x: number; y: number; width: number };
 
 /**
- * The available space in px. If no format fits, the wall becomes higher. `isAll`: the page has no content below the
+ * The available space in px. If no format of cells fits, the wall becomes higher. `isAll`: the page has no content below the
  * wall, so everything must fit, at worst in cells of one pixel without headings.
  */
 type Room = { width: number; height: number; isAll?: boolean };
 
 const SITE_GAP = 18;
-/** Minimum width of a site in px, for its name and count. */
+/** Minimum width of a site in px, so that its name and count fit. */
 const LEAST_WIDTH = 120;
 /** Area of the smallest cell with gaps, in square px, on a page that continues below the wall. */
 const LEAST_AREA = 50;
 const STRIP_GAP = 12;
-/** Maximum number of sites for which every arrangement is tried. */
+/** Maximum number of sites for which every arrangement is tried. For more sites, only one arrangement is tried. */
 const FEW_SITES = 12;
-/** Factor by which cards may exceed the available height on a page that continues below, because they show more. */
+/**
+ * Factor by which cards may exceed the available height, because cards show more than squares. It applies on a page that
+ * continues below the wall.
+ */
 const CARDS_MORE = 1.5;
 
 const sumCounts = (counts: number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /**
- * Computes the layout with the largest cells that fit, or with the smallest cells.
+ * Computes the layout with the largest cells that fit. If none fit, the layout has the smallest cells.
  *
  * @param sites number of sensors of each device of each site
  */
@@ -47,11 +50,11 @@ export function layOut(sites: number[][], room: Room): Layout {
   const counts = sites.map(sumCounts);
   const total = sumCounts(counts);
   const height = room.isAll ? room.height : Math.max(room.height, (total * LEAST_AREA) / room.width);
-  /** arranges sites in strips, by their minimum width */
+  /** Arranges sites in strips as wide as the wall, by the minimum width of a site. */
   const stripsFor: (least: number) => number[][] = once((least) =>
     inStrips(counts, { width: room.width, height, gap: SITE_GAP, least }),
   );
-  /** all arrangements of few sites in strips */
+  /** Returns the arrangements of a few sites in strips, one for each number of strips. */
   const waysFor: (least: number) => number[][][] = once((least) => {
     const numbers = counts.length <= FEW_SITES ? counts.map((_, index) => index + 1) : [];
     const ways = numbers.map((number) =>
@@ -63,7 +66,7 @@ export function layOut(sites: number[][], room: Room): Layout {
   function layOutAs(format: Format): Layout {
     if (!format.heading) return layOutIn(format, sites, room, null);
     const least = Math.max(LEAST_WIDTH, format.width);
-    // For cards, a few pixels decide whether they fit, so the lowest arrangement is chosen.
+    // For cards, a few pixels decide whether the wall fits, so the lowest arrangement is chosen.
     const ways = format.isCard ? waysFor(least) : [];
     const layouts = [stripsFor(least), ...ways].map((strips) => layOutIn(format, sites, room, strips));
     const fitting = layouts.filter(({ blocks }) => blocks.every(({ width }) => width >= format.width));
@@ -72,14 +75,14 @@ export function layOut(sites: number[][], room: Room): Layout {
     );
   }
 
-  /** @returns maximum height of a format in px */
+  /** @returns maximum height of the wall in px for a format of cells */
   const limitOf = ({ isCard }: Format): number => room.height * (isCard && !room.isAll ? CARDS_MORE : 1);
 
-  /** @param limit maximum height in px */
+  /** @param limit maximum height of the wall in px */
   const isGood = ({ height: needed, blocks, format }: Layout, limit: number) =>
     needed <= limit && format.width <= room.width && blocks.every((block) => block.width >= format.width);
 
-  /** Enlarges cards in width, then in height, as far as they fit. */
+  /** Enlarges cards in width, then in height, as far as the wall fits. */
   function grow(layout: Layout) {
     let grown = layout;
     for (const side of ['width', 'height'] as const) {
@@ -101,7 +104,7 @@ export function layOut(sites: number[][], room: Room): Layout {
   return last as Layout;
 }
 
-/** @returns a function that computes the result once for each argument */
+/** @returns a function that computes the result once for each argument, and then returns the stored result */
 function once<R>(work: (argument: number) => R): (argument: number) => R {
   const results: Map<number, R> = new Map();
   return (argument) => {
@@ -136,10 +139,10 @@ function layOutIn(format: Format, sites: number[][], room: Room, strips: number[
 }
 
 /**
- * Places devices one after the other, like words in lines. Each device is a few cells high, and as wide as it needs.
- * Cards name their device, so they stand in plain rows.
+ * Places devices one after the other, like words in lines. Each device is a few cells high, and as wide as its cells need.
+ * Cards name their device, so cards stand in plain rows.
  *
- * @returns the lower edge
+ * @returns lower edge of the devices in px
  */
 function flow(
   devices: number[],
@@ -176,15 +179,15 @@ function flow(
 }
 
 /**
- * @param devices number of sensors of each
- * @returns number of rows with which most devices are about as high as wide
+ * @param devices number of sensors of each device
+ * @returns number of rows of cells, with which most devices are about as high as wide
  */
 function rowsFor(devices: number[]): number {
   const middle = devices.toSorted((a, b) => a - b)[Math.floor(devices.length / 2)] ?? 1;
   return Math.max(1, Math.floor(Math.sqrt(middle)));
 }
 
-/** Best ratio of width to height of a block. */
+/** Best ratio of width to height of the block of a site. */
 const SHAPE = 1.4;
 
 /**
@@ -225,7 +228,7 @@ function inStrips(
   return best;
 }
 
-/** @returns runs of about equal sums; no run is empty */
+/** @returns consecutive groups of sites with about equal numbers of sensors; no group is empty */
 function cut(counts: number[], number: number): number[][] {
   const share = counts.reduce((sum, count) => sum + count, 0) / number;
   const strips: number[][] = [[]];
@@ -247,7 +250,7 @@ function widthsOf(
 ) {
   const room = width - gap * (counts.length - 1);
   const sum = counts.reduce((total, count) => total + count, 0);
-  // A site with three sensors next to one with a thousand still needs space for its name.
+  // A site with three sensors next to a site with a thousand sensors still needs space for its name.
   const least = Math.min(wanted, room / counts.length);
   const small = counts.map((count) => (room * count) / sum < least);
   const left = room - least * small.filter(Boolean).length;
@@ -255,7 +258,10 @@ function widthsOf(
   return counts.map((count, i) => Math.floor(small[i] ? least : (left * count) / large));
 }
 
-/** @param height of each strip */
+/**
+ * @param height height of each strip in px
+ * @returns cost of an arrangement; a lower cost is better
+ */
 function costOf(strips: number[][], height: number, narrowest: number) {
   const widths = strips.flat();
   const cost = widths.reduce((sum, width) => {

@@ -15,13 +15,13 @@ import type { Fleet, FleetDevice, FleetSensor } from '../state/fleet.ts';
 import type { FleetState } from '../state/fleet-state.ts';
 import type { UnitChoices } from '../units.ts';
 
-/** Number of shown entries of each kind. A kind that was chosen, or is the only one, shows more. */
+/** Number of entries that the list shows of each kind of fault. A kind that the user chose, or that is the only one, shows more. */
 const FEW = 4;
 const MORE = 12;
 
 /**
- * The list of faults and outliers of the fleet, each with a link. The list replaces the wall for screen readers.
- * Faults come first.
+ * Renders the list of faults and outliers of the fleet, each with a link. The list replaces the wall for screen readers. Faults
+ * come before outliers.
  *
  * @param props `refused`: devices whose messages are refused; `isStale`: no values arrive
  */
@@ -82,9 +82,9 @@ export function OutlierList({
 }
 
 /**
- * The list of open alarms next to the wall.
+ * Renders the list of open alarms next to the wall.
  *
- * @param props open alarms that are not shelved; null: unknown yet
+ * @param props `open`: open alarms that are not shelved; null: unknown yet
  */
 export function AlarmsOnWall({ open }: { open: OpenAlarms | null }) {
   const { live, preferences } = useServices();
@@ -121,7 +121,7 @@ export function AlarmsOnWall({ open }: { open: OpenAlarms | null }) {
   );
 }
 
-/** A link to the entries that a list leaves out. */
+/** Renders a link to the entries that a list leaves out. */
 const More = ({ count, isCut = false, href }: { count: number; isCut?: boolean; href: string }) =>
   count > 0 && (
     <p class="stands-out-more">
@@ -131,7 +131,7 @@ const More = ({ count, isCut = false, href }: { count: number; isCut?: boolean; 
     </p>
   );
 
-/** The text about data that is still being read. Until fleet and alarms are read completely, there is no all-clear. */
+/** Returns the text about data that is still being read. Until fleet and alarms are read completely, the page gives no all-clear. */
 function readingText(fleet: Fleet, info: FleetInfo | null) {
   if (fleet.isRead() && info !== null) return 'Reading the open alarms …';
   const total = Math.min(info?.sensors ?? 0, MOST_SENSORS);
@@ -191,9 +191,7 @@ const linkTo = ({ key, id, name, device }: FleetSensor) => ({
   owner: device.name,
 });
 
-/**
- * One kind of entries. Only shown entries are created, because the list is drawn each second and an entry costs hashes.
- */
+/** Renders the entries of one kind. Only shown entries are created, because the list is drawn each second and each entry costs hashes. */
 function Kind<T>({
   look,
   title,
@@ -204,7 +202,7 @@ function Kind<T>({
 }: {
   look: string;
   title: string;
-  /** number of all entries, which may be larger than the number of items */
+  /** number of all entries, which may exceed the number of items */
   count: number;
   items: readonly T[];
   entryOf: (item: T) => Entry;
@@ -251,9 +249,9 @@ function Kind<T>({
 }
 
 /**
- * The list of devices with refused messages, next to the wall.
+ * Renders the list of devices with refused messages, next to the wall.
  *
- * @param props most refusals first
+ * @param props `refused`: devices, most refusals first
  */
 export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
   const { live } = useServices();
@@ -267,7 +265,7 @@ export function RefusedDevices({ refused }: { refused: RefusedDevice[] }) {
       </h3>
       <ul>
         {refused.slice(0, FEW).map((one) => {
-          // A device whose messages were all refused is not registered, and has no page.
+          // If all messages of a device were refused, the device is not registered, and has no page to link to.
           const known = live.fleet.devices.get(one.device_id);
           return (
             <li key={one.device_id}>

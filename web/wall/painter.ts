@@ -25,13 +25,14 @@ export interface Scene {
 }
 
 /**
- * Draws all cells on a canvas, or the changed ones. Cells are drawn color by color, because changing the color is slow.
+ * Creates the painter that draws all cells on a canvas, or only the changed cells. Cells are drawn color by color, because
+ * changing the color is slow.
  */
 export function createPainter(canvas: HTMLCanvasElement) {
   const context = canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
   /** Cells to be drawn, by cell state. */
   const byState: number[][] = Array.from({ length: CELL_STATES }, () => []);
-  /** The drawn state of each cell. */
+  /** The cell state that was last drawn, by cell number. */
   let painted = new Uint8Array(0);
 
   function collect(cell: number, cellState: number) {
@@ -39,10 +40,7 @@ export function createPainter(canvas: HTMLCanvasElement) {
     byState[cellState]?.push(cell);
   }
 
-  /**
-   * Clears a cell and half a pixel around it, because at 1.25 device pixels per CSS pixel the edge of a cell is
-   * blended.
-   */
+  /** Clears a cell and half a pixel around the cell, because at 1.25 device pixels per CSS pixel the edge of a cell is blended. */
   function clear({ layout: { x, y, format } }: Scene, palette: Palette, cell: number) {
     const around = format.gap > 0 ? 0.5 : 0;
     const [left, top] = [Number(x[cell]) - around, Number(y[cell]) - around];
@@ -82,10 +80,7 @@ export function createPainter(canvas: HTMLCanvasElement) {
       drawCollected(scene, palette, { isClean: true });
     },
 
-    /**
-     * Draws changed sensors. A card shows the value. A square shows only the cell state, which most new values do not
-     * change.
-     */
+    /** Draws changed sensors. A card shows the value. A square shows only the cell state, which most new values do not change. */
     some(scene: Scene, palette: Palette, changed: readonly FleetSensor[]) {
       const { isCard } = scene.layout.format;
       for (const { cell, cellState } of changed) {
@@ -99,7 +94,7 @@ export function createPainter(canvas: HTMLCanvasElement) {
 /**
  * Reads the current colors of the theme from the legend, so that legend and wall are equal.
  *
- * @param legend has one element `[data-cell-state]` for each cell state
+ * @param legend legend on the page, with one element `[data-cell-state]` for each cell state
  */
 export function readPalette(legend: HTMLElement): Palette {
   const style = getComputedStyle(legend);
@@ -119,12 +114,12 @@ export function readPalette(legend: HTMLElement): Palette {
 /** A value of a sparkline. `ts`: epoch ms */
 export type TrailPoint = { ts: number; value: number };
 
-/** Maximum number of values of a card. */
+/** Maximum number of values in the sparkline of a card. */
 const KEPT = 60;
-/** Maximum number of cards with a sparkline. With more, a card would be too small. */
+/** Maximum number of cards with a sparkline. If there are more cards, each card is too small for a sparkline. */
 const MOST_TRAILS = 2000;
 
-/** The last values of the sensors with a card, for the sparklines. */
+/** Creates the store of the last values of the sensors with a card, for the sparklines. */
 export function createTrails() {
   const trails: Map<string, TrailPoint[]> = new Map();
   return {
@@ -141,9 +136,9 @@ export function createTrails() {
     },
 
     /**
-     * @param key of the sensor
+     * @param key key of the sensor
      * @param known values of the sensor that another part of the page read, oldest first
-     * @returns the longer list
+     * @returns the known or the stored values, whichever list is longer
      */
     of(key: string, known: readonly TrailPoint[]): readonly TrailPoint[] {
       const own = trails.get(key) ?? [];
@@ -154,7 +149,7 @@ export function createTrails() {
 
 const NONE = -1;
 
-/** Finds the cell at a point. Buckets as large as a cell keep the search short. */
+/** Creates the search for the cell at a point. Buckets as large as a cell keep the search short. */
 export function createHits({ format, x, y, width, height }: Layout) {
   const stepX = format.width + format.gap;
   const stepY = format.height + format.gap;
@@ -175,7 +170,7 @@ export function createHits({ format, x, y, width, height }: Layout) {
     return cell;
   }
 
-  /** Whether a cell contains a point. A gap belongs to the cell before it, so that no pointer is between two cells. */
+  /** Returns whether a cell contains a point. A gap belongs to the cell before it, so that a pointer is never between two cells. */
   const covers = (cell: number, left: number, top: number) =>
     left >= Number(x[cell]) &&
     left < Number(x[cell]) + stepX &&
@@ -183,9 +178,9 @@ export function createHits({ format, x, y, width, height }: Layout) {
     top < Number(y[cell]) + stepY;
 
   /**
-   * @param left px
-   * @param top px
-   * @returns the cell at the point; -1: none
+   * @param left distance from the left edge in px
+   * @param top distance from the top edge in px
+   * @returns number of the cell at the point; -1: no cell
    */
   function at(left: number, top: number): number {
     const column = Math.floor(left / stepX);
@@ -201,9 +196,9 @@ export function createHits({ format, x, y, width, height }: Layout) {
     at,
 
     /**
-     * @param dx -1 to the left, 1 to the right
-     * @param dy -1 up, 1 down
-     * @returns the next cell in that direction; at the edge the cell itself
+     * @param dx step to the side: -1 to the left, 1 to the right
+     * @param dy step in height: -1 up, 1 down
+     * @returns number of the next cell in that direction; at the edge, `cell` itself
      */
     neighbor(cell: number, dx: number, dy: number): number {
       let left = Number(x[cell]) + format.width / 2;
@@ -219,7 +214,7 @@ export function createHits({ format, x, y, width, height }: Layout) {
   };
 }
 
-/** Offsets of the buckets to search. A cell reaches from the bucket of its corner into those to the right and below. */
+/** Offsets of the buckets to search. A cell reaches from the bucket of its corner into the buckets to the right and below. */
 const AROUND = [
   [0, 0],
   [-1, 0],

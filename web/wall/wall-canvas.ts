@@ -22,7 +22,7 @@ export type Heading = {
 /** A rectangle in px from the top left of the wall. */
 export type Box = { x: number; y: number; width: number; height: number };
 
-/** The wall on its canvas: the positions of the cells, and redrawing after changes. */
+/** Creates the wall on its canvas: computes the positions of the cells, and draws them again after changes. */
 function createWallCanvas({
   canvas,
   fleet,
@@ -64,8 +64,8 @@ function createWallCanvas({
     /**
      * Assigns a cell to every matching sensor.
      *
-     * @param room in px; `isAll`: the page has no content below; `scale`: device pixels per CSS pixel
-     * @param matches null: all sensors match
+     * @param room available space in px; `isAll`: the page has no content below the wall; `scale`: device pixels per CSS pixel
+     * @param matches filter of the sensors; null: all sensors match
      * @returns `count`: number of matching sensors
      */
     arrange(
@@ -82,7 +82,7 @@ function createWallCanvas({
       for (const sensor of fleet.sensors.values()) sensor.cell = -1;
       sensors = sites.flatMap(({ devices }) => devices.flat());
       for (const [cell, sensor] of sensors.entries()) sensor.cell = cell;
-      // If there is no space for headings, there are no blocks.
+      // If there is no space for headings, the layout has no blocks, and the wall has no headings.
       const headings = sites.slice(0, layout.blocks.length).map(({ name, sensors: count, devices }, i) => ({
         name,
         sensors: count,
@@ -92,7 +92,7 @@ function createWallCanvas({
       return { headings, height: layout.height, count: sensors.length };
     },
 
-    /** @returns whether the matching sensors differ from those with a cell */
+    /** @returns whether the sensors that match now differ from the sensors that have a cell */
     isOutdated(matches: Matcher): boolean {
       for (const sensor of fleet.sensors.values()) {
         if (matches(sensor) !== sensor.cell >= 0) return true;
@@ -112,8 +112,8 @@ function createWallCanvas({
     },
 
     /**
-     * @param x px
-     * @param y px
+     * @param x distance from the left edge in px
+     * @param y distance from the top edge in px
      */
     sensorAt: (x: number, y: number): FleetSensor | null => sensors[hits.at(x, y)] ?? null,
 
@@ -152,10 +152,10 @@ export type WallCanvas = ReturnType<typeof createWallCanvas>;
 type Site = { name: string | null; devices: FleetDevice[]; sensors: number };
 
 /**
- * Sorts the fleet by the names of site, device and sensor. `collar-2` comes before `collar-10`. Devices without a
- * site come last.
+ * Sorts the fleet by the names of site, device and sensor. `collar-2` comes before `collar-10`. Devices without a site come
+ * last.
  *
- * @param devices their sensors are sorted in place
+ * @param devices devices, whose lists of sensors are sorted in place
  */
 export function sortSites(devices: Iterable<FleetDevice>): Site[] {
   const bySite: Map<string | null, FleetDevice[]> = new Map();
@@ -193,12 +193,12 @@ function withSensorsInOrder(device: FleetDevice) {
 /** Minimum interval in ms between two arrangements of the wall while sensors are still arriving. */
 const ARRANGE_MS = 300;
 
-/** The arranged wall, in px. `matching`: number of sensors that match the filters, null: no filters */
+/** The arranged wall, in px. `matching`: number of sensors that match the filters; null: there are no filters */
 type Arranged = { headings: Heading[]; width: number; height: number; matching: number | null };
 
 /**
- * Keeps the canvas of the wall current: arranges the cells when the space, the fleet or the filters change, redraws
- * them when the theme changes, and redraws single cells when values arrive.
+ * Keeps the canvas of the wall current. Arranges the cells when the space, the fleet or the filters change. Draws all cells
+ * again when the theme changes, and single cells when values arrive.
  *
  * @returns refs for the elements, and the arranged wall
  */
@@ -241,9 +241,9 @@ export function useWallCanvas() {
       clearTimeout(timer);
       timer = undefined;
       structure = fleet.structure();
-      // Arranging an empty wall must not delay the arrangement of the first sensors.
+      // The arrangement of an empty wall does not count here, because it must not delay the arrangement of the first sensors.
       if (fleet.sensors.size > 0) arrangedAt = performance.now();
-      // This is set only here, because the resize observer arranges first.
+      // The ref is set only here, because the resize observer arranges the wall first.
       rearrange.current = arrange;
       const width = (roomElement as HTMLElement).clientWidth;
       const { headings, height, count } = drawn.arrange(
@@ -272,7 +272,7 @@ export function useWallCanvas() {
     resizes.observe(roomElement);
     const media = ['(prefers-color-scheme: dark)', 'print'].map((query) => matchMedia(query));
     for (const query of media) query.addEventListener('change', repaint);
-    // After a long sleep, the browser may restore an empty canvas.
+    // After a long sleep, the browser may restore an empty canvas, so all cells are drawn again.
     canvasElement.addEventListener('contextrestored', repaint);
     drawn.color(readPalette(legendElement));
     return () => {
@@ -301,21 +301,17 @@ export function useWallCanvas() {
   return { room, canvas, legend, picture, arranged };
 }
 
-/**
- * The available height: about half of the screen, or the rest of the window for a full-window wall.
- *
- * @returns px
- */
+/** Returns the available height in px: about half of the screen, or the rest of the window for a wall that has the whole window. */
 function heightFor(room: HTMLElement): { height: number; isAll: boolean } {
   if (room.closest('[data-full="true"]')) return { height: room.clientHeight, isAll: true };
   return { height: Math.max(280, Math.min(1200, Math.round(innerHeight * 0.5))), isAll: false };
 }
 
 /**
- * Restores focus and cursor of the wall for a user who opened a sensor by keyboard and returns. The restoration waits
- * until that sensor is known.
+ * Restores focus and cursor of the wall for a user who opened a sensor by keyboard and returns. The restoration waits until
+ * that sensor is known.
  *
- * @param onReturn must be the same function while the wall exists
+ * @param onReturn sets the cursor; must be the same function while the wall exists
  * @returns ref for the element that takes the focus
  */
 export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: HTMLDivElement | null } {
@@ -329,7 +325,7 @@ export function useReturn(onReturn: (sensor: FleetSensor) => void): { current: H
       const sensor = live.fleet.sensors.get(opened);
       if (!sensor) return;
       stop();
-      // The user may have moved the focus meanwhile.
+      // The user may have moved the focus meanwhile. Then the cursor is not restored.
       if (document.activeElement === element.current) onReturn(sensor);
     };
     const stop = live.watch(find);
@@ -352,7 +348,7 @@ const FAULTS: Record<Fault, Matcher> = {
 const WALL_FILTERS = ['name', 'type', 'site', 'look', 'state'];
 
 /**
- * The filter of the address: list filter, device state, and kind of fault.
+ * Returns the filter of the address: list filter, device state, and kind of fault.
  *
  * @returns null: all sensors match
  */

@@ -16,10 +16,10 @@ import type { UnitChoices } from '../units.ts';
 import type { Box, Heading, WallCanvas } from './wall-canvas.ts';
 
 /**
- * The wall of all sensors, one cell each, by site and device. A cell leads to its sensor.
+ * Renders the wall of all sensors, one cell for each sensor, by site and device. A cell leads to the page of its sensor.
  *
- * @param props `legend`: element below the wall from which its colors are read; `refused`: devices whose messages
- *   are refused; `isStale`: no values arrive
+ * @param props `legend`: element below the wall from which the wall reads its colors; `refused`: devices whose messages are
+ *   refused; `isStale`: no values arrive
  */
 export function Wall({
   legend: drawLegend,
@@ -125,7 +125,7 @@ export function Wall({
 const hrefOf = ({ id, name, device }: FleetSensor) =>
   sensorHref(device.id, id, { device: device.name, sensor: name });
 
-/** Maximum number of marks of each kind. The list next to the wall shows the full number. */
+/** Maximum number of marks of each kind on the wall. The list next to the wall shows the full number. */
 const MOST_MARKS = 500;
 
 /** Marks the cells of the sensors with open alarms. */
@@ -192,7 +192,7 @@ function SiteHeading({ heading: { name, sensors, devices, x, y, width } }: { hea
   );
 }
 
-/** The card of the cell under the cursor. The clock updates its age each second. */
+/** Renders the card of the cell under the cursor. The clock updates the age on the card each second. */
 function Pointed({
   sensor,
   box,
@@ -228,7 +228,7 @@ function Pointed({
   );
 }
 
-/** Scrolls as little as possible to show the line of the cursor. */
+/** Scrolls the page as little as possible to show the line of the cursor. */
 function showLine(wall: HTMLElement, box: Box) {
   const top = wall.getBoundingClientRect().top + box.y;
   if (top < 80) scrollBy({ top: top - 160 });
@@ -237,17 +237,17 @@ function showLine(wall: HTMLElement, box: Box) {
 
 interface Facts {
   sensor: FleetSensor;
-  /** epoch ms */
+  /** current time in epoch ms */
   now: number;
   choices: UnitChoices;
-  /** no values arrive */
+  /** whether no values arrive, so that the value is old */
   isStale: boolean;
 }
 
 /** Size of a card in px. */
 const CARD = { width: 260, height: 96 };
 
-/** The card of the cell under the pointer or the keyboard cursor. */
+/** Renders the card of the cell under the pointer or the keyboard cursor. */
 function CellCard({ box, room, ...facts }: Facts & { box: Box; room: { width: number } }) {
   const { sensor, now, choices } = facts;
   const { number, unit } = writtenOf(sensor, choices);
@@ -279,7 +279,7 @@ function inWords(facts: Facts): string {
   return `${sensor.name} of ${sensor.device.name}: ${value}, ${ageOf(sensor, now)}. ${judgementOf(facts)}`;
 }
 
-/** The text of the judgment. An old value is not judged. */
+/** Returns the text of the judgment of the newest value. An old value is not judged. */
 const judgementOf = ({ sensor, isStale }: Facts) =>
   isStale
     ? 'Old: no values arrive'

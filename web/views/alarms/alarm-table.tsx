@@ -11,7 +11,7 @@ import { useServices } from '../../state/hooks.ts';
 import type { UnitChoices } from '../../units.ts';
 import { differenceScale, limitScale, toShown } from '../../units.ts';
 
-/** A page of alarms. Keys: J, K or arrows move, X selects, A acknowledges, S shelves, Enter opens the sensor. */
+/** Renders a page of alarms. Keys: J, K or arrows move, X selects, A acknowledges, S shelves, Enter opens the sensor. */
 export function AlarmTable({
   alarms,
   mayAct,
@@ -24,11 +24,11 @@ export function AlarmTable({
 }) {
   const { router } = useServices();
   const [chosen, setChosen] = useState<Set<string>>(new Set());
-  // The focused row is stored by id, because a new alarm moves the rows below it.
+  // The focused row is stored by its alarm id, because a new alarm moves the rows below it.
   const [focusedId, setFocusedId] = useState<string | null>(null);
   const body = useRef<HTMLTableSectionElement | null>(null);
   const found = alarms.findIndex(({ alarm_id }) => alarm_id === focusedId);
-  // If the focused alarm left the list, its neighbor takes the focus.
+  // If the focused alarm left the list, the row in its place takes the focus.
   const last = useRef(0);
   const place = Math.max(0, found >= 0 ? found : Math.min(last.current, alarms.length - 1));
   last.current = place;
@@ -247,7 +247,7 @@ const SPANS = {
 /** An action on alarms. */
 export type Act = 'acknowledge' | 'shelve';
 
-/** The dialog that acknowledges or shelves alarms, with a name and a comment. The browser stores the name. */
+/** Renders the dialog that acknowledges or shelves alarms, with a name and a comment. The browser stores the name. */
 export function ActDialog({
   act,
   alarms,
@@ -256,7 +256,7 @@ export function ActDialog({
 }: {
   act: Act;
   alarms: Alarm[];
-  /** `done`: text about the result */
+  /** is called when the API has answered; `done`: text about the result */
   onDone: (done: string) => void;
   onClose: () => void;
 }) {

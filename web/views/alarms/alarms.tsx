@@ -25,7 +25,7 @@ const NO_RULES: AlarmRule[] = [];
 const STATES = { open: 'Open', cleared: 'Cleared', all: 'All' };
 const SEVERITIES = { '': 'Any severity', critical: 'Critical', warning: 'Warning', info: 'Info' };
 
-/** The alarms of the installation, by default the open ones, and the rules that find them. */
+/** Renders the alarms of the installation, by default the open ones, and the rules that find them. */
 export function AlarmsView() {
   const { client, router } = useServices();
   const { query } = router.place.value;
@@ -111,8 +111,9 @@ export function AlarmsView() {
 }
 
 /**
+ * Returns the text for an empty list of alarms.
+ *
  * @param list `isPart`: the list has other pages; `isOld`: the list is the last known one, because no values arrive
- * @returns text for an empty list of alarms
  */
 export function noneText({
   state,
@@ -161,7 +162,7 @@ function AlarmFilters({ state, severity }: { state: string; severity: string | n
   );
 }
 
-/** The choice of sound and notification for new alarms. */
+/** Renders the choice of sound and notification for new alarms. */
 function Signals() {
   const { preferences } = useServices();
   const { signals } = preferences.choice.value;
@@ -191,13 +192,13 @@ function Signals() {
   );
 }
 
-/** @returns whether this browser shows notifications. Only showing one can prove that. */
+/** @returns whether this browser shows notifications, which only a shown notification can prove */
 async function tryNotification(): Promise<boolean> {
   await globalThis.Notification?.requestPermission();
   return showNotification('Millrace', { body: 'New alarms are shown like this.', tag: 'millrace' });
 }
 
-/** The rules, and the form that changes them. */
+/** Renders the rules, and the form that changes them. */
 function Rules({
   mayAct,
   rules: { data, problem, reload },

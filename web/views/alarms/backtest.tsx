@@ -18,8 +18,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * The times when a rule would have fired: a line for each sensor, a bar for each alarm. The lines begin with the
- * oldest sample.
+ * Renders the times when a rule would have fired: a line for each sensor, a bar for each alarm. The lines begin with the oldest
+ * sample.
  *
  * @param props `onLimit`: receives a suggested limit in the unit that the sensor sends
  */
@@ -30,7 +30,7 @@ export function BacktestStrip({
   onLimit,
 }: {
   result: Backtest;
-  /** the rule has changed since this backtest */
+  /** whether the rule has changed since this backtest */
   isOld: boolean;
   /** the scale in which limits are typed */
   scale: Scale;
@@ -101,7 +101,7 @@ export function BacktestStrip({
   );
 }
 
-/** Text about the history that a backtest read. If less than a day is missing, the range counts as complete. */
+/** Returns the text about the history that a backtest read. If less than a day is missing, the range counts as complete. */
 function historyText({
   from,
   to,
@@ -130,10 +130,9 @@ function rowsOf(items: PastEpisode[]): PastEpisode[][] {
 }
 
 /**
- * A button that suggests a limit with its number of alarms. The limit keeps all digits, because a rounded limit has
- * another number of alarms. A press makes the suggestion old. The button is not `disabled` then, because it would
- * lose the
- * focus.
+ * Renders a button that suggests a limit with its number of alarms. The limit keeps all digits, because a rounded limit has
+ * another number of alarms. A press makes the suggestion old. The button is not `disabled` then, because a disabled button
+ * would lose the focus.
  */
 function Suggestion({
   word,

@@ -22,13 +22,13 @@ import { BacktestStrip } from './backtest.tsx';
 /** Pause in typing before a backtest, in ms. */
 const REST_MS = 500;
 
-/** The form of an alarm rule with its backtest. */
+/** Renders the form of an alarm rule with its backtest. */
 export function RuleForm({
   rule,
   onSaved,
   onClose,
 }: {
-  /** `{}`: a new rule */
+  /** the rule to change; `{}`: a new rule */
   rule: Partial<AlarmRule>;
   onSaved: () => void;
   onClose: () => void;
@@ -49,7 +49,7 @@ export function RuleForm({
   const [busy, setBusy] = useState(false);
   const { sent, sentScope } = useUnit(typed);
   const wanted = ruleOf(typed, scale, rule);
-  // The backtest needs no name and no text, so it runs before these are typed.
+  // The backtest needs no name and no text, so it runs before the user has typed them.
   const tested = ruleOf({ ...typed, name: 'test', text: '' }, scale, rule);
   const question = tested && JSON.stringify(tested);
 
@@ -70,7 +70,7 @@ export function RuleForm({
         },
         (error) => {
           if (abort.signal.aborted) return;
-          // The figures of the earlier limits do not apply to the new ones.
+          // The figures of the earlier limits do not apply to the new limits.
           setTest(null);
           setMessage(problemText(error));
         },
@@ -200,14 +200,14 @@ export function RuleForm({
   );
 }
 
-/** Range of the lowest and highest value in days, equal to that of a backtest. */
+/** Number of days of which the form shows the lowest and highest value, equal to that of a backtest. */
 const DAYS = 30;
 
 /** Significant digits of the shown values. Further digits are noise. */
 const DIGITS = 6;
 
 /**
- * Newest, lowest and highest value of a sensor, in the unit in which its limit is typed.
+ * Renders the newest, lowest and highest value of a sensor, in the unit in which its limit is typed.
  *
  * @param props `device` and `sensor`: ids or names; `id`: id of the element
  */
@@ -245,10 +245,9 @@ function MeasuredSoFar({ id, device, sensor }: { id: string; device: string; sen
 }
 
 /**
- * The unit of the typed sensors, read after a pause in typing.
+ * Reads the unit of the typed sensors after a pause in typing.
  *
- * @returns `sent`: the unit, null: there are no such sensors; `sentScope`: `scopeKey` of these sensors, null:
- *   unknown yet
+ * @returns `sent`: the unit, null: there are no such sensors; `sentScope`: `scopeKey` of these sensors, null: unknown yet
  */
 function useUnit(typed: Typed): { sent: ScopeUnit | null; sentScope: string | null } {
   const scope = scopeOf(typed);
@@ -277,7 +276,7 @@ function unitText(sent: ScopeUnit | null, scale: Scale): string {
 
 const MINUTE_MS = 60_000;
 
-/** The text of a condition, with the limits in the scale. */
+/** Returns the text of a condition, with the limits in the scale. */
 export function conditionText(
   { kind, limit, clear, for_ms, for_samples, intervals }: AlarmCondition,
   scale: Scale,
@@ -342,7 +341,7 @@ type Form = { typed: Typed; scale: Scale; unit: ScopeUnit | null; scope: string 
 /** The scale of limits as sent. */
 const PLAIN = plainScale(null);
 
-/** @param scale of values; the scale of a rate has no offset */
+/** @param scale scale of the values; the scale of a rate has no offset */
 const scaleOfKind = (scale: Scale, kind: Typed['kind']): Scale =>
   kind === 'rate' ? differenceScale(scale) : scale;
 
@@ -360,7 +359,7 @@ function limitsOf({ condition }: Pick<Partial<AlarmRule>, 'condition'>): { [fiel
 
 const textOf = (value: number | undefined) => (value === undefined ? '' : String(value));
 
-/** @returns NaN: the text is empty or no number */
+/** @returns the number; NaN: the text is empty or no number */
 const numberOf = (text: string): number => limitOf(PLAIN, text);
 
 /**
@@ -416,9 +415,10 @@ export function typedIn(
 }
 
 /**
- * Replaces the limit. The clear value moves by the same difference, because the backtest counted with this hysteresis.
+ * Replaces the limit. The clear value moves by the same difference as the limit, because the backtest counted with this
+ * hysteresis.
  *
- * @param limit in the unit that the sensor sends
+ * @param limit limit in the unit that the sensor sends
  * @param before the rule as stored
  */
 export function withLimit(
@@ -444,7 +444,7 @@ const scopeOf = ({ type, site, device, sensor }: Typed): WantedAlarmRule['scope'
 /**
  * @param scale scale in which the limits are typed
  * @param before the stored rule; an unchanged text gives exactly the stored limit
- * @returns null: the name, the scope or the limit is missing
+ * @returns the rule; null: the name, the scope or the limit is missing
  */
 export function ruleOf(
   typed: Typed,
@@ -459,8 +459,8 @@ export function ruleOf(
 }
 
 /**
- * Creates the condition. A text that is no number becomes NaN, which JSON writes as null. So the API refuses it, and
- * names the member.
+ * Creates the condition of a rule. A text that is no number becomes NaN, which JSON writes as null. The API then refuses the
+ * rule, and names the invalid member.
  *
  * @returns null: the limit is missing
  */

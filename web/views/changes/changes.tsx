@@ -27,9 +27,7 @@ import { useStale } from '../../state/verdict.ts';
 import type { UnitChoices } from '../../units.ts';
 import { scaleFor, shownText, toShown } from '../../units.ts';
 
-/**
- * The changes of the last hour: sensors whose values left their usual range or returned, and devices that came or went.
- */
+/** Renders the changes of the last hour: sensors whose values left their usual range or returned, and devices that came or went. */
 export function ChangesView() {
   const { data, problem, slow, reload } = useFleetChanges();
   const stale = useStale();
@@ -79,10 +77,10 @@ function Sensors({
 }: {
   sensors: ChangedSensor[];
   read: number;
-  /** number of read sensors with too little history */
+  /** number of sensors that were read but have too little history to be judged */
   unjudged: number;
   total: number;
-  /** null: values arrive */
+  /** the reason why the values are old; null: values arrive */
   stale: Stale | null;
 }) {
   const { preferences } = useServices();
@@ -143,7 +141,7 @@ function Sensors({
   );
 }
 
-/** The time of the values while nothing is stored, because later changes are unknown. */
+/** Returns the time of the values as text while nothing is stored, because later changes are unknown. */
 const untilText = (stale: Stale | null, zone: Zone): string =>
   stale ? ` Values are those of ${formatTime(stale.since, zone)}.` : '';
 
@@ -168,7 +166,7 @@ function rangeText(changed: ChangedSensor, choices: UnitChoices): string {
   return `${formatNumber(low, decimals)} to ${formatNumber(high, decimals)} ${scale.unit}`.trim();
 }
 
-/** The common scale of value and range in a row. */
+/** Returns the common scale of value and range in a row. */
 const scaleOf = ({ item, change: { low, high, farthest } }: ChangedSensor, choices: UnitChoices) =>
   scaleFor(item.unit, [low, high, farthest], choices);
 
@@ -181,7 +179,7 @@ function Devices({
   devices: ChangedDevice[];
   read: number;
   total: number;
-  /** null: values arrive */
+  /** the reason why the values are old; null: values arrive */
   stale: Stale | null;
 }) {
   const { preferences } = useServices();
@@ -236,7 +234,7 @@ function Devices({
 /** The order in which sensors and devices are checked, as text for a fleet that is too large to check completely. */
 const ORDERS = { sensor: 'the most unusual now first', device: 'those that are offline first' };
 
-/** A note with the number of checked items, because unchecked items may have changes. */
+/** Renders a note with the number of checked items, because unchecked items may have changes. */
 const PartRead = ({ read, total, what }: { read: number; total: number; what: keyof typeof ORDERS }) =>
   total > read ? (
     <>
@@ -249,17 +247,17 @@ const PartRead = ({ read, total, what }: { read: number; total: number; what: ke
 const HOUR_MS = 3_600_000;
 /** Number of hours before the last hour from which the usual range is computed. */
 const HOURS_BEFORE = 5;
-/** Number of bins: one for each five minutes, and one at the edge. */
+/** Number of bins: one bin for each five minutes, and one bin at the edge. */
 const POINTS = 12 * (HOURS_BEFORE + 1) + 1;
-/** Minimum number of bins for a usual range. */
+/** Minimum number of bins for a usual range. A sensor with fewer bins is not judged. */
 const LEAST_BINS = 12;
-/** Share of the outermost bins that the usual range leaves out. A margin of half the range is added at each side. */
+/** Share of the outermost bins that the usual range leaves out. Then half of the range is added as a margin at each side. */
 const OUTERMOST = 0.05;
 const AIR = 0.5;
-/** Minimum margin as a share of the value, so that a constant value may move a little. */
+/** Minimum margin as a share of the value, so that a constant value may change a little. */
 const LEAST_AIR = 0.001;
 
-/** Maximum numbers of sensors and devices whose history is read. */
+/** Maximum numbers of sensors and of devices whose history is read. */
 const MOST_SENSORS = 100;
 const MOST_DEVICES = 300;
 const MOST_EVENTS = 50;
@@ -268,9 +266,9 @@ const AT_ONCE = 3;
 interface SensorChange {
   /** number of times that the value left its usual range or returned */
   crossings: number;
-  /** the newest bin is outside the usual range */
+  /** whether the newest bin is outside of the usual range */
   isOut: boolean;
-  /** epoch ms of the last crossing */
+  /** time of the last crossing in epoch ms */
   at: number;
   /** lower end of the usual range */
   low: number;
@@ -280,9 +278,9 @@ interface SensorChange {
 }
 
 /**
- * @param bins oldest first
- * @param since epoch ms of the start of the last hour
- * @returns null: the value stayed in its usual range; `unjudged`: there is too little history
+ * @param bins bins, oldest first
+ * @param since start of the last hour in epoch ms
+ * @returns null: the value stayed in its usual range; `unjudged`: the sensor has too little history
  */
 export function changeOf(
   { ts, avg }: Pick<Shape, 'ts' | 'avg'>,
@@ -315,12 +313,12 @@ function usualRange(values: number[]): { low: number; high: number } {
   return { low: low - air, high: high + air };
 }
 
-/** `at`: epoch ms of the last change; `times`: number of changes */
+/** The changes of the state of a device. `at`: time of the last change in epoch ms; `times`: number of changes */
 type DeviceChange = { isOnline: boolean; at: number; times: number };
 
 /**
- * @param events newest first
- * @param since epoch ms
+ * @param events events of the device, newest first
+ * @param since time in epoch ms from which events count
  * @returns null: the device did not go online or offline
  */
 export function cameOrWent(events: DeviceEvent[], since: number): DeviceChange | null {
@@ -335,7 +333,7 @@ type ChangedDevice = { device: DeviceItem; change: DeviceChange };
 
 const REFRESH = { refreshMs: 60_000 };
 
-/** The changes in the fleet within the last hour, read again each minute. */
+/** Reads the changes in the fleet within the last hour, again each minute. */
 function useFleetChanges() {
   const { client, clock } = useServices();
   useFiguresAlone();
@@ -367,7 +365,7 @@ function useFleetChanges() {
   );
 }
 
-/** @returns sensors to check: the most unusual ones first, then others if the API judged too few */
+/** @returns sensors to check: the most unusual sensors first, then other sensors if the API judged too few */
 async function candidates(client: Client, signal: AbortSignal): Promise<LatestItem[]> {
   const { items } = await client.outliers({ limit: MOST_SENSORS }, signal);
   if (items.length === MOST_SENSORS) return items;
@@ -377,7 +375,7 @@ async function candidates(client: Client, signal: AbortSignal): Promise<LatestIt
 }
 
 /**
- * @param times epoch ms
+ * @param times `since`: start of the last hour, `now`: current time, both in epoch ms
  * @returns changed sensors, most changes first, and the number of sensors with too little history
  */
 async function changedSensors(
@@ -400,8 +398,8 @@ async function changedSensors(
 }
 
 /**
- * @param since epoch ms
- * @returns devices to check: first those that went offline since then
+ * @param since start of the last hour in epoch ms
+ * @returns devices to check, first those that went offline since then
  */
 async function devicesOf(client: Client, since: number, signal: AbortSignal): Promise<DeviceItem[]> {
   const [offline, all] = await Promise.all([
@@ -414,7 +412,7 @@ async function devicesOf(client: Client, since: number, signal: AbortSignal): Pr
 }
 
 /**
- * @param since epoch ms
+ * @param since start of the last hour in epoch ms
  * @returns changed devices, newest change first
  */
 async function changedDevices(

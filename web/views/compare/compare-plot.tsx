@@ -29,10 +29,10 @@ import type { Compared, Line } from './use-compared.ts';
 const SOLID = 4;
 const DASHES = { solid: undefined, dashed: [8, 4], ghost: [2, 4] };
 
-/** A constant array, because a new array would rebuild the plot. */
+/** An empty list of plugins that stays the same object, because a new array would rebuild the plot. */
 const NO_PLUGINS: uPlot.Plugin[] = [];
 
-/** The bands of a sensor with states. The name of the sensor stands above, because no axis shows it. */
+/** Renders the bands of a sensor with states. The name of the sensor stands above the bands, because no axis shows it. */
 export function StateStrip({
   line: { key, name, hue, shape, states, intervalMs, isGhost },
   plugins,
@@ -63,23 +63,21 @@ export function StateStrip({
   );
 }
 
-/**
- * Several signals on one time axis, moved and zoomed like the chart of one sensor. A table next to it has the values.
- */
+/** Renders several signals on one time axis, moved and zoomed like the chart of one sensor. A table next to the plot has the values. */
 export function ComparePlot(props: {
   label: string;
-  /** must be the same array while the lines stay the same */
+  /** lines of the plot; must be the same array while the lines stay the same */
   lines: Line[];
   window: Window;
   bounds: Bounds;
   /** `isSettled`: the gesture has ended */
   onWindow: (next: Window, isSettled: boolean) => void;
   onReset: () => void;
-  /** receives epoch ms under the cursor; null: the cursor is outside of the chart */
+  /** receives the time under the cursor in epoch ms; null: the cursor is outside of the chart */
   onCursor: (ts: number | null) => void;
-  /** text for screen readers about the time that the keyboard reached */
+  /** returns the text for screen readers about the time that the keyboard reached */
   inWords: (ts: number) => string;
-  /** charts with the same key move their cursors together */
+  /** key of linked charts; charts with equal keys move their cursors together */
   cursorKey: string;
   /** further plugins of the plot */
   plugins?: uPlot.Plugin[];
@@ -189,7 +187,10 @@ export function compareOptions({
 
 const nothing = () => null;
 
-/** The color of a hue, read from an element with its class, because a canvas cannot read theme variables. */
+/**
+ * Returns the color of a hue. The color is read from an element with the class of the hue, because a canvas cannot read theme
+ * variables.
+ */
 function hueColor(host: HTMLElement, hue: number) {
   const probe = document.createElement('i');
   probe.className = `hue-${hue}`;
@@ -199,7 +200,10 @@ function hueColor(host: HTMLElement, hue: number) {
   return color;
 }
 
-/** `shown`: scale of both shapes; `states`: state names, null: the values are numbers */
+/**
+ * A compared sensor in its drawn form. `shown`: scale of the shapes of this week and the week before; `states`: state names,
+ * null: the values are numbers
+ */
 export type Sensor = Compared & {
   hue: number;
   shown: Scale;
@@ -208,7 +212,7 @@ export type Sensor = Compared & {
   ghost: Shape | null;
 };
 
-/** The table of compared sensors: values at the cursor, or the newest ones, and statistics of the range. */
+/** Renders the table of compared sensors: values at the cursor, or the newest ones, and statistics of the range. */
 export function Legend({
   sensors,
   cursor,
@@ -219,7 +223,7 @@ export function Legend({
   onRemove,
 }: {
   sensors: Sensor[];
-  /** epoch ms; null: the cursor is outside of the chart */
+  /** time of the cursor in epoch ms; null: the cursor is outside of the chart */
   cursor: number | null;
   /** maximum distance of a sample from the cursor in ms */
   reach: number;
@@ -357,7 +361,7 @@ function Row({
   );
 }
 
-/** @returns text about the share of samples in the higher of two states */
+/** @returns text about the share of samples that are in the higher of two states */
 function shareText(shape: Shape, states: StateNames): string {
   const shares = sharesOf(shape);
   const higher = shares.at(-1);

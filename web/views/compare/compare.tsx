@@ -37,16 +37,14 @@ const HINT =
   'Drag to zoom in, Shift and drag to pan. Keys: plus and minus zoom, arrows walk along the times, with Shift they pan, 0 goes back.';
 const CURSOR = 'compare';
 
-/**
- * The comparison of up to eight sensors of any devices on one time axis: in one chart, or in charts below each other.
- */
+/** Renders the comparison of up to eight sensors of any devices on one time axis: in one chart, or in charts below each other. */
 export function CompareView() {
   const { comparison, router } = useServices();
   const { query } = router.place.value;
   const address = readRefs(query).join('\n');
   const refs = useMemo(() => (address ? address.split('\n') : []), [address]);
   const { data, problem, slow, reload } = useComparedSensors(refs);
-  // While new sensors are read, earlier sensors that are still selected stay.
+  // While new sensors are read, the known sensors that are still selected stay on the page.
   const compared = useMemo(() => data?.filter(({ ref }) => refs.includes(ref)) ?? [], [data, refs]);
   useTitle('Compare');
   useEffect(() => comparison.set(refs), [comparison, refs]);
@@ -98,7 +96,7 @@ const Waiting = () => (
   </section>
 );
 
-/** Number of distinct colors. */
+/** Number of distinct colors of lines. */
 const HUES = 8;
 
 function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (ref: string) => void }) {
@@ -149,7 +147,7 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
     now.reload();
     before.reload();
   };
-  // During a gesture the range is not read yet.
+  // During a gesture, the shown range is not read yet, so the page counts as reading.
   const isReading = now.loading || window.from !== settled.from || window.to !== settled.to;
   const isEmpty = (group: Line[]) => group.every(({ shape }) => within(shape, range).ts.length === 0);
 
@@ -224,7 +222,7 @@ function Comparison({ compared, onRemove }: { compared: Compared[]; onRemove: (r
   );
 }
 
-/** @returns a copy with the member added or removed */
+/** @returns a copy of the set, with the member added or removed */
 function toggled(members: ReadonlySet<string>, member: string): ReadonlySet<string> {
   const next = new Set(members);
   if (!next.delete(member)) next.add(member);
@@ -234,7 +232,7 @@ function toggled(members: ReadonlySet<string>, member: string): ReadonlySet<stri
 const NONE: never[] = [];
 const NO_SHAPES: ReadonlyMap<string, Line['shape']> = new Map();
 
-/** The choices of how the sensors are drawn. The address keeps them. */
+/** Renders the choices of how the sensors are drawn. The address keeps the choices. */
 function Options() {
   const { router } = useServices();
   const { query } = router.place.value;
@@ -272,7 +270,7 @@ function Options() {
   );
 }
 
-/** @returns lines of the sensors, then of their ghosts (the week before), so that the order of the legend stays */
+/** @returns lines of the sensors, then lines of their ghosts (the week before), so that the order of the legend stays */
 function linesOf({
   compared,
   shapes,
@@ -281,9 +279,9 @@ function linesOf({
   choices,
 }: {
   compared: Compared[];
-  /** shapes by sensor key */
+  /** shapes of the range, by sensor key */
   shapes: ReadonlyMap<string, Line['shape']>;
-  /** shapes of a week earlier by sensor key */
+  /** shapes of the range a week earlier, by sensor key */
   ghosts: ReadonlyMap<string, Line['shape']>;
   isOwn: boolean;
   choices: UnitChoices;
@@ -312,11 +310,11 @@ function linesOf({
   return lines.toSorted((a, b) => Number(a.isGhost) - Number(b.isGhost));
 }
 
-/** @returns the values of a sensor and its ghost, which are drawn in one form */
+/** @returns the values of a sensor and its ghost (the week before) together, because both are drawn in one form */
 const together = (shape: Shape, ghost: Shape | undefined): Pick<Shape, 'min' | 'max'> =>
   ghost ? { min: [...shape.min, ...ghost.min], max: [...shape.max, ...ghost.max] } : shape;
 
-/** @returns scale by sent unit. Sensors with equal units share an axis, so they also share prefix and chosen unit */
+/** @returns scales by sent unit. Sensors with equal units share an axis, so they also share prefix and chosen unit */
 function scalesOf(
   compared: Compared[],
   shapes: ReadonlyMap<string, Line['shape']>,
@@ -347,8 +345,8 @@ const sensorsOf = (compared: Compared[], lines: Line[]): Sensor[] =>
   }));
 
 /**
- * @param ts epoch ms
- * @returns text for screen readers
+ * @param ts time in epoch ms
+ * @returns text for screen readers about that time
  */
 function textAt(lines: Line[], ts: number, reachMs: number): string {
   const texts = lines.flatMap(({ name, shown, states, shape, isGhost }) => {

@@ -21,13 +21,13 @@ export interface Compared {
   /** reference of the sensor in the address */
   ref: string;
   name: string;
-  /** device name, or id */
+  /** name of the device; its id if it has no name */
   device: string;
   /** null: the sensor does not exist */
   sensor: (SensorInfo & { device_id: string }) | null;
 }
 
-/** The sensors of the address, with their names. */
+/** Reads the sensors of the address, with their names. */
 export function useComparedSensors(refs: string[]) {
   const { client, live } = useServices();
   const answer = useQuery(refs.join('\n'), async (signal) =>
@@ -57,10 +57,16 @@ export function useComparedSensors(refs: string[]) {
   return answer;
 }
 
-/** A ghost of a live window is read ahead by this share of its length, and read again after that time. */
+/**
+ * Share of the length of a live window by which its ghosts (the lines of the week before) are read ahead. After that time, the
+ * ghosts are read again.
+ */
 const GHOST_STEP = 0.05;
 
-/** The window of the ghosts, a week earlier. For a live window, it reaches a little ahead. */
+/**
+ * Returns the window of the ghosts, which are the lines of the week before. If the window is live, the window of the ghosts
+ * reaches a little ahead.
+ */
 export function ghostWindow({ live, from, to }: Window): Window {
   if (!live) return { live: false, from: from - WEEK_MS, to: to - WEEK_MS };
   const step = Math.max((to - from) * GHOST_STEP, 1000);
@@ -68,13 +74,14 @@ export function ghostWindow({ live, from, to }: Window): Window {
   return { live: false, from: Math.floor(end - (to - from) - step), to: Math.ceil(end) };
 }
 
-/** Concurrent requests. A browser opens at most six connections to a host, for all tabs together. */
+/** Maximum number of concurrent requests. A browser opens at most six connections to a host, for all tabs together. */
 const AT_ONCE = 3;
 
 /**
- * The shapes of sensors in a window, each available as soon as it is read. A live window is updated continuously.
+ * Reads the shapes of sensors in a window. Each shape is available as soon as it is read. A live window is updated
+ * continuously.
  *
- * @returns `shapes`: by sensor key
+ * @returns `shapes`: shapes by sensor key
  */
 export function useShapes(
   sensors: { device_id: string; sensor_id: string; interval_ms: number | null }[],
@@ -117,7 +124,8 @@ export function useShapes(
     };
   }, [careful, clock, live, zone, name, round]);
 
-  // With a new range, the component is drawn once before the effect starts to read.
+  // With a new range, the component is drawn once before the effect starts to read. In this drawing, the range counts as not
+  // read.
   const isRead = settled.name === name && settled.keys.size === new Set(keys).size;
   const [problem = null] = problems.values();
   return { shapes, loading: !isRead && !problem, problem, reload };
@@ -137,29 +145,29 @@ export const NO_SHAPE: Shape = emptyShape({ from: 0, to: 0 });
 export interface Line {
   key: string;
   name: string;
-  /** shown unit */
+  /** unit of the shown values */
   unit: string | null;
   /** scale of the values of `shape` */
   shown: Scale;
-  /** time between two samples, from the birth message */
+  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
   shape: Shape;
-  /** 1 to 8 */
+  /** number of the color, 1 to 8 */
   hue: number;
-  /** lines with the same scale share an axis */
+  /** name of the scale; lines with equal names share an axis */
   scale: string;
-  /** the line shows the sensor a week earlier */
+  /** whether the line shows the sensor a week earlier */
   isGhost: boolean;
   /** state names; null: the values are numbers, drawn as a line */
   states: StateNames | null;
 }
 
-/** One chart of the comparison: lines, or the bands of one sensor with states and its ghost. */
+/** One chart of the comparison: several lines, or the bands of one sensor with states and its ghost (the week before). */
 export type Group = { key: string; lines: Line[]; hasStates: boolean };
 
 /**
  * @param lines visible lines
- * @param isStacked true: a chart for each sensor; false: one for all lines, and one for each sensor with states
+ * @param isStacked true: a chart for each sensor; false: one chart for all lines, and one for each sensor with states
  * @returns charts in the order of the sensors
  */
 export function groupsOf(lines: Line[], isStacked: boolean): Group[] {
@@ -175,10 +183,10 @@ export function groupsOf(lines: Line[], isStacked: boolean): Group[] {
   return isStacked ? all : all.toSorted((a, b) => Number(a.hasStates) - Number(b.hasStates));
 }
 
-/** Age of the ghost in ms. */
+/** Time in ms by which a ghost is older than its line. */
 export const WEEK_MS = 7 * 86_400_000;
 
-/** @param ms by which the shape moves to a later time */
+/** @param ms time in ms by which the shape moves to a later time */
 export const shifted = (shape: Shape, ms: number): Shape => ({
   ...shape,
   from: shape.from + ms,
@@ -187,10 +195,10 @@ export const shifted = (shape: Shape, ms: number): Shape => ({
 });
 
 /**
- * Aligns the lines to one column of times. If a line has no sample at a time of another line, its value is undefined
- * and the line continues. null is a gap.
+ * Aligns the lines to one column of times. If a line has no sample at a time of another line, its value is undefined and the
+ * line continues. A value of null is a gap.
  *
- * @returns columns for the chart; `places` has every entry
+ * @returns columns for the chart; `places` has every entry of the columns
  */
 export function alignLines(lines: Line[]): Drawn {
   const tables = lines.map(({ shape, intervalMs }) => {
@@ -205,17 +213,17 @@ export function alignLines(lines: Line[]): Drawn {
 }
 
 /**
- * @param index of the sensor
+ * @param index index of the sensor
  * @param isOwn true: each sensor has its own axis; false: sensors with equal units share an axis
  * @returns name of the scale
  */
 export const scaleOf = (unit: string | null, index: number, isOwn: boolean): string =>
   isOwn ? `own ${index}` : `unit ${unit ?? ''}`;
 
-/** Number of axes with labels: one at each side. */
+/** Number of axes with labels: one at each side of the chart. */
 const AXES = 2;
 
-/** @returns axes with labels; `hue`: color of the only sensor of an axis, null: several sensors */
+/** @returns axes with labels; `hue`: color of the only sensor of an axis, null: the axis has several sensors */
 export function axesOf(lines: Line[]): { scale: string; unit: string | null; hue: number | null }[] {
   const own = lines.filter(({ isGhost }) => !isGhost);
   const scales = [...new Set(own.map(({ scale }) => scale))].slice(0, AXES);

@@ -15,7 +15,7 @@ import type { Credential, Mqtt } from '../../api/types.ts';
 
 const PAGE_ROWS = 50;
 
-/** The accounts of devices at the broker: issue, rotate and revoke credentials. */
+/** Renders the accounts of devices at the broker: issue, rotate and revoke credentials. */
 export function CredentialsView() {
   const may = useMay('admin');
   useFiguresAlone();
@@ -31,7 +31,7 @@ export function CredentialsView() {
 /** The open dialog. */
 type Asked = { action: 'issue' } | { action: 'rotate' | 'revoke'; credential: Credential };
 
-/** The list of accounts in pages. */
+/** Renders the list of accounts in pages. */
 function Accounts() {
   const { client, router } = useServices();
   const { query } = router.place.value;
@@ -108,7 +108,7 @@ function Accounts() {
   );
 }
 
-/** A warning if the broker does not use the accounts. */
+/** Renders a warning if the broker does not use these accounts. */
 function BrokerNote({ mqtt }: { mqtt: Mqtt }) {
   if (!mqtt.embedded) {
     return (

@@ -26,7 +26,7 @@ function Failure({ problem }: { problem: Problem }) {
   return <DialogProblem title={title} advice={advice} />;
 }
 
-/** The state of the request of a dialog. */
+/** Keeps the state of the request that a dialog sends. */
 function useSending<T>(
   ask: () => Promise<T>,
   onAnswer: (answer: T) => void,
@@ -43,7 +43,7 @@ function useSending<T>(
   return { busy, problem, send };
 }
 
-/** The dialog that issues a credential for a device or a gateway, and shows its secret. */
+/** Renders the dialog that issues a credential for a device or a gateway, and shows its secret. */
 export function IssueDialog({
   mqtt,
   onIssued,
@@ -111,14 +111,14 @@ export function IssueDialog({
   );
 }
 
-/** @returns lines that are not blank */
+/** @returns the lines of a text that are not blank */
 const linesOf = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** The dialog that replaces the secret of an account after a confirmation, and shows the new secret. */
+/** Renders the dialog that replaces the secret of an account after a confirmation, and shows the new secret. */
 export function RotateDialog({
   credential: { account, device_id },
   mqtt,
@@ -156,7 +156,7 @@ export function RotateDialog({
   );
 }
 
-/** The dialog that revokes a credential after a confirmation. */
+/** Renders the dialog that revokes a credential after a confirmation. */
 export function RevokeDialog({
   credential: { account, device_id, devices },
   onRevoked,
@@ -189,8 +189,8 @@ export function RevokeDialog({
 }
 
 /**
- * A dialog with a question that afterwards shows the new secret. One dialog for both keeps the focus. No other page
- * or answer has the secret, so Escape must not close it.
+ * Renders a dialog with a question, which shows the new secret afterwards. One dialog for question and secret keeps the focus.
+ * No other page or answer has the secret, so Escape must not close the dialog.
  */
 const SecretDialog = ({
   title,
@@ -219,7 +219,8 @@ const SecretDialog = ({
 );
 
 function Secret({ issued: { account, secret }, mqtt }: { issued: IssuedCredential; mqtt: Mqtt | null }) {
-  // A device name is one topic level. An account with a slash belongs to a Sparkplug edge node, which has other topics.
+  // A device name is one topic level. An account with a slash belongs to a Sparkplug edge node, which has other topics, so
+  // there is no example command.
   const command =
     mqtt && !account.includes('/')
       ? publishCommand(mqtt, { hostname: location.hostname, device: account, account, secret })

@@ -16,10 +16,10 @@ import type { Bin, Span } from './counts.ts';
 const HEIGHT = 100;
 /** Width of a bar as a share of its space. */
 const FILLED = 0.8;
-/** Minimum height of a bar that is not empty. */
+/** Minimum height of a bar that is not empty, in SVG units. */
 const LEAST = 1.5;
 
-/** A bar chart of refusals over time, by code. Pointer, or arrow keys and Enter, choose a bar. */
+/** Renders a bar chart of refusals over time, by code. Pointer, or arrow keys and Enter, choose a bar. */
 export function Bars({
   bins,
   chosen,
@@ -27,11 +27,11 @@ export function Bars({
   reached,
   onChoose,
 }: {
-  /** oldest first */
+  /** bars, oldest first */
   bins: Bin[];
   chosen: Span | null;
   zone: Zone;
-  /** epoch ms; older dead letters are not counted yet */
+  /** time in epoch ms before which dead letters are not counted yet */
   reached: number;
   onChoose: (bin: Bin) => void;
 }) {
@@ -127,11 +127,11 @@ const barText = ({ from, to, deadLetters, codes }: Bin, zone: Zone) => (
   </>
 );
 
-/** @returns `2026-11-21 14:00–15:00` */
+/** @returns time span of a bar as text: `2026-11-21 14:00–15:00` */
 export const binName = ({ from, to }: Span, zone: Zone): string =>
   `${formatDateClock(from, zone)}–${formatClock(to, zone)}`;
 
-/** @returns labels of five times from edge to edge */
+/** @returns labels of five times from the left to the right edge */
 function axisOf(bins: Bin[], zone: Zone): string[] {
   const [first, last] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 0];
   const withDate = last - first > 2 * 86_400_000;
@@ -141,13 +141,13 @@ function axisOf(bins: Bin[], zone: Zone): string[] {
   });
 }
 
-/** The bars as a table. Each row links to its dead letters. */
+/** Renders the bars as a table. Each row links to its dead letters. */
 export function BinsTable({
   bins,
   zone,
   hrefOf,
 }: {
-  /** oldest first */
+  /** bars, oldest first */
   bins: Bin[];
   zone: Zone;
   hrefOf: (bin: Bin) => string;

@@ -15,7 +15,7 @@ import { escapeLine } from './text.ts';
 const MOST_LISTED = 100;
 
 /**
- * The button and dialog that replay all dead letters of the list.
+ * Renders the button and the dialog that replay all dead letters of the list.
  *
  * @param props `query`: range, device and code of the list
  */
@@ -56,7 +56,7 @@ function BulkDialog({ query, onClose }: { query: Query; onClose: () => void }) {
   const [replayed, setReplayed] = useState<Replayed[]>([]);
   const [problem, setProblem] = useState<Problem | null>(null);
   const abort = useRef(new AbortController());
-  // The list may change while the dialog is open. The confirmation applies to the list at the time of opening.
+  // The list may change while the dialog is open. The confirmation of the user applies to the list at the time of opening.
   const asked = useRef(query);
 
   useEffect(() => {
@@ -190,7 +190,7 @@ function Progress({
   );
 }
 
-/** The results of the dead letters. Those that are not stored come first. */
+/** Renders the result of each dead letter. Dead letters that are not stored come first. */
 function Results({ replayed }: { replayed: Replayed[] }) {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;

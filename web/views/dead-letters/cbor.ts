@@ -25,7 +25,7 @@ const SENML_LABELS: Record<string, string> = {
 
 const SIMPLE: Record<number, string> = { 20: 'false', 21: 'true', 22: 'null', 23: 'undefined' };
 
-/** Maximum nesting. Deeper nesting is refused. */
+/** Maximum depth of nested arrays and maps. A deeper value is refused. */
 const DEEPEST = 64;
 
 /**
@@ -68,7 +68,7 @@ function createTextReader({ head, repeat, string, float }: ReturnType<typeof cre
     }
   }
 
-  /** @param depth of the array */
+  /** @param depth nesting depth of the array */
   function items(count: number | bigint | null, depth: number): string[] {
     const read: string[] = [];
     repeat(count, () => read.push(value(depth + 1)));
@@ -82,7 +82,7 @@ const label = (key: string): string => (Object.hasOwn(SENML_LABELS, key) ? `"${S
 
 const BREAK = 0xff;
 
-/** Reads bytes as parts of CBOR (RFC 8949), one after the other: heads, and the strings that follow some heads. */
+/** Creates a reader of the parts of CBOR (RFC 8949) in order: heads, and the strings that follow some heads. */
 function createBytesReader(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
@@ -101,7 +101,7 @@ function createBytesReader(bytes: Uint8Array) {
     return size === 4 ? view.getUint32(at - 4) : view.getBigUint64(at - 8);
   }
 
-  /** @returns `argument` is null for an indefinite length */
+  /** @returns head of the next value; `argument` is null for an indefinite length */
   function head(): { major: number; info: number; argument: number | bigint | null } {
     const first = take(1)[0] ?? 0;
     const [major, info] = [first >> 5, first & 31];
@@ -111,7 +111,12 @@ function createBytesReader(bytes: Uint8Array) {
     throw new Error('a length that is reserved');
   }
 
-  /** @param read reads the next element */
+  /**
+   * Reads elements up to a count.
+   *
+   * @param count null: the elements end with a break byte
+   * @param read reads the next element
+   */
   function repeat(count: number | bigint | null, read: () => void) {
     if (count !== null) {
       for (let left = Number(count); left > 0; left--) read();
@@ -134,7 +139,7 @@ function createBytesReader(bytes: Uint8Array) {
 
   /**
    * @param info additional information of the last head
-   * @returns null: the value is no floating-point number
+   * @returns the number; null: the value is no floating-point number
    */
   function float(info: number, argument: number | bigint | null): number | null {
     if (info === 25) return halfFloat(Number(argument));
@@ -145,7 +150,7 @@ function createBytesReader(bytes: Uint8Array) {
   return { head, repeat, string, float, atEnd: () => at === bytes.length };
 }
 
-/** @param bits IEEE 754 binary16 */
+/** @param bits bits of a number in the format binary16 of IEEE 754 */
 function halfFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];

@@ -4,7 +4,7 @@ import { escapeLine } from './text.ts';
 
 /** A refusal code of docs/reference/errors.md, with its meaning, advice, and appearance. */
 interface RefusalCode {
-  /** text of docs/reference/errors.md; a test compares both */
+  /** title of the code as in docs/reference/errors.md; a test compares the two texts */
   title: string;
   /** the advice */
   advice: string;
@@ -82,7 +82,7 @@ export const CODES: Record<string, RefusalCode> = {
   },
 };
 
-/** The text for codes of a newer API. */
+/** The text for unknown codes, which a newer API may send. */
 const UNKNOWN: RefusalCode = {
   title: 'A code that this dashboard does not know',
   advice: 'See docs/reference/errors.md.',
@@ -96,13 +96,13 @@ export const codeOf = (code: string): RefusalCode =>
 export const byCount = (codes: Record<string, number>): [code: string, count: number][] =>
   Object.entries(codes).sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));
 
-/** The table of refusal codes with count, meaning and advice. It is also the legend of the bars. */
+/** Renders the table of refusal codes with count, meaning and advice. The table is also the legend of the bars. */
 export const CodeTable = ({
   codes,
   chosen,
   hrefOf,
 }: {
-  /** refusals by code */
+  /** number of refusals by code */
   codes: Record<string, number>;
   /** the code by which the list is filtered */
   chosen: string | null;
@@ -141,7 +141,7 @@ export const CodeTable = ({
   </table>
 );
 
-/** A code with its colored sign and its name. @param props `code`: refusal code */
+/** Renders a code with its colored sign and its name. @param props `code`: refusal code */
 export const Code = ({ code }: { code: string }) => (
   <span class="code">
     <span class={`code-sign ${codeOf(code).className}`} aria-hidden="true" />
@@ -149,11 +149,11 @@ export const Code = ({ code }: { code: string }) => (
   </span>
 );
 
-/** Maximum number of shown reasons per code. The payload below marks every refused measurement. */
+/** Maximum number of reasons that are shown for a code. The payload below the table marks every refused measurement. */
 const MOST_REASONS = 3;
 
 /**
- * The table of the refused measurements of a message, with reasons.
+ * Renders the table of the refused measurements of a message, with reasons.
  *
  * @param props `element`: noun for an element of the message
  */
@@ -199,7 +199,7 @@ export const RefusedTable = ({
   </table>
 );
 
-/** @returns indexes by code, in order of first occurrence */
+/** @returns indexes of refused elements by code; codes in order of first occurrence */
 export function indexesByCode(refused: Refusal[]): Map<string, number[]> {
   const byCode: Map<string, number[]> = new Map();
   for (const { index, code } of refused) byCode.set(code, [...(byCode.get(code) ?? []), index]);
@@ -225,7 +225,7 @@ export function elementOf(topic: string): 'measurement' | 'sensor' | 'metric' {
 }
 
 /**
- * @param indexes ascending; -1 is the message as a whole
+ * @param indexes indexes in ascending order; -1 is the message as a whole
  * @returns `[0]–[5], [7]`
  */
 export function indexText(indexes: number[]): string {

@@ -20,9 +20,7 @@ export type Bin = {
 
 const HOUR_MS = 3_600_000;
 
-/**
- * The selectable ranges. `value`: text in the address; `binMs`: width of a bar, because a narrower bar is hard to hit
- */
+/** The ranges that users can select. `value`: text in the address; `binMs`: width of a bar in ms; a narrower bar would be hard to hit */
 export const RANGES = [
   { value: '1d', label: '1 d', words: '24 hours', binMs: HOUR_MS, bins: 24 },
   { value: '7d', label: '7 d', words: '7 days', binMs: 3 * HOUR_MS, bins: 56 },
@@ -35,7 +33,7 @@ export const rangeOf = (query: URLSearchParams): typeof DEFAULT_RANGE =>
   RANGES.find(({ value }) => value === query.get('range')) ?? DEFAULT_RANGE;
 
 /**
- * @param now epoch ms
+ * @param now current time in epoch ms
  * @returns the span of whole bins that ends with the current bin
  */
 export function spanOf({ binMs, bins }: typeof DEFAULT_RANGE, now: number): Span {
@@ -53,7 +51,7 @@ export function chosenBin(query: URLSearchParams, { binMs }: typeof DEFAULT_RANG
  * Merges an answer into the known hours.
  *
  * @param answer replaces the hours from its `from` to the requested end
- * @param to epoch ms, requested end
+ * @param to requested end in epoch ms
  */
 export function mergeHours(
   known: RefusedHour[],
@@ -68,7 +66,7 @@ export function mergeHours(
   return [...known.filter(isElsewhere), ...items];
 }
 
-/** @returns bins, oldest first, empty ones included */
+/** @returns bins of the span, oldest first; a bin without refusals is empty */
 export function binsOf(hours: RefusedHour[], { from, to }: Span, binMs: number): Bin[] {
   const bins: Bin[] = [];
   for (let at = from; at < to; at += binMs) {
@@ -82,7 +80,7 @@ export function binsOf(hours: RefusedHour[], { from, to }: Span, binMs: number):
 }
 
 /**
- * @param bins oldest first
+ * @param bins bins, oldest first
  * @returns one bin with the sum of all counts
  */
 export function sumBins(bins: Bin[]): Bin {
@@ -113,15 +111,15 @@ interface Counts {
   hours: RefusedHour[];
   /** the requested span */
   span: Span;
-  /** epoch ms; all newer dead letters are counted */
+  /** time in epoch ms; all dead letters after this time are counted */
   reached: number;
-  /** the problem that stopped the count */
+  /** the problem that stopped the count; null: there is none */
   problem: Problem | null;
 }
 
 /**
- * Counts dead letters backward from now. If one answer cannot hold the range, it begins later than requested, and the
- * next request ends there.
+ * Counts dead letters backward from now. If one answer cannot hold the range, the answer begins later than requested. The next
+ * request then ends at this beginning.
  */
 export function useCounts(range: (typeof RANGES)[number]) {
   const { client, clock } = useServices();
@@ -144,7 +142,7 @@ export function useCounts(range: (typeof RANGES)[number]) {
         const reached = Date.parse(answer.from);
         const isFirst = reached < known.reached;
         show({ hours: mergeHours(known.hours, answer, end), ...(isFirst && { reached }), problem: null });
-        // An answer without progress would be requested forever.
+        // An answer that reaches no earlier time would be requested forever, so the count stops.
         if (reached >= (end ?? Number.POSITIVE_INFINITY)) return;
         end = reached;
       }
@@ -188,7 +186,7 @@ export function useCounts(range: (typeof RANGES)[number]) {
   return { ...counts, reload: useCallback(() => setRound((count) => count + 1), []) };
 }
 
-/** @param now epoch ms */
+/** @param now current time in epoch ms */
 const nothingYet = (range: (typeof RANGES)[number], now: number): Counts => ({
   hours: [],
   span: spanOf(range, now),

@@ -14,13 +14,13 @@ import { byCount, Code, reasonsOf } from './codes.tsx';
 import type { Span } from './counts.ts';
 import { escapeLine, previewOf } from './text.ts';
 
-/** Rows per page. The number is small, because each dead letter comes with its payload of up to 64 KiB. */
+/** Rows per page. The number is small, because the API sends the payload of up to 64 KiB with each dead letter. */
 const PAGE_ROWS = 25;
 
-/** Maximum number of empty pages in a row. With a filter, the API checks a limited number of rows for each page. */
+/** Maximum number of empty pages that are read in a row. With a filter, the API checks a limited number of rows for each page. */
 const MOST_EMPTY_PAGES = 20;
 
-/** The list of dead letters in the range or in one bar, filtered by device and code, in pages. */
+/** Renders the list of dead letters in the range or in one bar, filtered by device and code, in pages. */
 export function DeadLetterList({
   span,
   bin,
@@ -113,7 +113,7 @@ export function DeadLetterList({
   );
 }
 
-/** A filter of the list, with a link that removes it. */
+/** Renders a filter of the list, with a link that removes it. */
 const Chip = ({ label, href }: { label: string; href: string }) => (
   <a class="chip" href={href} title="Show all again">
     {label} <span aria-hidden="true">×</span>
@@ -220,7 +220,7 @@ const Row = ({ deadLetter, zone, href }: { deadLetter: DeadLetter; zone: Zone; h
   </tr>
 );
 
-/** The first field that violates a rule, and the rule. Dead letters of older versions have neither. */
+/** Renders the first field that violates a rule, and the rule. Dead letters of older versions have neither. */
 function FirstReason({ refused }: { refused: Refusal[] }) {
   const first = refused.find(({ rule }) => rule);
   if (!first) return null;
@@ -232,7 +232,7 @@ function FirstReason({ refused }: { refused: Refusal[] }) {
   );
 }
 
-/** A link to the device of a dead letter, as named in the topic. The device may be unknown to Millrace. */
+/** Renders a link to the device of a dead letter, as named in the topic. The device may be unknown to Millrace. */
 export const DeviceLink = ({ device }: { device: string | null }) =>
   device === null ? (
     <span class="quiet">several</span>

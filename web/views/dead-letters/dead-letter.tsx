@@ -13,13 +13,13 @@ import { Choice } from '../../kit/controls.tsx';
 import { readCbor } from './cbor.ts';
 import type { Piece } from './text.ts';
 
-/** The page of one dead letter: origin, refused measurements with reasons, payload. */
+/** Renders the page of one dead letter: origin, refused measurements with reasons, payload. */
 export function DeadLetterPage({ id, backHref }: { id: string; backHref: string }) {
   const { client } = useServices();
   const heading = useRef<HTMLHeadingElement | null>(null);
   const { data, problem, slow, reload } = useQuery(id, (signal) => client.deadLetter(id, signal));
   useTitle('Dead letter');
-  // The view stays and its content changes, so the heading takes the focus for keyboard and screen reader.
+  // The view stays the same and only its content changes, so the heading takes the focus for keyboard and screen reader.
   useEffect(() => heading.current?.focus(), []);
 
   return (
@@ -116,19 +116,19 @@ function Content({ deadLetter }: { deadLetter: DeadLetter }) {
   );
 }
 
-/** The payload of a dead letter, decoded. Its text comes from unknown senders, and is escaped. */
+/** The payload of a dead letter, decoded. The text of the payload comes from unknown senders, so it is escaped. */
 interface Payload {
-  /** the kept bytes of the payload */
+  /** bytes of the payload that were kept */
   bytes: Uint8Array;
   /** null: the bytes are no UTF-8 */
   text: string | null;
-  /** elements by the index that refusals use; null: the payload cannot be split */
+  /** elements of the message by the index that refusals use; null: the payload cannot be split */
   elements: string[] | null;
   /** format of the elements */
   format: 'JSON' | 'CBOR' | null;
   /** path of the array of elements; in a birth message the member `sensors` */
   base: '' | 'sensors';
-  /** why the payload cannot be split; empty if there are elements */
+  /** the reason why the payload cannot be split; empty if there are elements */
   obstacle: string;
 }
 
@@ -169,7 +169,7 @@ function attempt(format: 'JSON' | 'CBOR', read: () => string[]): Attempt {
   }
 }
 
-/** @throws {SyntaxError} */
+/** @throws {SyntaxError} if the text is no JSON */
 function jsonElements(text: string, base: Payload['base']): string[] {
   JSON.parse(text);
   const array = base === '' ? undefined : findValues(text, new Set([base])).get(base);
@@ -184,16 +184,16 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** A CBOR array begins with one of these bytes, and no UTF-8 text does. Ingest uses this rule, too. */
+/** Tests for CBOR: a CBOR array begins with one of these bytes, and no UTF-8 text does. Ingest uses this rule, too. */
 const looksLikeCbor = ([first = 0]: Uint8Array) => first >= 0x80 && first <= 0x9f;
 
-/** Number of elements that are shown at first, and that each click adds. */
+/** Number of elements that the page shows at first, and that each click on "more" adds. */
 const AT_ONCE = 100;
 
-/** Bytes per line of a hex dump. The narrow dump fits a phone. */
+/** Bytes per line of a hex dump, for a narrow and a wide screen. The narrow dump fits a phone. */
 const DUMP_WIDTHS = { narrow: 8, wide: 16 };
 
-/** The payload in its most readable form. The sender is unknown, so all content is shown as text. */
+/** Renders the payload in its most readable form. The sender is unknown, so all content is shown as text. */
 function PayloadView({
   payload,
   size,
@@ -201,7 +201,7 @@ function PayloadView({
   element,
 }: {
   payload: Payload;
-  /** bytes of the whole payload */
+  /** size of the whole payload in bytes */
   size: number;
   refused: Refusal[];
   /** noun for an element, such as `measurement` */
@@ -253,7 +253,7 @@ function piecesOf(text: string, format: Payload['format'], refused: Refusal[]): 
   );
 }
 
-/** A text in which the refused values are marked. */
+/** Renders a text in which the refused values are marked. */
 const Marked = ({ pieces }: { pieces: Piece[] }) =>
   pieces.map(({ text, isMarked }) => (isMarked ? <mark class="refused-value">{text}</mark> : text));
 
@@ -271,7 +271,7 @@ function Elements({
   const [shown, setShown] = useState(AT_ONCE);
   const [onlyRefused, setOnlyRefused] = useState(false);
   const codes = new Map(refused.map(({ index, code }) => [index, code]));
-  // If a message of one element was refused as a whole, the reason is shown at that element.
+  // If a message with only one element was refused as a whole, the reason is shown at that element.
   const isOne = elements.length === 1;
   const reasonsFor = (at: number) => refused.filter(({ index }) => index === at || (index === -1 && isOne));
   const all = elements.map((text, index) => ({ text, index, code: codes.get(index) }));
@@ -315,7 +315,7 @@ function Elements({
 }
 
 /**
- * @param element path of the element
+ * @param element path of the element in the message
  * @returns paths of the refused fields within the element; for a message of one object, the paths have no index
  */
 const pathsWithin = (element: string, refused: Refusal[]): string[] =>

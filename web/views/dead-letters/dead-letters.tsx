@@ -28,7 +28,7 @@ import { useUnmatchedTopics } from '../../state/device.ts';
 import type { Bin } from './counts.ts';
 import { escapeLine, previewOf } from './text.ts';
 
-/** Refusals and their reasons: counts over time, a list, one dead letter in detail, and unmatched topics. */
+/** Renders refusals and their reasons: counts over time, a list, one dead letter in detail, and messages on unknown topics. */
 export function DeadLettersView() {
   const { router } = useServices();
   const place = router.place.value;
@@ -50,7 +50,7 @@ function Overview({ place }: { place: Place }) {
   const isKnown = reached !== Number.POSITIVE_INFINITY;
   useTitle('Dead letters');
 
-  /** @param at epoch ms */
+  /** @param at start of the chosen bar in epoch ms; null: no bar is chosen */
   const narrowed = (at: number | null) => ({
     at: at === null ? null : new Date(at).toISOString(),
     cursor: null,
@@ -126,10 +126,10 @@ const Totals = ({
   reached,
 }: {
   sum: Bin;
-  /** name of the range */
+  /** name of the range as text */
   words: string;
   isKnown: boolean;
-  /** time since which dead letters are counted so far; null: the count is complete */
+  /** time since which dead letters are counted so far, as text; null: the count is complete */
   reached: string | null;
 }) => (
   <p class="totals" role="status">
@@ -158,11 +158,11 @@ const NothingRefused = ({ range, place }: { range: (typeof RANGES)[number]; plac
   </Notice>
 );
 
-/** Maximum number of payload characters in a row, and below the row. The API keeps 2 KiB. */
+/** Maximum number of payload characters that are shown in a row, and below the row. The API keeps the first 2 KiB. */
 const ROW_CHARACTERS = 256;
 const PAYLOAD_CHARACTERS = 2048;
 
-/** Text about the messages that the list covers, by the broker from which the process receives them. */
+/** The text about the messages that the list covers, by the broker from which the API process receives them. */
 const COVERED: Record<Answer['source'], string> = {
   embedded:
     'Millrace drops and counts messages on topics that neither it nor a mapping knows. MQTT 3.1.1 gets a plain PUBACK, MQTT 5 a PUBACK with 0x90. A mapping makes measurements of them.',
@@ -171,7 +171,7 @@ const COVERED: Record<Answer['source'], string> = {
   none: 'This process receives nothing over MQTT, so it lists nothing. Ask a process with the role all or ingest.',
 };
 
-/** The table of messages on unknown topics. No other page shows such messages. */
+/** Renders the table of messages on unknown topics. No other page shows such messages. */
 function UnmatchedTopics() {
   const { preferences } = useServices();
   const { zone } = preferences.choice.value;

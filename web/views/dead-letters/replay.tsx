@@ -10,7 +10,7 @@ import { scopeText, useMay } from '../../state/session.ts';
 import { elementOf, RefusedTable } from './codes.tsx';
 import { bytesIn } from './text.ts';
 
-/** The button and dialog that replay a dead letter after an operator removed the cause of the refusal. */
+/** Renders the button and dialog that replay a dead letter after an operator removed the cause of the refusal. */
 export function Replay({ deadLetter, keptBytes }: { deadLetter: DeadLetter; keptBytes: number }) {
   const { client } = useServices();
   const [asking, setAsking] = useState(false);
@@ -85,7 +85,7 @@ const Outcome = ({ result: { accepted, refused }, element }: { result: ReplayRes
   </>
 );
 
-/** The text about stored elements. A birth message is stored as a whole. */
+/** Returns the text about stored elements. A birth message is stored as a whole. */
 const storedText = (accepted: number, element: string) =>
   formatCounted(accepted, element === 'sensor' ? 'birth' : element);
 
@@ -101,7 +101,7 @@ function Failure({ problem }: { problem: Problem }) {
 export const countRefused = ({ codes }: Pick<DeadLetter, 'codes'>) =>
   Object.values(codes).reduce((sum, count) => sum + count, 0);
 
-/** @returns why the dead letter cannot be replayed; empty: replay is possible */
+/** @returns the reason why the dead letter cannot be replayed; empty: replay is possible */
 export function obstacleOf({ size, payload_base64 }: DeadLetter, keptBytes: number): string {
   if (size === null || payload_base64 === null) {
     return 'It cannot be replayed: only the counts were kept, since its device had too many dead letters in that hour.';
@@ -112,10 +112,10 @@ export function obstacleOf({ size, payload_base64 }: DeadLetter, keptBytes: numb
   return '';
 }
 
-/** Maximum number of dead letters of one bulk replay. Each needs a request. */
+/** Maximum number of dead letters of one bulk replay. Each dead letter needs a request. */
 export const MOST_AT_ONCE = 1000;
 
-/** Dead letters per page. The number is small, because a page includes the payloads. */
+/** Dead letters per page. The number is small, because each page includes the payloads. */
 const PAGE_ROWS = 100;
 
 /** Pause in ms before a retry after a temporary problem. */
@@ -135,7 +135,7 @@ export interface Collected {
 }
 
 /**
- * Lists the dead letters of a filter.
+ * Lists the dead letters that match a filter.
  *
  * @param query range, device and code
  * @throws {Problem}

@@ -20,12 +20,12 @@ export const bytesOf = (base64: string): Uint8Array =>
 export const bytesIn = (base64: string): number =>
   (base64.length / 4) * 3 - (base64.match(/=+$/)?.[0].length ?? 0);
 
-/** Maximum number of characters of a preview, and below that of bytes of a preview that is no text. */
+/** Maximum length of a preview: characters of a text; otherwise, bytes of a payload that is no text. */
 const PREVIEW_CHARACTERS = 120;
 const PREVIEW_BYTES = 24;
 
 /**
- * The beginning of a payload on one line.
+ * Returns the beginning of a payload on one line.
  *
  * @param characters maximum length of the text
  * @returns text, or hexadecimal bytes if the payload is no UTF-8
@@ -68,7 +68,7 @@ export function dumpOf(bytes: Uint8Array, width: number): string {
 /** Matches a JSON token: a string, a structural character, or any other run of characters. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** Elements shorter than this number of characters are written on one line. */
+/** Length in characters below which an element is written on one line. */
 const LINE = 100;
 
 /**
@@ -96,7 +96,7 @@ export function elementsOf(text: string): string[] {
 const tokensOf = (text: string): string[] => text.match(TOKEN) ?? [];
 
 /**
- * @param tokens of one value
+ * @param tokens tokens of one value
  * @returns the value on one line if it is short, otherwise one member per line
  */
 function layOut(tokens: string[]): string {
@@ -180,7 +180,7 @@ export function findValues(json: string, paths: ReadonlySet<string>): Map<string
 }
 
 /**
- * @param container undefined: the top level
+ * @param container array or object that contains the value; undefined: the value is at the top level
  * @returns path of the next value of the container
  */
 function pathIn(container: Container | undefined): string {
@@ -202,11 +202,11 @@ function memberName(token: string): string {
 export type Piece = { text: string; isMarked: boolean };
 
 /**
- * Splits a JSON text at the values that paths name. If a value is missing, the enclosing object is marked, except
+ * Splits a JSON text at the values to which the paths lead. If a value is missing, the enclosing object is marked, unless it is
  * the whole text.
  *
  * @param json valid JSON
- * @returns pieces of the whole text, in order
+ * @returns pieces that together are the whole text, in order
  */
 export function markValues(json: string, paths: string[]): Piece[] {
   const found = findValues(json, new Set(paths.flatMap(withParents)));

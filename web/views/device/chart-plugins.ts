@@ -6,7 +6,10 @@ import type { Gutter } from '../../chart/options.ts';
 import { blank } from '../../chart/options.ts';
 import type { OnlineSpan, ReadTime, Unwatched } from '../../state/device-events.ts';
 
-/** The plugin for a chart among others of a device. It has no time labels, because they stand once above all charts. */
+/**
+ * Returns the plugin for a chart among others of a device. The chart has no time labels, because the labels stand once above
+ * all charts.
+ */
 export const signalPlugin = (gutter: Gutter): Plugin => ({
   opts(_chart, options) {
     const [times = {}, values = {}] = options.axes ?? [];
@@ -29,7 +32,7 @@ export const signalPlugin = (gutter: Gutter): Plugin => ({
   hooks: { init: gutter.add, destroy: gutter.remove },
 });
 
-/** A cursor with one dot, on the line. In a small chart, dots of maximum and minimum would hide it. */
+/** Returns a cursor with one dot, on the line. In a small chart, dots of maximum and minimum would hide the line. */
 const linkedCursor = (cursor?: Cursor): Cursor => ({
   ...cursor,
   points: {
@@ -40,11 +43,11 @@ const linkedCursor = (cursor?: Cursor): Cursor => ({
 });
 
 /**
- * The plugin for the availability band: online times of the device, its births, and the time labels of all charts
- * below.
+ * Returns the plugin for the availability band: online times of the device, its births, and the time labels of all charts below
+ * the band.
  *
  * @param current returns the band to draw
- * @param onCursor receives epoch ms under the cursor of any of the charts
+ * @param onCursor receives the time in epoch ms under the cursor of any of the charts
  */
 export const bandPlugin = (
   current: () => Band,
@@ -78,7 +81,7 @@ export const bandPlugin = (
 /** Distance in CSS pixels up to which the cursor selects an event. */
 const SNAP = 3;
 
-/** @returns epoch ms; null: the cursor is outside of the chart */
+/** @returns time in epoch ms; null: the cursor is outside of the chart */
 function eventTimeUnder(chart: UPlot): number | null {
   const { left = -1, idx } = chart.cursor;
   if (left < 0) return null;
@@ -88,36 +91,35 @@ function eventTimeUnder(chart: UPlot): number | null {
 }
 
 export interface Band {
-  /** newest first */
+  /** events of the device, newest first */
   events: DeviceEvent[];
-  /** oldest first */
+  /** online times, oldest first */
   spans: OnlineSpan[];
-  /** epoch ms of each birth */
+  /** time of each birth in epoch ms */
   births: number[];
-  /** oldest first */
+  /** times in which no ingest process received samples, oldest first */
   unwatched: Unwatched[];
-  /** epoch ms before which the events are unknown */
+  /** time in epoch ms before which the events are unknown */
   knownFrom: number | null;
   /** time range for which events and unwatched times were read */
   read: ReadTime;
-  /** epoch ms at which continuing spans end in the picture */
+  /** time in epoch ms at which spans that continue end in the picture */
   now: number;
-  /** epoch ms from which the state is unknown, because no values arrive; null: the state is known up to now */
+  /** time in epoch ms from which the state is unknown, because no values arrive; null: the state is known up to now */
   staleSince: number | null;
 }
 
 type Painter = (chart: UPlot, band: Band) => void;
 
-/** Minimum width of a part in CSS pixels, so that it stays visible. */
+/** Minimum width of a part of the band in CSS pixels, so that the part stays visible. */
 const LEAST_WIDTH = 2;
 
 /** Distance of two slanted lines in CSS pixels. */
 const HATCH_STEP = 5;
 
 /**
- * Draws online times as a bar, and offline times as a thin line. Times with too many events are dotted. Times in
- * which no ingest process watched, or no values arrived, are hatched. Times whose events are not read are empty.
- * Births are
+ * Draws online times as a bar, and offline times as a thin line. Times with too many events are dotted. Times in which no
+ * ingest process received samples, or no values arrived, are hatched. Times whose events are not read are empty. Births are
  * ticks.
  */
 export function paintBand(
@@ -167,7 +169,7 @@ export function paintBand(
     const left = place(from);
     const right = Math.max(place(Math.min(to, knownTo)), left + LEAST_WIDTH * ratio);
     if (from >= knownTo) continue;
-    // The state during hatched times is unknown, so the bar is erased.
+    // The state during hatched times is unknown, so the bar is erased below the hatching.
     ctx.clearRect(left, bbox.top, right - left, bbox.height);
     hatchUnknown(left, right);
   }

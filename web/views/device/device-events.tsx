@@ -40,7 +40,7 @@ const NOTHING_READ: ReadTime = { from: Number.POSITIVE_INFINITY, to: Number.POSI
 
 const WORDS = { birth: 'Birth', online: 'Online', offline: 'Offline' };
 
-/** The table of births, online and offline events, newest first: time, event, and duration online. */
+/** Renders the table of births, online and offline events, newest first: time, event, and duration online. */
 export function EventList({
   history,
   online,
@@ -126,7 +126,7 @@ function EventRow({
   current,
 }: {
   event: Listed;
-  /** epoch ms of the time whose offset the column head names */
+  /** time in epoch ms whose UTC offset the column head names */
   head: number;
   current: boolean;
 }) {
@@ -155,7 +155,7 @@ function EventRow({
   );
 }
 
-/** The duration of the current online time. @param props `from`: epoch ms */
+/** Renders the duration of the current online time. @param props `from`: start in epoch ms */
 function SoFar({ from }: { from: number }) {
   const { clock } = useServices();
   const now = clock.time.value;
@@ -179,7 +179,7 @@ const EmptyRow = () => (
   </tr>
 );
 
-/** The availability band above the charts: online times and births of the device, and the time labels of all charts. */
+/** Renders the availability band above the charts: online times and births of the device, and the time labels of all charts. */
 export function EventStrip({
   device,
   newest,
@@ -196,11 +196,11 @@ export function EventStrip({
   newest: string | null;
   /** annotations of the device and of the installation */
   annotations: Annotation[];
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;
-  /** epoch ms of the cursor that all charts share */
+  /** time in epoch ms of the cursor that all charts share */
   cursor: Signal<number | null>;
   describedBy: string;
   gutter: Gutter;
@@ -260,8 +260,8 @@ export function EventStrip({
 const nothing = () => {};
 
 /**
- * Combines events and unwatched times. The state is known only where both were read. The two answers may cover other
- * ranges.
+ * Combines events and unwatched times, in which no ingest process received samples. The state is known only where events and
+ * unwatched times were both read. The two answers may cover other ranges.
  *
  * @returns `shape`: the times of events, and the starts and ends of unwatched times, at which arrow keys stop
  */
@@ -294,7 +294,7 @@ const commonTime = (a: ReadTime, b: ReadTime): ReadTime => ({
 
 type Known = Omit<Band, 'now' | 'staleSince'>;
 
-/** The state of the device at the cursor as text; without a cursor, its current state. */
+/** Renders the state of the device at the cursor as text. Without a cursor, the current state is shown. */
 function EventWords({
   now,
   band,
@@ -304,7 +304,7 @@ function EventWords({
 }: {
   now: string;
   band: Known;
-  /** epoch ms from which the state is unknown; null: the state is known up to now */
+  /** time in epoch ms from which the state is unknown; null: the state is known up to now */
   staleSince: number | null;
   cursor: ReadonlySignal<number | null>;
   children: ComponentChildren;
@@ -326,13 +326,13 @@ function EventWords({
 /** Maximum number of spans in the text for screen readers. */
 const MOST_READ = 10;
 
-/** The legend of the hatched parts of the band: meaning and times. */
+/** Renders the legend of the hatched parts of the band: meaning and times. */
 function UnwatchedLegend({
   unwatched,
   window,
 }: {
   unwatched: Unwatched[];
-  /** shown range in epoch ms */
+  /** shown range of time in epoch ms */
   window: { from: number; to: number };
 }) {
   const { preferences } = useServices();
@@ -353,10 +353,10 @@ function UnwatchedLegend({
 }
 
 /**
- * The text of the current state. A device that announces no state is online by its messages, although the band is
- * empty.
+ * Returns the text of the current state. If a device announces no state, its messages show that it is online, although the band
+ * is empty.
  *
- * @param band null: unknown yet
+ * @param band null: events are unknown yet
  * @param asOf time of the last known state, as text; null: the state is current
  */
 function stateNow(online: boolean, band: Known | null, asOf: string | null) {
@@ -366,7 +366,10 @@ function stateNow(online: boolean, band: Known | null, asOf: string | null) {
   return isAnnounced ? 'Online now' : 'Online now, by its messages. It announces no state';
 }
 
-/** @param ts epoch ms */
+/**
+ * @param ts time in epoch ms
+ * @returns text about the state of the device at that time
+ */
 export function wordsAt(
   { events, spans, unwatched, knownFrom, read }: Known,
   ts: number,

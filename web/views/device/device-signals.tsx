@@ -30,11 +30,11 @@ import type { Presented } from '../../chart/readout.ts';
 import type { Window } from '../../chart/window.ts';
 import type { Stale } from '../../state/verdict.ts';
 
-/** Concurrent requests of charts. A browser opens at most six connections to a host, for all tabs together. */
+/** Maximum number of concurrent requests of charts. A browser opens at most six connections to a host, for all tabs together. */
 const AT_ONCE = 3;
 const HINT = 'device-signals-hint';
 
-/** The signals and events of a device on one time axis with one cursor. */
+/** Renders the signals and events of a device on one time axis with one cursor. */
 export function DeviceSignals({
   device,
   items,
@@ -46,7 +46,7 @@ export function DeviceSignals({
   items: LatestItem[];
   /** time of the newest event */
   newestEvent: string | null;
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
 }) {
   const services = useServices();
@@ -116,24 +116,24 @@ export function DeviceSignals({
   );
 }
 
-/** @returns epoch ms of the newest sample of all sensors; null: no samples */
+/** @returns time of the newest sample of all sensors in epoch ms; null: there are no samples */
 function newestSample(items: LatestItem[]): number | null {
   const newest = items.reduce((latest, { ts }) => (ts !== null && ts > latest ? ts : latest), '');
   return newest ? Date.parse(newest) : null;
 }
 
-/** The chart of one sensor among others of its device. It is read and drawn only while it is visible. */
+/** Renders the chart of one sensor among others of its device. The chart is read and drawn only while it is visible. */
 function SignalRow(props: {
   item: LatestItem;
-  /** time between two samples, from the birth message */
+  /** time between two samples in ms, from the birth message */
   intervalMs: number | null;
   time: ReturnType<typeof useWindow>;
   cursorKey: string;
-  /** epoch ms of the common cursor */
+  /** time in epoch ms of the cursor that all charts share */
   cursor: ReadonlySignal<number | null>;
   describedBy: string;
   gutter: Gutter;
-  /** receives the drawn signals, by sensor id */
+  /** the drawn signals by sensor id, to which the chart adds its signal */
   shapes: Map<string, NamedShape>;
 }) {
   const { item } = props;
@@ -237,7 +237,7 @@ const Name = ({ item, children }: { item: LatestItem; children?: ComponentChildr
   </div>
 );
 
-/** The value at the cursor. Without a cursor, the newest value. */
+/** Renders the value at the cursor. Without a cursor, the newest value is shown. */
 function Reading({
   item,
   presented: { shape, states, scale },
@@ -283,7 +283,7 @@ function Reading({
   );
 }
 
-/** Margin of one screen above and below, so that charts are drawn before they become visible. */
+/** Distance of one screen above and below the visible area. Charts within this distance are drawn, before they become visible. */
 const MARGIN = '100% 0px';
 
 /** @returns whether the element is visible, or nearly visible */

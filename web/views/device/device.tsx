@@ -23,7 +23,7 @@ import type { DeviceInfo, LatestItem } from '../../api/types.ts';
 import { Cancel, Dialog, DialogProblem } from '../../kit/controls.tsx';
 
 /**
- * The page of a device: its state, its sensors live and over time, and its events.
+ * Renders the page of a device: its state, its sensors live and over time, and its events.
  *
  * @param props `device`: id or name
  */
@@ -64,7 +64,7 @@ export function DeviceView({ device: asked }: { device: string }) {
   );
 }
 
-/** The button that retires the device. Users without the scope admin see the reason why it is disabled. */
+/** Renders the button that retires the device. For users without the scope admin, the button is disabled and shows the reason. */
 function Retire({ onAsk }: { onAsk: () => void }) {
   const may = useMay('admin');
   return (
@@ -93,7 +93,7 @@ function Known({
   device: DeviceInfo;
   items: LatestItem[];
   reload: () => void;
-  /** why the values of the page are old; null: they are current */
+  /** the reason why the values of the page are old; null: the values are current */
   stale: Stale | null;
 }) {
   const { router } = useServices();
@@ -127,7 +127,7 @@ const Waiting = () => (
 /**
  * Reads the device again after a new event, because its state and sensors may have changed.
  *
- * @param newest time of the newest event; empty: no events; null: unknown yet
+ * @param newest time of the newest event; empty: there are no events; null: unknown yet
  */
 function useNews(newest: string | null, reload: () => void) {
   const last = useRef(newest);
@@ -138,10 +138,10 @@ function useNews(newest: string | null, reload: () => void) {
   }, [newest, reload]);
 }
 
-/** Concurrent requests for recent values. The number is small, because the charts above need the other connections. */
+/** Maximum number of concurrent requests for recent values. The number is small, because the charts above need the other connections. */
 const AT_ONCE = 1;
 
-/** The sensors of a device with their newest values. */
+/** Renders the sensors of a device with their newest values. */
 function DeviceSensors({
   name,
   shown,
@@ -170,7 +170,7 @@ function DeviceSensors({
   );
 }
 
-/** A note for a device without sensors, which explains how to add them. */
+/** Renders a note for a device without sensors, which explains how to add them. */
 const NoSensors = () => (
   <section class="panel" aria-label="Sensors">
     <Notice title="This device has no sensors yet">
@@ -183,9 +183,9 @@ const NoSensors = () => (
 );
 
 /**
- * The search field for a device with many sensors. The address keeps the text.
+ * Renders the search field for a device with many sensors. The address keeps the text.
  *
- * @param props numbers of all and of found sensors
+ * @param props numbers of all sensors and of the found sensors
  */
 function SensorChoice({
   all,
@@ -221,7 +221,7 @@ function SensorChoice({
   );
 }
 
-/** The dialog that retires a device. It first explains the effects, then asks for the name. */
+/** Renders the dialog that retires a device. The dialog first explains the effects, then asks for the name. */
 function RetireDialog({ device, onClose }: { device: DeviceInfo; onClose: () => void }) {
   const { client, live, router } = useServices();
   const [isSure, setSure] = useState(false);
@@ -264,7 +264,7 @@ function Failure({ problem }: { problem: Problem }) {
   );
 }
 
-/** Explains the effects of a retirement. */
+/** Renders the explanation of the effects of a retirement. */
 function RetireExplanation({
   device: { online, sensors },
   onContinue,
@@ -304,7 +304,7 @@ function RetireExplanation({
   );
 }
 
-/** Asks for the device name, so that nobody retires the wrong device. */
+/** Renders the question for the device name, so that nobody retires the wrong device. */
 function RetireConfirmation({
   name,
   busy,
@@ -352,7 +352,7 @@ function RetireConfirmation({
 }
 
 /**
- * A name in the form in which people type it. Spaces at the ends and repeated spaces are invisible, and an accented
+ * Returns a name in the form in which people type it. Spaces at the ends and repeated spaces are invisible, and an accented
  * character may have two code points.
  */
 const asTyped = (name: string) => name.normalize('NFC').replace(/\s+/gu, ' ').trim();

@@ -36,7 +36,7 @@ import '../../kit/tables.css';
 import type { Sorting } from '../../state/lists.ts';
 
 /**
- * The list of devices in pages. Up to some thousand devices are read completely and sorted over all pages.
+ * Renders the list of devices in pages. A list of up to some thousand devices is read completely, and sorted over all pages.
  *
  * @param props `fleet`: numbers of devices and sensors that the API counted
  */
@@ -113,7 +113,7 @@ export function DeviceList({ fleet }: { fleet: FleetInfo | null }) {
 }
 
 /**
- * The filters of the wall and the device list. The address keeps them.
+ * Renders the filters of the wall and the device list. The address keeps the filters.
  *
  * @param props `fleet`: numbers of devices and sensors that the API counted
  */
@@ -121,7 +121,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   const { router, vocabulary } = useServices();
   const { query } = router.place.value;
   const { sites } = vocabulary.words.value;
-  // A completely read list finds any part of a name. The API finds only the beginning.
+  // If the list was read completely, the name filter finds any part of a name. The API finds only the beginning.
   const isHeld = areHeld(fleet && deviceCount(fleet));
   const set = useCallback(
     (name: string, value: string) => {
@@ -132,7 +132,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   );
   const setName = useCallback((value: string) => set('name', value), [set]);
   const setSite = useCallback((value: string) => set('site', value), [set]);
-  // The counts cover the whole fleet, so they are hidden with other filters.
+  // The counts cover the whole fleet, so they are hidden if another filter applies.
   const counts = query.has('site') || query.has('name') ? undefined : fleet?.devices;
   const label = (word: string, count: number | undefined) =>
     count === undefined ? word : `${word} ${formatCount(count)}`;
@@ -171,7 +171,7 @@ export function DeviceFilters({ fleet }: { fleet: FleetInfo | null }) {
   );
 }
 
-/** The message about the last action on the previous page, until the user dismisses it. */
+/** Renders the message about the last action on the previous page, until the user dismisses it. */
 function FlashMessage() {
   const { router } = useServices();
   const { flash, path, query, pageCursors } = router.place.value;
@@ -187,7 +187,7 @@ function FlashMessage() {
   );
 }
 
-/** The sort value of each column; the first column is the default. */
+/** The value by which each column sorts a device, by name of the column. The first column is the default. */
 const SORT_VALUES: Record<string, (device: DeviceItem) => string | number | null> = {
   name: ({ name, device_id }) => name ?? device_id,
   site: ({ site }) => site,
@@ -196,14 +196,14 @@ const SORT_VALUES: Record<string, (device: DeviceItem) => string | number | null
 
 const DEVICE_COLUMNS = [...Object.keys(SORT_VALUES), 'last-seen'];
 
-/** @param by column; empty: the order of the API stays */
+/** @param by name of the column; empty: the devices stay in the order of the API */
 function useSortValue(by: string): (device: DeviceItem) => string | number | null {
   const lastSeenOf = useLastSeen();
   if (by === '') return () => null;
   return SORT_VALUES[by] ?? ((device) => -Date.parse(lastSeenOf(device) ?? '') || null);
 }
 
-/** The table of devices, one row for each. */
+/** Renders the table of devices, one row for each device. */
 function DeviceTable({
   items,
   sorting,
@@ -214,7 +214,7 @@ function DeviceTable({
   /** null: not known yet */
   items: DeviceItem[] | null;
   sorting: Sorting;
-  /** the next page is being read */
+  /** whether the next page is being read */
   busy: boolean;
   /** number of placeholder rows until the items are known */
   expected: number;
@@ -259,9 +259,9 @@ const DeviceRow = ({
   siteHref,
 }: {
   device: DeviceItem;
-  /** refused measurements of the device */
+  /** refused measurements of the device; null: there are none */
   refusals: RefusedDevice | null;
-  /** no values arrive, so the state is the last known one */
+  /** whether no values arrive, so that the state is the last known one */
   isOld: boolean;
   siteHref: (site: string) => string;
 }) => {
@@ -304,12 +304,12 @@ const DeviceRow = ({
   );
 };
 
-/** The time since the device was last seen, updated every second and by each sample. */
+/** Renders the time since the device was last seen, updated every second and by each sample. */
 function LastSeen({ device }: { device: DeviceItem }) {
   return <Age ts={useLastSeen()(device)} />;
 }
 
-/** @returns a function for the time of the last message or sample of a device */
+/** @returns a function that returns the time of the last message or sample of a device */
 function useLastSeen(): (device: DeviceItem) => string | null {
   const { live, clock } = useServices();
   return ({ device_id, last_seen }) =>

@@ -13,7 +13,7 @@ import { groupingOf } from '../../wall/group-wall.tsx';
 import { DeviceFilters, DeviceList } from './device-list.tsx';
 import { SensorFilters, SensorList } from './sensor-list.tsx';
 
-/** The fleet view: key figures, the wall of the sensors that match the filters, and the lists of sensors or devices. */
+/** Renders the fleet view: key figures, the wall of the sensors that match the filters, and the lists of sensors or devices. */
 export function FleetView() {
   const { live, router } = useServices();
   const { query } = router.place.value;
@@ -45,17 +45,17 @@ export function FleetView() {
   );
 }
 
-/** The time span of the sparklines, in ms: one minute at first, growing to five. */
+/** The time span of the sparklines in ms: one minute at first, then growing to five minutes. */
 const SPAN = { min: 60_000, max: 300_000 };
 
 /** Time in ms without statistics that counts as a gap. Statistics arrive once a second. */
 const HOLE_MS = 5_000;
 
-/** `at`: epoch ms */
+/** A moment with a figure. `at`: time in epoch ms */
 type Moment = { at: number };
 
 /**
- * The key figures of fleet and pipeline, with the last five minutes as sparklines. All are dimmed while the
+ * Renders the key figures of fleet and pipeline, with the last five minutes as sparklines. All figures are dimmed while the
  * connection is lost. While nothing is stored, the rate is marked, and figures that need new values are dimmed.
  */
 function PipelineFigures({ fleetState }: { fleetState: ReadonlySignal<FleetState> }) {
@@ -146,7 +146,7 @@ function Line<M extends Moment>({
   second,
 }: {
   moments: M[];
-  /** returns the value to draw; null: no point */
+  /** returns the value to draw; null: the moment has no point */
   read: (moment: M) => number | null;
   second?: (moment: M) => number | null;
 }) {

@@ -22,7 +22,7 @@ import type { Live } from '../../state/live.ts';
 import { useTails } from '../../state/sensor.ts';
 
 /**
- * The live list of sensors in pages. A fleet that the browser holds completely is sorted over all pages. A larger
+ * Renders the live list of sensors in pages. If the browser holds the whole fleet, the list is sorted over all pages. A larger
  * fleet comes from the API in the order of the database.
  */
 export function SensorList() {
@@ -73,12 +73,12 @@ export function SensorList() {
   );
 }
 
-/** Visible height of the list in px from which its rows count as seen. */
+/** Visible height of the list in px from which its rows count as seen, and their recent values are read. */
 const HEAD_PX = 120;
 
 const isFiltered = (query: URLSearchParams) => FILTERS.some((name) => query.has(name));
 
-/** The table of sensors, or the reason why it is empty. */
+/** Renders the table of sensors, or the reason why it is empty. */
 function Rows({
   items,
   isPaged,
@@ -90,7 +90,7 @@ function Rows({
 }: {
   /** null: not known yet */
   items: LatestItem[] | null;
-  /** the list comes from the API */
+  /** whether the list comes from the API */
   isPaged: boolean;
   busy: boolean;
   problem: Problem | null;
@@ -130,9 +130,9 @@ function useNewcomers(live: Live, waiting: boolean, reload: () => void) {
 }
 
 /**
- * The filters of the wall and the sensor list. The address keeps them.
+ * Renders the filters of the wall and the sensor list. The address keeps the filters.
  *
- * @param props whether the list comes from the API, which finds names only by their beginning
+ * @param props `isPaged`: whether the list comes from the API, which finds names only by their beginning
  */
 export function SensorFilters({ isPaged }: { isPaged: boolean }) {
   const { router, vocabulary } = useServices();

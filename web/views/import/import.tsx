@@ -12,10 +12,10 @@ import './import.css';
 import type { Imported, ImportedRow, RefusedLine } from '../../api/types.ts';
 import type { ImportRun } from '../../state/hooks.ts';
 
-/** Maximum number of refused lines that are shown. The downloadable file has more. */
+/** Maximum number of refused lines that the page shows. The file for download has more lines. */
 const MOST_SHOWN = 20;
 
-/** Pauses in ms before a piece is sent again after a temporary problem. Sending a piece twice stores nothing twice. */
+/** Pauses in ms before a piece of the file is sent again after a temporary problem. A piece that is sent twice is stored only once. */
 const RETRY_MS = [1000, 2000, 5000, 10_000, 20_000];
 
 const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
@@ -29,7 +29,7 @@ const BEGUN: Omit<ImportRun, 'isTest' | 'device'> = {
   problem: null,
 };
 
-/** The view that imports a file of old measurements. It begins with a test, which stores nothing. */
+/** Renders the view that imports a file of old measurements. It begins with a test, which stores nothing. */
 export function ImportView() {
   const { client, importing } = useServices();
   const mayImport = useMay('ingest');
@@ -47,7 +47,7 @@ export function ImportView() {
   }
 
   async function start({ isTest, device }: Pick<ImportRun, 'isTest' | 'device'>) {
-    // A second click may come before the buttons are drawn as disabled.
+    // A second click may come before the buttons are drawn as disabled, so it is ignored here.
     if (!file || !type || importing.peek().run?.state === 'running') return;
     const abort = new AbortController();
     const { signal } = abort;
@@ -272,7 +272,7 @@ const FirstSamples = ({ first }: { first: ImportedRow[] }) => (
   </table>
 );
 
-/** @param before number of lines of the file before the piece */
+/** @param before number of lines of the file before the piece that was sent */
 function added(
   run: ImportRun,
   { rows, samples, refused, refused_lines: lines, first }: Imported,
@@ -301,12 +301,12 @@ async function withRetries<T>(send: () => Promise<T>, signal: AbortSignal): Prom
   return send();
 }
 
-/** Size of a piece in bytes. Files of lines are sent in pieces, because the API must receive a request within 30 s. */
+/** Size in bytes of a piece of a file. Files of lines are sent in pieces, because the API must receive a request within 30 s. */
 const PIECE_BYTES = 2 * 1024 * 1024;
 
 const NEW_LINE = 10;
 
-/** Media types by file name extension. */
+/** Media types of files that can be imported, by file name extension. */
 const TYPES: Record<string, string> = {
   csv: 'text/csv',
   tsv: 'text/csv',
@@ -315,13 +315,13 @@ const TYPES: Record<string, string> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** @returns the media type of a file; null: it cannot be imported */
+/** @returns the media type of a file; null: the file cannot be imported */
 export const typeOf = (name: string): string | null =>
   TYPES[name.toLowerCase().split('.').at(-1) ?? ''] ?? null;
 
-/** A part of a file. */
+/** A part of a file that is sent in one request. */
 interface Piece {
-  /** the content, with the line of column names if the file has one */
+  /** the content to send, with the line of column names if the file has one */
   body: Blob;
   /** offset of the end of the piece in the file, in bytes */
   end: number;
@@ -330,8 +330,8 @@ interface Piece {
 }
 
 /**
- * Splits a file at line ends. A quoted CSV cell must end in its line, so every line may be the last one of a piece. A
- * Parquet file is one piece, because its footer is at its end.
+ * Splits a file at line ends. A quoted CSV cell must end in its line, so a piece may end after every line. A Parquet file is
+ * one piece, because its footer is at the end of the file.
  */
 export async function* piecesOf(
   file: Blob,
@@ -357,7 +357,7 @@ export async function* piecesOf(
   }
 }
 
-/** @returns bytes that end with a whole line */
+/** @returns bytes of the file that end with a whole line */
 async function lineAlignedBytes(
   file: Blob,
   begin: number,

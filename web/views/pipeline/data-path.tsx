@@ -17,7 +17,7 @@ import {
 import { LATE_MS } from '../../state/verdict.ts';
 import type { Finding, StageName } from './findings.tsx';
 
-/** The data path from device to stream client. Moving marks show the sample rate, and each stage shows its finding. */
+/** Renders the data path from device to stream client. Moving marks show the sample rate, and each stage shows its finding. */
 export function Way({ findings, ...known }: Parameters<typeof stagesOf>[0] & { findings: Finding[] }) {
   const flow = flowSeconds(known.stats?.samples_per_s ?? 0);
   return (
@@ -43,7 +43,7 @@ interface Figure {
   tone?: 'warn' | undefined;
 }
 
-/** SVG paths of 24 by 24 units. */
+/** SVG paths of the signs of the stages, in 24 by 24 units. */
 const SIGNS: Record<StageName, string> = {
   devices: 'M8 3h8v18H8ZM11 18h2M4 8.5a6 6 0 0 0 0 7M20 8.5a6 6 0 0 1 0 7',
   broker: 'M12 4v16M4 8h8M12 12h8M4 16h8M4 6v4M20 10v4M4 14v4',
@@ -53,7 +53,7 @@ const SIGNS: Record<StageName, string> = {
   readers: 'M3 5h18v11H3ZM9 20h6M12 16v4M6 13l3.500-4 3 2.500L17 8',
 };
 
-/** One stage of the data path, and the connection to the next stage. */
+/** Renders one stage of the data path, and the connection to the next stage. */
 const Stage = ({
   name,
   title,
@@ -64,12 +64,12 @@ const Stage = ({
 }: {
   name: StageName;
   title: string;
-  /** text while there is no problem */
+  /** text of the stage while it has no problem */
   fine: string;
   figures: Figure[];
-  /** seconds in which a mark moves to the next stage; null: nothing flows */
+  /** time in seconds in which a mark moves to the next stage; null: nothing flows */
   flow: number | null;
-  /** the most severe finding of the stage; undefined: none */
+  /** the most severe finding of the stage; undefined: the stage has no finding */
   finding: Finding | undefined;
 }) => (
   <li class="stage" data-tone={finding?.tone} data-stage={name}>
@@ -123,16 +123,16 @@ const Stage = ({
   </li>
 );
 
-/** Seconds in which a mark moves to the next stage: slowest at one sample per second, fastest at 10,000. */
+/** Time in seconds in which a mark moves to the next stage: slowest at one sample per second, fastest at 10,000 (four decades). */
 const SLOWEST_S = 3;
 const FASTEST_S = 0.6;
 const DECADES = 4;
-/** Rounding step of these seconds. The step is coarse, because each change of speed is a visible jump. */
+/** Rounding step in seconds of the time in which a mark moves. The step is coarse, because each change of speed is a visible jump. */
 const STEP_S = 0.4;
 
 /**
- * @returns seconds on a logarithmic scale, so that both few devices and a whole fleet move visibly; null: nothing
- *   flows
+ * @returns time in seconds in which a mark moves to the next stage; null: nothing flows. The scale is logarithmic, so that
+ *   marks move visibly for a few devices and for a whole fleet
  */
 export function flowSeconds(perSecond: number): number | null {
   if (!(perSecond > 0)) return null;

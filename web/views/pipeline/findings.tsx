@@ -9,15 +9,15 @@ export type StageName = 'devices' | 'broker' | 'ingest' | 'database' | 'stream' 
 
 /** A problem on the data path, with advice. */
 export interface Finding {
-  /** stage with the problem */
+  /** the stage that has the problem */
   stage: StageName;
-  /** `bad`: a part of the data path has stopped */
+  /** severity; `bad`: a part of the data path has stopped */
   tone: 'bad' | 'warn';
-  /** short text for the stage */
+  /** short text at the stage */
   short: string;
   title: string;
   advice: string;
-  /** link to more information */
+  /** link to a page with more information */
   href?: string;
 }
 
@@ -28,12 +28,12 @@ export function findingsOf({
   stats,
   now,
 }: {
-  /** last known state; null: unknown yet */
+  /** last known state of the pipeline; null: unknown yet */
   pipeline: Pipeline | null;
-  /** why the last request failed */
+  /** the reason why the last request failed */
   problem: Problem | null;
   stats: Stats | null;
-  /** epoch ms */
+  /** current time in epoch ms */
   now: number;
 }): Finding[] {
   return [
@@ -142,7 +142,7 @@ function ofMeasurements({ measurements }: Pipeline): Finding[] {
   ];
 }
 
-/** @returns number of received measurements without an outcome; negative: some are counted twice */
+/** @returns number of received measurements whose outcome is not counted; negative: some measurements are counted twice */
 const unaccounted = ({ received, stored, merged, refused, skipped }: Measurements): number =>
   received - stored - merged - refused - skipped;
 
@@ -178,7 +178,7 @@ function ofPacking({ packed_until }: Pipeline, now: number): Finding[] {
   ];
 }
 
-/** Age of the Kafka watermark in ms that counts as a problem. One to two hours are normal. */
+/** Age of the Kafka watermark in ms from which it is a problem. An age of one to two hours is normal. */
 const WATERMARK_LATE_MS = 4 * 3_600_000;
 
 function ofStreamOut({ stream_out: state }: Pipeline, now: number): Finding[] {
@@ -208,7 +208,7 @@ function ofStreamOut({ stream_out: state }: Pipeline, now: number): Finding[] {
   ];
 }
 
-/** The list of findings with advice. */
+/** Renders the list of findings with advice. */
 export const Findings = ({ findings }: { findings: Finding[] }) => (
   <ul class="findings" aria-label="What needs a look">
     {findings.map(({ title, tone, advice, href }) => (
@@ -229,7 +229,7 @@ export const Findings = ({ findings }: { findings: Finding[] }) => (
   </ul>
 );
 
-/** The first line of the pipeline page: the verdict, or the most severe finding. */
+/** Renders the first line of the pipeline page: the verdict, or the most severe finding. */
 export function VerdictLead({
   verdict,
   findings,
@@ -260,7 +260,7 @@ export function VerdictLead({
   );
 }
 
-/** The text of the first line of the pipeline page. */
+/** Returns the text of the first line of the pipeline page. */
 export function leadOf({
   verdict: { level, headline },
   findings,

@@ -25,7 +25,7 @@ const REQUESTS: StripLine[] = [
   { name: 'window', read: (moment) => moment.window },
 ];
 
-/** The pipeline view: the data path with its current rate, findings, and the last five minutes. */
+/** Renders the pipeline view: the data path with its current rate, findings, and the last five minutes. */
 export function PipelineView() {
   const { clock, live, preferences } = useServices();
   const { zone } = preferences.choice.value;
@@ -111,7 +111,7 @@ const MEANINGS: [term: string, meaning: string][] = [
   ['Packing', 'Closed hours are compressed into history, by processes that have nothing more urgent to do.'],
 ];
 
-/** The explanation of the terms of the view. */
+/** Renders the explanation of the terms of the view. */
 const Meanings = () => (
   <details class="panel meanings">
     <summary>What these words mean</summary>
@@ -130,14 +130,14 @@ const EVERY_MS = 3000;
 /** Interval of reading the number of devices, in ms. The API counts every 10 s at most. */
 const FLEET_EVERY_MS = 10_000;
 
-/** A polled answer. `at`: epoch ms of the answer */
+/** A polled answer. `at`: time of the answer in epoch ms; `problem`: why the last request failed */
 type Polled<T> = { data: T | null; at: number; problem: Problem | null };
 
 /**
- * Polls the API. In contrast to `useQuery`, `usePolled` reports each failed refresh, because the pipeline view shows
- * it.
+ * Polls the API. In contrast to `useQuery`, `usePolled` reports each failed refresh, because the pipeline view shows the
+ * failure.
  *
- * @param ask must be the same function at every drawing
+ * @param ask sends the request; must be the same function at every drawing
  */
 function usePolled<T>(ask: (signal: AbortSignal) => Promise<T>, everyMs: number): Polled<T> {
   const { clock } = useServices();

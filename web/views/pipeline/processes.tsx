@@ -15,7 +15,7 @@ import { useServices } from '../../state/hooks.ts';
 const ROLES = { all: 'all: takes and serves', ingest: 'ingest: takes', http: 'http: serves readers' };
 
 /**
- * The table of processes with their last heartbeats. A process sends a heartbeat every 10 s.
+ * Renders the table of processes with their last heartbeats. A process sends a heartbeat every 10 s.
  *
  * @param props `isOld`: the state is not current, so rates and connections may have changed
  */
@@ -111,7 +111,7 @@ const WAYS: Array<[key: keyof Measurements, label: string, title: string]> = [
   ['skipped', 'Skipped', 'Texts, nulls and other values that are not stored by rule'],
 ];
 
-/** The numbers of measurements by outcome. */
+/** Renders the numbers of measurements by outcome. */
 export const Accounts = ({ measurements }: { measurements: Measurements }) => (
   <dl class="accounts">
     {WAYS.map(([key, label, title]) => (
@@ -136,7 +136,7 @@ function brokerWords(broker: Check | null, isOld: boolean) {
 }
 
 /**
- * The database nodes as the answering process sees them, and the packing progress.
+ * Renders the database nodes as the answering process sees them, and the packing progress.
  *
  * @param props `isOld`: the state is not current, so a node may be down by now
  */
@@ -187,19 +187,19 @@ function Packing({ packedUntil, now }: { packedUntil: string; now: number }) {
 }
 
 /**
- * Time in ms after the end of an hour from which the hour may be packed. Equal to schema/rules.js, which a test
- * compares.
+ * Time in ms after the end of an hour from which the hour may be packed. The value equals that of schema/rules.js; a test
+ * compares the two.
  */
 export const PACK_DELAY_MS = 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** Packing lag in ms from which the page marks it. No data is lost, but long charts are slower. */
+/** Packing lag in ms from which the page marks the lag. No data is lost, but long charts are slower. */
 export const BEHIND_MS = 6 * HOUR_MS;
 
 /**
- * @param packedUntil ISO 8601
- * @param now epoch ms
- * @returns `newest`: epoch ms, end of the newest hour that may be packed
+ * @param packedUntil time in ISO 8601 before which all hours are packed
+ * @param now current time in epoch ms
+ * @returns `newest`: end of the newest hour that may be packed, in epoch ms
  */
 export function packingOf(
   packedUntil: string,

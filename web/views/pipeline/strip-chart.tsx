@@ -16,7 +16,7 @@ export interface StripLine {
   read: (moment: Moment) => number | null;
 }
 
-/** A chart of the last five minutes, with a table of its values. */
+/** Renders a chart of the last five minutes, with a table of its values. */
 export function StripChart({
   title,
   unit,
@@ -26,7 +26,7 @@ export function StripChart({
 }: {
   title: string;
   unit: string;
-  /** one or two */
+  /** one or two lines */
   lines: StripLine[];
   moments: Moment[];
   format: (value: number | null) => string;
@@ -88,7 +88,7 @@ function show(chart: uPlot, lines: StripLine[], moments: Moment[]) {
   });
 }
 
-/** The options of the chart: the first figure is a line with a filled area, the second a fainter line. */
+/** Returns the options of the chart: the first figure is a line with a filled area, the second a fainter line. */
 function stripOptions({
   host,
   zone,
@@ -145,7 +145,7 @@ function stripOptions({
 
 const EVERY_MS = 15_000;
 
-/** The values of a chart as a table with a row for every 15 s. The table is rendered only while it is open. */
+/** Renders the values of a chart as a table with a row for every 15 s. The table is rendered only while the user has it open. */
 function StripTable({
   title,
   unit,

@@ -31,7 +31,7 @@ const ORDERS = [
   { value: 'asc', label: 'Oldest first' },
 ] as const;
 
-/** The data of the range: a table of the bins of the chart or of single samples, and downloads of the samples. */
+/** Renders the data of the range: a table of the bins of the chart or of single samples, and downloads of the samples. */
 export function RangeData({
   sensor,
   window,
@@ -116,7 +116,7 @@ function Downloads({
 /** Number of newest values from which the precision of a sensor is derived. */
 const TYPICAL = 100;
 
-/** The statistics of all samples of the shown range. */
+/** Renders the statistics of all samples of the shown range. */
 export function RangeFigures({
   statistics,
   shape,
@@ -124,7 +124,7 @@ export function RangeFigures({
   unit,
 }: {
   statistics: Statistics;
-  /** whether the range was read */
+  /** whether the shown range was read */
   isRead: boolean;
   shape: Shape;
   /** unit of the values of the shape */
@@ -138,7 +138,7 @@ export function RangeFigures({
   const at = (ts: number | null) => {
     if (ts === null) return '';
     const time = <time>{formatDateTime(ts, zone)}</time>;
-    // The time of a minimum or maximum within a bin is not exact, so no time is shown.
+    // The time of a minimum or maximum within a bin is not exact, so the text names the bin.
     return (
       <span class="figure-note">
         {shape.stepMs === null ? 'at ' : `in the ${formatStep(shape.stepMs)} from `}
@@ -160,7 +160,7 @@ export function RangeFigures({
   );
 }
 
-/** The shares of two states in the range, and the number of state changes. */
+/** Renders the shares of two states in the range, and the number of state changes. */
 export function StateFigures({
   shape,
   states,
@@ -170,9 +170,9 @@ export function StateFigures({
   /** the shape of a sensor with states */
   shape: Shape;
   states: StateNames;
-  /** whether the range was read */
+  /** whether the shown range was read */
   isRead: boolean;
-  /** number of samples */
+  /** number of samples in the range */
   count: number;
 }) {
   const shares = useMemo(() => sharesOf(shape), [shape]);

@@ -26,7 +26,7 @@ import type { StateNames } from '../../states.ts';
 import type { Scale } from '../../units.ts';
 import { toShown } from '../../units.ts';
 
-/** The table of samples in pages. Each row has the change and the time since the previous sample. */
+/** Renders the table of samples in pages. Each row has the change and the time since the previous sample. */
 export function SampleTable({
   sensor,
   window,
@@ -38,11 +38,11 @@ export function SampleTable({
   sensor: { device_id: string; sensor_id: string };
   window: Window;
   order: 'asc' | 'desc';
-  /** scale of the values */
+  /** scale of the shown values */
   scale: Scale;
   /** state names; null: the values are numbers */
   states: StateNames | null;
-  /** thresholds in the scale */
+  /** thresholds in the scale of the shown values */
   thresholds: Thresholds;
 }) {
   const { preferences } = useServices();
@@ -118,13 +118,13 @@ export function SampleTable({
   );
 }
 
-/** @returns the change with its sign */
+/** @returns the change as text, with its sign */
 function changeText(change: number, decimals: number, isState: boolean): string {
   if (isState) return change === 0 ? '' : 'yes';
   return formatChange(change, decimals);
 }
 
-/** The table of the bins of a chart in pages. */
+/** Renders the table of the bins of a chart in pages. */
 export function BinTable({
   shape,
   order,
@@ -142,7 +142,7 @@ export function BinTable({
   const { zone } = preferences.choice.value;
   const [page, setPage] = useState(0);
   const count = shape.ts.length;
-  // A live window moves, and a new window may have fewer pages.
+  // A live window moves, and a new window may have fewer pages. So the page number is limited.
   const shown = Math.min(page, Math.max(Math.ceil(count / PAGE_ROWS) - 1, 0));
   const ordered = order === 'asc' ? [...shape.ts.keys()] : [...shape.ts.keys()].reverse();
   const places = ordered.slice(shown * PAGE_ROWS, (shown + 1) * PAGE_ROWS);
@@ -222,7 +222,7 @@ function BinRow({
 
 const WORDS = { low: '▼ low', high: '▲ high', both: '▲▼ both' };
 
-/** A mark for values over the thresholds of the user. */
+/** Renders a mark for values over the thresholds of the user. */
 const OverThreshold = ({ side }: { side: keyof typeof WORDS | null }) =>
   side && (
     <>
@@ -237,10 +237,10 @@ const NEWS_MS = 1_000;
 /** A range in epoch ms. */
 type Range = { from: number; to: number | null };
 
-/** A page after the first. Its cursor is valid only for its range. */
+/** A page after the first. A cursor is valid only for the range of its request, so the range is stored with it. */
 type Step = { cursor: string; range: Range };
 
-/** The samples of a window in pages. The first page of a live window is updated, and the other pages stay fixed. */
+/** Reads the samples of a window in pages. The first page of a live window is updated, and the other pages stay fixed. */
 function useSamplePages(
   sensor: { device_id: string; sensor_id: string },
   window: Window,
@@ -279,8 +279,8 @@ function useSamplePages(
   }, [live, goesOn, scope, reload]);
 
   const { data } = answer;
-  // Until this page arrives, `data` belongs to another page. The cursor of that page leads here, or fits another sort
-  // order.
+  // Until this page arrives, `data` belongs to another page. The cursor of that page leads to this page, or fits another sort
+  // order, so it is not used.
   const next = data?.key === key ? data.next : null;
   return {
     ...answer,

@@ -15,7 +15,7 @@ import type { LatestItem } from '../../api/types.ts';
 import type { Outdated } from '../../state/sensor.ts';
 import type { Stale } from '../../state/verdict.ts';
 
-/** The title of a sensor page: name, label, newest value and deviation. */
+/** Renders the title of a sensor page: name, label, newest value and deviation. */
 export function SensorTitle({
   name,
   label,
@@ -30,9 +30,9 @@ export function SensorTitle({
   /** null: not known yet */
   item: LatestItem | null;
   recent: { ts: number; value: number }[];
-  /** interval of the sensor from the birth message */
+  /** interval of the sensor in ms, from the birth message */
   intervalMs: number | null;
-  /** why no values arrive */
+  /** the reason why no values arrive; null: values arrive */
   stale: Stale | null;
 }) {
   return (
@@ -67,7 +67,7 @@ export function SensorTitle({
   );
 }
 
-/** The newest value, with a text if it is not current. */
+/** Renders the newest value, with a text if it is not current. */
 function Now({
   item,
   recent,
@@ -93,7 +93,7 @@ function Now({
 }
 
 /**
- * @param recent oldest first
+ * @param recent recent values, oldest first
  * @returns mean time between two values in ms
  */
 function gapOf(recent: { ts: number }[]): number {
@@ -129,8 +129,8 @@ const NowBlock = ({
 );
 
 /**
- * The baseline of a sensor and the deviation of its newest value, as text and in the color of its wall cell. An old
- * value is not judged.
+ * Renders the baseline of a sensor and the deviation of its newest value, as text and in the color of the wall cell of the
+ * sensor. An old value is not judged.
  */
 function Baseline({
   item,
@@ -202,7 +202,7 @@ const OutdatedLine = ({ outdated, children }: { outdated: Outdated; children?: C
 );
 
 /**
- * The page of a sensor that does not exist.
+ * Renders the page of a sensor that does not exist.
  *
  * @param props `device` and `sensor`: ids or names
  */

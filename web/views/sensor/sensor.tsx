@@ -29,7 +29,7 @@ import type { Edges } from '../../chart/options.ts';
 import type { Shape } from '../../chart/shape.ts';
 
 /**
- * The page of one sensor: newest value, chart, and the values as tables.
+ * Renders the page of one sensor: newest value, chart, and the values as tables.
  *
  * @param props `device` and `sensor`: ids or names
  */
@@ -168,7 +168,7 @@ export function SensorView({ device, sensor }: { device: string; sensor: string 
 const inWindow = (shape: Shape, { from, to }: { from: number; to: number }) =>
   within(shape, { from, to: to + 1 });
 
-/** A link from the chart to the alarm rule form for its sensor. */
+/** Renders a link from the chart to the alarm rule form for its sensor. */
 function RuleLink({ device, sensor }: { device: string; sensor: string }) {
   const mayAct = useMay('admin');
   if (!mayAct) return null;
@@ -180,7 +180,7 @@ function RuleLink({ device, sensor }: { device: string; sensor: string }) {
   );
 }
 
-/** The position of the plot in the chart, so that the overview strip aligns with it. */
+/** Keeps the position of the plot in the chart, so that the overview strip aligns with the plot. */
 function useEdges(): [Edges | null, (next: Edges) => void] {
   const [edges, setEdges] = useState<Edges | null>(null);
   const onPlot = useCallback(
@@ -190,16 +190,16 @@ function useEdges(): [Edges | null, (next: Edges) => void] {
   return [edges, onPlot];
 }
 
-/** Share of a moved window that lies after the newest sample. */
+/** Share of a window that lies after the newest sample, if the window moves to this sample. */
 const ROOM = 0.1;
 
-/** The text over an empty chart: the reason, and a link to the newest sample. */
+/** Renders the text over an empty chart: the reason, and a link to the newest sample. */
 function QuietRange({
   loading,
   newest,
 }: {
   loading: boolean;
-  /** ISO 8601, time of the newest sample of the sensor */
+  /** time of the newest sample of the sensor, in ISO 8601 */
   newest: string | null;
 }) {
   const { preferences, router } = useServices();
@@ -220,8 +220,8 @@ function QuietRange({
 }
 
 /**
- * @param newest epoch ms
- * @returns a window of equal length that contains the newest sample
+ * @param newest time of the newest sample in epoch ms
+ * @returns parameters of a window of equal length that contains the newest sample
  */
 function around(query: URLSearchParams, newest: number): Record<string, string | null> {
   const length = lengthOf(readWindow(query, newest));

@@ -14,9 +14,7 @@ const KINDS = [
   { value: 'rate', label: 'Rate', title: 'How much it rises in a time' },
 ];
 
-/**
- * The choices for the chart of a sensor: unit, and value or rate of a counter. Without any choice, nothing is shown.
- */
+/** Renders the choices for the chart of a sensor: unit, and value or rate of a counter. If there is nothing to choose, nothing is shown. */
 export function SignalOptions({
   unit,
   isCounter,
@@ -46,9 +44,9 @@ export function SignalOptions({
 }
 
 /**
- * The choice of the unit for a quantity, which applies to all views in this browser.
+ * Renders the choice of the unit for a quantity, which applies to all views in this browser.
  *
- * @param props `unit`: as the sensor sends it
+ * @param props `unit`: unit as the sensor sends it
  */
 function UnitChoice({ unit }: { unit: string | null }) {
   const { preferences } = useServices();
@@ -76,7 +74,7 @@ function UnitChoice({ unit }: { unit: string | null }) {
   );
 }
 
-/** The form for the thresholds of the chart, with the number of samples over them. */
+/** Renders the form for the thresholds of the chart, with the number of samples over them. */
 export function ThresholdForm({
   thresholds,
   onChange,
@@ -86,7 +84,7 @@ export function ThresholdForm({
 }: {
   thresholds: Thresholds;
   onChange: (next: Thresholds) => void;
-  /** the shape with values as sent */
+  /** the shape with values as the sensor sends them */
   shape: Shape;
   /** scale in which users type thresholds */
   scale: Scale;
@@ -96,7 +94,7 @@ export function ThresholdForm({
   const id = useId();
   const [typed, setTyped] = useState(textsOf(thresholds, scale));
   const [wrong, setWrong] = useState('');
-  // The Back button, a link or stored thresholds may change the address.
+  // The Back button, a link or stored thresholds may change the address, so the fields adopt the new thresholds.
   useEffect(() => {
     setTyped(textsOf(thresholds, scale));
     setWrong('');
