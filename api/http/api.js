@@ -71,7 +71,8 @@ import { createStream } from './stream/index.js';
  * Creates the router of all routes under `/api/v1`, and of the routes of line protocol.
  *
  * @param {Context} context
- * @param {Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & { mqttPort: () => number }} given `mqttPort`: the port of the embedded broker
+ * @param {Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & { mqttPort: () => number }} given
+ *   `mqttPort`: the port of the embedded broker
  */
 export function createApi({ config, clock, logger, metrics }, given) {
   const mqtt = () => mqttItem(config, given.mqttPort());
