@@ -28,8 +28,7 @@ const SILENT_AFTER_MS = 30_000;
  * - `measurements`: heartbeats of older versions lack it
  * - `stream`: null or missing if nothing is streamed out
  *
- * @typedef {Stats & { measurements?: MeasurementCounts, broker: Check | null, shares: boolean, stream?: StreamBeat | null }}
- *   Beat
+ * @typedef {Stats & { measurements?: MeasurementCounts, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat
  */
 
 /**
