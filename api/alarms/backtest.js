@@ -9,6 +9,7 @@ import { readWindow } from './evaluation/windows.js';
 
 /** Limit of the sensors of one backtest. Further sensors are not tested. */
 export const MAX_SENSORS = 50;
+/** Limit of sensors that a backtest reads concurrently. */
 const SENSORS_AT_ONCE = 4;
 
 /** Limit of the episodes in an answer, and of the episodes of each sensor in memory. Further episodes are counted, but not returned. */

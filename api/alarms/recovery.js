@@ -23,6 +23,7 @@ const DEVICES_AT_ONCE = 8;
 
 /** Limit of waiting evaluations. Above it, a recovery waits before it queues further evaluations. */
 const MAX_WAITING = 5000;
+/** Pause in ms between two checks whether waiting evaluations have ended. */
 const DRAIN_MS = 20;
 
 /**

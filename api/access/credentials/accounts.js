@@ -118,8 +118,9 @@ export class Accounts {
   }
 }
 
-/** Limit of failed logins of one address within the window of time below. Then the address is blocked until the window ends. */
+/** Limit of failed logins of one address within `WINDOW_MS`. Then the address is blocked until the window ends. */
 const MAX_FAILED = 10;
+/** Time in ms for which failed logins of an address count, beginning with the first failed login. */
 const WINDOW_MS = 60_000;
 
 /** Limit of addresses whose failed logins are counted. Above it, the least recently used address is dropped. */

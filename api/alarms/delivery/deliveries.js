@@ -32,6 +32,7 @@ const FIRST_LOOK_BACK_MS = DEAD_LETTER_DAYS * DAY_MS;
 
 /** Period in ms after which Alertmanager gets the open alarms again, because Alertmanager resolves alerts that are not repeated. */
 const REPEAT_EVERY_MS = 60_000;
+/** Limit of alarms in one request to Alertmanager. Further alarms are sent in the next request. */
 const REPEATED_AT_ONCE = 500;
 
 /** Group number of the lease for repetitions. The groups of devices count from 0. */
