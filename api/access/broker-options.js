@@ -6,10 +6,10 @@ const RECONNECT_MS = 1000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Options of every connection to the external broker of MQTT_URL.
+ * Returns the options of every connection to the external broker of MQTT_URL.
  *
  * @param {Config['mqtt']} mqtt
- * @param {number} keepAliveMs whole seconds
+ * @param {number} keepAliveMs whole seconds, in ms
  */
 export const brokerOptions = (mqtt, keepAliveMs) => ({
   manualConnect: true,

@@ -7,24 +7,24 @@ import { ipKeyGenerator } from 'express-rate-limit';
  * Limits of a server's connections.
  *
  * @typedef {object} Bounds
- * @property {number} connections all connections; the server closes further ones at once
- * @property {number} pending connections before the first request or CONNECT
- * @property {number} [withinMs] how long a connection may be pending
+ * @property {number} connections limit of all connections; the server closes further connections at once
+ * @property {number} pending limit of connections that have not sent their first request or CONNECT
+ * @property {number} [withinMs] time in ms for which a connection may be pending
  */
 
 /**
- * Bounds the connections of a server, with or without TLS. It counts TCP connections, so an unfinished TLS handshake counts as
+ * Limits the connections of a server, with or without TLS. It counts TCP connections, so an unfinished TLS handshake counts as
  * well.
  *
  * @param {Server} server
- * @param {'mqtt' | 'http'} listener for the metric
+ * @param {'mqtt' | 'http'} listener value of a label of the metric
  * @param {Bounds} bounds
  * @param {Metrics} metrics
  */
 export function boundConnections(server, listener, { connections, pending: limit, withinMs }, metrics) {
   const refused = (/** @type {'crowded' | 'silent' | 'full'} */ reason, by = 1) =>
     metrics.connectionsRefused.inc({ listener, reason }, by);
-  // Start each counter at 0. Prometheus sees no increase in a counter that first appears as 1.
+  // Start each counter at 0. If a counter first appears as 1, Prometheus sees no increase.
   for (const reason of /** @type {const} */ (['crowded', 'silent', 'full'])) refused(reason, 0);
   const pending = new PendingConnections({ limit, withinMs, onClose: refused });
   server.maxConnections = connections;
@@ -36,27 +36,26 @@ export function boundConnections(server, listener, { connections, pending: limit
 /** @typedef {{ shut: (reason: 'crowded' | 'silent') => void, leave: () => void }} Pending */
 
 /**
- * Bounds pending connections, so that a flood of them costs little and locks out nobody else. Above the limit it closes the oldest
- * connection of the address that has the most. So a flood from one address closes only its own connections. Behind a proxy all
- * clients have one address, and the oldest connection is closed. IPv6 addresses count by network, because one subscriber has a whole
- * network.
+ * Limits pending connections, so that a flood of them costs little and locks out no other client. Above the limit it closes the
+ * oldest pending connection of the address with the most pending connections. So a flood from one address closes only its own
+ * connections. Behind a proxy all clients share one address, and the oldest pending connection of all is closed. IPv6 addresses
+ * count by network, because one subscriber has a whole network.
  */
 export class PendingConnections {
   #limit;
   #withinMs;
   #onClose;
-  /** @type {Map<string, Pending>} by `keyOf` */
+  /** @type {Map<string, Pending>} pending connections by `keyOf` */
   #all = new Map();
-  /** @type {Map<string, Set<Pending>>} the oldest of each address first */
+  /** @type {Map<string, Set<Pending>>} pending connections by address, the oldest first */
   #byAddress = new Map();
 
   /**
    * @param {object} options
    * @param {number} options.limit pending connections
-   * @param {number} [options.withinMs] time after which a pending connection is closed; undefined: the server
-   *   closes it itself
-   * @param {(reason: 'crowded' | 'silent') => void} options.onClose called for each connection that is closed
-   *   by these limits
+   * @param {number} [options.withinMs] time in ms after which a pending connection is closed; undefined: the server itself
+   *   closes it
+   * @param {(reason: 'crowded' | 'silent') => void} options.onClose called for each connection that these limits close
    */
   constructor({ limit, withinMs, onClose }) {
     this.#limit = limit;
@@ -64,9 +63,9 @@ export class PendingConnections {
     this.#onClose = onClose;
   }
 
-  /** Adds a connection that is new, or idle again. @param {Socket} socket */
+  /** Adds a connection that is new, or that waits for its next request. @param {Socket} socket */
   enter(socket) {
-    // A closed socket may or may not have an address.
+    // A closed socket may have lost its address, so check both.
     if (socket.destroyed || socket.remoteAddress === undefined || this.#all.has(keyOf(socket))) return;
     this.#open(socket, ipKeyGenerator(socket.remoteAddress));
     if (this.#all.size > this.#limit) this.#oldestOfLargest()?.shut('crowded');
@@ -108,7 +107,7 @@ export class PendingConnections {
     return pending;
   }
 
-  /** @returns {Pending | undefined} the oldest connection of the address that has the most */
+  /** @returns {Pending | undefined} the oldest connection of the address with the most pending connections */
   #oldestOfLargest() {
     /** @type {Set<Pending> | undefined} */
     let largest;

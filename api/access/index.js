@@ -1,6 +1,6 @@
 /**
- * Limits of connections, and options of a connection to a broker. `credentials/` decides what devices may do,
- * `http/` what people and programs may do. `tls/` has the certificates.
+ * Access to the installation: limits of connections, and options of a connection to a broker. `credentials/` decides what
+ * devices may do, and `http/` decides what people and programs may do. `tls/` has the certificates.
  */
 export { brokerOptions } from './broker-options.js';
 export { boundConnections } from './connection-limits.js';

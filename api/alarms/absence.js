@@ -16,45 +16,45 @@ import { readDevices } from './watched-device.js';
 /** @import { WatchedDevice } from './watched-device.js' */
 /** @import { Watch } from './watched-sensor.js' */
 
-/** A lease is renewed this often, in ms: three times before it expires. */
+/** Period in ms after which a process renews its leases. A lease lasts three times as long. */
 const RENEW_EVERY_MS = 5000;
 
-/** Concurrent renewals of leases. One by one, 1,000 renewals take longer than a lease lasts. */
+/** Limit of leases that are renewed concurrently. One after the other, 1,000 renewals take longer than a lease lasts. */
 const LEASES_AT_ONCE = 16;
 
 /**
- * Period in ms after which the sensors of a group are read again, because sensors are added and intervals
- * change.
+ * Period in ms after which the sensors of a group of devices are read again, because sensors are added and their reporting
+ * intervals change.
  */
 const REREAD_EVERY_MS = 60_000;
 
 /**
- * Age in ms up to which periods without a watching process count. Only a rule that counts intervals can wait
- * longer.
+ * Age in ms up to which periods without a watching process are read. Only a rule that counts reporting intervals can wait for a
+ * longer silence.
  */
 const UNWATCHED_MS = 31 * DAY_MS;
 
 /**
- * A group whose lease this process has.
+ * A group of devices whose lease this process holds.
  *
  * @typedef {object} HeldGroup
  * @property {Map<string, WatchedDevice>} devices
- * @property {number} readAt when its sensors were read, by `performance.now()`
- * @property {number} generation of the rules with which the sensors were read
+ * @property {number} readAt when the sensors of the group were read, by `performance.now()`
+ * @property {number} generation number of the state of the rules with which the sensors were read
  * @property {boolean} isTakenOver whether open episodes were taken over after the last read of the sensors
  * @property {boolean} isResumed whether `devices` were read before this process took the lease
- * @property {Watch} watch since this process took the lease
+ * @property {Watch} watch the time in which silence counts; it begins when this process took the lease
  */
 
 /**
- * Detects silent sensors. Processes share the groups of devices by leases. The holder of a lease knows for
- * each sensor when its silence becomes too long, and then reads its newest value again. So an absence is
- * found in time, whichever process receives the sensor. After each read of the sensors of a group, the holder
- * also takes over the open episodes of the group. So the episodes of a process that ended continue.
+ * Detects silent sensors. Processes share the groups of devices by leases. The holder of a lease knows for each sensor when its
+ * silence becomes too long, and then reads the newest sample of the sensor again. So an absence is found in time, whichever
+ * process receives the samples. After each read of the sensors of a group, the holder also takes over the open episodes of the
+ * group. So the open episodes of a process that ended are still followed.
  *
- * A process that cannot receive or commit samples must not judge silence, so it holds no lease. It reads and keeps
- * the newest samples at its start, and when it can no longer watch. So it finds a silence that ends before
- * it holds a lease again.
+ * A process that cannot receive or commit samples must not judge silence, so it holds no lease. It reads and keeps the newest
+ * samples at its start, and whenever it can no longer watch. When it holds a lease again, it compares these samples with newer
+ * samples. So it also finds a silence that ended before the lease.
  */
 export class AbsenceWatch {
   #deps;
@@ -63,7 +63,7 @@ export class AbsenceWatch {
   #rereadMs;
   #renewMs;
   #kept;
-  /** By group. @type {Map<number, HeldGroup>} */
+  /** Groups whose leases this process holds, by group number. @type {Map<number, HeldGroup>} */
   #held = new Map();
   #generation = 0;
   /** @type {NodeJS.Timeout | undefined} */
@@ -91,17 +91,17 @@ export class AbsenceWatch {
    * @param {EvaluationScheduler} deps.scheduler
    * @param {(group: number) => Promise<void>} deps.takeOverOpenEpisodes takes over the open episodes of a group
    * @param {(id: string) => Device | undefined} deps.peek
-   * @param {boolean} deps.receives whether this process ever receives samples
-   * @param {() => boolean} deps.watches whether this process receives samples, and can commit them
+   * @param {boolean} deps.receives whether the role of this process lets it receive samples
+   * @param {() => boolean} deps.watches whether this process receives samples now, and can commit them
    * @param {Pick<UnwatchedTime, 'read'>} deps.unwatchedTime
    * @param {() => number} deps.clock epoch ms
    * @param {Logger} deps.logger
    * @param {string} deps.owner identifier that no other process has
-   * @param {number} deps.groups `LATEST_GROUPS`
-   * @param {number} deps.everyMs
-   * @param {number} [deps.rereadMs] pause until the sensors of a group are read again
-   * @param {number} [deps.renewMs] pause until the leases are renewed
-   * @param {number} [deps.readWithinMs] longest time of a read of the newest samples of all groups
+   * @param {number} deps.groups number of groups (`LATEST_GROUPS`)
+   * @param {number} deps.everyMs pause between two checks
+   * @param {number} [deps.rereadMs] pause in ms until the sensors of a group are read again
+   * @param {number} [deps.renewMs] pause in ms until the leases are renewed
+   * @param {number} [deps.readWithinMs] limit in ms of a read of the newest samples of all groups
    */
   constructor(deps) {
     this.#deps = deps;
@@ -131,7 +131,7 @@ export class AbsenceWatch {
     await this.#release();
   }
 
-  /** The groups whose leases this process holds. */
+  /** Number of groups whose leases this process holds. */
   get held() {
     return this.#held.size;
   }
@@ -161,11 +161,11 @@ export class AbsenceWatch {
     await this.#release();
     if (!this.#isWatching) return;
     this.#isWatching = false;
-    // If other processes pause as well, this one may hold the leases of their groups afterwards.
+    // If other processes pause as well, this process may hold the leases of their groups afterwards.
     await this.#keepNewest();
   }
 
-  /** Reads and keeps the newest samples of the groups of which none are kept. */
+  /** Reads and keeps the newest samples of each group without kept samples. */
   async #keepNewest() {
     const rules = this.#rulesOfAbsence();
     if (rules.length === 0) return;
@@ -175,7 +175,7 @@ export class AbsenceWatch {
     );
   }
 
-  /** Keeps what was read of a group that this process held. @param {number} group @param {HeldGroup} held */
+  /** Keeps the samples that were read of a group when its lease ends. @param {number} group @param {HeldGroup} held */
   #keep(group, { devices, readAt, isResumed }) {
     if (isResumed || readAt !== Number.NEGATIVE_INFINITY) this.#kept.keep(group, devices);
   }
@@ -190,7 +190,7 @@ export class AbsenceWatch {
   }
 
   /**
-   * A failure of one group delays no other.
+   * Runs work for one group. A failure is logged, and does not delay the other groups.
    *
    * @template T
    * @param {() => Promise<T>} work
@@ -205,7 +205,7 @@ export class AbsenceWatch {
     }
   }
 
-  /** Renews the leases, and takes free ones. After a failure the next turn comes before a lease expires. */
+  /** Renews the leases, and takes free leases. The renewal is repeated soon enough that one failure does not let a lease expire. */
   async #renewIfDue() {
     if (performance.now() - this.#renewedAt < this.#renewMs) return;
     this.#unwatched = null;
@@ -237,8 +237,8 @@ export class AbsenceWatch {
   }
 
   /**
-   * Reads the periods without a watching process. This process watches from now on, so the result stays
-   * complete.
+   * Reads the periods in which no process watched. This process watches from now on, so the list stays complete while it holds
+   * the lease.
    *
    * @param {number} now epoch ms
    * @returns {Promise<Omit<Watch, 'since'>>}
@@ -259,7 +259,7 @@ export class AbsenceWatch {
     }
   }
 
-  /** Reports that this process looks for no absence, which may last. @param {unknown} error */
+  /** Warns that watched time cannot be read. No alarm of absence opens until it can be read. @param {unknown} error */
   #warn(error) {
     const code = error instanceof MillraceError ? error.code : 'internal';
     this.#deps.logger.warn(
@@ -282,7 +282,7 @@ export class AbsenceWatch {
     const held = this.#held.get(group);
     if (!held || held.isTakenOver || this.#stopped) return;
     await this.#deps.takeOverOpenEpisodes(group);
-    // After a failure the next round takes over again.
+    // Not set after a failure, so that the next round takes over again.
     held.isTakenOver = true;
   }
 
@@ -297,7 +297,7 @@ export class AbsenceWatch {
         : await readDevices(this.#deps.store.fleet, { group, rules, before, isResumed });
     held.isResumed = false;
     held.generation = generation;
-    // After a failure the next round reads the group again.
+    // Not set after a failure, so that the next round reads the group again.
     held.readAt = performance.now();
     held.isTakenOver = false;
   }
@@ -319,19 +319,23 @@ export class AbsenceWatch {
       if (this.#judge(device, { ...asked, newest: inMemory, isCertain: false })) continue;
       const rows = await this.#deps.store.devices.sensors({ group, bytes: device.bytes });
       const newest = new Map(rows.map((row) => [row.id, row]));
-      // A read may have waited for an unavailable database. Then samples may still wait for it too.
+      // The read may have waited for an unavailable database. Then new samples may still wait for the database too, and silence
+      // is not certain.
       if (this.#deps.watches()) this.#judge(device, { ...asked, newest, isCertain: true });
     }
   }
 
   /**
+   * Judges the silence of all sensors of a device.
+   *
    * @param {WatchedDevice} device
    * @param {object} known
    * @param {Watch} known.watch
-   * @param {Map<string, { ts: number | null }> | undefined} known.newest sample of each sensor, as far as it is known
+   * @param {Map<string, { ts: number | null }> | undefined} known.newest newest sample of each sensor, by sensor id, as far as
+   *   known
    * @param {number} known.now epoch ms, before the samples were read
-   * @param {boolean} known.isCertain the database was asked
-   * @returns {boolean} false: a sensor may be absent, and the database has to be asked
+   * @param {boolean} known.isCertain whether `newest` was read from the database
+   * @returns {boolean} false: a sensor may be absent, and its newest sample has to be read from the database
    */
   #judge(device, { watch, newest, now, isCertain }) {
     let dueAt = Number.POSITIVE_INFINITY;

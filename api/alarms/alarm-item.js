@@ -8,10 +8,10 @@ import { alarmId } from '../store/index.js';
 const timeOrNull = (ms) => (ms === null ? null : formatTime(ms));
 
 /**
- * An alarm as clients and receivers get it.
+ * Formats an alarm as clients and receivers get it.
  *
  * @param {Alarm} alarm
- * @param {string | null} text of the rule that opened the alarm
+ * @param {string | null} text instructions of the rule that opened the alarm
  */
 export const alarmItem = (alarm, text) => ({
   alarm_id: alarmId(alarm),

@@ -7,38 +7,42 @@ import { readWindow } from './evaluation/windows.js';
 /** @import { Definition, RuleCondition, RuleVersion } from './rules/rule.js' */
 /** @import { FoundSubject, Subjects } from './subjects.js' */
 
-/** Limits of the sensors of one backtest, and of the sensors that it reads concurrently. */
+/** Limit of the sensors of one backtest. Further sensors are not tested. */
 export const MAX_SENSORS = 50;
+/** Limit of sensors that a backtest reads concurrently. */
 const SENSORS_AT_ONCE = 4;
 
-/** Limit of the episodes in an answer, and of the episodes of each sensor in memory. Further episodes are only counted. */
+/** Limit of the episodes in an answer, and of the episodes of each sensor in memory. Further episodes are counted, but not returned. */
 export const MAX_EPISODES = 1000;
 
-/** Approximate share of the episodes that remain with the suggested limit for fewer alarms. */
+/** Approximate share of the episodes that would remain with the limit that is suggested for fewer alarms. */
 const FEWER_SHARE = 1 / 2;
 
 /**
- * Approximate share of the quiet hours, which stay within the present limit, that reach the suggested limit
- * for more alarms.
+ * The limit that is suggested for more alarms is chosen from the quiet hours, whose values stay within the present limit.
+ * Approximately this share of the quiet hours reaches the suggested limit.
  */
 const MORE_SHARE = 0.02;
 
 /** An episode of the past. @typedef {{ subject: MonitoredSensor, episode: Episode }} PastEpisode */
 
 /**
+ * The result of a backtest.
+ *
  * @typedef {object} Backtest
  * @property {PastEpisode[]} episodes by sensor, at most 1,000
- * @property {number} count of all episodes
- * @property {{ from: number, to: number } | null} stored epoch ms of the oldest and the newest sample; null: there are none
- * @property {number} sensors that were tested
+ * @property {number} count number of all episodes
+ * @property {{ from: number, to: number } | null} stored epoch ms of the oldest and the newest sample; null: no samples are
+ *   stored
+ * @property {number} sensors number of tested sensors
  * @property {boolean} isPartial whether the scope of the rule has more sensors than were tested
- * @property {number} withoutInterval tested sensors for which an absence by intervals never opens
- * @property {{ limit: number, count: number } | null} fewerAlarms
- * @property {{ limit: number, count: number } | null} moreAlarms
+ * @property {number} withoutInterval number of tested sensors for which an absence by intervals never opens
+ * @property {{ limit: number, count: number } | null} fewerAlarms suggested limit, and the number of episodes with it
+ * @property {{ limit: number, count: number } | null} moreAlarms suggested limit, and the number of episodes with it
  */
 
 /**
- * Computes when a rule would have fired, from history.
+ * Returns a function that computes when a rule would have opened alarms in the past, from stored samples.
  *
  * @param {object} deps
  * @param {Reading} deps.reading
@@ -50,7 +54,7 @@ export function createBacktest({ reading, subjects, clock }) {
    * @param {FoundSubject[]} list
    * @param {RuleCondition} condition
    * @param {Task} task
-   * @param {number} most episodes of each sensor that are kept
+   * @param {number} most limit of the episodes of each sensor that are returned; further episodes are counted
    */
   async function episodesOf(list, condition, { from, to, watched }, most) {
     /** @type {PastEpisode[]} */
@@ -86,11 +90,12 @@ export function createBacktest({ reading, subjects, clock }) {
   }
 
   /**
-   * Suggests two other limits, by the peaks of the episodes and the extremes of the quiet hours.
+   * Suggests a limit for fewer alarms by the peaks of the episodes, and a limit for more alarms by the extremes of the quiet
+   * hours.
    *
    * @param {FoundSubject[]} list
    * @param {RuleCondition} condition
-   * @param {PastEpisode[]} found the first ones of each sensor
+   * @param {PastEpisode[]} found the first episodes of each sensor
    * @param {Task} task
    */
   async function suggestions(list, condition, found, task) {
@@ -115,7 +120,7 @@ export function createBacktest({ reading, subjects, clock }) {
    * @param {MonitoredSensor[]} list
    * @param {Extract<RuleCondition, { kind: 'above' | 'below' }>} condition
    * @param {Task} task
-   * @returns {Promise<number[]>} the extreme of each hour within the limit, of hours with exact statistics
+   * @returns {Promise<number[]>} the extreme value of each hour that stays within the limit; only hours with exact statistics
    */
   async function quietExtremes(list, { kind, limit }, { from, to, watched }) {
     /** @type {number[]} */
@@ -168,7 +173,7 @@ export function createBacktest({ reading, subjects, clock }) {
 }
 
 /**
- * The range of history that a backtest reads, and the functions that read it. They throw after the signal of the backtest was aborted.
+ * A range of stored samples, and the functions that read it. The functions throw after the signal of the backtest was aborted.
  *
  * @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'> }} Task
  */
@@ -176,7 +181,7 @@ export function createBacktest({ reading, subjects, clock }) {
 /**
  * @param {Reading} reading
  * @param {AbortSignal} signal
- * @returns {Task['watched']} the reads of `reading`, which throw after `signal` was aborted
+ * @returns {Task['watched']} the functions of `reading`, which throw after `signal` was aborted
  */
 const endedBy = (reading, signal) => ({
   async *hours(...given) {
@@ -207,7 +212,7 @@ const around = (stored, from, to) => ({
 const isNever = (condition, intervalMs) =>
   condition.kind === 'absent' && silenceOf(condition, intervalMs) === null;
 
-/** @param {number[]} values @param {number} share @returns {number | undefined} undefined: there are none */
+/** @param {number[]} values @param {number} share @returns {number | undefined} undefined: `values` is empty */
 function quantile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];

@@ -31,38 +31,46 @@ export { createSubjects } from './subjects.js';
 /** @import { AlarmItem } from './alarm-item.js' */
 /** @import { AlarmChange, AlarmEventKind } from './evaluation/evaluator.js' */
 
-/** Samples that are older than this when they are committed are noted before the acknowledgement, in ms. */
+/**
+ * Age in ms at its commit from which a sample is late for alarms. Its day is noted before the acknowledgement, so that its
+ * evaluation survives a crash.
+ */
 const LATE_MS = 10 * 60_000;
 
-/** Ingest has got no answer of the database for so long: it is away, in ms. */
+/** Time in ms for which ingest may get no answer from the database. After that the process counts as unable to commit samples. */
 const AWAY_MS = 1000;
 
-/** While the end of a shelving is changed, its deliveries wait for so long, in ms. It takes longer than the write of the new end. */
+/** Minimum time in ms for which deliveries wait while the end of a shelving is changed. Writing the new end takes less time. */
 const SHELVING_MS = 10_000;
 
-/** An orderly end waits so long for evaluations, in ms. */
+/** Time in ms for which an orderly stop waits for evaluations. */
 const STOP_WITHIN_MS = 3000;
 
 /**
- * Periods in ms.
+ * Pauses between two rounds of work, in ms.
  *
  * @typedef {object} AlarmPeriods
- * @property {number} rules
- * @property {number} absence
- * @property {number} recovery
- * @property {number} deliveries
- * @property {number} [reread] of the sensors and the open alarms of a group, by the holder of its lease
- * @property {number} [spacing] shortest pause between two evaluations of a rule for a sensor
+ * @property {number} rules pause between two reads of the rules
+ * @property {number} absence pause between two checks for silent sensors
+ * @property {number} recovery pause between two checks for ended processes
+ * @property {number} deliveries pause between two checks for due deliveries
+ * @property {number} [reread] pause until the holder of a group's lease reads its sensors and open alarms again
+ * @property {number} [spacing] minimum pause between two evaluations of a rule for a sensor
  * @property {number} [recheck] first pause before an open alarm is evaluated again
  */
 
-/** A change of an alarm, as `/stream` and `iot/live/alarms` have it. @typedef {{ event: AlarmEventKind | 'shelved', alarm: AlarmItem }} AlarmMessage */
+/**
+ * A change of an alarm, as `/stream` and the topic `iot/live/alarms` send it.
+ *
+ * @typedef {{ event: AlarmEventKind | 'shelved', alarm: AlarmItem }} AlarmMessage
+ */
 
 /**
- * Alarms: rules, the episodes of sensors that they find, and their delivery. Episodes are computed from
- * committed samples in the time of measurement, never from what arrives. `evaluation/windows.js` has the
- * rule, `evaluation/evaluation-scheduler.js` decides when. `recovery.js` sees to crashes, `absence.js` to
- * silence, `open-episodes.js` to open episodes that no sample of this process ends. This module uses no MQTT.
+ * Returns the alarms of the installation: their rules, the episodes in which sensors fulfill a rule, and the delivery of alarms.
+ * Episodes are computed from committed samples by their time of measurement, never by their order of arrival.
+ * `evaluation/windows.js` computes episodes, and `evaluation/evaluation-scheduler.js` decides when. `recovery.js` handles
+ * crashes. `absence.js` handles silent sensors. `open-episodes.js` handles open episodes that no sample of this process ends.
+ * This module uses no MQTT.
  *
  * @param {Context} context
  * @param {object} deps
@@ -70,10 +78,10 @@ const STOP_WITHIN_MS = 3000;
  * @param {Reading} deps.reading
  * @param {Pick<ClockGuard, 'now'>} deps.clockGuard
  * @param {Pick<Ingest, 'setSampleObserver' | 'peek'>} deps.ingest
- * @param {{ watches: () => boolean, unwatchedTime: Pick<UnwatchedTime, 'read'> }} deps.watch whether this process receives what devices
- *   send, and when no process did
- * @param {(message: AlarmMessage) => void} deps.publish to readers
- * @param {Outbox | null} deps.outbox of streaming out; null: nothing is streamed out
+ * @param {{ watches: () => boolean, unwatchedTime: Pick<UnwatchedTime, 'read'> }} deps.watch whether this process receives
+ *   samples of devices, and the periods in which no process did
+ * @param {(message: AlarmMessage) => void} deps.publish sends a message to the clients of `/stream` and MQTT
+ * @param {Outbox | null} deps.outbox outbox of streaming out; null: nothing is streamed out
  * @param {AlarmPeriods} deps.periods
  */
 export function createAlarms(context, deps) {
@@ -110,7 +118,7 @@ export function createAlarms(context, deps) {
     onResult: (target, result) => metrics.alarmDeliveries.inc({ target, result }),
     onDelivered: (seconds) => metrics.alarmDeliverySeconds.observe(seconds),
   });
-  /** What the outbox has of a change until it is written. @type {WeakMap<Alarm, Noted[]>} */
+  /** Outbox entries of a change, until the change is written. @type {WeakMap<Alarm, Noted[]>} */
   const noted = new WeakMap();
   const evaluator = new Evaluator({
     reading,
@@ -122,7 +130,12 @@ export function createAlarms(context, deps) {
     announce: ({ alarm, kinds }) => announce(alarm, kinds),
   });
 
-  /** Notes a change before it is written. @param {Alarm} alarm @param {AlarmEventKind[]} kinds */
+  /**
+   * Stores the deliveries and the outbox entries of a change before the change is written.
+   *
+   * @param {Alarm} alarm
+   * @param {AlarmEventKind[]} kinds
+   */
   async function announce(alarm, kinds) {
     await deliveries.begin(alarm, kinds);
     if (!outbox) return;
@@ -133,7 +146,7 @@ export function createAlarms(context, deps) {
     noted.set(alarm, await Promise.all(notes));
   }
 
-  /** Reports a change that is committed, and in the history. @param {Pick<AlarmChange, 'alarm' | 'kinds'>} change */
+  /** Reports a change whose alarm and history are committed. @param {Pick<AlarmChange, 'alarm' | 'kinds'>} change */
   function report({ alarm, kinds }) {
     deliveries.send(alarm);
     for (const each of noted.get(alarm) ?? []) outbox?.send(each);
@@ -165,7 +178,8 @@ export function createAlarms(context, deps) {
     scheduler,
     clock,
     logger,
-    // Processes with the ROLE http may share a client id, so a restart of theirs is noticed by its silence.
+    // Processes with the ROLE http may share a client id, so each start uses a new name. Other processes notice its end by its
+    // silence.
     process: config.role === 'http' ? owner : config.mqtt.clientId,
     groups,
     everyMs: periods.recovery,
@@ -251,7 +265,7 @@ export function createAlarms(context, deps) {
 
   return {
     rules,
-    /** Sensors that wait for evaluation, or are being evaluated. */
+    /** Number of pairs of a sensor and a rule that wait for evaluation, or are being evaluated. */
     get waiting() {
       return scheduler.waiting;
     },
@@ -261,7 +275,8 @@ export function createAlarms(context, deps) {
     /** @type {Deliveries['test']} */
     testDelivery: (alarm) => deliveries.test(alarm),
     /**
-     * Evaluates a rule over what is stored since then, because it applies to the past. Ends when alarms stop.
+     * Evaluates a rule over the stored samples since the start of its newest version, which may be in the past. It ends early
+     * when alarms stop.
      *
      * @param {string} ruleId
      */
@@ -305,10 +320,11 @@ export function createAlarms(context, deps) {
       const before = await found(key);
       const alarm = { ...before, shelvedUntil: until };
       const soon = Math.max(until, clock() + SHELVING_MS);
-      // A process that dies behind this leaves no delivery at an end that nobody knows any more.
+      // Move the deliveries first. If the process ends before it stores the new end, the deliveries are at a time in the future,
+      // and are still sent.
       await deliveries.shelve(before, soon);
       await tables.episodes.shelve(key, until);
-      // Some may have been stored meanwhile.
+      // Another process may have stored deliveries at the old end meanwhile.
       await deliveries.shelve(before, until);
       if (soon > until) await deliveries.shelve({ ...before, shelvedUntil: soon }, until);
       await tables.episodes.note(key, { at: clock(), kind: 'shelved', actor: by, comment });
@@ -323,7 +339,7 @@ export function createAlarms(context, deps) {
       deliveries.start();
     },
 
-    /** Ends when what was committed is evaluated, or after three seconds. */
+    /** Stops when all committed samples are evaluated, or after three seconds. */
     async stop() {
       rules.stop();
       ingest.setSampleObserver(null);

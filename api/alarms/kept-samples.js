@@ -3,25 +3,26 @@ import { forEachConcurrently } from '../../common/concurrency.js';
 
 /** @import { WatchedDevice } from './watched-device.js' */
 
-/** Longest time in ms that a process reads the newest samples. At its start, devices wait for the end of this time. */
+/** Limit in ms of a read of the newest samples. When a process starts, devices cannot connect before the read or this time ends. */
 const READ_WITHIN_MS = 3000;
 
-/** Groups that are read at once. */
+/** Limit of groups that are read concurrently. */
 const READS_AT_ONCE = 16;
 
 /**
- * Time in ms after which kept samples of a group are dropped if another process holds its lease. The lease of
- * a process that died expires before.
+ * Time in ms after which the kept samples of a group are dropped if another process holds its lease. The lease of a process that
+ * crashed expires earlier.
  */
 const KEEP_MS = 30_000;
 
 /**
- * The newest samples of the groups whose leases this process does not hold. The next lease of a group takes
- * them over. A silence that began and ended before that lease lies between them and the newest samples then.
+ * The newest samples of the groups of devices whose leases this process does not hold. When this process takes the lease of a
+ * group, it compares these samples with the newest samples of that time. So it finds a silence that began and ended before the
+ * lease.
  */
 export class KeptSamples {
   #readWithinMs;
-  /** By group. @type {Map<number, { devices: Map<string, WatchedDevice>, until: number }>} */
+  /** Kept devices by group number. `until`: epoch ms. @type {Map<number, { devices: Map<string, WatchedDevice>, until: number }>} */
   #groups = new Map();
 
   /** @param {{ readWithinMs?: number }} [options] `readWithinMs`: longest time of a read of all groups */
@@ -30,11 +31,11 @@ export class KeptSamples {
   }
 
   /**
-   * Reads and keeps groups, as far as they arrive in time. A slow database does not delay the caller further.
+   * Reads groups, and keeps the groups that arrive in time. A slow database does not delay the caller any longer.
    *
    * @param {number[]} groups
-   * @param {(group: number, signal: AbortSignal) => Promise<Map<string, WatchedDevice> | undefined>} read never
-   *   rejects; undefined: the group cannot be read
+   * @param {(group: number, signal: AbortSignal) => Promise<Map<string, WatchedDevice> | undefined>} read never rejects;
+   *   undefined: the group cannot be read
    */
   async readAll(groups, read) {
     const ending = new AbortController();
@@ -44,7 +45,8 @@ export class KeptSamples {
     const reads = forEachConcurrently(READS_AT_ONCE, groups, async (group) => {
       if (signal.aborted) return;
       const devices = await read(group, signal);
-      // After the time the group may have a lease already, and then its devices are newer.
+      // After the time limit this process may hold the lease of the group already. Then its devices in memory are newer than
+      // this read.
       if (devices && !signal.aborted) this.keep(group, devices);
     });
     await Promise.race([reads, isLate]);
@@ -68,7 +70,7 @@ export class KeptSamples {
     return kept?.devices;
   }
 
-  /** Drops the samples of a group whose lease another process holds, unless they are new. @param {number} group */
+  /** Drops the kept samples of a group whose lease another process holds, unless the samples are new. @param {number} group */
   dropOld(group) {
     const kept = this.#groups.get(group);
     if (kept && kept.until < performance.now()) this.#groups.delete(group);

@@ -8,12 +8,12 @@ import { groupOf, uuidText } from '../../schema/ids.js';
 /** @import { Rule } from './rules/rule.js' */
 /** @import { Subjects } from './subjects.js' */
 
-/** Episodes that are looked up at once. */
+/** Limit of episodes that are read concurrently. */
 const AT_ONCE = 8;
 
 /**
- * Evaluates or ends open episodes that no sample of this process ends: those of a process that ended, of a
- * rule that changed, and of a device that was retired.
+ * Evaluates or ends open episodes that no sample of this process ends: episodes of a process that ended, of a rule that changed,
+ * and of a device that was retired.
  */
 export class OpenEpisodes {
   #deps;
@@ -27,28 +27,28 @@ export class OpenEpisodes {
    * @param {Subjects} deps.subjects
    * @param {EvaluationScheduler} deps.scheduler
    * @param {Pick<Evaluator, 'end'>} deps.evaluator
-   * @param {(change: AlarmChange) => void} deps.onChange after it is committed
+   * @param {(change: AlarmChange) => void} deps.onChange called after a change is committed
    * @param {() => number} deps.clock epoch ms
-   * @param {number} deps.groups `LATEST_GROUPS`
-   * @param {number} deps.historyMs `HISTORY_DAYS`
+   * @param {number} deps.groups number of groups of devices (`LATEST_GROUPS`)
+   * @param {number} deps.historyMs `HISTORY_DAYS` in ms
    */
   constructor(deps) {
     this.#deps = deps;
   }
 
-  /** Evaluates the open episodes of a group that this process does not watch. @param {number} group */
+  /** Evaluates the open episodes of a group of devices that no task of this process follows. @param {number} group */
   async takeOver(group) {
     const { episodes, scheduler, clock } = this.#deps;
     await forEachConcurrently(AT_ONCE, await episodes.open(group), async (key) => {
       if (scheduler.watches(key)) return;
       const alarm = await episodes.find(key);
-      // A row of the index may outlive its alarm.
+      // A row in the index of open episodes may outlive its alarm.
       if (this.#isOver(key, alarm)) await episodes.close(group, key, alarm?.writtenAt ?? clock());
       else await this.#evaluateAgain(key, alarm);
     });
   }
 
-  /** Ends the open episodes of older versions. @param {Rule[]} changed */
+  /** Ends the open episodes of older versions of the changed rules. @param {Rule[]} changed */
   async endOld(changed) {
     const ended = changed.filter(({ versions }) => versions.length > 1);
     if (ended.length === 0) return;
@@ -79,7 +79,8 @@ export class OpenEpisodes {
   }
 
   /**
-   * Ends an episode, and reports that once. A change of its rule and the takeover of its group may end it at the same time.
+   * Ends an episode, and reports the end once. A change of its rule and the takeover of its group may both try to end it at the
+   * same time.
    *
    * @param {EpisodeKey} key
    * @param {Rule | undefined} rule
@@ -102,16 +103,15 @@ export class OpenEpisodes {
     }
   }
 
-  /** @param {EpisodeKey} key @param {Alarm | null} alarm null: it has expired, or is not written yet */
+  /** @param {EpisodeKey} key @param {Alarm | null} alarm null: the alarm has expired, or is not written yet */
   #isOver({ start }, alarm) {
     if (alarm) return alarm.withdrawn || alarm.cleared !== null;
     return start < this.#deps.clock() - this.#deps.historyMs;
   }
 
   /**
-   * Whether an alarm began after its version of the rule had ended. No evaluation covers such an alarm any
-   * more. The process that wrote the alarm did not know of the change yet, or the clock of its device is
-   * ahead.
+   * Whether an alarm began after its version of the rule had ended. No evaluation covers such an alarm any more. Either the
+   * process that wrote the alarm did not yet know the change of the rule, or the clock of the device is ahead.
    *
    * @param {Alarm | null} alarm
    */

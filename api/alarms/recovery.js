@@ -12,26 +12,30 @@ import { SETTLE_MS } from './evaluation/evaluation-scheduler.js';
 /** @import { Rule } from './rules/rule.js' */
 /** @import { Subjects } from './subjects.js' */
 
-/** Time in ms without written progress after which a run of a process counts as dead. */
+/** Time in ms without stored progress after which a process counts as dead. */
 const DEAD_AFTER_MS = 45_000;
 
-/** `last_seen` of a device is written once a minute; a clock may differ by two. */
+/** Margin in ms for the column `last_seen` of a device. It is written once a minute, and a clock may differ by two minutes. */
 const SEEN_MARGIN_MS = 3 * 60_000;
 
-/** Devices that are looked up at once. */
+/** Limit of devices that are evaluated concurrently. */
 const DEVICES_AT_ONCE = 8;
 
-/** Limit of waiting evaluations that a recovery causes, and the pause between two checks for room, in ms. */
+/** Limit of waiting evaluations. Above it, a recovery waits before it queues further evaluations. */
 const MAX_WAITING = 5000;
+/** Pause in ms between two checks whether waiting evaluations have ended. */
 const DRAIN_MS = 20;
 
-/** Notes of the current hour that this process remembers. Above this limit it writes notes again, which changes nothing. */
+/**
+ * Limit of notes of the current hour that this process remembers. Above the limit it forgets them and writes some notes again,
+ * which changes nothing.
+ */
 const MAX_REMEMBERED = 100_000;
 
 /**
- * Ensures that every committed sample is evaluated, even if a process dies. Each process stores the time up
- * to which its committed samples are evaluated. If a process dies, another one evaluates again the samples of
- * all devices since that time, and the days of late samples.
+ * Ensures that every committed sample is evaluated, even if a process crashes. Each process stores the time up to which its
+ * committed samples are evaluated. If a process crashes, another process evaluates the samples of all devices since that time
+ * again, and the days of late samples.
  */
 export class Recovery {
   #deps;
@@ -55,20 +59,20 @@ export class Recovery {
    * @param {EvaluationScheduler} deps.scheduler
    * @param {() => number} deps.clock epoch ms
    * @param {Logger} deps.logger
-   * @param {string} deps.process its name, which a restart keeps
-   * @param {number} deps.groups `LATEST_GROUPS`
-   * @param {number} deps.everyMs
+   * @param {string} deps.process name of this process, which a restart keeps
+   * @param {number} deps.groups number of groups of devices (`LATEST_GROUPS`)
+   * @param {number} deps.everyMs pause between two checks
    */
   constructor(deps) {
     this.#deps = deps;
   }
 
-  /** Evaluates the samples that the previous run left, and then checks for dead runs. */
+  /** Evaluates the samples that the previous start of this process left, and then checks periodically for processes that crashed. */
   start() {
     this.#later(0);
   }
 
-  /** Stops. If everything is evaluated and no run is under way, a successor has nothing left to evaluate. */
+  /** Stops. If all samples are evaluated and no run of breaching samples is unfinished, the next process has nothing left to evaluate. */
   async stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -77,8 +81,8 @@ export class Recovery {
     const { evaluatedUntil, unopenedRuns } = scheduler;
     const noticed = bucketOf(clock());
     try {
-      // A value between the limit and `clear` continues a run, but a successor cannot see from it that there
-      // was a run.
+      // A run of breaching samples may continue with a value between the limit and `clear`. From that value alone, the next
+      // process cannot see the run. So note the day in which the run started.
       await forEachConcurrently(DEVICES_AT_ONCE, unopenedRuns, ({ device, start }) =>
         store.noteDue(device, noticed, [dayOf(start)]),
       );
@@ -86,16 +90,16 @@ export class Recovery {
       else if (scheduler.waiting === 0 && !scheduler.isOverflowed)
         await store.remove({ process, run: this.#run });
     } catch {
-      // The row of the last round stays, so a successor evaluates more samples than necessary.
+      // The row of the last round stays. The next process then evaluates more samples than necessary.
     }
   }
 
   /**
-   * Notes the days of late samples of a device, once an hour each.
+   * Notes the days of late samples of a device. Each day is noted once an hour.
    *
    * @param {{ id: string, bytes: Buffer, group: number }} device
    * @param {Iterable<number>} instants epoch ms
-   * @returns {Promise<void> | undefined} undefined: they are noted already
+   * @returns {Promise<void> | undefined} undefined: all days are noted already
    */
   note(device, instants) {
     const noticed = bucketOf(this.#deps.clock());
@@ -117,8 +121,8 @@ export class Recovery {
   /**
    * Evaluates the samples that all devices sent since a commit time.
    *
-   * @param {number} since epoch ms of the commit
-   * @param {Rule[] | null} [only] default: all rules
+   * @param {number} since commit time, in epoch ms
+   * @param {Rule[] | null} [only] rules that are evaluated; default: all rules
    */
   async evaluateSince(since, only = null) {
     const { store, groups, clock } = this.#deps;
@@ -138,15 +142,15 @@ export class Recovery {
     }
   }
 
-  /** Waits until few evaluations wait. @returns {Promise<boolean>} false: this process is stopping */
+  /** Waits until the number of waiting evaluations is below the limit. @returns {Promise<boolean>} false: this process is stopping */
   async waitForRoom() {
     await this.#drain(() => this.#deps.scheduler.waiting > MAX_WAITING);
     return !this.#stopped;
   }
 
   /**
-   * Queues evaluations for all sensors of a device, and waits for room before each. A device may have more
-   * sensors than there is room for, and a range without room would be lost.
+   * Queues evaluations for all sensors of a device. Before each evaluation it waits until the queue has room. A device may have
+   * more sensors than the queue has room for, and a range that finds no room would be lost.
    *
    * @param {Buffer} device
    * @param {{ from: number, to: number }} range
@@ -162,7 +166,7 @@ export class Recovery {
     }
   }
 
-  /** @param {() => boolean} isBusy waits until it is not, or this process ends */
+  /** Waits until `isBusy` returns false, or this process ends. @param {() => boolean} isBusy */
   async #drain(isBusy) {
     while (isBusy() && !this.#stopped) await sleep(DRAIN_MS, undefined, { ref: false });
   }
@@ -195,7 +199,10 @@ export class Recovery {
     }
   }
 
-  /** Evaluates the samples that found no room. They count as not evaluated until all of them wait. */
+  /**
+   * Evaluates the samples that were not queued, because too many tasks waited. They count as not evaluated until all of them are
+   * queued.
+   */
   async #evaluateOverflow() {
     const { scheduler } = this.#deps;
     const since = scheduler.takeOverflow();
@@ -209,10 +216,10 @@ export class Recovery {
     }
   }
 
-  /** @param {EvaluationProgress} progress @param {number} now */
+  /** Whether a process ended and left samples that are not evaluated. @param {EvaluationProgress} progress @param {number} now epoch ms */
   #isLeft({ process, run, evaluatedUntil }, now) {
     if (run === this.#run) return false;
-    // A process has one run at a time, so its previous run has ended.
+    // A process name has one running process at a time. So an entry of an earlier start of this process is left over.
     const isBefore = this.#isFirst && process === this.#deps.process;
     return isBefore || now - evaluatedUntil > DEAD_AFTER_MS;
   }

@@ -10,13 +10,13 @@ import { covers } from './rules/rule.js';
 /** @typedef {MonitoredSensor & { ts: number | null }} FoundSubject `ts`: epoch ms of the newest sample */
 
 /**
- * Finds the sensors that rules are about, in the registry.
+ * Returns functions that find the sensors of rules in the registry.
  *
  * @param {Pick<Store, 'fleet' | 'devices'>} store
- * @param {number} groups `LATEST_GROUPS`
+ * @param {number} groups number of groups of devices (`LATEST_GROUPS`)
  */
 export function createSubjects(store, groups) {
-  /** @param {Buffer} bytes 16 bytes of a device @returns {Promise<FoundSubject[]>} its registered sensors */
+  /** @param {Buffer} bytes 16 bytes of the device id @returns {Promise<FoundSubject[]>} the registered sensors of the device */
   async function ofDevice(bytes) {
     const group = groupOf(bytes, groups);
     const rows = await store.devices.sensors({ group, bytes });
@@ -35,10 +35,12 @@ export function createSubjects(store, groups) {
     find,
 
     /**
+     * Finds when the device of a sensor was retired.
+     *
      * @param {{ device: Buffer, sensor: Buffer }} key
      * @param {number} now epoch ms
-     * @returns {Promise<number | null>} epoch ms at which the device of a sensor was retired, `now` if that is unknown; null: the sensor
-     *   is registered
+     * @returns {Promise<number | null>} time of retirement in epoch ms; `now` if that time is unknown; null: the sensor is
+     *   registered
      */
     async goneAt({ device, sensor }, now) {
       if (await find({ device, sensor })) return null;
@@ -48,7 +50,7 @@ export function createSubjects(store, groups) {
 
     /**
      * @param {Pick<RuleVersion, 'definition' | 'ids' | 'removed'>} version
-     * @returns {AsyncGenerator<FoundSubject, void>} the sensors in its scope
+     * @returns {AsyncGenerator<FoundSubject, void>} the sensors in the scope of the version
      */
     async *inScope(version) {
       const { type, site, device } = version.definition.scope;

@@ -7,26 +7,26 @@ import { WatchedSensor } from './watched-sensor.js';
 /** @import { Rule } from './rules/rule.js' */
 
 /**
- * The sensors of a device under rules of absence, by id.
+ * A device with the sensors that an absence rule covers.
  *
  * @typedef {object} WatchedDevice
  * @property {string} id
  * @property {Buffer} bytes
- * @property {Map<string, WatchedSensor>} sensors
- * @property {number} dueAt epoch ms at which the first of them may be absent
+ * @property {Map<string, WatchedSensor>} sensors by sensor id
+ * @property {number} dueAt epoch ms at which the first of these sensors may be absent
  */
 
 /**
- * Reads the devices of a group that are under rules of absence, with their newest samples.
+ * Reads the devices of a group that absence rules cover, with their newest samples.
  *
  * @param {Pick<Fleet, 'latestOfGroup'>} fleet
  * @param {object} options
  * @param {number} options.group
- * @param {Rule[]} options.rules of absence
+ * @param {Rule[]} options.rules absence rules
  * @param {Map<string, WatchedDevice>} [options.before] the devices as they were read before
  * @param {boolean} [options.isResumed] whether this process did not watch the group after it read `before`
  * @param {AbortSignal} [options.signal] ends the read early
- * @returns {Promise<Map<string, WatchedDevice>>} by id
+ * @returns {Promise<Map<string, WatchedDevice>>} devices by id
  */
 export async function readDevices(fleet, options) {
   /** @type {Map<string, WatchedDevice>} */

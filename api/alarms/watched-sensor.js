@@ -5,56 +5,59 @@ import { newestOf } from './rules/rule.js';
 /** @import { Rule } from './rules/rule.js' */
 
 /**
- * After a watch begins, or while queued samples arrive, a silence has to last for its full time again, but
- * for no longer than this, in ms.
+ * Limit in ms of the extra wait after a watch begins, or while queued samples arrive. Then a silence has to last for its full
+ * time again, but for no longer than this limit.
  */
 export const GRACE_MS = 5 * 60_000;
 
 /**
- * Limit of the delay of an absence by repeated new watches, in ms. Otherwise a process that restarts every
- * four minutes would find no absence of more than four minutes.
+ * Limit in ms by which new watches may delay an absence in total. Otherwise a process that restarts every four minutes would
+ * find no absence of more than four minutes.
  */
 const MAX_DELAY_MS = 3 * GRACE_MS;
 
-/** Pause in ms before a silent sensor is judged again. A silence that is longer replaces it. */
+/** Minimum pause in ms before a silent sensor is judged again. If the silence of the rule is longer, the pause is that long. */
 const SILENT_MS = 5000;
 
 /**
- * The time in which silence counts. Samples of any other time may still wait in their devices, or in the broker.
+ * The time in which silence counts. In other times no process could receive samples: they may still wait in their devices, or in
+ * the broker.
  *
  * @typedef {object} Watch
  * @property {number} since epoch ms from which this process has watched without a break
- * @property {Array<{ from: number, to: number }>} unwatched epoch ms: when no process watched before, oldest first
- * @property {number} recordedFrom epoch ms from which `unwatched` is complete; infinite: it is not known
+ * @property {Array<{ from: number, to: number }>} unwatched earlier periods in which no process watched, in epoch ms, oldest
+ *   first
+ * @property {number} recordedFrom epoch ms from which `unwatched` is complete; infinite: no such time is known
  */
 
 /**
- * Evaluates a rule. `silentAt` permits it to open an absence that has lasted until then.
+ * Evaluates a rule. `silentAt` permits the evaluation to open an absence that has lasted until that time. The result false means
+ * that the evaluation has to be repeated.
  *
- * @typedef {(rule: Rule, range: { from: number, to: number, silentAt?: number }) => boolean} Evaluate false: it has to be repeated
+ * @typedef {(rule: Rule, range: { from: number, to: number, silentAt?: number }) => boolean} Evaluate
  */
 
 /**
- * A sensor under rules of absence, and what one process has seen of its silence.
+ * A sensor that absence rules cover, and what this process knows about its silence.
  *
  *     samples ──●──●─────────────────────────────────
  *     watched ███████████          ██████████████████
  *                     silence ends ┘ counts on   └ an absence is due
  *
- * An absence is due when the whole silence was watched, and the watch has lasted for the silence or five
- * minutes. If old samples arrive meanwhile, the device is sending its queue, and the five minutes begin
- * again. A new watch, such as after a restart, delays an absence by 15 minutes of watched time at most.
+ * An absence is due when the whole silence was watched, and the present watch has lasted for the length of the silence or five
+ * minutes. If old samples arrive meanwhile, the device is sending its queue, and the five minutes begin again. A new watch, such
+ * as after a restart, delays an absence by 15 minutes of watched time at most.
  */
 export class WatchedSensor {
   /** Epoch ms of the newest sample known. */
   ts;
   #subject;
   #rules;
-  /** Newest sample of the judgement before, in epoch ms. @type {number} */
+  /** Newest sample at the previous judgment, in epoch ms. @type {number} */
   #seen;
-  /** When old samples last came, in epoch ms. */
+  /** When old samples last arrived, in epoch ms. */
   #queuedAt = Number.NEGATIVE_INFINITY;
-  /** The sample after which all rules were evaluated for silence, in epoch ms; NaN: none. */
+  /** Newest sample for which all rules have evaluated the silence, in epoch ms; NaN: no sample. */
   #found = Number.NaN;
   /**
    * A silence that lasted long enough for a rule, but is not due yet, in epoch ms. It may have ended since.
@@ -62,15 +65,19 @@ export class WatchedSensor {
    * @type {{ from: number, dueAt: number } | null}
    */
   #missed = null;
-  /** The newest sample before nobody watched, in epoch ms, until the time since then is judged; null: it is. @type {number | null} */
+  /**
+   * The newest sample before the time in which no process watched, in epoch ms; null: that time is judged already.
+   *
+   * @type {number | null}
+   */
   #lastBefore = null;
 
   /**
    * @param {MonitoredSensor} subject
    * @param {Rule[]} rules
-   * @param {number} ts epoch ms of its newest sample
+   * @param {number} ts epoch ms of the newest sample of the sensor
    * @param {WatchedSensor} [before] the same sensor, as it was read before
-   * @param {boolean} [isResumed] nobody watched since then
+   * @param {boolean} [isResumed] whether this process did not watch after it read `before`
    */
   constructor(subject, rules, ts, before, isResumed = false) {
     this.#subject = subject;
@@ -95,9 +102,10 @@ export class WatchedSensor {
    *
    * @param {number} now epoch ms, before the newest sample was read
    * @param {Watch} watch
-   * @param {boolean} isCertain the database was asked for the newest sample
+   * @param {boolean} isCertain whether the newest sample was read from the database
    * @param {Evaluate} evaluate
-   * @returns {number | null} epoch ms of the next judgement; null: it may be absent, and the database has to be asked
+   * @returns {number | null} epoch ms of the next judgment; null: the sensor may be absent, and its newest sample has to be read
+   *   from the database
    */
   judge(now, watch, isCertain, evaluate) {
     const isNew = this.ts > this.#seen;
@@ -124,7 +132,7 @@ export class WatchedSensor {
       if (!isTaken) isFound = false;
       next = Math.min(next, now + (isTaken ? Math.max(silence, SILENT_MS) : SILENT_MS));
     }
-    // Before this, the database may still know of a newer sample, which ended a silence.
+    // Keep `#lastBefore` until here: the database may have a newer sample that ended a silence.
     this.#lastBefore = null;
     if (isCertain) this.#found = isFound ? this.ts : Number.NaN;
     return Math.min(next, this.#judgeMissed(now, evaluate));
@@ -147,10 +155,11 @@ export class WatchedSensor {
   }
 
   /**
-   * While nobody watched, a silence may have begun and ended. It is judged when the device had the time to send what it queued.
+   * Handles the time in which this process did not watch. A silence may have begun and ended in it. That silence is judged after
+   * the device had time to send its queued samples.
    *
-   * @param {number} from epoch ms of the newest sample before
-   * @param {number} since epoch ms of the new watch
+   * @param {number} from epoch ms of the newest sample before that time
+   * @param {number} since epoch ms at which the new watch began
    */
   #resume(from, since) {
     const ended = this.#rules
@@ -167,12 +176,12 @@ export class WatchedSensor {
   }
 
   /**
-   * Judges a silence that ended before it was due. Such a silence lies between two samples. No later sample
-   * starts an evaluation of it, because no absence is open.
+   * Judges a silence that ended before it was due. Such a silence lies between two samples. No later sample starts its
+   * evaluation, because no absence is open.
    *
    * @param {number} now epoch ms
    * @param {Evaluate} evaluate
-   * @returns {number} epoch ms at which it has to be judged; infinite: there is none
+   * @returns {number} epoch ms at which the silence has to be judged; infinite: no silence waits for judgment
    */
   #judgeMissed(now, evaluate) {
     if (!this.#missed) return Number.POSITIVE_INFINITY;

@@ -11,26 +11,28 @@ import { createContext } from '../observability/index.js';
 /** @import { Periods } from '../../common/periods.js' */
 /** @import { Config } from '../../common/settings/config.js' */
 
-/** How often to check whether the session is empty, in ms. */
+/** Pause in ms between two checks whether the session is empty. */
 const CHECK_EVERY_MS = 100;
 
-/** After a stop, time for messages in progress, in ms. The others stay in the session. */
+/** Time in ms for which a stop waits for messages in progress. Messages that are not finished by then stay in the session. */
 const SETTLE_MS = 2000;
 
 /**
- * Empties the session of a process at an external broker, and ends it. Use it for a process that will not come back. The broker keeps
- * assigning messages to an offline member of a shared subscription, so its session must not stay.
+ * Empties the session of a process at an external broker, and ends the session. It is for a process that will not come back. The
+ * broker keeps assigning messages to an offline member of a shared subscription, so the session must not stay.
  *
  * @param {object} deps
  * @param {Config} deps.config
- * @param {string} deps.version
+ * @param {string} deps.version version of this program
  * @param {Logger} deps.logger
- * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} deps.end when this process has to end early
+ * @param {{ reached: Promise<unknown>, fail: (error: Error) => void }} deps.end `reached` settles when this process has to end
+ *   early
  * @param {(text: string) => void} deps.onStatus
- * @param {boolean} deps.orNone a missing session counts as an empty one
+ * @param {boolean} deps.orNone whether a missing session counts as an empty session
  * @param {Periods} [deps.periods]
- * @returns {Promise<number>} messages of the session
- * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `no_session`, `failed` after a stop: the session is kept
+ * @returns {Promise<number>} number of messages that the session had
+ * @throws {MillraceError} `bad_settings`, `broker_away`, `session_taken`, `no_session`; `failed` after a stop: the session is
+ *   kept
  */
 export async function drainSession(deps) {
   const { config, version, logger, end, onStatus, orNone, periods = PERIODS_MS } = deps;
@@ -79,7 +81,10 @@ export async function drainSession(deps) {
     }
   }
 
-  /** The network may be the reason for the silence. So the broker must answer a request, after all messages that it had to send. */
+  /**
+   * Waits until the broker has no more messages for the session. Silence alone proves nothing, because the network may be the
+   * cause. So the broker must also answer a request, which it does after all earlier messages.
+   */
   async function untilEmpty() {
     while (!stopped) {
       await untilQuiet();
@@ -96,7 +101,7 @@ export async function drainSession(deps) {
   let isEmpty = false;
   try {
     await ingest.start();
-    // After `start()` there is a session in any case. It returns whether there was one before.
+    // `start()` makes a session if there is none. It returns whether there was a session before.
     isEmpty = !(await subscriber.start());
     if (isEmpty && !orNone) throw noSession(mqtt);
     receivedAt = performance.now();

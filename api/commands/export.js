@@ -32,7 +32,7 @@ const LINE = {
   flags: FLAGS,
 };
 
-// npm run export. It reads the database with the settings of npm start, so it works while no other process runs.
+// npm run export: it reads the database with the settings of npm start, so it also works while no other process runs.
 await runCommand(async () => {
   const { out: directory, ...given } = parseFlags(LINE, process.argv.slice(2));
   if (directory === undefined) throw usageError(LINE.command, ['--out must name a directory']);
@@ -92,7 +92,7 @@ function readRange(given, config, now) {
 /**
  * @param {Config} config
  * @param {number} now epoch ms
- * @returns {number} epoch ms: retention removes samples before it
+ * @returns {number} epoch ms; retention removes samples before this time
  */
 function oldestAt({ retention }, now) {
   return now - retention.historyDays * DAY_MS;

@@ -3,7 +3,7 @@ import { readCommandSettings } from '../../common/dev-addresses.js';
 import { parseFlags } from '../../common/flags.js';
 import { migrateDatabase } from '../store/setup/index.js';
 
-// npm run migrate: the schema alone.
+// npm run migrate: it makes the tables of the database, or brings them up to date.
 await runCommand(async () => {
   parseFlags(
     {

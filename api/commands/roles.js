@@ -30,7 +30,7 @@ const LINE = {
   flags: FLAGS,
 };
 
-// npm run roles: run as a superuser, makes the role that migrates and the role that serves, and one for ScyllaDB Manager.
+// npm run roles: run it as a superuser. It makes the role that migrates, the role that serves, and the role of ScyllaDB Manager.
 await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
   const { cql } = readCommandSettings('database');

@@ -65,13 +65,13 @@ const GROUP = {
 /** Client id of this command at Kafka. */
 const CLIENT_ID = 'millrace-stream';
 
-/** Kafka's error for a topic that exists. */
+/** Kafka's error code for a topic that exists already (TOPIC_ALREADY_EXISTS). */
 const TOPIC_EXISTS = 36;
 
-/** The newest offset of a partition, in a request of ListOffsets. */
+/** Timestamp that requests the newest offset of a partition in ListOffsets. */
 const NEWEST = -1n;
 
-// npm run stream: topics, progress and replays of streaming out, with the settings of npm start.
+// npm run stream: creates the topics, shows the progress and replays records of streaming out, with the settings of npm start.
 await runCommand(async () => {
   const { command, flags } = parseGroup(GROUP, process.argv.slice(2));
   const config = readCommandSettings('database');
@@ -85,6 +85,8 @@ await runCommand(async () => {
 });
 
 /**
+ * Runs `work` with a connection to Kafka's admin interface.
+ *
  * @template T
  * @param {Config} config
  * @param {(admin: Admin) => Promise<T>} work
@@ -131,13 +133,14 @@ async function init(config, { partitions, replicas = -1 }, print) {
 }
 
 /**
- * Prints how to replay records that went to other topics. Streaming out keeps no progress by topic name.
+ * Prints how to replay records that were sent to topics with other names. Streaming out stores its progress without the names of
+ * topics, so new topics do not get these records by themselves.
  *
  * @param {Config} config
  * @param {(text: string) => void} print
  */
 async function printReplay(config, print) {
-  // Topics can be made before the tables are there.
+  // The topics can be created before the tables of the database exist.
   const database = await openDatabase(quietContext(config)).catch(() => null);
   if (!database) return;
   const { store } = database;
@@ -153,7 +156,7 @@ async function printReplay(config, print) {
 }
 
 /**
- * Finds the schemas in the registry, and registers those that it lacks.
+ * Finds the ids of the schemas in the registry. If the registry lacks a schema, it is registered.
  *
  * @param {Config} config
  * @param {(text: string) => void} print
@@ -166,10 +169,12 @@ async function registerSchemas({ stream }, print) {
 }
 
 /**
+ * Runs `work`, and converts the error for a refused topic.
+ *
  * @template T
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
- * @throws {MillraceError} `broker_away`: a topic or its schema is refused
+ * @throws {MillraceError} `broker_away`: Kafka refuses a topic, or the registry refuses its schema
  */
 async function toMillraceError(work) {
   try {
@@ -234,7 +239,7 @@ async function printProgress(config, store, print) {
   print(`Complete until ${formatTime(until)}, ${hours} hours ago; one to two hours are normal`);
 }
 
-/** @param {Config} config @param {Store} store @returns the progress of the shards that have begun */
+/** @param {Config} config @param {Store} store @returns the progress of each shard of devices that has begun streaming */
 async function readBegun({ retention }, store) {
   const all = await Promise.all(
     Array.from({ length: retention.latestGroups }, async (_, group) => {

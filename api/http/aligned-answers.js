@@ -18,7 +18,7 @@ import { createWrite } from './write.js';
  */
 
 /**
- * The shape of an answer.
+ * The shape of an answer with aligned series: all series have the same bins.
  *
  * @typedef {object} AlignedShape
  * @property {Grid} grid
@@ -38,7 +38,12 @@ export const GROUP_KEYS = {
   type: ({ row }) => row.type ?? '',
 };
 
-/** @param {Grouping} group @returns {(a: SelectedSensor, b: SelectedSensor) => number} groups side by side, then by names and ids */
+/**
+ * Returns a comparison that puts the sensors of a group next to each other, then orders by names and ids.
+ *
+ * @param {Grouping} group
+ * @returns {(a: SelectedSensor, b: SelectedSensor) => number}
+ */
 export const orderOf = (group) => {
   const keyOf = (/** @type {SelectedSensor} */ sensor) => [
     group === 'site' || group === 'type' ? GROUP_KEYS[group](sensor) : '',
@@ -62,10 +67,10 @@ const LABELS = {
   type: ['type', 'unit'],
 };
 
-/** @param {AlignedShape} shape @returns {string[]} the columns of a table */
+/** @param {AlignedShape} shape @returns {string[]} the names of the columns of a table */
 export const columnsOf = ({ group, aggregates }) => ['ts', ...LABELS[group], ...aggregates];
 
-/** @param {AlignedShape} shape @returns {TableColumn[]} the same columns, with the kinds of their cells */
+/** @param {AlignedShape} shape @returns {TableColumn[]} the columns of `columnsOf`, with the kinds of their cells */
 export const typedColumnsOf = (shape) =>
   columnsOf(shape).map((name) => ({ name, kind: kindOf(name, shape) }));
 
@@ -76,7 +81,7 @@ function kindOf(name, { group }) {
   return name === 'count' ? 'count' : 'number';
 }
 
-/** @param {SelectedSensor[]} sensors @returns {string | null} the unit that all of them have */
+/** @param {SelectedSensor[]} sensors @returns {string | null} the unit of the sensors; null: their units differ */
 function unitOf(sensors) {
   const [first, ...others] = sensors.map(({ row }) => row.unit);
   return first !== undefined && others.every((unit) => unit === first) ? first : null;
@@ -97,13 +102,13 @@ function labelsOf(sensors, group) {
   return Object.fromEntries(LABELS[group].map((label) => [label, labels[label] ?? null]));
 }
 
-/** @param {Bins} bins @param {AlignedShape} shape @returns {Array<Array<number | null>>} one for each aggregate */
+/** @param {Bins} bins @param {AlignedShape} shape @returns {Array<Array<number | null>>} a column for each aggregate */
 function columnsIn(bins, { aggregates, fill }) {
   const columns = aggregates.map((aggregate) => bins.column(aggregate));
   if (fill !== 'previous') return columns;
   const counts = bins.column('count');
   for (const [index, column] of columns.entries()) {
-    // A copied count would count samples twice.
+    // The fill `previous` does not apply to counts. A copied count would count samples twice.
     if (aggregates[index] === 'count') continue;
     for (let bin = 1; bin < column.length; bin++)
       if (counts[bin] === 0) column[bin] = /** @type {number | null} */ (column[bin - 1]);
@@ -114,7 +119,7 @@ function columnsIn(bins, { aggregates, fill }) {
 /**
  * @param {AsyncIterable<Group<SelectedSensor>>} groups
  * @param {AlignedShape} shape
- * @returns {AsyncGenerator<Iterable<TableRow>, void>} the rows of a group at a time, in order of time
+ * @returns {AsyncGenerator<Iterable<TableRow>, void>} the rows of one group after the other, each group in order of time
  */
 export async function* tableRows(groups, shape) {
   for await (const { sensors, bins } of groups) yield rowsOf(sensors, bins, shape);
@@ -136,7 +141,7 @@ function* rowsOf(sensors, bins, shape) {
 }
 
 /**
- * Writes the answer as columns: the starts of the bins once, then a series for each sensor or group.
+ * Writes the answer as columns: first the starts of the bins, then a series for each sensor or group.
  *
  * @param {Response} res
  * @param {AsyncIterable<Group<SelectedSensor>>} groups
@@ -173,7 +178,7 @@ function seriesLabels(sensors, group) {
 }
 
 /**
- * Writes the answer as an array of objects, a row for each bin of each series.
+ * Writes the answer as an array of objects. Each bin of each series is one object.
  *
  * @param {Response} res
  * @param {AsyncIterable<Group<SelectedSensor>>} groups
@@ -194,12 +199,12 @@ function* textsOf(rows) {
 }
 
 /**
- * Writes the items of a JSON array, no faster than the client reads them. Sends nothing before the first pieces are read, so that a
- * problem can be the answer.
+ * Writes the items of a JSON array, no faster than the client reads them. It sends nothing before the first items are read. So
+ * if that read fails, the answer can still be a problem document.
  *
  * @param {Response} res
- * @param {{ begin: string, end: string, signal: AbortSignal }} frame
- * @param {AsyncIterable<Iterable<string>>} pieces
+ * @param {{ begin: string, end: string, signal: AbortSignal }} frame `begin` and `end`: texts around the items
+ * @param {AsyncIterable<Iterable<string>>} pieces items as JSON
  */
 async function sendPieces(res, { begin, end, signal }, pieces) {
   const write = createWrite(res, signal, 'utf8');

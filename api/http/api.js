@@ -47,7 +47,7 @@ import { createStream } from './stream/index.js';
  * @property {CredentialService} credentials
  * @property {UnmatchedTopics} unmatchedTopics
  * @property {Pick<UnwatchedTime, 'read'>} unwatchedTime
- * @property {() => ReturnType<typeof mqttItem>} mqtt the broker that devices connect to
+ * @property {() => ReturnType<typeof mqttItem>} mqtt describes the broker that devices connect to
  * @property {Live} live
  * @property {number} resyncMs interval in which a channel of `/stream` reads `latest` again
  * @property {Pick<InstallationStats, 'read' | 'health' | 'recent'>} stats
@@ -55,10 +55,10 @@ import { createStream } from './stream/index.js';
  * @property {number} groups `LATEST_GROUPS`
  * @property {number} historyDays
  * @property {number} batchDays
- * @property {number} changesSettleMs age of a change before `GET /changes` has it
+ * @property {number} changesSettleMs age in ms from which `GET /changes` returns a change
  * @property {number} maxClockSkewMs
  * @property {number} maxMessageBytes
- * @property {number} maxImportBytes of a Parquet file
+ * @property {number} maxImportBytes limit of an imported Parquet file
  * @property {boolean} autoRegister `AUTO_REGISTER`
  * @property {string} dataDir
  * @property {boolean} takesMqtt whether this process receives messages over MQTT
@@ -68,7 +68,7 @@ import { createStream } from './stream/index.js';
  */
 
 /**
- * The router of everything under `/api/v1`, and of line protocol.
+ * Creates the router of all routes under `/api/v1`, and of the routes of line protocol.
  *
  * @param {Context} context
  * @param {Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & { mqttPort: () => number }} given

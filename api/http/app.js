@@ -21,18 +21,17 @@ import { serve, timed, unknown } from './serve.js';
 /** @import { Readiness } from '../observability/readiness.js' */
 /** @import { Api } from './api.js' */
 
-// The folder of HTTP: `server.js` listens, this file builds the app, `api.js` has everything below `/api/v1`.
-// `contract/` describes the routes, and `stream/` is the live stream. The folder does not depend on CQL or
-// MQTT.
+// The files of this folder: `server.js` listens, this file builds the app, and `api.js` has all routes below `/api/v1`.
+// `contract/` describes the routes, and `stream/` is the live stream. The folder does not depend on CQL or MQTT.
 
 /**
- * The Express app: health and metrics in every role; the API, its documents and the dashboard only in a
- * process that serves readers.
+ * Creates the Express app. It serves health and metrics in every role. It serves the API, its documents and the dashboard only
+ * if `api` is given.
  *
  * @param {object} deps
  * @param {Api | null} deps.api null: this process serves no API
  * @param {Readiness} deps.readiness
- * @param {string} deps.version of this program
+ * @param {string} deps.version version of this program
  * @param {Access} deps.access
  * @param {Pick<Config['http'], 'host' | 'tls' | 'trustProxy' | 'requestsPerSecond'>} deps.settings
  * @param {Logger} deps.logger
@@ -50,7 +49,8 @@ export function createApp({ api, readiness, version, access, settings, logger, m
     demandHost,
     hostGuard({ settings, access }),
   );
-  // With tokens or a proxy, clients on loopback may be other people.
+  // If tokens are required or a proxy is trusted, requests from loopback may come from other people. So they are limited as
+  // well.
   const exemptLoopback = !access.isRequired && settings.trustProxy === 0;
   app.use(limitRequests({ most: 10 * settings.requestsPerSecond, windowMs: 10_000 }, { exemptLoopback }));
 
@@ -82,8 +82,8 @@ const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/
 const ABSOLUTE = /^https?:\/\/([^/?#]+)/i;
 
 /**
- * Refuses a request without one valid host (RFC 9112, 3.2). The authority of an absolute request target replaces the header
- * `Host` (3.2.2), so every later step reads the host of the request in `req.headers.host`.
+ * Refuses a request without exactly one valid host (RFC 9112, 3.2). The authority of an absolute request target replaces the
+ * header `Host` (3.2.2). So every later step reads the host from `req.headers.host`.
  *
  * @type {RequestHandler}
  */
@@ -109,8 +109,9 @@ const isOriginForm = (target) => target.startsWith('/') || target === '*';
 const refuse = (res, detail) => sendProblem(res, new MillraceError('bad_request', detail));
 
 /**
- * On loopback, serves only loopback host names. That refuses requests of a page whose host name was pointed
- * here (DNS rebinding). Behind a proxy, clients use its host name, and such a page would need a token.
+ * Returns middleware that serves only loopback host names if the server listens on loopback. It refuses requests of a web page
+ * whose host name was pointed at this machine (DNS rebinding). Behind a proxy, clients use the host name of the proxy, and such
+ * a page would need a token.
  *
  * @param {object} deps
  * @param {Pick<Config['http'], 'host' | 'tls' | 'trustProxy'>} deps.settings
@@ -128,12 +129,12 @@ const hostGuard = ({ settings, access }) => {
   };
 };
 
-/** The ids of clients that are safe to copy into logs and answers. */
+/** Request ids of clients that are safe to copy into logs and answers. */
 const SAFE_ID = /^[\w.:+/=@-]{1,128}$/;
 
 /**
- * Gives each request an id: a safe one of `X-Request-Id`, or a new one. The same header of the answer, problems and log lines
- * contain it.
+ * Gives each request an id: a safe id from the header `X-Request-Id`, or a new id. The header of the answer, problem documents
+ * and log lines contain this id.
  *
  * @type {RequestHandler}
  */

@@ -5,17 +5,18 @@ import { cutRange } from './parameters.js';
 /** @import { LatestRow } from '../store/devices/latest-rows.js' */
 /** @import { RouteDeps } from './api.js' */
 
-/** Sensors that are read at once. */
+/** Limit of sensors that are read concurrently. */
 const AT_ONCE = 16;
 
 /**
- * Replaces the latest values by those at or before an instant.
+ * Replaces the latest values by the newest values at or before an instant.
  *
  * @param {RouteDeps} deps
  * @param {LatestRow[]} rows
  * @param {number} instant epoch ms
  * @param {AbortSignal} [signal] aborts when the client disconnects
- * @returns {Promise<LatestRow[]>} in the same order; a sensor without a value then has neither `ts` nor `value`
+ * @returns {Promise<LatestRow[]>} rows in the order of `rows`; without a value at the instant, `ts` and `value` of a row are
+ *   null
  * @throws the reason with which `signal` was aborted
  */
 export async function rowsAsOf(deps, rows, instant, signal) {
@@ -23,7 +24,8 @@ export async function rowsAsOf(deps, rows, instant, signal) {
   const retained = cutRange({ to: instant + 1 }, deps);
   const devices = new Map(rows.map((row) => [row.deviceId, uuidBytes(row.deviceId)]));
   /**
-   * Devices that were retired and registered again. Samples from before may have later times than `latest`.
+   * Devices that were retired and registered again. Samples from before the retirement may be later than the time in `latest`,
+   * so these devices are read in any case.
    *
    * @type {Set<string>}
    */
@@ -45,7 +47,7 @@ export async function rowsAsOf(deps, rows, instant, signal) {
       const { times, values, reached } = await reading.page(key, range, { order: 'desc', limit: 1 });
       const [ts, value] = [times[0], values[0]];
       if (ts !== undefined && value !== undefined) return { ts, value };
-      // A page of mostly empty hours may end before the range does.
+      // A page may end before its range ends, because a page reads a limited number of hours. Then read the next page.
       if (reached === null) break;
       range.to = reached;
     }

@@ -5,7 +5,7 @@
  * Logs an act of an administrator: one line for each act, never throttled, and never with a secret.
  *
  * @param {Logger} logger
- * @param {Response} res of its request
+ * @param {Response} res response to the request of the act
  * @param {string} act the log line, such as `a device was retired`
  * @param {string} target the device, account or dead letter
  */

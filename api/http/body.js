@@ -4,7 +4,7 @@ import { MillraceError } from '../../common/errors.js';
 
 /** @import { Request, Response } from 'express' */
 
-/** After an early answer the rest of the body may arrive for this time, in ms. */
+/** Time in ms for which the rest of a body may still arrive after an early answer. Then the connection is closed. */
 const LINGER_MS = 2000;
 
 /** The content codings of a compressed body (RFC 9110, 8.4.1; RFC 7932). `x-gzip` is another name of gzip. */
@@ -15,22 +15,22 @@ const CODINGS = new Map([
   ['br', promisify(brotliDecompress)],
 ]);
 
-/** As `Accept-Encoding` lists them. */
+/** Accepted content codings, as the header `Accept-Encoding` lists them. */
 const ACCEPTED = 'gzip, deflate, br';
 
 /**
- * The body of a request. It is read on demand and never buffered beyond the limit. `requestTimeout` of the server limits its
- * time.
+ * Prepares the read of a request body. The body is read on demand and never buffered beyond the limit. The server's
+ * `requestTimeout` limits the time of the read.
  *
  * @param {Request} req
  * @param {Response} res
  * @param {number} limit bytes
- * @param {{ compressed?: boolean }} [options] `compressed`: the body may be compressed; the limit applies to
- *   both forms of it
- * @returns {{ bytes: number, read: () => Promise<Buffer>, signal: AbortSignal }} `bytes`: its size, or the limit
- *   if the size is unknown; `signal` aborts when the client disconnects
- * @throws {MillraceError} `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and `malformed` if
- *   it is not compressed as it declares
+ * @param {{ compressed?: boolean }} [options] `compressed`: the body may be compressed; the limit applies to the compressed and
+ *   to the decompressed body
+ * @returns {{ bytes: number, read: () => Promise<Buffer>, signal: AbortSignal }} `bytes`: size of the body, or the limit if the
+ *   size is unknown; `signal` aborts when the client disconnects
+ * @throws {MillraceError} `too_large`, `unknown_format`; `read` also throws `bad_request` if the client disconnects, and
+ *   `malformed` if the body does not have its declared compression
  */
 export function bodyOf(req, res, limit, { compressed = false } = {}) {
   closeUnread(req, res);
@@ -51,18 +51,18 @@ export function bodyOf(req, res, limit, { compressed = false } = {}) {
 }
 
 /**
- * Reads the content coding of a body, and refuses one that is not accepted.
+ * Reads the content coding of a body. It refuses a coding that is not accepted.
  *
  * @param {Request} req
  * @param {Response} res
  * @param {boolean} compressed whether the body may be compressed
- * @returns {string} its content coding: of `CODINGS`, or `identity`
+ * @returns {string} a key of `CODINGS`, or `identity`
  * @throws {MillraceError} `unknown_format`
  */
 export function codingOf(req, res, compressed) {
   const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (coding === 'identity' || (compressed && CODINGS.has(coding))) return coding;
-  // RFC 9110, 15.5.16: the header names the accepted codings.
+  // RFC 9110, 15.5.16: this header of a 415 answer names the accepted codings.
   res.set('Accept-Encoding', compressed ? ACCEPTED : 'identity');
   const message = compressed
     ? `Send the body as it is, or with one of the content codings ${ACCEPTED}.`
@@ -83,7 +83,7 @@ function readBody(req, limit) {
       reject(tooLarge(limit));
     });
     req.once('end', () => resolve(Buffer.concat(chunks)));
-    // The client is gone. The rejection releases the buffered chunks.
+    // The client has disconnected. The rejection releases the buffered chunks.
     const cutOff = () => reject(new MillraceError('bad_request', 'The body was cut off.'));
     if (req.destroyed) cutOff();
     else req.once('close', cutOff);
@@ -107,8 +107,8 @@ async function decompressed(body, { decompress, coding, limit }) {
 }
 
 /**
- * Lets a client notice an answer that came before the end of its body. If the connection closed at once, a client that still sends
- * would lose the answer. The rest of the body is discarded.
+ * Keeps the connection open for a while after an answer that came before the end of the request body. If the connection closed
+ * at once, a client that still sends would lose the answer. The rest of the body is discarded.
  *
  * @param {Request} req
  * @param {Response} res

@@ -7,24 +7,23 @@ import compression from 'compression';
 /** Size in bytes below which an answer is not compressed, because it fits in one packet anyway. */
 const THRESHOLD = 1024;
 
-/**
- * Fast levels, since an export is compressed while it is read. gzip has the levels 1 to 9, brotli 0 to 11.
- */
+/** Compression levels of gzip (1 to 9) and brotli (0 to 11). They are fast levels, because an export is compressed while it is read. */
 const GZIP_LEVEL = 4;
 const BROTLI_QUALITY = 4;
 
 const TYPES = /^application\/(?:(?:[\w.-]+\+)?json|x-ndjson)\b|^text\/csv\b/i;
 
 /**
- * Routes that are not compressed here. The answers of the first two have a secret next to texts that the client chose: their length
- * would reveal the secret (BREACH). The stream compresses its events itself, by `compressEvents`.
+ * Routes that are not compressed here. Answers under `credentials` and `session` contain a secret next to texts that the client
+ * chose, so their compressed length would reveal the secret (BREACH). `stream` compresses its events itself, by
+ * `compressEvents`.
  */
 const EXCLUDED = /^\/api\/v1\/(?:credentials|session|stream)(?:\/|$)/i;
 
 /**
- * Compresses answers with brotli or gzip, as `Accept-Encoding` allows.
+ * Returns middleware that compresses answers with brotli or gzip, as `Accept-Encoding` allows.
  *
- * @param {RegExp} [types] content types that are compressed, default JSON, CSV and NDJSON
+ * @param {RegExp} [types] content types that are compressed; default: JSON, CSV and NDJSON
  * @returns {RequestHandler}
  */
 export function compressAnswers(types = TYPES) {
@@ -40,16 +39,16 @@ export function compressAnswers(types = TYPES) {
   };
 }
 
-/** A reader of the stream costs 120 KB with this window of 256 KiB. gzip costs 270 KB, twice the CPU time, and 9 % more bytes. */
+/** Brotli with a window of 256 KiB costs 120 KB for each stream client. gzip costs 270 KB, twice the CPU time, and 9 % more bytes. */
 const EVENTS_BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 };
 
 /**
- * Compresses an endless answer with brotli or gzip, as `Accept-Encoding` allows. Each event leaves at once. The headers must not be
- * sent yet.
+ * Compresses an endless answer with brotli or gzip, as `Accept-Encoding` allows. The compression sends each event at once. The
+ * headers must not be sent yet.
  *
  * @param {Request} req
  * @param {Response} res
- * @returns {Writable} where the events are written: the answer itself, if the client accepts neither
+ * @returns {Writable} stream for the events: a compressor, or the answer itself if the client accepts neither compression
  */
 export function compressEvents(req, res) {
   res.vary('Accept-Encoding');
@@ -68,9 +67,8 @@ export function compressEvents(req, res) {
 }
 
 /**
- * Sends the bytes that the compression of an answer still buffers. Otherwise a client of an export would wait
- * for a full block.
+ * Sends the bytes that the compression of an answer still buffers. Otherwise a client of an export would wait for a full block.
  *
- * @param {Response & { flush?: () => void }} res compressed or not
+ * @param {Response & { flush?: () => void }} res response, compressed or not
  */
 export const flushCompressed = (res) => res.flush?.();

@@ -4,24 +4,25 @@ import { join } from 'node:path';
 import { claimDataDir } from '../../common/data-dir.js';
 import { MillraceError } from '../../common/errors.js';
 
-/** Validity of a cursor, in ms. */
+/** Time in ms for which a cursor is valid. */
 const VALID_MS = 24 * 3_600_000;
 
 const MAC_BYTES = 16;
 
-/** Limit of the length of a cursor. Real cursors have a tenth of it. */
+/** Limit of the length of a cursor, in characters. A longer cursor is refused. Real cursors have a tenth of this length. */
 const MAX_CHARACTERS = 2048;
 
 const ADVICE =
   'start again without a cursor, and keep all parameters except limit the same from page to page.';
 
 /**
- * Cursors: the end of a page, opaque for the client. A cursor is signed, because clients send it back in a
- * query. A cursor is bound to its listing, because a position means nothing in another one. A cursor expires.
+ * Returns functions that make and open cursors. A cursor marks the end of a page, and clients must not interpret it. It is
+ * signed, because clients send it back in a query. It is bound to its listing, because its position means nothing in another
+ * listing. It also expires.
  *
  *     base64url( mac (16 bytes) | JSON [expires, position] )     mac = HMAC-SHA256(key, scope | 0 | JSON)
  *
- * @param {{ secret: string, clock: () => number }} deps `clock` in epoch ms
+ * @param {{ secret: string, clock: () => number }} deps `clock`: epoch ms
  */
 export function createCursors({ secret, clock }) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'millrace cursor', 32));
@@ -51,7 +52,7 @@ export function createCursors({ secret, clock }) {
     open(scope, cursor) {
       const bytes = Buffer.from(cursor.slice(0, MAX_CHARACTERS), 'base64url');
       const body = bytes.subarray(MAC_BYTES).toString('utf8');
-      // base64url has several encodings of the same bytes. Only the canonical one is valid.
+      // base64url has several encodings of the same bytes. Only the canonical encoding is valid.
       const genuine =
         bytes.length > MAC_BYTES &&
         bytes.toString('base64url') === cursor &&
@@ -72,11 +73,11 @@ export function createCursors({ secret, clock }) {
 /** @typedef {ReturnType<typeof createCursors>} Cursors */
 
 /**
- * The key that signs cursors if no setting provides one: random, and stored for the next start.
+ * Returns the key that signs cursors if no setting provides a key. It is random, and stored for the next start.
  *
  * @param {string} dataDir
  * @returns {Promise<string>}
- * @throws {MillraceError} `bad_settings` if the file is empty
+ * @throws {MillraceError} `bad_settings` if the file of the key is empty
  */
 export async function cursorSecret(dataDir) {
   const path = join(dataDir, 'cursor-secret');
@@ -86,7 +87,7 @@ export async function cursorSecret(dataDir) {
   throw new MillraceError('bad_settings', `${path} is empty: remove it, or set CURSOR_SECRET.`);
 }
 
-/** @param {string} path @returns {Promise<string | null>} null: there is no such file */
+/** @param {string} path @returns {Promise<string | null>} null: the file does not exist */
 async function readIfThere(path) {
   try {
     return await readFile(path, 'utf8');
@@ -99,7 +100,7 @@ async function readIfThere(path) {
 /** Errors of a file system that has no hard links, such as exFAT. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-/** @param {string} path @returns {Promise<string>} the secret in the file */
+/** @param {string} path @returns {Promise<string>} the secret in the file, which another process may have created */
 async function createSecret(path) {
   const draft = `${path}.${randomUUID()}`;
   try {
@@ -107,7 +108,7 @@ async function createSecret(path) {
     // it is complete.
     const secret = randomBytes(32).toString('base64url');
     await writeFile(draft, secret, { flag: 'wx', mode: 0o600 });
-    // If two processes start at once, one of them creates the file and both read it.
+    // If two processes start at the same time, one of them creates the file and both read it.
     await link(draft, path).catch((error) => {
       if (!NO_LINKS.includes(error.code)) throw error;
       return writeFile(path, secret, { flag: 'wx', mode: 0o600 });

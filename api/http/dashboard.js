@@ -12,7 +12,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Millrace</title>
 <p>The dashboard is not built. Run <code>npm run build</code>, then reload this page.</p>
 <p>The latest values are at <a href="/api/v1/latest">/api/v1/latest</a>.</p></html>`;
 
-/** The addresses of the dashboard's views. `web/routes.ts` has the same ones, and a test compares them. */
+/** The addresses of the dashboard's views. `web/routes.ts` lists the same addresses, and a test compares the two lists. */
 export const VIEWS = [
   '/',
   '/devices/:device',
@@ -39,8 +39,8 @@ const ASSET_HEADERS = {
 };
 
 /**
- * Serves the dashboard, as `npm run build` has written it: its page for every view, and its files below `/assets`, compressed.
- * Unknown addresses go to the next router, except for a browser: it gets the dashboard's page "not found".
+ * Serves the dashboard that `npm run build` has written: its page for every view, and its files below `/assets`, compressed. At
+ * an unknown address, a browser gets the dashboard's page "not found". Other clients go to the next router.
  *
  * @param {{ dir?: string }} [options]
  * @returns {express.Router}
@@ -59,8 +59,8 @@ export function createDashboard({ dir = DASHBOARD_DIR } = {}) {
   router.use(
     '/assets',
     sirv(join(dir, 'assets'), {
-      // A later build has files with other names. With `dev` the folder is read for each request, not only
-      // once.
+      // A later build has files with other names. With `dev`, the folder is read for each request. Without `dev`, it is read
+      // only once.
       dev: true,
       brotli: true,
       gzip: true,
@@ -72,7 +72,7 @@ export function createDashboard({ dir = DASHBOARD_DIR } = {}) {
   router.get('/mark.svg', (_request, response) =>
     sendFile(response, join(dir, 'mark.svg'), 'public, max-age=86400'),
   );
-  // Browsers request it without a link.
+  // Browsers request this address without a link.
   router.get('/favicon.ico', (_request, response) => response.redirect('/mark.svg'));
   router.get('/{*path}', forBrowsers(page(404)));
   return router;
@@ -80,7 +80,7 @@ export function createDashboard({ dir = DASHBOARD_DIR } = {}) {
 
 /**
  * @param {express.RequestHandler} answer
- * @returns {express.RequestHandler} answers clients that prefer HTML to a problem document; others go to the next router
+ * @returns {express.RequestHandler} answers clients that prefer HTML to a problem document; other clients go to the next router
  */
 const forBrowsers = (answer) => (request, response, next) =>
   request.accepts(['application/problem+json', 'json', 'html']) === 'html'
@@ -99,8 +99,8 @@ function createPage(dir) {
 }
 
 /**
- * Sends a file that a browser revalidates each time (304). Its modification time is not enough: after a
- * return to an older build, a browser would keep the newer page, whose assets are gone.
+ * Sends a file. A browser asks each time whether its copy is current (304). The modification time is not enough for that: after
+ * a return to an older build, a browser would keep the newer page, whose assets are gone.
  *
  * @param {express.Response} response
  * @param {string} path

@@ -14,7 +14,7 @@ import { createWrite } from './write.js';
 
 const HOUR_MS = 3_600_000;
 
-/** The ends of a formatted time: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
+/** The texts that end a formatted time: `00:00.` to `59:59.`, and `000Z` to `999Z`. */
 const SECONDS = Array.from(
   { length: 3600 },
   (_, second) => `${pad(Math.floor(second / 60), 2)}:${pad(second % 60, 2)}.`,
@@ -27,8 +27,8 @@ function pad(number, digits) {
 }
 
 /**
- * Formats times as `formatTime` does, from three cached texts. For many times in one hour, the cache makes
- * formatting three times as fast.
+ * Returns a function that formats times as `formatTime` does. It joins three cached texts. For many times in one hour,
+ * formatting is three times as fast with the cache.
  *
  * @returns {(ts: number) => string} `ts` in whole epoch ms
  */
@@ -51,12 +51,12 @@ function createTimes() {
  * A text format of samples. Numbers and times need no quotes, and no spreadsheet reads them as formulas.
  *
  * @typedef {object} Format
- * @property {string} extension of a file's name
- * @property {string} head
- * @property {(time: string, value: number) => string} line
+ * @property {string} extension extension of the file name
+ * @property {string} head text before the first line
+ * @property {(time: string, value: number) => string} line formats a sample
  */
 
-/** By media type. @type {Record<'application/x-ndjson' | 'text/csv', Format>} */
+/** Text formats by media type. @type {Record<'application/x-ndjson' | 'text/csv', Format>} */
 const FORMATS = {
   'application/x-ndjson': {
     extension: 'ndjson',
@@ -74,7 +74,7 @@ const TEXT_TYPES = /** @type {TextType[]} */ (Object.keys(FORMATS));
 
 const TYPES = [...TEXT_TYPES, .../** @type {ColumnType[]} */ (Object.keys(COLUMN_FORMATS))];
 
-/** The media type by the parameter `format`. A link cannot send `Accept`. */
+/** Media types by the value of the parameter `format`, which exists because a link cannot send `Accept`. */
 export const TYPE_OF = /** @type {const} */ ({
   json: null,
   ndjson: 'application/x-ndjson',
@@ -89,21 +89,21 @@ export const hasColumns = (type) => Object.hasOwn(COLUMN_FORMATS, type);
 /**
  * @param {Request} req
  * @param {keyof typeof TYPE_OF | undefined} format replaces `Accept`
- * @returns {ExportType | null} the export that the client prefers; null: a page
+ * @returns {ExportType | null} the file type that the client prefers; null: a page of JSON
  */
 export const exportType = (req, format) => (format === undefined ? preferred(req, TYPES) : TYPE_OF[format]);
 
 /**
  * @param {Request} req
  * @param {'json' | 'csv' | 'ndjson' | undefined} format replaces `Accept`
- * @returns {TextType | null} the kind of table that the client prefers; null: a page
+ * @returns {TextType | null} the type of table that the client prefers; null: a page of JSON
  */
 export const tableType = (req, format) =>
   format === undefined ? preferred(req, TEXT_TYPES) : TYPE_OF[format];
 
 /**
- * Lists pages first, so that they win a tie. Each type is also offered with its charset, because an `Accept`
- * with a charset matches only that.
+ * Returns the type that the client prefers. Pages of JSON come first, so that they win a tie. Each type is also offered with its
+ * charset, because an `Accept` with a charset matches only such a type.
  *
  * @template {ExportType} T
  * @param {Request} req
@@ -117,7 +117,7 @@ function preferred(req, types) {
 }
 
 /**
- * Streams the whole range of a sensor.
+ * Streams the samples of a sensor in a range as a file.
  *
  * @param {Request} req
  * @param {Response} res
@@ -165,14 +165,14 @@ export async function sendExport(req, res, options) {
 }
 
 /**
- * Streams samples of any number of sensors as columns, oldest first.
+ * Streams samples of any number of sensors as a file of columns (Parquet or Arrow), oldest first.
  *
  * @param {Request} req
  * @param {Response} res
  * @param {object} options
  * @param {ConcurrencyLimit} options.limit
  * @param {ColumnType} options.type
- * @param {string} options.name of the file
+ * @param {string} options.name name of the file
  * @param {(signal: AbortSignal) => AsyncIterable<Samples>} options.read
  * @param {Metrics} options.metrics
  * @throws {MillraceError} `busy`, `unavailable`
@@ -196,9 +196,9 @@ export async function sendColumns(req, res, { limit, type, name, read, metrics }
  * @param {object} options
  * @param {ConcurrencyLimit} options.limit
  * @param {ColumnType} options.type
- * @param {string} options.name of the file
+ * @param {string} options.name name of the file
  * @param {(signal: AbortSignal) => AsyncIterable<Uint8Array>} options.encode
- * @throws {MillraceError} `busy`, and those of `encode`
+ * @throws {MillraceError} `busy`, and the errors of `encode`
  */
 export async function sendEncoded(req, res, { limit, type, name, encode }) {
   await sendFile(req, res, {
@@ -231,7 +231,7 @@ async function sendFile(req, res, { limit, type, name, send }) {
   try {
     await abortOnClose(res, send);
   } catch (error) {
-    // The answer is a problem now, not a file.
+    // If nothing was sent, the answer becomes a problem document instead of a file.
     if (!res.headersSent) res.removeHeader('Content-Disposition');
     throw error;
   }
@@ -241,7 +241,7 @@ async function sendFile(req, res, { limit, type, name, send }) {
  * Refuses the parameters of pages, because a file is the whole answer.
  *
  * @param {Request} req
- * @param {string} type media type
+ * @param {string} type media type of the file
  * @param {string[]} [others] further parameters that this type does not support
  * @throws {MillraceError} `bad_parameter`
  */
@@ -253,7 +253,7 @@ export function refusePaging(req, type, others = []) {
   });
 }
 
-/** Most systems allow 255 bytes in a file name. Two parts of this length and an extension have fewer. */
+/** Limit in bytes of a device or sensor name in a file name. Most systems allow 255 bytes: two such names and an extension fit. */
 const MAX_BYTES = 120;
 
 /** Characters that some file system forbids, or that a shell interprets. */
@@ -261,7 +261,7 @@ const MAX_BYTES = 120;
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069/\\:*?"'<>|`$;&]+/g;
 
 /**
- * The file name of an export: the names of device and sensor, or their ids without a name.
+ * Returns the file name of an export: the names of device and sensor, or their ids if they have no names.
  *
  * @param {{ deviceId: string, sensorId: string, row: { deviceName: string | null, name: string | null } }} sensor
  * @param {string} extension
@@ -271,7 +271,7 @@ export function fileName({ deviceId, sensorId, row }, extension) {
   return `${safeName(row.deviceName ?? deviceId)}_${safeName(row.name ?? sensorId)}.${extension}`;
 }
 
-/** @param {string} text @returns {string} without characters that a file system or a shell treats specially */
+/** @param {string} text @returns {string} the text without characters that a file system or a shell treats specially */
 export function safeName(text) {
   const plain = text.replaceAll(UNSAFE, '-').replace(/^[\s.-]+/, '');
   let kept = '';
@@ -282,18 +282,18 @@ export function safeName(text) {
   return kept.trim() || '-';
 }
 
-/** Characters of one write. Small writes would cost more than formatting their content. */
+/** Number of characters of one write. Smaller writes would cost more than formatting their content. */
 export const CHUNK = 64 * 1024;
 
 /**
- * Writes samples, no faster than the client reads them. Sends nothing before the first samples are read, so that a problem
- * can be the answer if the database is unavailable.
+ * Writes samples, no faster than the client reads them. It sends nothing before the first samples are read. So if the database
+ * is unavailable, the answer can still be a problem document.
  *
- * @param {Response} res with its headers set, but not sent
+ * @param {Response} res response with its headers set, but not sent
  * @param {Format} format
- * @param {AsyncGenerator<Series, void>} all each sorted
- * @param {{ from: number, to: number, order: 'asc' | 'desc', signal: AbortSignal, onSamples: (count: number) => void }} options samples
- *   outside [from, to) are left out; `signal` aborts when the client disconnects
+ * @param {AsyncGenerator<Series, void>} all series, each sorted by time
+ * @param {{ from: number, to: number, order: 'asc' | 'desc', signal: AbortSignal, onSamples: (count: number) => void }} options
+ *   samples outside [from, to) are left out; `signal` aborts when the client disconnects
  */
 async function sendSamples(res, { head, line }, all, { from, to, order, signal, onSamples }) {
   const timeOf = createTimes();

@@ -5,8 +5,9 @@ import helmet from 'helmet';
 /** @import { RequestHandler } from 'express' */
 
 /**
- * The security headers of every answer. Only the pages of the dashboard are meant to be shown; they replace this policy by their
- * own. No answer has an `Access-Control-` header, so pages of other origins can read nothing.
+ * Returns middleware that sets the security headers of every answer. Only the pages of the dashboard are meant to be shown, and
+ * they replace this policy by their own policy. No answer has an `Access-Control-` header, so pages of other origins can read
+ * nothing.
  *
  * @param {{ encrypted: boolean }} options whether this server ends TLS; a proxy that ends TLS sends its own header
  * @returns {RequestHandler}
@@ -28,15 +29,15 @@ export const safeHeaders = ({ encrypted }) =>
   });
 
 /**
- * Makes the same security headers for answers that are written without the app.
+ * Returns the security headers of `safeHeaders` for answers that are written without the app.
  *
  * @param {{ encrypted: boolean }} options
- * @returns {string[]} lines of a header
+ * @returns {string[]} header lines
  */
 export function safeHeaderLines(options) {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
-  // helmet uses no property of Express in the two objects.
+  // helmet uses only Node's properties of `req` and `res`, no properties of Express.
   const handler = /** @type {(req: IncomingMessage, res: ServerResponse, next: () => void) => void} */ (
     /** @type {unknown} */ (safeHeaders(options))
   );

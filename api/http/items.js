@@ -11,7 +11,7 @@ import { isSilent, NO_MEASUREMENTS } from '../observability/index.js';
 /** @import { DeviceRow, SensorRow } from '../store/registry/rows.js' */
 /** @import { FleetCount } from './routes/fleet.js' */
 
-/** A device without a status counts as online if its last message is younger than this, in ms. */
+/** Time in ms. A device without a status counts as online if its last message is younger. */
 const SEEN_WITHIN_MS = 300_000;
 
 /** @param {number | null} ms epoch ms */
@@ -26,8 +26,8 @@ export const latestItem = (row) => ({
   type: row.type,
   unit: row.unit,
   site: row.site,
-  // JSON leaves out `undefined`. A snapshot has an item for each sensor, so it omits intervals that are
-  // unknown.
+  // JSON omits a member that is `undefined`. A snapshot has an item for each sensor, so unknown intervals are omitted to save
+  // bytes.
   interval_ms: row.intervalMs ?? undefined,
   ts: optionalTime(row.ts),
   value: row.value,
@@ -106,11 +106,12 @@ export function processItem(row, now) {
 }
 
 /**
- * Streaming out of the whole installation.
+ * Formats the state of streaming out of the whole installation.
  *
- * @param {ProcessRow[]} rows of processes that are not silent
- * @param {Array<number | null>} streamed `streamed_until` of each group, epoch ms
- * @returns {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number, until: string | null } | null} null: no process streams
+ * @param {ProcessRow[]} rows rows of processes that are not silent
+ * @param {Array<number | null>} streamed `streamed_until` of each group of devices, in epoch ms
+ * @returns {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number, until: string | null } | null} null: no
+ *   process streams
  */
 export function streamItem(rows, streamed) {
   const states = rows.flatMap(({ stats }) => {
@@ -129,7 +130,7 @@ export function streamItem(rows, streamed) {
   };
 }
 
-/** Listen addresses that include all network interfaces of a machine. */
+/** Listen addresses that stand for all network interfaces of a machine. */
 const ALL_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 
 const MQTT_PORT = 1883;

@@ -5,11 +5,12 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { Response } from 'express' */
 
 /**
- * Long requests: limits of concurrent requests, and their end when the client disconnects.
+ * Limits of concurrent long requests, for all clients of a process together. Above its limit a request is refused. Only a page
+ * (`pages`) and a series as JSON (`points`) wait instead.
  *
- * The limits count the requests of all clients. Above its limit a request is refused, but a page (`pages`) or a series as JSON (`points`)
- * waits for its turn. An export reads ahead for its client, an import holds up to 32 MB of samples, a series
- * may read a year, a query may read thousands of sensors, a test of an alarm rule fifty of them, and a stream is written to until it ends.
+ * The requests are long for these reasons: An export reads ahead for its client. An import holds up to 32 MB of samples. A
+ * series may read a year. A query may read thousands of sensors, and a test of an alarm rule fifty. A stream is written to until
+ * it ends.
  */
 export const MAX_CONCURRENT = {
   streams: 2000,
@@ -53,9 +54,9 @@ export const createConcurrencyLimits = (limits) => ({
 });
 
 /**
- * Runs at most `concurrency` answers at once. Others wait, and a client that has disconnected gets no answer.
- * Without this limit, 500 requests at once for `latest` delayed acknowledgements and health checks by 0.9 s,
- * and 100 for a device of 10,000 sensors by 4.9 s. An answer ends when it is handed over to the socket,
+ * Returns a function that runs at most `concurrency` answers at once. Further answers wait. A client that has disconnected gets
+ * no answer. Without this limit, 500 concurrent requests for `latest` delayed acknowledgements and health checks by 0.9 s, and
+ * 100 requests for a device of 10,000 sensors delayed them by 4.9 s. An answer ends when it is handed over to the socket,
  * however slowly the client reads.
  *
  * @param {number} concurrency
@@ -63,7 +64,7 @@ export const createConcurrencyLimits = (limits) => ({
 export function createWaitingLimit(concurrency) {
   const limit = pLimit(concurrency);
   /**
-   * @param {Response} res a client that has disconnected gets no answer
+   * @param {Response} res response; if its client has disconnected, `answer` is not called
    * @param {() => Promise<unknown>} answer
    * @returns {Promise<void>}
    */
@@ -78,15 +79,19 @@ export function createWaitingLimit(concurrency) {
 /** @typedef {ReturnType<typeof createWaitingLimit>} WaitingLimit */
 
 /**
+ * Returns a limit of concurrent requests.
+ *
  * @param {number} limit
- * @param {string} message of the error when the limit is reached
+ * @param {string} message message of the error when the limit is reached
  */
 export function createConcurrencyLimit(limit, message) {
   let running = 0;
   return {
     /**
+     * Takes one of the places.
+     *
      * @returns {() => void} releases the place; further calls have no effect
-     * @throws {MillraceError} `busy`
+     * @throws {MillraceError} `busy`: no place is free
      */
     acquire() {
       if (running >= limit) throw new MillraceError('busy', message);

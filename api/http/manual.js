@@ -8,8 +8,8 @@ import { PagePolicy } from './page-policy.js';
 const MANUAL_DIR = fileURLToPath(new URL('../../dist/docs/', import.meta.url));
 
 /**
- * Types that are compressed: pages, programs, styles, drawings and the search index. Pictures are compressed
- * already.
+ * Content types that are compressed: pages, programs, styles, drawings and the search index. Pictures already have their own
+ * compression.
  */
 const COMPRESSED = /^(?:text\/(?:html|css|javascript)|application\/(?:javascript|json)|image\/svg\+xml)\b/i;
 
@@ -18,7 +18,7 @@ const NOT_BUILT = `<!doctype html><html lang="en"><title>Manual · Millrace</tit
 <p>The interfaces: <a href="/openapi.json">/openapi.json</a>, <a href="/asyncapi.json">/asyncapi.json</a>.</p></html>`;
 
 /**
- * Serves the manual below `/docs/`, as `npm run docs:build` has written it. The manual may be built while the process runs.
+ * Serves the manual below `/docs/`, as `npm run docs:build` has written it. The manual may also be built while the process runs.
  *
  * @param {{ dir?: string }} [options]
  * @returns {express.Router}
@@ -27,7 +27,7 @@ export function createManual({ dir = MANUAL_DIR } = {}) {
   const router = express.Router();
   const policy = new PagePolicy(join(dir, 'index.html'), () => pagesIn(dir));
   router.use('/docs', (req, res, next) => {
-    // The page of the MQTT interface compiles JSON schemas. It reads only Millrace's own document.
+    // The page of the MQTT interface compiles JSON schemas, so its policy permits `eval`. It reads only Millrace's own document.
     const exceptions = { inlineStyles: true, evaluation: req.path.startsWith('/mqtt/') };
     res.set({
       'Content-Security-Policy': policy.header(exceptions),

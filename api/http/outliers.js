@@ -6,14 +6,14 @@ import { keyOf } from './stream/latest-cache.js';
 /** @import { JudgedItem } from './stream/latest-cache.js' */
 
 /**
- * Ranks the newest values of the fleet by how unusual they are. The server ranks the whole fleet, because it
- * has the baselines. A client gets the most unusual of 100,000 sensors without receiving all of them.
+ * Ranks the newest values of all sensors by how unusual they are. The server does this, because it has the baselines (the usual
+ * value of each sensor by hour). So a client gets the most unusual of 100,000 sensors without receiving all of them.
  */
 
-/** A value this many deviations from its mean is an outlier. */
+/** Number of standard deviations from the mean from which a value is an outlier. */
 export const OUTLIER_SIGMAS = 4.5;
 
-/** Time in ms for which an answer is reused, because many dashboards send the same request. */
+/** Time in ms for which an answer is reused. Many dashboards send the same request. */
 const MAX_AGE_MS = 2000;
 
 /** @typedef {{ type: string | undefined, site: string | undefined }} OutlierFilter */
@@ -21,21 +21,23 @@ const MAX_AGE_MS = 2000;
 /** @typedef {JudgedItem & { sigmas: number, ts: string, value: number }} Judged */
 
 /**
- * Sensors that are shown as one entry: those of a site, or of a device.
+ * Sensors that are shown as one entry: the sensors of a site, or of a device.
  *
  * @typedef {object} Group
  * @property {string | null} site
  * @property {string | null} deviceId null: the group is a site
  * @property {string | null} device name of the device
- * @property {number} sensors
- * @property {number} judged
- * @property {number} outliers
- * @property {Judged | null} worst the most unusual one; null: no sensor was judged
+ * @property {number} sensors number of sensors
+ * @property {number} judged number of sensors whose newest value was compared with a baseline
+ * @property {number} outliers number of sensors whose newest value is an outlier
+ * @property {Judged | null} worst the most unusual value; null: no sensor was judged
  */
 
 /**
+ * Returns functions that rank sensors, sites and devices.
+ *
  * @param {object} deps
- * @param {() => Promise<JudgedItem[]>} deps.latest its items may change later, so answers hold copies
+ * @param {() => Promise<JudgedItem[]>} deps.latest reads the newest values; its items may change later, so answers hold copies
  * @param {() => number} deps.clock epoch ms
  */
 export function createRanking({ latest, clock }) {
@@ -43,6 +45,8 @@ export function createRanking({ latest, clock }) {
   const recent = new Map();
 
   /**
+   * Computes an answer, or reuses a recent answer to the same question.
+   *
    * @template T
    * @param {string} question
    * @param {() => Promise<T>} compute
@@ -63,8 +67,8 @@ export function createRanking({ latest, clock }) {
   return {
     /**
      * @param {OutlierFilter} filter
-     * @returns {Promise<{ sensors: number, judged: number, provisional: number, outliers: Judged[] }>} counts of all that match; the most
-     *   unusual first
+     * @returns {Promise<{ sensors: number, judged: number, provisional: number, outliers: Judged[] }>} numbers of all sensors
+     *   that match the filter; the most unusual outlier comes first
      */
     sensors: (filter) =>
       once(JSON.stringify(['sensors', filter]), async () => {
@@ -81,7 +85,7 @@ export function createRanking({ latest, clock }) {
     /**
      * @param {'site' | 'device'} by
      * @param {OutlierFilter} filter
-     * @returns {Promise<Group[]>} the one with the most unusual value first
+     * @returns {Promise<Group[]>} the group with the most unusual value comes first
      */
     groups: (by, filter) =>
       once(JSON.stringify([by, filter]), async () => {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 
 /**
- * The Content-Security-Policy of pages that a bundler wrote: files of this server only, and the inline scripts of the pages, each allowed
- * by its hash (CSP level 3, 8.1). The pages may be built again while the process runs.
+ * The Content-Security-Policy of pages that a bundler wrote. It allows only files of this server and the inline scripts of these
+ * pages. Each inline script is allowed by its hash (CSP level 3, 8.1). The pages may be built again while the process runs.
  */
 export class PagePolicy {
   #index;
@@ -13,8 +13,8 @@ export class PagePolicy {
   #hashes = [];
 
   /**
-   * @param {string} index path of the first page; every build writes it
-   * @param {() => string[]} [listPages] paths of all pages
+   * @param {string} index path of the first page, which every build writes
+   * @param {() => string[]} [listPages] returns the paths of all pages
    */
   constructor(index, listPages = () => [index]) {
     this.#index = index;
@@ -27,9 +27,11 @@ export class PagePolicy {
   }
 
   /**
+   * Returns the value of the header for a page. After a new build it computes the hashes again.
+   *
    * @param {object} [exceptions]
-   * @param {boolean} [exceptions.inlineStyles] a generator writes style attributes
-   * @param {boolean} [exceptions.evaluation] a program on the page compiles schemas
+   * @param {boolean} [exceptions.inlineStyles] whether the pages have style attributes, which a generator wrote
+   * @param {boolean} [exceptions.evaluation] whether a program on the page compiles schemas
    * @returns {string} value of the header
    */
   header({ inlineStyles = false, evaluation = false } = {}) {
@@ -54,7 +56,7 @@ export class PagePolicy {
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** @param {string[]} pages paths @returns {string[]} hashes of their inline scripts, each once */
+/** @param {string[]} pages paths @returns {string[]} hashes of the inline scripts of the pages, each hash once */
 function hashesOf(pages) {
   const scripts = pages.flatMap((path) =>
     [...readFileSync(path, 'utf8').matchAll(INLINE_SCRIPT)].map(([, script = '']) => script),

@@ -21,7 +21,7 @@ export const digits = (/** @type {number} */ min, /** @type {number} */ max) =>
 
 const BAD_OFFSET = 'a whole number of minutes from -1439 to 1439';
 
-/** Limits of a UTC offset in minutes: less than a day. */
+/** Limits of a UTC offset, in minutes. Its absolute value is less than a day. */
 const utcOffset = z
   .string()
   .regex(/^-?\d{1,4}$/, BAD_OFFSET)
@@ -30,15 +30,15 @@ const utcOffset = z
   .meta({ means: { type: 'integer', minimum: -1439, maximum: 1439 } });
 
 /**
- * A time of a query: epoch ms, or how long before now, in ms.
+ * A time in a query: an instant in epoch ms, or a duration before now in ms (`ago`).
  *
  * @typedef {number | { ago: number }} TimeParameter
  */
 
-/** How requests write a time before now. */
+/** Pattern of a time before now, such as `-1h`. */
 const AGO = /^-(\d{1,9}(?:ms|[smhdy]))$/;
 
-/** Greatest distance of a time from 1970, in ms. */
+/** Maximum distance of a time from 1970, in ms. */
 const MAX_TIME_MS = 8.64e15;
 
 const time = z.string().transform((text, context) => {
@@ -48,7 +48,7 @@ const time = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-// The usual cause is a plus sign in an offset that is not encoded. In a query string it means a space.
+// The usual cause of a bad time is an unencoded plus sign in its offset. In a query string, a plus sign means a space.
 const BAD_TIME = 'ISO 8601, integer milliseconds, now or -1h; write the plus of an offset as %2B';
 
 /** @param {string} text @returns {TimeParameter | null} null: not a time */
@@ -68,7 +68,7 @@ export function parseTimeParameter(text) {
 const atTime = (given, now) => (typeof given === 'object' ? Math.max(now - given.ago, -MAX_TIME_MS) : given);
 
 /**
- * The range of a request in absolute times. Relative times count from now.
+ * Converts the range of a request to absolute times. Relative times count back from `now`.
  *
  * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
  * @param {number} now epoch ms
@@ -84,12 +84,12 @@ export function rangeAt({ from, to }, now) {
 }
 
 /**
- * A time of a request body. A time before `min` counts as `min`.
+ * Reads a time of a request body. A time before `min` counts as `min`.
  *
  * @param {string | number} given ISO 8601, or epoch ms
  * @param {{ min?: number, max?: number }} [bounds] epoch ms
  * @returns {number} epoch ms
- * @throws {MillraceError} `bad_timestamp`: it is no time, or after `max`
+ * @throws {MillraceError} `bad_timestamp`: `given` is not a time, or is after `max`
  */
 export function timeOf(given, { min = 0, max = MAX_TIME_MS } = {}) {
   const ms = typeof given === 'number' ? given : parseTime(given);
@@ -99,7 +99,7 @@ export function timeOf(given, { min = 0, max = MAX_TIME_MS } = {}) {
 
 const name = z.string().refine(isName, 'a text of 1 to 128 bytes without control characters');
 
-/** How the documents describe a time: `anyOf`, because a validator that ignores formats takes every text as a date. */
+/** The JSON Schema of a time. It uses `anyOf`, because a validator that ignores formats takes every text as a date. */
 const TIME = {
   means: {
     anyOf: [
@@ -112,8 +112,8 @@ const TIME = {
 };
 
 /**
- * The fields of query strings. `meta` has what the documents show: a `description`, an `example`, and in `means` the schema of
- * the meaning of the text.
+ * The fields of query strings. `meta` has the texts of the documents: a `description` and an `example`. Its member `means` is
+ * the schema of the value that the text stands for.
  */
 export const fields = {
   limit: digits(1, 1000).default(100).meta({ description: 'The limit of items of one page.' }),
@@ -121,14 +121,14 @@ export const fields = {
   from: time
     .optional()
     .meta({ ...TIME, description: 'Start of the range, included. Default: the start of retention.' }),
-  /** The default is not now, because the clock of a device may be ahead. */
+  /** No default: it is not now, because the clock of a device may be ahead. */
   to: time
     .optional()
     .meta({ ...TIME, description: 'End of the range, not included. Default: after the newest.' }),
   asof: time
     .optional()
     .meta({ ...TIME, description: 'The value at or before this instant. Default: the newest.' }),
-  /** The default is decided by `Accept`. */
+  /** Without this parameter, the header `Accept` decides. */
   format: z.enum(['json', 'csv', 'ndjson'], 'json, csv or ndjson').optional().meta({
     description:
       'The format of the answer. CSV and NDJSON are files of all pages, without `limit` and `cursor`. It replaces `Accept`, which a link cannot send.',
@@ -140,9 +140,7 @@ export const fields = {
   }),
   name: name.optional(),
   text: name,
-  /**
-   * `parseDevice` checks the text, because a text that is neither an id nor a name has its own error code.
-   */
+  /** Only a string here. `parseDevice` checks the text, because a text that is neither an id nor a name has its own error code. */
   id: z.string().optional(),
 };
 
@@ -182,7 +180,7 @@ function checkEncoding(url) {
 /** @param {core.$ZodIssue} issue */
 const reasonOf = (issue) => (issue.code === 'invalid_type' ? 'must be given once, as a text' : issue.message);
 
-/** @param {string} text from the path or a filter @returns {Identity} @throws {MillraceError} `bad_id` */
+/** @param {string} text device id or name, from the path or a filter @returns {Identity} @throws {MillraceError} `bad_id` */
 export function parseDevice(text) {
   const device = identifyDevice(text);
   if (!device) throw new MillraceError('bad_id', BAD_ID);
@@ -200,12 +198,12 @@ const BAD_ID =
   'Devices and sensors are lower-case UUIDs, or names of 1 to 128 bytes of UTF-8 without control characters.';
 
 /**
- * Cuts the range of a request. The range starts no earlier than retention, to the millisecond, and ends no
- * later than now plus the allowed clock skew.
+ * Cuts the range of a request. The range starts no earlier than the retention of history, to the millisecond. It ends no later
+ * than now plus the allowed clock skew.
  *
  * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
  * @param {Pick<RouteDeps, 'clock' | 'historyDays' | 'maxClockSkewMs'>} deps
- * @returns {{ from: number, to: number }} epoch ms, half-open; empty where `from` is not before `to`
+ * @returns {{ from: number, to: number }} epoch ms, half-open; the range is empty if `from` is not before `to`
  * @throws {MillraceError} `bad_range`
  */
 export function cutRange(given, { clock, historyDays, maxClockSkewMs }) {

@@ -6,7 +6,7 @@ import { MillraceError, refusalText } from '../../common/errors.js';
 /** @import { Logger } from 'pino' */
 
 /**
- * Makes a problem document (RFC 9457) of an error. It contains no stack, no CQL and no host.
+ * Makes a problem document (RFC 9457) from an error. The document contains no stack, no CQL and no host.
  *
  * @param {MillraceError} error
  * @param {string} [requestId] missing if the request was not valid HTTP
@@ -51,18 +51,18 @@ export const problemHandler = (logger) => (error, req, res, next) => {
 
 /** @param {unknown} error @returns {MillraceError} */
 function toProblem(error) {
-  // If the database rejects a statement, that is an internal defect, unless it rejected the posted measurements.
+  // If the database rejects a statement, the cause is a defect in this program, unless it rejected the posted measurements.
   if (error instanceof MillraceError && (error.code !== 'rejected' || error.details)) return error;
   const status = /** @type {{ status?: number }} */ (error)?.status;
-  // Express refuses a path with invalid percent-encoding before any route.
+  // Express refuses a path with invalid percent-encoding before it calls a route.
   if (status === 400)
     return new MillraceError('bad_parameter', 'The address is not valid percent-encoding of UTF-8.');
   return new MillraceError('internal', undefined, { cause: error });
 }
 
 /**
- * Answers a post or a replay of measurements: 200 if all are stored, else a problem that lists the refused ones. If the whole
- * message was refused, the problem has the code of that refusal.
+ * Answers a request that posts or replays measurements. The answer is 200 if all measurements are stored. Otherwise it is a
+ * problem that lists the refused measurements. If the whole message was refused, the problem has the code of that refusal.
  *
  * @param {Response} res
  * @param {IngestResult} result

@@ -21,19 +21,19 @@ import { noSuchDevice } from './routes/devices.js';
 
 /** @typedef {AlignedSensor & { row: LatestRow }} SelectedSensor */
 
-/** Groups or devices that are read at once. */
+/** Limit of groups or devices that are read concurrently. */
 const AT_ONCE = 8;
 
 const PAGE = 1000;
 
 /**
- * Finds the sensors of a selection, each with the time of its newest sample as `findMeasured` has it.
+ * Finds the sensors of a selection, each with the time of its newest sample. No sample of the sensor is later than that time.
  *
  * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
  * @param {Selection} selection
- * @param {{ limit: number, to: number, signal: AbortSignal }} options `limit`: of sensors; `to`: epoch ms, the end of
- *   the range that will be read
- * @returns {Promise<SelectedSensor[]>} in no particular order
+ * @param {{ limit: number, to: number, signal: AbortSignal }} options `limit`: maximum number of sensors; `to`: end of the range
+ *   that will be read, in epoch ms
+ * @returns {Promise<SelectedSensor[]>} sensors in no particular order
  * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist; `query_too_large`
  */
 export async function selectSensors({ store, groups }, { devices, sensors, site, type }, options) {
@@ -60,7 +60,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
   }
 
   if (devices.length > 0) {
-    // A name and an id may mean the same device.
+    // A name and an id may mean the same device, so devices are collected by id.
     const identities = new Map(devices.map(parseDevice).map((device) => [device.id, device]));
     await forEachConcurrently(AT_ONCE, identities.values(), async ({ bytes }) => {
       const key = { group: groupOf(bytes, groups), bytes };
@@ -84,7 +84,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
   return found;
 }
 
-/** A device id for the test whether a text is an id itself. */
+/** A device id to test whether a text is a valid sensor id or name. No device has this id. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** @param {LatestRow} row @param {{ type: string | undefined, site: string | undefined }} filter */
@@ -97,7 +97,8 @@ function sensorTest(sensors) {
   for (const text of sensors)
     if (!identifySensor(NOBODY, text)) throw new MillraceError('bad_id', `${text} is not a sensor.`);
   const names = new Set(sensors);
-  // A sensor id is a digest that depends on its device. The rows of a device follow each other.
+  // A sensor id is a digest that depends on its device, so the ids are computed for each device. The rows of a device follow
+  // each other.
   let device = '';
   /** @type {Set<string | undefined>} */
   let ids = new Set();
@@ -112,9 +113,9 @@ function sensorTest(sensors) {
 }
 
 /**
- * Corrects the newest times of retired devices. A device that was retired and registered again may have later
- * samples than `latest` shows. Only sensors whose newest sample is before the end of the range are checked;
- * for the others it does not matter.
+ * Corrects the newest times of sensors whose device was retired and registered again. Such a device may have later samples than
+ * the table `latest` shows. Only sensors whose newest sample is before the end of the range are checked. The other sensors have
+ * samples until that end, so their newest time has no effect.
  *
  * @param {RouteDeps['store']} store
  * @param {SelectedSensor[]} sensors changed in place

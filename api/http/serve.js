@@ -8,13 +8,13 @@ import { sendProblem } from './problems.js';
 /** @import { RouteOf } from './routes/index.js' */
 
 /**
- * Registers routes with a scope check. GET also serves HEAD. Other methods get 405, and a request whose `Accept` excludes all served
- * media types gets 406.
+ * Registers routes, each with a check of its scope. GET also serves HEAD. Other methods get 405. A request whose `Accept`
+ * excludes all media types of the route gets 406.
  *
  * @template {{ access: Access }} P
  * @param {IRouter} router
  * @param {Array<RouteOf<P>>} routes
- * @param {P} deps the dependencies of the routes
+ * @param {P} deps dependencies of the routes
  */
 export function serve(router, routes, deps) {
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -44,7 +44,8 @@ function allowOnly(served) {
 }
 
 /**
- * Refuses a request that accepts none of the media types of the route, before its handler runs.
+ * Returns middleware that refuses a request before its handler runs, if the request accepts none of the media types of the
+ * route.
  *
  * @param {Operation} operation
  * @returns {RequestHandler}
@@ -81,9 +82,10 @@ export const unknown = () => {
 };
 
 /**
- * Measures each request under its route, not its path, because labels must not grow with the fleet. `req.route` of Express does not
- * work here: it loses the prefix of the router when a handler fails. The dashboard's files are `other`, and so is a method that a route
- * does not serve, because a client may send dozens of methods.
+ * Measures each request under its route instead of its path, because the number of labels must not grow with the fleet.
+ * `req.route` of Express does not work here: it loses the prefix of the router when a handler fails. Files of the dashboard have
+ * the label `other`. A method that a route does not serve also has the label `other`, because a client may send dozens of
+ * methods.
  *
  * @param {Metrics} metrics
  * @returns {RequestHandler}

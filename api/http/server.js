@@ -16,8 +16,8 @@ import { problemDocument } from './problems.js';
 /** @import { Metrics } from '../observability/metrics.js' */
 
 /**
- * Limit of headers in bytes: enough for an address of `/stream` with the most ids. It is ten times Node's
- * default of 16 KiB.
+ * Limit of headers in bytes. An address of `/stream` with the maximum number of ids fits. The limit is more than ten times
+ * Node's default of 16 KiB.
  */
 const MAX_HEADER_BYTES = 200 * 1024;
 
@@ -25,20 +25,21 @@ const MAX_HEADER_BYTES = 200 * 1024;
 const CHECK_EVERY_MS = 2000;
 
 /**
- * Time that an idle connection is kept, in ms. With Node's default of 5 s a busy process closes connections on which the next request
- * has arrived already. The client then sees a reset.
+ * Time in ms for which an idle connection is kept. With Node's default of 5 s, a busy process closes connections on which the
+ * next request has already arrived. The client then sees a reset.
  */
 const KEEP_ALIVE_MS = 65_000;
 
 /**
- * Limits of all connections and of those without a running request. Each of the latter may hold a header of `MAX_HEADER_BYTES`.
+ * Limits of all connections, and of connections without a running request. A connection without a running request may hold a
+ * header of `MAX_HEADER_BYTES`.
  *
  * @type {Bounds}
  */
 export const BOUNDS = { connections: 10_000, pending: 1024 };
 
 /**
- * The HTTP server of an app.
+ * Creates the HTTP server of an app.
  *
  * @param {object} deps
  * @param {RequestListener} deps.app
@@ -46,8 +47,8 @@ export const BOUNDS = { connections: 10_000, pending: 1024 };
  * @param {number} deps.port
  * @param {OwnCertificate | null} [deps.tls] default: without TLS
  * @param {() => void} deps.stopStreams
- * @param {number} deps.requestMs time in which a request must arrive with its body
- * @param {number} deps.stallMs a response is dropped if its client reads nothing for this time
+ * @param {number} deps.requestMs time in ms in which a request must arrive with its body
+ * @param {number} deps.stallMs time in ms; a response is dropped if its client reads nothing for this time
  * @param {Metrics} deps.metrics
  * @param {Bounds} [deps.bounds]
  */
@@ -58,8 +59,8 @@ export function createHttpServer(deps) {
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, requestMs),
-    // Node's own refusal bypasses `request`, and with it the limit of running requests. `app.js` checks the
-    // host.
+    // `app.js` checks the header `Host`. Node's own refusal bypasses the event `request`, and with it the limit of running
+    // requests.
     requireHostHeader: false,
   };
   const server = tls ? createTlsServer({ ...options, ...tls.options }) : createServer(options);
@@ -71,7 +72,7 @@ export function createHttpServer(deps) {
     responses.begin(res);
     app(req, res);
   });
-  // Ignores an unknown `Expect`. Node's own refusal would also bypass `request`.
+  // An unknown `Expect` is ignored. Node's own refusal would also bypass the event `request`.
   server.on('request', serve).on('checkExpectation', serve);
   repeatWhileListening(server, responses.check, Math.min(CHECK_EVERY_MS, stallMs / 4));
   server.on('clientError', clientErrorHandler({ encrypted: tls !== null }));
@@ -126,12 +127,13 @@ function repeatWhileListening(server, call, everyMs) {
 }
 
 /**
- * Passes the requests of a connection to the app one by one. Node passes all requests that arrive in one piece at once. When such a
- * connection closes, only the current response gets `close`, so the resources of the others would leak.
+ * Passes the requests of a connection to the app one by one. If several requests arrive together, Node passes all of them at
+ * once. When such a connection closes, only the current response gets `close`, so the resources of the other responses would
+ * leak.
  *
- * One request may wait, because a client can read the last byte of a response before this process knows that it was sent, above all
- * with TLS. A second waiting request closes the connection, since thousands fit in one piece. A client that pipelines must expect
- * that (RFC 9112, 9.3.2).
+ * One request may wait. A client can read the last byte of a response before this process knows that it was sent, above all with
+ * TLS, and send its next request. A second waiting request closes the connection, because thousands of requests fit into one
+ * packet. A client that pipelines must expect a closed connection (RFC 9112, 9.3.2).
  *
  * @param {RequestListener} app
  * @returns {RequestListener}
@@ -147,7 +149,7 @@ function disablePipelining(app) {
     const turn = {};
     busy.set(socket, turn);
     app(req, res);
-    // Runs after the listeners of the app, so that they finish before the next request starts.
+    // This listener runs after the listeners of the app, so that they finish before the next request starts.
     res.once('close', () => {
       busy.delete(socket);
       if (!socket.destroyed) turn.next?.();
@@ -162,17 +164,18 @@ function disablePipelining(app) {
   };
 }
 
-/** Time for a client to read the refusal of a request that it may still be sending, in ms. */
+/** Time in ms for a client to read the refusal of a request that it may still be sending. Then the connection is closed. */
 const LINGER_MS = 2000;
 
-/** @type {Record<string, ErrorCode>} by Node's code */
+/** @type {Record<string, ErrorCode>} error codes of Millrace by Node's error code */
 const REFUSALS = { HPE_HEADER_OVERFLOW: 'headers_too_large', ERR_HTTP_REQUEST_TIMEOUT: 'too_slow' };
 
 /**
- * Answers malformed HTTP with a problem document and closes the connection. Such a request never reaches the app.
+ * Returns a listener that answers malformed HTTP with a problem document and closes the connection. Malformed HTTP never reaches
+ * the app.
  *
  * @param {{ encrypted: boolean }} options
- * @returns {(error: NodeJS.ErrnoException, socket: Duplex) => void} for `clientError`
+ * @returns {(error: NodeJS.ErrnoException, socket: Duplex) => void} listener for `clientError`
  */
 function clientErrorHandler(options) {
   const headers = [
@@ -181,7 +184,7 @@ function clientErrorHandler(options) {
     'Connection: close',
   ];
   return (error, socket) => {
-    // Without a TLS session the client could not read an answer.
+    // After a failed TLS handshake, the client could not read an answer.
     const isHandshake = error.code?.startsWith('ERR_SSL') || error.code?.startsWith('ERR_TLS');
     if (isHandshake || error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const problem = new MillraceError(REFUSALS[error.code ?? ''] ?? 'bad_request');
@@ -198,19 +201,19 @@ function clientErrorHandler(options) {
 }
 
 /**
- * Size of a piece in bytes. The socket reports progress only when a whole piece was written. So a response
- * gets `stallMs` again for each waiting piece of this size.
+ * Size in bytes of the largest write to a socket. A socket reports progress only when a whole write has left. So a response may
+ * stall for another `stallMs` for each waiting portion of this size.
  */
 export const PIECE_BYTES = 2 * 1024 * 1024;
 
 /**
- * Finds responses whose client stops reading. A connection with a running response is not pending. When the response has ended and only
- * the client delays it, the connection is pending again. After `stallMs` without progress it is destroyed. Node's own
- * timeout is no help: each byte that the client sends restarts it.
+ * Closes connections whose client stops reading its response. A connection with a running response does not count as pending.
+ * When the response has ended and only the client delays it, the connection counts as pending again. After `stallMs` without
+ * progress the connection is destroyed. Node's own timeout does not help, because each byte that the client sends restarts it.
  *
  * @param {object} deps
  * @param {PendingConnections} deps.pending
- * @param {number} deps.stallMs time without progress after which a response is dropped
+ * @param {number} deps.stallMs time in ms without progress after which a response is dropped
  * @param {() => number} [deps.elapsed] ms of a monotonic clock
  */
 export function createStalledResponses({ pending, stallMs, elapsed = () => performance.now() }) {
@@ -218,7 +221,7 @@ export function createStalledResponses({ pending, stallMs, elapsed = () => perfo
   const running = new Map();
 
   return {
-    /** @param {ServerResponse} res the current one of its connection */
+    /** Starts to watch a response. @param {ServerResponse} res the current response of its connection */
     begin(res) {
       const { socket } = res.req;
       pending.pass(socket);
@@ -229,7 +232,7 @@ export function createStalledResponses({ pending, stallMs, elapsed = () => perfo
       });
     },
 
-    /** Call it periodically. */
+    /** Destroys stalled connections. The caller must call it periodically. */
     check() {
       const now = elapsed();
       for (const [res, progress] of running) {

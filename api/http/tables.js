@@ -6,7 +6,8 @@ import { createWrite } from './write.js';
 /** @import { TextType } from './export.js' */
 /** @import { ConcurrencyLimit } from './long-requests.js' */
 
-// Tables: answers with a row for each item, as CSV or NDJSON. Unlike an export of samples they contain names, which devices choose.
+// Tables are answers with one row for each item, as CSV or NDJSON. Unlike an export of samples, tables contain names, which
+// devices choose.
 
 /** @typedef {string | number | boolean | null} Cell */
 /** @typedef {Record<string, Cell>} TableRow */
@@ -21,7 +22,7 @@ const NEEDS_QUOTES = /[",\r\n]/;
 
 /**
  * @param {Cell} cell
- * @returns {string} as CSV; a text that a spreadsheet would evaluate gets an apostrophe in front
+ * @returns {string} the cell as CSV; a text that a spreadsheet would evaluate as a formula gets an apostrophe in front
  */
 export function csvCell(cell) {
   if (cell === null) return '';
@@ -37,17 +38,19 @@ const lineOf = (type, columns) =>
     : (row) => `${JSON.stringify(row)}\n`;
 
 /**
- * Streams a table as a file. It sends nothing before the first rows are read, so that a problem can be the answer.
+ * Streams a table as a file. It sends nothing before the first rows are read. So if that read fails, the answer can still be a
+ * problem document.
  *
  * @param {Request} req
  * @param {Response} res
  * @param {object} options
  * @param {ConcurrencyLimit} options.limit
  * @param {TextType} options.type
- * @param {string} options.name of the file, without its extension
+ * @param {string} options.name name of the file, without its extension
  * @param {string[]} options.columns
- * @param {(signal: AbortSignal) => AsyncIterable<Iterable<TableRow>>} options.read each row has all columns, in their order
- * @throws {MillraceError} `bad_parameter`, `busy`, and those of `read`
+ * @param {(signal: AbortSignal) => AsyncIterable<Iterable<TableRow>>} options.read reads rows; each row has all columns, in
+ *   their order
+ * @throws {MillraceError} `bad_parameter`, `busy`, and the errors of `read`
  */
 export async function sendTable(req, res, { limit, type, name, columns, read }) {
   refusePaging(req, type);
@@ -82,7 +85,7 @@ const describe = (res, type, name) =>
  * @template T, P
  * @param {AbortSignal} signal
  * @param {(after: P | null) => Promise<{ rows: T[], next: P | null }>} read
- * @returns {AsyncGenerator<T[], void>} a page at a time
+ * @returns {AsyncGenerator<T[], void>} the rows of one page after the other
  * @throws the reason with which `signal` was aborted
  */
 export async function* allPages(signal, read) {

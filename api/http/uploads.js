@@ -6,17 +6,14 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { FileHandle } from 'node:fs/promises' */
 /** @import { Request } from 'express' */
 
-/**
- * Uploads: bodies whose bytes are not read in order. So they are stored in a file of `DATA_DIR` while a
- * request runs.
- */
+/** Uploads are request bodies whose bytes are not read in order. So an upload is stored in a file of `DATA_DIR` while its request runs. */
 
 /** @param {string} dataDir */
 const directoryOf = (dataDir) => join(dataDir, 'imports');
 
 /**
- * Removes the files that a killed process has left. Uploads of another process with the same directory
- * continue, because they keep their files open.
+ * Removes the upload files that a killed process has left. Uploads of another process with the same directory continue, because
+ * that process keeps its files open.
  *
  * @param {string} dataDir
  * @returns {Promise<void>}
@@ -31,6 +28,8 @@ export async function clearUploads(dataDir) {
 }
 
 /**
+ * Stores the body of a request in a file, and passes the file to `work`.
+ *
  * @template T
  * @param {Request} req
  * @param {{ dataDir: string, limit: number }} options `limit`: bytes
@@ -66,7 +65,7 @@ const tooLarge = (limit) =>
   );
 
 /**
- * The body of a request in chunks. An early end leaves the connection open, so the client can read the answer.
+ * Returns the chunks of a request body. If the caller stops early, the connection stays open, so the client can read the answer.
  *
  * @param {Request} req
  * @returns {AsyncIterable<Buffer>}

@@ -3,17 +3,17 @@ import { flushCompressed } from './compression.js';
 /** @import { Response } from 'express' */
 
 /**
- * Writes an answer of any length, no faster than the client reads it.
+ * Returns a function that writes an answer of any length, no faster than the client reads it.
  *
  * @param {Response} res
  * @param {AbortSignal} signal aborts when the client disconnects
- * @param {'latin1' | 'utf8'} encoding of text; latin1 is quicker, for ASCII
- * @returns {(part: string | Uint8Array) => Promise<void>} settles when the response accepts more
+ * @param {'latin1' | 'utf8'} encoding encoding of texts; latin1 is faster for ASCII
+ * @returns {(part: string | Uint8Array) => Promise<void>} writes a part; settles when the response accepts more
  */
 export function createWrite(res, signal, encoding) {
   let wake = () => {};
-  // One listener serves all writes. `compression` 1.8 moves a listener to a stream of its own, from which
-  // `once` cannot remove it.
+  // One listener serves all writes. `compression` 1.8 moves a listener to its own stream, and `once` cannot remove the listener
+  // there.
   res.on('drain', () => wake());
   signal.addEventListener('abort', () => wake(), { once: true });
   return async (part) => {

@@ -1,6 +1,6 @@
 /**
- * Counts for a counter of Prometheus, which gets the count at each scrape. The counter itself would build a
- * text of its labels at each increment.
+ * Counts the increments of a Prometheus counter. The counter gets the sum at each scrape. An increment of the counter itself
+ * would build a text of its labels each time.
  */
 export class FastCounter {
   #count = 0;
@@ -10,7 +10,7 @@ export class FastCounter {
     this.#count += count;
   }
 
-  /** @returns {number} the count since the last call */
+  /** @returns {number} sum of the increments since the last call */
   take() {
     const count = this.#count;
     this.#count = 0;
@@ -19,15 +19,14 @@ export class FastCounter {
 }
 
 /**
- * A histogram of Prometheus without labels, for values of each message. The histogram of prom-client creates
- * a function and three objects for each value, and finds the bucket by its bound as a text. This histogram
- * adds to two numbers.
+ * A Prometheus histogram without labels, for values of each message. The histogram of prom-client creates a function and three
+ * objects for each value, and finds the bucket by the text of its bound. This histogram only adds to two numbers.
  */
 export class FastHistogram {
   type = 'histogram';
   aggregator = 'sum';
   #bounds;
-  /** Number of values in each bucket; the last bucket has those above all bounds. */
+  /** Number of values in each bucket. The last bucket has the values above all bounds. */
   #counts;
   #sum = 0;
 

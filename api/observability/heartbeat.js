@@ -8,29 +8,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** @import { Check } from './readiness.js' */
 /** @import { WatchedTime } from './watched-time.js' */
 
-/** Time limit for removing the row when the process ends, in ms. The database may be away. */
+/** Time limit in ms for removing the row of this process at its end. The database may be unavailable then. */
 const REMOVE_MS = 1000;
 
-/** A process is silent after three missed heartbeats, in ms. */
+/** Time in ms without a heartbeat after which a process counts as silent: three missed heartbeats. */
 const SILENT_AFTER_MS = 30_000;
 
 /**
- * Streaming out: bytes and age of the records that wait for Kafka.
+ * The state of streaming out in a heartbeat. `queue_bytes` and `lag_ms` are the bytes and the age of the records that wait for
+ * Kafka.
  *
  * @typedef {{ ok: boolean, lag_ms: number, queue_bytes: number, queue_limit: number }} StreamBeat
  */
 
 /**
- * The stats in a heartbeat, as `GET /pipeline` shows them. `shares`: whether the process shares the messages
- * of an external broker.
+ * The stats in a heartbeat, as `GET /pipeline` shows them.
  *
- * @typedef {Stats & { measurements?: MeasurementCounts, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat `measurements`: missing
- *   in those of older versions; `stream`: null or missing: nothing is streamed out
+ * - `shares`: whether the process shares the messages of an external broker
+ * - `measurements`: heartbeats of older versions lack it
+ * - `stream`: null or missing if nothing is streamed out
+ *
+ * @typedef {Stats & { measurements?: MeasurementCounts, broker: Check | null, shares: boolean, stream?: StreamBeat | null }} Beat
  */
 
 /**
- * Writes the heartbeat of this process, and extends its watched time. A process that stops removes its row. The row of a process that
- * died expires after an hour.
+ * Writes the heartbeat of this process periodically, and extends its watched time. A process that stops removes its row. If a
+ * process crashes, its row expires after an hour.
  */
 export class Heartbeat {
   #clock;
@@ -70,7 +73,7 @@ export class Heartbeat {
   /**
    * Writes a heartbeat now and periodically.
    *
-   * @param {string} clientId of this process
+   * @param {string} clientId client id or name of this process
    * @returns {Promise<void>} resolves after the first heartbeat
    */
   start(clientId) {
@@ -89,7 +92,7 @@ export class Heartbeat {
       await this.#beating;
       await this.#store.remove(this.#clientId);
     };
-    // If this fails, the row expires.
+    // If the removal fails, the row expires later.
     await Promise.race([remove().catch(() => {}), sleep(REMOVE_MS, undefined, { ref: false })]);
   }
 
@@ -120,7 +123,8 @@ export class Heartbeat {
 }
 
 /**
- * The name of a process: its client id at an external broker, which is unique, or else its host and port.
+ * Returns the name of a process. At an external broker, the name is the client id, which is unique. Otherwise it is host and
+ * port.
  *
  * @param {Pick<Config, 'role' | 'mqtt'>} config
  * @param {number} httpPort
@@ -132,9 +136,9 @@ export const processName = ({ role, mqtt }, httpPort) =>
 export const isSilent = ({ seenAt }, now) => now - seenAt > SILENT_AFTER_MS;
 
 /**
- * Counts the processes of the installation by their heartbeats, for the metrics. A process that died counts
- * as silent until its row expires. Meanwhile the broker assigns a share of the messages to its session, and
- * no process reads them.
+ * Counts the processes of the installation by their heartbeats, for the metrics. A process that crashed counts as silent until
+ * its row expires. Until then the broker may still assign messages to the session of the crashed process, and no process reads
+ * these messages.
  */
 export class ProcessWatch {
   #clock;
@@ -172,13 +176,13 @@ export class ProcessWatch {
     );
   }
 
-  /** Reads the heartbeats now and periodically. @returns {Promise<void>} resolves after the first read */
+  /** Reads the heartbeats of all processes now and periodically. @returns {Promise<void>} resolves after the first read */
   start() {
     this.#timer = setInterval(() => void this.#readHeartbeats(), this.#everyMs).unref();
     return this.#readHeartbeats();
   }
 
-  /** Ends the reads. */
+  /** Ends the periodic reads. */
   stop() {
     clearInterval(this.#timer);
   }
@@ -193,7 +197,7 @@ export class ProcessWatch {
       const online = sharing.filter((row) => !isSilent(row, now) && isConnected(row)).length;
       this.#members = { online, offline: sharing.length - online };
     } catch (error) {
-      // The pipeline logs that the database is away.
+      // This line is only at `debug`, because the pipeline already logs that the database is unavailable.
       this.#logger.debug({ reason: String(error) }, 'the heartbeats could not be read');
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Metrics, logs, health, heartbeat and stats of a process. All other folders report to this one. It does not
- * depend on messages.
+ * Metrics, logs, health, heartbeat and stats of a process. All other folders of `api/` report to this folder. It does not depend
+ * on the format of messages.
  */
 import { createMetrics } from './metrics.js';
 
@@ -18,8 +18,7 @@ export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.
 /** @import { Metrics } from './metrics.js' */
 
 /**
- * The services that all parts of a process share. The context is the first parameter of the main function of
- * each folder.
+ * The services that all folders of a process share. The main function of each folder gets this context as its first parameter.
  *
  * @typedef {object} Context
  * @property {Config} config
@@ -29,9 +28,11 @@ export { MAX_UNWATCHED_SPANS, UnwatchedTime, WatchedTime } from './watched-time.
  */
 
 /**
+ * Creates the context of a process.
+ *
  * @param {object} options
  * @param {Config} options.config
- * @param {string} options.version of this program
+ * @param {string} options.version version of this program
  * @param {Logger} options.logger
  * @param {() => number} [options.clock] epoch ms (default: the clock of the machine)
  * @returns {Context}

@@ -1,7 +1,7 @@
-/** Buckets per doubling. Each is 4.4 % wide, so a percentile is accurate within 2.2 %. */
+/** Number of buckets per doubling of the latency. A bucket is 4.4 % wide, so a percentile is accurate within 2.2 %. */
 const PER_DOUBLING = 16;
 
-/** Longest time that is distinguished, in µs. Longer times count as this one. */
+/** Longest latency that the histogram distinguishes, in µs. A longer latency counts as this latency. */
 const LONGEST_US = 600_000_000;
 
 const bucketOf = (/** @type {number} */ us) =>
@@ -10,11 +10,11 @@ const bucketOf = (/** @type {number} */ us) =>
 /** Number of buckets. Bucket b starts at 2^(b / 16) µs. */
 export const BUCKETS = bucketOf(LONGEST_US) + 1;
 
-/** The middle of a bucket. @param {number} bucket @returns {number} ms */
+/** Returns the middle of a bucket. @param {number} bucket @returns {number} ms */
 const msOf = (bucket) => 2 ** ((bucket + 0.5) / PER_DOUBLING) / 1000;
 
 /**
- * Counts of the buckets that are not empty. The counts of several processes can be added.
+ * Pairs of a bucket and its count, for all buckets that are not empty. The counts of several processes can be added up.
  *
  * @typedef {Array<[bucket: number, count: number]>} BucketCounts
  */

@@ -2,17 +2,17 @@ import pino from 'pino';
 
 /** @import { DestinationStream, Logger } from 'pino' */
 
-/** Fields whose values are always redacted. */
+/** Names of log fields whose values are always redacted. */
 const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'cookie', 'apiToken', 'cursorSecret'];
 
 /**
- * Creates a logger that writes JSON lines to standard output. Repeated lines are summed up. Secrets are
- * removed by field name and from any text, because the error of a library may quote its input. Control
- * characters for terminals are escaped.
+ * Creates a logger that writes JSON lines to standard output. Repeated lines are summed up. Secrets are removed by field name.
+ * They are also removed from any text, because the error of a library may quote its input. Control characters for terminals are
+ * escaped.
  *
  * @param {string} level
  * @param {object} [options]
- * @param {string[]} [options.secrets] of the settings
+ * @param {string[]} [options.secrets] secret values of the settings
  * @param {DestinationStream} [options.destination]
  */
 export function createLogger(level, { secrets = [], destination = pino.destination(1) } = {}) {
@@ -32,30 +32,30 @@ export function createLogger(level, { secrets = [], destination = pino.destinati
 const HIDDEN = '[secret]';
 
 /**
- * Characters that JSON need not escape but a terminal may obey: DEL, the C1 control characters (U+009B starts a sequence like ESC [),
- * line separators, and changes of the writing direction.
+ * Characters that JSON need not escape, but that a terminal may obey. They are DEL, the C1 control characters (U+009B starts a
+ * sequence like ESC [), line separators, and changes of the writing direction.
  */
 const CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** @param {string} line of JSON @returns {string} equivalent JSON */
+/** @param {string} line a line of JSON @returns {string} equivalent JSON without control characters for terminals */
 const escapeControls = (line) =>
   line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The beginning of each line. It has no secret, and programs read it. */
+/** The beginning of each line. It contains no secret, and log readers depend on it, so it is not redacted. */
 const HEAD = /^\{"level":\d+,"time":"[^"]*","pid":\d+/;
 
 /** A text or a number in JSON. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * Hides secrets in the texts of a line, and numbers that are equal to a secret. The line stays valid JSON,
- * whatever the secrets are.
+ * Returns a function that hides secrets in a log line. It hides secrets in texts, and numbers that are equal to a secret. The
+ * line stays valid JSON, whatever the secrets are.
  *
  * @param {string[]} secrets
  * @returns {(line: string) => string}
  */
 function createRedaction(secrets) {
-  // The longest secret is first, because a shorter secret may be a part of it.
+  // Put the longest secret first, because a shorter secret may be a part of it.
   const known = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length);
   if (known.length === 0) return (line) => line;
   const patterns = known.map(patternOf);
@@ -83,21 +83,21 @@ function createRedaction(secrets) {
  */
 const patternOf = (secret) => (/^\d+$/.test(secret) ? new RegExp(`(?<!\\d)${secret}(?!\\d)`, 'g') : secret);
 
-/** Limit of lines with the same text, and the length of the window in ms. Further lines are counted. */
+/** Length in ms of a window of time, and the limit of lines with the same text in a window. Further lines are only counted. */
 const WINDOW_MS = 10_000;
 const MAX_LINES = 10;
 
-/** Limit of texts that are counted separately. All further texts are counted together. */
+/** Limit of texts that are counted separately. Lines with any further text are counted together. */
 const MAX_TEXTS = 500;
 const OTHERS = 'other lines';
 
 /**
- * Prevents that an error of each message, device or request fills the log. The first lines of each text are
- * written. At the end of the window, the last of the suppressed lines is written with their number
- * (`unsaid`). The limit does not apply to `debug` and `trace`, which are for developers, or to audit lines
- * (`audit`), because nobody may hide one action behind many.
+ * Returns a log hook that limits repeated lines, so that an error of each message, device or request does not fill the log. In
+ * each window, only the first lines with the same text are written. At the end of the window, the last suppressed line is
+ * written, with the number of suppressed lines (`unsaid`). The limit does not apply to `debug` and `trace`, which are for
+ * developers. It does not apply to audit lines (`audit`) either, because nobody may hide one action behind many.
  *
- * LogThrottle is for a caller that knows the key of an event. This limit catches every other line.
+ * `LogThrottle` is for a caller that knows the key of an event. This limit applies to all other lines.
  */
 function limitRepetitions() {
   /** @type {Map<string, { lines: number, unsaid: number, last: () => void }>} */
@@ -134,8 +134,8 @@ function limitRepetitions() {
   };
 }
 
-/** @param {any[]} args of pino */
+/** @param {any[]} args arguments of a call of pino */
 const isAudit = ([first]) => first?.audit === true;
 
-/** @param {any[]} args of pino: details and text, or only text @returns {string} */
+/** @param {any[]} args arguments of a call of pino: details and text, or only text @returns {string} the text */
 const textOf = ([first, second]) => (typeof first === 'string' ? first : String(second ?? ''));

@@ -12,12 +12,12 @@ const PACK_BUCKETS = [0.1, 1, 3, 10, 30, 60, 180, 600, 1800, 3600];
  * @typedef {object} CertificateState
  * @property {string} purpose
  * @property {number} expires epoch seconds
- * @property {boolean} refused whether its files contain another certificate, which cannot be used
+ * @property {boolean} refused whether its files now contain a new certificate that cannot be used
  */
 
 /**
- * The metrics of this process, for Prometheus. `docs/reference/metrics.md` mirrors them, and a test compares the two. No label grows with
- * the fleet.
+ * Creates the metrics of this process, for Prometheus. `docs/reference/metrics.md` lists the same metrics, and a test compares
+ * both lists. The number of label values does not grow with the number of devices.
  *
  * @param {{ version: string, role: string }} build
  */
@@ -32,7 +32,7 @@ export function createMetrics({ version, role }) {
   const histogram = (name, help, buckets, ...labelNames) =>
     new Histogram({ name, help, labelNames, buckets, registers });
 
-  /** A counter without labels, for counts of each message. @param {string} name @param {string} help */
+  /** Creates a counter without labels, for counts of each message. @param {string} name @param {string} help */
   function fastCounter(name, help) {
     const count = new FastCounter();
     new Counter({
@@ -85,7 +85,10 @@ export function createMetrics({ version, role }) {
     registry,
 
     messages: counted(messages, 'result', ['settled', 'forbidden', 'unknown_topic', 'unsettled']),
-    /** Counts the settled messages of `messages`. */
+    /**
+     * Counts the messages with the result `settled` for `messages`. It is a separate fast counter, because most messages have
+     * this result.
+     */
     settledMessages,
     mapped: counter(
       'iot_ingest_mapped_messages_total',
@@ -321,12 +324,12 @@ export function createMetrics({ version, role }) {
     },
 
     /**
-     * A value that is read at each scrape.
+     * Creates a gauge that is read at each scrape.
      *
      * @param {string} name
      * @param {string} help
-     * @param {() => number} read NaN leaves the sample out, because in Prometheus a NaN makes every sum, average and
-     *   increase NaN
+     * @param {() => number} read returns the value; NaN omits the sample, because in Prometheus a NaN makes every sum, average
+     *   and increase NaN
      */
     gauge(name, help, read) {
       new Gauge({
@@ -342,11 +345,11 @@ export function createMetrics({ version, role }) {
     },
 
     /**
-     * Values that are read at each scrape, one for each of a few states.
+     * Creates a gauge with the label `state`, which is read at each scrape.
      *
      * @param {string} name
      * @param {string} help
-     * @param {() => Record<string, number>} read by state
+     * @param {() => Record<string, number>} read returns the value of each state
      */
     states(name, help, read) {
       new Gauge({
@@ -365,7 +368,8 @@ export function createMetrics({ version, role }) {
 /** @typedef {ReturnType<typeof createMetrics>} Metrics */
 
 /**
- * Creates all values of a label with 0. If a series first appears with 1, Prometheus sees no increase.
+ * Creates the series of a counter for all values of a label, each with 0. If a series first appears with 1, Prometheus sees no
+ * increase.
  *
  * @param {Counter<string>} counter
  * @param {string} label

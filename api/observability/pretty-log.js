@@ -1,11 +1,11 @@
 import { printable } from '../../common/printable.js';
 
 /**
- * Makes a log destination for a terminal. Without `pino-pretty`, which production does not install, the log stays JSON.
+ * Creates a log destination for a terminal. Without `pino-pretty`, which production does not install, the log stays JSON.
  *
  * @param {'auto' | 'json'} format
  * @param {{ isTTY?: boolean | undefined, write(text: string): unknown }} [output]
- * @returns {Promise<{ write(line: string): void } | undefined>} undefined: write JSON lines
+ * @returns {Promise<{ write(line: string): void } | undefined>} undefined: the log stays JSON lines
  */
 export async function prettyDestination(format, output = process.stdout) {
   if (format === 'json' || !output.isTTY) return undefined;
@@ -21,10 +21,10 @@ export async function prettyDestination(format, output = process.stdout) {
 }
 
 /**
- * JSON escapes control characters, but a pretty line would send them to the terminal. So they are escaped
- * here.
+ * Escapes control characters in a log field. JSON escapes them, but a pretty line would send them to the terminal.
  *
- * @param {string} key @param {unknown} value
+ * @param {string} key
+ * @param {unknown} value
  */
 function asPrintable(key, value) {
   if (typeof value !== 'string') return value;

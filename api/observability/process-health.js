@@ -3,25 +3,25 @@ import { performance } from 'node:perf_hooks';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Check, Readiness } from './readiness.js' */
 
-/** A process checks itself this often, in ms. */
+/** Pause in ms between two checks of a process by itself. */
 const CHECK_EVERY_MS = 1000;
 
 /**
- * The health of one process, for the verdict of the dashboard.
+ * The health of one process. The dashboard shows a summary of it.
  *
  * @typedef {object} HealthReport
  * @property {Config['role']} role
- * @property {Record<string, Check>} checks as `GET /readyz` has them; empty before the first check
- * @property {number} unanswered_ms time since the database last answered a check; 0: it answers
- * @property {{ messages: number, oldest_ms: number, standstill_ms: number }} unsettled number of received
- *   messages that are not acknowledged, age of the oldest, and time without progress
+ * @property {Record<string, Check>} checks the checks that `GET /readyz` returns; empty before the first check
+ * @property {number} unanswered_ms time in ms since the database last answered a check; 0: the database answers
+ * @property {{ messages: number, oldest_ms: number, standstill_ms: number }} unsettled number of received messages that are not
+ *   acknowledged, age of the oldest message, and time without progress
  */
 
 /** Messages of a process that are not acknowledged. @typedef {{ unsettled: number, oldestMs: number, standstillMs: number }} Unsettled */
 
 /**
- * Checks this process once a second, so that its health is known without a request. The report needs no
- * database, so it reaches readers even while the database is unavailable.
+ * Checks this process once a second, so that its health is known without a request. The report needs no database, so dashboards
+ * get it even while the database is unavailable.
  */
 export class ProcessHealth {
   #role;
@@ -65,7 +65,7 @@ export class ProcessHealth {
   }
 
   /**
-   * The current report. Its messages are of this moment, its checks of the last second.
+   * Returns the current report. The numbers of messages are current. The checks may be one second old.
    *
    * @returns {HealthReport}
    */
@@ -85,7 +85,7 @@ export class ProcessHealth {
   }
 
   async #check() {
-    // The database may need longer for an answer than the interval.
+    // The previous check may still wait for the database, so skip this one.
     if (this.#isChecking) return;
     this.#isChecking = true;
     const { checks } = await this.#readiness.read();
@@ -95,7 +95,10 @@ export class ProcessHealth {
   }
 }
 
-/** Limits of a report from the broker. */
+/**
+ * Limits of a report that another process published at the broker: number of checks, length of a name and of a message, and size
+ * of a number. A report above a limit is ignored.
+ */
 const MAX_CHECKS = 20;
 const MAX_NAME_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 1000;
@@ -104,10 +107,10 @@ const MAX_FIGURE = 1e12;
 const ROLES = ['all', 'ingest', 'http'];
 
 /**
- * Copies a valid report from the broker. Other clients can publish there if the broker has no access control.
+ * Copies a valid report that came from the broker. Any client can publish such a report if the broker has no access control.
  *
  * @param {any} report
- * @returns {HealthReport | null} null: it is not valid
+ * @returns {HealthReport | null} null: the report is not valid
  */
 export function parseHealth(report) {
   const { role, checks, unanswered_ms, unsettled } = report ?? {};
@@ -133,5 +136,5 @@ const isCheck = ([name, check]) =>
   typeof check.message === 'string' &&
   check.message.length <= MAX_MESSAGE_LENGTH;
 
-/** @param {Pick<HealthReport, 'checks'>} report @returns {boolean} whether all its checks succeed */
+/** @param {Pick<HealthReport, 'checks'>} report @returns {boolean} whether all checks of the report succeed */
 export const isWell = ({ checks }) => Object.values(checks).every(({ ok }) => ok);

@@ -4,18 +4,22 @@ import { parseHealth } from './process-health.js';
 /** @import { BucketCounts } from './latency-histogram.js' */
 /** @import { HealthReport } from './process-health.js' */
 
-/** The figures of one second. @typedef {{ second: number, samples: number, refused: number, commits: LatencyHistogram }} Slot `second`: epoch s */
+/**
+ * The counts of one second. `second`: epoch s.
+ *
+ * @typedef {{ second: number, samples: number, refused: number, commits: LatencyHistogram }} Slot
+ */
 
 /**
- * Counts of measurements by outcome. For settled messages `received` is the sum of the others. A message that
+ * Counts of measurements by outcome. After all messages are settled, `received` is the sum of the other counts. A message that
  * is refused as a whole counts as one measurement.
  *
  * @typedef {object} MeasurementCounts
  * @property {number} received
  * @property {number} stored
- * @property {number} merged with another of the same sensor and instant in their message
+ * @property {number} merged measurements that were merged with another measurement of the same message, sensor and instant
  * @property {number} refused
- * @property {number} skipped by rule: texts, nulls and the like
+ * @property {number} skipped measurements that a rule skips, such as texts and nulls
  */
 
 /** @type {MeasurementCounts} */
@@ -37,17 +41,17 @@ function addTo(sum, { received, stored, merged, refused, skipped }) {
   sum.skipped += skipped;
 }
 
-/** Rates and latencies cover this many past seconds. */
+/** Number of past seconds that rates and latencies cover. */
 const SECONDS = 5;
 
-/** The stats of this process's pipeline over the last seconds, for the dashboard. Prometheus has finer metrics. */
+/** The stats of the pipeline of this process over the last seconds, for the dashboard. Prometheus has more detailed metrics. */
 export class ProcessStats {
   #clock;
   #pressure;
   /** @type {() => number} */
   #readers = () => 0;
   #total = { ...NO_MEASUREMENTS };
-  /** One slot for each second, in a ring. @type {Slot[]} */
+  /** A ring of slots, one slot for each second. @type {Slot[]} */
   #slots = Array.from({ length: SECONDS + 1 }, () => ({
     second: 0,
     samples: 0,
@@ -58,14 +62,15 @@ export class ProcessStats {
   /**
    * @param {object} deps
    * @param {() => number} deps.clock epoch ms
-   * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} deps.pressure on the database
+   * @param {() => Pick<StatsSnapshot, 'in_flight' | 'window' | 'window_limit' | 'waiting'>} deps.pressure reads the load on the
+   *   database
    */
   constructor({ clock, pressure }) {
     this.#clock = clock;
     this.#pressure = pressure;
   }
 
-  /** Reports the subscribers of the stream, too. @param {() => number} readers counts them */
+  /** Includes the number of stream clients in the stats. @param {() => number} readers returns the number */
   countReaders(readers) {
     this.#readers = readers;
   }
@@ -89,15 +94,15 @@ export class ProcessStats {
     return slot;
   }
 
-  /** Measurements of all settled messages since the process started. Replays and imports have their own reports. */
+  /** Counts of measurements of all settled messages since the process started. Replays and imports have their own reports. */
   get measurements() {
     return { ...this.#total };
   }
 
-  /** Sums up the last whole seconds. @returns {StatsSnapshot} */
+  /** Returns the stats of the last whole seconds. @returns {StatsSnapshot} */
   snapshot() {
     const now = Math.floor(this.#clock() / 1000);
-    // Leave out the current second, which is incomplete.
+    // Leave out the current second, because its counts are incomplete.
     const whole = this.#slots.filter(({ second }) => second < now && second >= now - SECONDS);
     const commits = new LatencyHistogram();
     for (const slot of whole) commits.add(slot.commits.list());
@@ -112,12 +117,12 @@ export class ProcessStats {
     };
   }
 
-  /** The statistics of this process alone. */
+  /** Returns the stats of this process alone. */
   read() {
     return statsOf([this.snapshot()]);
   }
 
-  /** The slot of this second. */
+  /** Returns the slot of the current second. */
   #slotNow() {
     const second = Math.floor(this.#clock() / 1000);
     const slot = /** @type {Slot} */ (this.#slots[second % this.#slots.length]);
@@ -130,21 +135,21 @@ export class ProcessStats {
 }
 
 /**
- * The stats of one process over the last seconds, as it publishes them.
+ * The stats of one process over the last seconds, as the process publishes them.
  *
  * @typedef {object} StatsSnapshot
  * @property {number} samples_per_s
  * @property {number} refused_per_s
- * @property {number} in_flight requests to the database
+ * @property {number} in_flight number of requests to the database that are in flight
  * @property {number} window current limit of requests in flight
- * @property {number} window_limit maximum of that limit
- * @property {number} waiting requests that wait for a permit
- * @property {number} readers subscribers of the stream
+ * @property {number} window_limit maximum of `window`
+ * @property {number} waiting number of requests that wait for a permit
+ * @property {number} readers number of stream clients
  * @property {BucketCounts} commits times from the receipt of a message to its commit
  * @property {HealthReport} [health] absent in snapshots of older versions
  */
 
-/** Limit of a payload, in bytes. Real ones are smaller. */
+/** Limit of a snapshot from the broker, in bytes. A larger snapshot is ignored. Real snapshots are smaller. */
 const MAX_BYTES = 16 * 1024;
 
 const FIGURES = /** @type {const} */ ([
@@ -189,10 +194,10 @@ export function statsOf(snapshots) {
 const round = (value, scale) => Math.round(value * scale) / scale;
 
 /**
- * Parses a snapshot from the broker. Other clients can publish there if the broker has no access control.
+ * Parses a snapshot that came from the broker. Any client can publish such a snapshot if the broker has no access control.
  *
  * @param {Buffer} payload
- * @returns {StatsSnapshot | null} null: not a valid snapshot
+ * @returns {StatsSnapshot | null} null: the snapshot is not valid
  */
 export function parseSnapshot(payload) {
   if (payload.length > MAX_BYTES) return null;
@@ -207,7 +212,7 @@ export function parseSnapshot(payload) {
   }
 }
 
-/** The limit keeps sums finite, and sums of integers exact. @param {unknown} value */
+/** Whether a value is a number from 0 to 10^12. The limit keeps sums finite, and sums of integers exact. @param {unknown} value */
 const isFigure = (value) => typeof value === 'number' && value >= 0 && value <= 1e12;
 
 /** @param {unknown} value @param {number} max */

@@ -4,10 +4,10 @@ import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
 /** @import { Health } from '../store/index.js' */
 
-/** An answer of the database is cached for this time, in ms. */
+/** Time in ms for which an answer of the database is cached. */
 const FRESH_MS = 2000;
 
-/** Time limit of a check, in ms. Probes have short timeouts. */
+/** Time limit of a check in ms. It is short, because probes have short timeouts. */
 const MAX_WAIT_MS = 2000;
 
 /**
@@ -34,9 +34,9 @@ export class Readiness {
   /**
    * @param {object} deps
    * @param {Health} deps.health
-   * @param {Record<string, () => Check>} deps.checks of the message source
-   * @param {Record<string, () => Check>} [deps.notes] reported like checks, but a process can work without them, so they do not affect
-   *   `ready`
+   * @param {Record<string, () => Check>} deps.checks checks of the message source
+   * @param {Record<string, () => Check>} [deps.notes] checks that are reported, but do not affect `ready`, because a process can
+   *   work without them
    */
   constructor({ health, checks, notes = {} }) {
     this.#health = health;
@@ -46,8 +46,7 @@ export class Readiness {
 
   /** Runs all checks. @returns {Promise<State>} */
   async read() {
-    // The cache limits the requests to the database. The clock is monotonic, because an operator may set the
-    // wall clock.
+    // The cache limits the requests to the database. Its clock is monotonic, because an operator may change the wall clock.
     const now = performance.now();
     if (now - this.#askedAt > FRESH_MS) {
       this.#askedAt = now;
@@ -82,7 +81,7 @@ export class Readiness {
 /** @type {Check} */
 const AWAY = { ok: false, message: 'does not answer' };
 
-/** @param {number} difference ms that the local clock is ahead @returns {Check} */
+/** @param {number} difference ms by which the local clock is ahead @returns {Check} */
 const checkClock = (difference) => ({
   ok: Math.abs(difference) <= MOST_CLOCK_DIFFERENCE_MS,
   message: `${Math.abs(difference)} ms ${difference < 0 ? 'behind' : 'ahead of'} the database's`,

@@ -5,21 +5,21 @@ import { DAY_MS, dayOf } from '../../schema/rules.js';
 /** @import { Context } from './index.js' */
 
 /**
- * Number of heartbeats that a break may last. During a longer break the process did not watch. One heartbeat
- * may be missed, and the next one may be late. A restart within this time is no break either.
+ * Limit of a gap between two heartbeats, in heartbeat intervals. A longer gap counts as time in which the process did not watch.
+ * Within the limit one heartbeat may be missed and the next heartbeat may be late, or the process may restart.
  */
 const LONGEST_BREAK_BEATS = 2.5;
 
-/** Limit of spans in an answer. */
+/** Limit of spans in an answer; the shortest spans are left out. */
 export const MAX_UNWATCHED_SPANS = 1000;
 
 /** @param {number} heartbeatMs */
 const longestBreak = (heartbeatMs) => LONGEST_BREAK_BEATS * heartbeatMs;
 
 /**
- * Records when this process watches: it receives messages of devices and the broker, and can store them. The
- * stored span ends at the last heartbeat that was written while the process watched. So the span is right
- * even after a kill, or after an outage of the database.
+ * Records when this process watches: it receives messages of devices and the broker, and can store them. The stored span ends at
+ * the last heartbeat that was written while the process watched. So the span is right even if the process is killed, or the
+ * database is unavailable.
  */
 export class WatchedTime {
   #store;
@@ -41,10 +41,10 @@ export class WatchedTime {
   }
 
   /**
-   * Extends the span to now, or begins another one after a break. The wall clock measures the break, because
-   * a monotonic clock stops while the machine sleeps. After a step of the clock, another span begins.
+   * Extends the span to now. After a break it begins a new span. The wall clock measures the break, because a monotonic clock
+   * stops while the machine sleeps. So a step of the clock also begins a new span.
    *
-   * @param {string} clientId of this process
+   * @param {string} clientId client id or name of this process
    * @param {number} now epoch ms of the heartbeat
    * @returns {Promise<void>} resolves after the commit
    * @throws {MillraceError} `unavailable`: the span ends at the last written heartbeat
@@ -64,15 +64,16 @@ export class WatchedTime {
   }
 }
 
-/** Time in which no process watched. @typedef {{ from: number, to: number }} UnwatchedSpan epoch ms */
+/** Time in which no process watched, in epoch ms. @typedef {{ from: number, to: number }} UnwatchedSpan */
 
 /**
- * The unwatched time in a range.
+ * The time in a range in which no process watched.
  *
  * @typedef {object} UnwatchedAnswer
- * @property {number | null} since epoch ms from which the installation records its watched time; null: it has not begun
+ * @property {number | null} since epoch ms from which the installation has recorded its watched time; null: recording has not
+ *   begun
  * @property {UnwatchedSpan[]} spans oldest first
- * @property {number} leftOutMs spans up to this length may be missing
+ * @property {number} leftOutMs length in ms; spans up to this length may be missing
  */
 
 /** Finds the time in which no process watched. */
@@ -81,7 +82,7 @@ export class UnwatchedTime {
   #store;
   #historyMs;
   #breakMs;
-  /** The start of the record. It never changes once it is known. @type {number | null} */
+  /** Start of the recorded watched time, in epoch ms. Once known, it never changes. @type {number | null} */
   #since = null;
 
   /**
@@ -98,6 +99,8 @@ export class UnwatchedTime {
   }
 
   /**
+   * Finds the time in a range in which no process watched.
+   *
    * @param {{ from: number, to: number }} range epoch ms, half-open
    * @returns {Promise<UnwatchedAnswer>}
    * @throws {MillraceError} `unavailable`
@@ -107,12 +110,12 @@ export class UnwatchedTime {
     this.#since ??= await this.#store.first({ from: now - this.#historyMs, to: now });
     /** @type {UnwatchedSpan[]} */
     const spans = [];
-    // The watched time before the start of the record is unknown.
+    // Nothing is known about the time before the record began, so leave it out.
     const begin = Math.max(from - this.#breakMs, this.#since ?? now);
     const end = Math.min(to + this.#breakMs, now);
     let covered = begin;
 
-    // The range is read with a margin, so that a break at its edge counts in its full length.
+    // Read the range with a margin on both sides. So a break at an edge of the range is judged by its full length.
     const note = (/** @type {number} */ until) => {
       if (until - covered <= this.#breakMs) return;
       const span = { from: Math.max(covered, from), to: Math.min(until, to) };
@@ -130,11 +133,11 @@ export class UnwatchedTime {
 }
 
 /**
- * Limits the spans of an answer. Each span that is left out is shorter than a thousandth of the range, which
- * no chart can show.
+ * Limits the number of spans in an answer: the shortest spans are left out. A span that is left out is shorter than a thousandth
+ * of the range, which no chart can show.
  *
  * @param {UnwatchedSpan[]} spans oldest first
- * @param {number} leftOutMs spans up to this length were left out before
+ * @param {number} leftOutMs length in ms up to which spans were left out before
  */
 function longestOf(spans, leftOutMs) {
   if (spans.length <= MAX_UNWATCHED_SPANS) return { spans, leftOutMs };

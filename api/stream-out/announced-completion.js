@@ -8,26 +8,27 @@ import { outboxDigest, outboxOwner } from './notes.js';
 /** @import { OutRecord } from './kafka/sender.js' */
 /** @import { RecordMaker, Source } from './record-maker.js' */
 
-/** Entries of the outbox that are looked up at once. */
+/** Limit of outbox entries whose items are read concurrently. */
 const ENTRIES_AT_ONCE = 16;
 
 /**
- * Sends the events, dead letters and alarms of an hour that no process has sent. The notes have the digests of sent items.
+ * Returns a function that sends the events, dead letters and alarms of a closed hour that no process has sent. The database has
+ * notes with the digests of sent items.
  *
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices' | 'events' | 'deadLetters' | 'alarms'>} deps.store
  * @param {Steps} deps.steps
  * @param {RecordMaker} deps.records
- * @param {(records: OutRecord[]) => Promise<void>} deps.mustSend
+ * @param {(records: OutRecord[]) => Promise<void>} deps.mustSend throws if the process ends before Kafka has the records
  */
 export function createAnnouncedCompletion({ store, steps, records, mustSend }) {
   const { streaming } = store;
 
   /**
-   * Sends the announcements of one hour and kind that are in the outbox, but not in the notes of sent items. A replay sends all of
-   * them.
+   * Sends the items of one hour and kind whose entries are in the outbox, but not in the notes of sent items. A replay ignores
+   * the notes and sends all items.
    *
-   * @param {number} group
+   * @param {number} group shard of devices
    * @param {number} hour epoch ms
    * @param {OutboxKind} kind
    * @param {Source} source
@@ -49,7 +50,13 @@ export function createAnnouncedCompletion({ store, steps, records, mustSend }) {
     return count;
   }
 
-  /** @param {{ group: number, hour: number, source: Source }} of @param {OutboxEntry[]} entries @returns {Promise<number>} number of sent records */
+  /**
+   * Sends the items of outbox entries, and notes their digests as sent.
+   *
+   * @param {{ group: number, hour: number, source: Source }} of
+   * @param {OutboxEntry[]} entries
+   * @returns {Promise<number>} number of sent records
+   */
   async function sendEntries({ group, hour, source }, entries) {
     const looked = await Promise.all(
       entries.map((entry) => steps.run(() => findAnnounced(store, group, entry))),

@@ -8,22 +8,21 @@ import { alarmId, changeId, eventId, parseAlarmId, parseEventId } from '../store
 /** @import { OutboxEntry } from '../store/outbox.js' */
 
 /**
- * Makes records of announcements: device events, dead letters and changes of alarms. It also finds the announced items
- * again for the completion of an hour.
+ * Makes Kafka records of announcements. An announcement is a device event, a dead letter or a change of an alarm. This file also
+ * reads announced items from the database, so that the completion of an hour can send them.
  */
 
 /** Size of a record without texts and payload, in bytes: names, numbers, JSON. */
 const FIXED_BYTES = 1024;
 
 /**
- * Longest payload text of a record, in characters. A topic of 64 KiB also fits into the record, even if JSON
- * escapes all of it.
+ * Limit of the list of refused samples in a dead letter record, in characters of JSON. The record omits a longer list. So the
+ * record has room for a topic of 64 KiB, even if JSON escapes every character of the topic.
  */
 const MAX_DETAIL = 128 * 1024;
 
 /**
- * A record: its key, its content with all instants in epoch ms, and the names of the members that are
- * instants.
+ * The content of a Kafka record. All instants in `content` are in epoch ms, and `times` has the names of these members.
  *
  * @typedef {{ kind: Announcement['kind'], key: string, content: Record<string, unknown>, times: string[] }} AnnouncedRecord
  */
@@ -56,7 +55,7 @@ function deadLetterRecord({ id, deadLetter: { receivedAt, device, topic, codes, 
   }));
   return {
     kind: 'dead_letter',
-    // A text that is no valid name belongs to no device.
+    // A device name that is not valid belongs to no device. The record then has the id of the dead letter as its key.
     key: (device === null ? null : identifyDevice(device)?.id) ?? id,
     content: {
       id,
@@ -107,7 +106,7 @@ function alarmRecord({ id, event, alarm }) {
 /** @param {Alarm} alarm */
 const stateOf = ({ cleared, withdrawn }) => (withdrawn ? 'withdrawn' : cleared === null ? 'open' : 'cleared');
 
-/** @param {AnnouncedRecord} record @returns {string} as JSON, with times in ISO 8601 */
+/** @param {AnnouncedRecord} record @returns {string} the record as JSON, with times in ISO 8601 */
 export function announcedText({ kind, content, times }) {
   const texts = times.map((name) => [name, optionalTime(/** @type {number | null} */ (content[name]))]);
   return JSON.stringify({ kind, ...content, ...Object.fromEntries(texts) });
@@ -124,11 +123,11 @@ export function sizeOf(announcement) {
 }
 
 /**
- * Finds the item that an entry of the outbox names. An entry may name an item that does not exist, because
- * the process may have ended before the commit.
+ * Finds the item that an outbox entry names. The item may not exist, because a process writes the entry before the commit and
+ * may have ended in between.
  *
  * @param {Pick<Store, 'events' | 'deadLetters' | 'devices' | 'alarms'>} store
- * @param {number} group
+ * @param {number} group shard of devices
  * @param {OutboxEntry} entry
  * @returns {Promise<Announcement | null>} null: the item is not committed, has changed since, or has expired
  */
@@ -154,6 +153,6 @@ export async function findAnnounced(store, group, { kind, id }) {
   const [episode = '', event = ''] = id.split('.');
   const key = parseAlarmId(episode);
   const alarm = key && (await store.alarms.episodes.find(key));
-  // A later transition replaces an earlier one, and has its own announcement.
+  // A later change of the alarm has replaced this one in the table. The later change has its own outbox entry.
   return alarm && changeId(event, alarm) === id ? { kind, id, group, event, alarm } : null;
 }

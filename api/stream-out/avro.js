@@ -16,7 +16,7 @@ const NAMESPACE = 'millrace.v1';
 const INSTANT = { type: 'long', logicalType: 'timestamp-millis' };
 const NAME = ['null', 'string'];
 
-/** The schemas by record. */
+/** Avro schemas by the kind of record. */
 export const AVRO_SCHEMAS = {
   batch: {
     type: 'record',
@@ -165,7 +165,7 @@ export const AVRO_SCHEMAS = {
 
 /** @typedef {keyof typeof AVRO_SCHEMAS} AvroRecord */
 
-/** CRC-64-AVRO of nothing, which is also its polynomial. */
+/** CRC-64-AVRO of an empty input. The algorithm uses the same number as its polynomial. */
 const EMPTY = 0xc15d213aa4d7a795n;
 
 const TABLE = Array.from({ length: 256 }, (_, index) => {
@@ -174,7 +174,7 @@ const TABLE = Array.from({ length: 256 }, (_, index) => {
   return fingerprint;
 });
 
-/** @param {Buffer} bytes @returns {bigint} its Rabin fingerprint, 64 bits */
+/** @param {Buffer} bytes @returns {bigint} Rabin fingerprint of the bytes (CRC-64-AVRO), 64 bits */
 export function crc64(bytes) {
   let fingerprint = EMPTY;
   for (const byte of bytes) {
@@ -184,7 +184,7 @@ export function crc64(bytes) {
   return fingerprint;
 }
 
-/** @param {Type} type @returns {bigint} the fingerprint of its canonical form */
+/** @param {Type} type @returns {bigint} fingerprint of the canonical form of the schema */
 const fingerprintOf = (type) => crc64(Buffer.from(JSON.stringify(type.schema())));
 
 /** @param {AvroRecord} record @returns {{ head: Buffer, type: Type }} */
@@ -201,24 +201,26 @@ const COMPILED = /** @type {Record<AvroRecord, ReturnType<typeof compile>>} */ (
   )
 );
 
-/** @param {AvroRecord} record @returns {Buffer} first bytes of its single-object encoding */
+/** @param {AvroRecord} record @returns {Buffer} first bytes of the record's single-object encoding, which name its schema */
 export const singleObjectHead = (record) => COMPILED[record].head;
 
 /**
+ * Encodes a record in Avro.
+ *
  * @param {AvroRecord} record
  * @param {object} value
- * @param {Buffer} [head] names the schema; default: that of the single-object encoding
+ * @param {Buffer} [head] first bytes, which name the schema; default: the head of the single-object encoding
  * @returns {Buffer}
  */
 export const encodeAvro = (record, value, head = singleObjectHead(record)) =>
   Buffer.concat([head, COMPILED[record].type.toBuffer(value)]);
 
-/** First byte of the framing that Confluent's clients use. Four bytes follow: the id of the schema in a registry, big-endian. */
+/** First byte of the framing that Confluent's clients use. The id of the schema in the registry follows in 4 bytes, big-endian. */
 const CONFLUENT_MAGIC = 0;
 
 const CONFLUENT_HEAD_BYTES = 5;
 
-/** @param {number} id of a schema in a registry @returns {Buffer} */
+/** @param {number} id of a schema in a registry @returns {Buffer} first bytes of a record in Confluent's framing */
 export function confluentHead(id) {
   const head = Buffer.alloc(CONFLUENT_HEAD_BYTES, CONFLUENT_MAGIC);
   head.writeUInt32BE(id, 1);
@@ -226,10 +228,12 @@ export function confluentHead(id) {
 }
 
 /**
- * @param {Buffer} bytes in the single-object encoding, or with the framing of Confluent
- * @param {(id: number) => AvroRecord | null} [recordOfId] for that framing
+ * Decodes a record of any schema of Millrace.
+ *
+ * @param {Buffer} bytes in the single-object encoding, or in Confluent's framing
+ * @param {(id: number) => AvroRecord | null} [recordOfId] finds the kind of record by the schema id of Confluent's framing
  * @returns {{ record: AvroRecord, value: any }}
- * @throws {RangeError} when no schema of Millrace has its fingerprint or id
+ * @throws {RangeError} when no schema of Millrace has the fingerprint or id in `bytes`
  */
 export function decodeAvro(bytes, recordOfId = () => null) {
   if (bytes[0] === CONFLUENT_MAGIC) {

@@ -4,19 +4,21 @@ import { COMPLETED_TOPICS } from './kafka/topics.js';
 /** @import { CompletedTopic } from './kafka/topics.js' */
 
 /**
- * The hours that a topic lacks.
+ * The closed hours whose records are not yet completely in a Kafka topic.
  *
  * @typedef {object} Backlog
  * @property {CompletedTopic} topic
- * @property {number} hours closed hours that are not complete, in the shard that is furthest behind
- * @property {number} shards number of shards with such an hour
+ * @property {number} hours number of incomplete closed hours in the shard of devices that is furthest behind
+ * @property {number} shards number of shards with an incomplete closed hour
  */
 
 /**
- * @param {Array<{ until: number, topics: Map<string, number> }>} shards their progress in epoch ms; `until`
- *   is the progress of a missing topic
+ * Returns the backlog of each topic.
+ *
+ * @param {Array<{ until: number, topics: Map<string, number> }>} shards progress of each shard in epoch ms; `until` is the
+ *   progress of a topic that `topics` lacks
  * @param {number} now epoch ms
- * @returns {Backlog[]} of each topic
+ * @returns {Backlog[]} one entry for each topic
  */
 export const backlogOf = (shards, now) =>
   COMPLETED_TOPICS.map((topic) => {
@@ -27,8 +29,8 @@ export const backlogOf = (shards, now) =>
   });
 
 /**
- * @param {number} until epoch ms of an hour
+ * @param {number} until epoch ms; all hours before this hour are complete
  * @param {number} now epoch ms
- * @returns {number} number of closed hours, beginning with this one
+ * @returns {number} number of closed hours, beginning with the hour `until`
  */
 const closedHours = (until, now) => Math.max(0, Math.floor((now - closingOf(until)) / HOUR_MS) + 1);

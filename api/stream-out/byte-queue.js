@@ -1,6 +1,6 @@
 /**
- * Memory of a waiting item in addition to its bytes: the object, its keys, its place in the queue. Measured:
- * 190 to 230 bytes.
+ * Memory of a waiting item in addition to its payload, in bytes: the object, its keys and its place in the queue. Measured: 190
+ * to 230 bytes.
  */
 const ITEM_BYTES = 256;
 
@@ -11,8 +11,8 @@ const ITEM_BYTES = 256;
  */
 
 /**
- * A queue that is bounded in bytes. An item without room is left out. It stays in the table, and is sent when
- * its hour has closed.
+ * A queue whose size is limited in bytes. If an item has no room in the queue, it is not queued. The item stays in its table,
+ * and the completion sends it when its hour has closed.
  *
  * @template {Waiting} T
  */
@@ -51,10 +51,10 @@ export class ByteQueue {
   }
 
   /**
-   * Takes the items that have waited longest. Their room stays reserved.
+   * Takes the items that have waited longest. Their bytes stay reserved until `release`.
    *
    * @param {number} limit bytes
-   * @returns {T[]} at least one, if any waits
+   * @returns {T[]} at least one item, unless the queue is empty
    */
   take(limit) {
     const from = this.#first;
@@ -66,7 +66,7 @@ export class ByteQueue {
       this.#first++;
     }
     const taken = /** @type {T[]} */ (this.#items.slice(from, this.#first));
-    // The queue must not keep an item in memory after it was sent, only because other items wait.
+    // A waiting item must not keep the sent items before it in memory.
     this.#items.fill(undefined, from, this.#first);
     if (this.length === 0 || (this.#first > 1024 && this.#first * 2 > this.#items.length)) {
       this.#items = this.#items.slice(this.#first);
@@ -75,13 +75,13 @@ export class ByteQueue {
     return taken;
   }
 
-  /** Returns the room of items that were taken. @param {T[]} items */
+  /** Frees the bytes of items that were taken. @param {T[]} items */
   release(items) {
     for (const { size } of items) this.#bytes -= size + ITEM_BYTES;
   }
 
   /**
-   * Settles when an item waits, when the signal aborts, or after the time.
+   * Settles when an item waits, when the signal aborts, or after `withinMs`.
    *
    * @param {number} withinMs
    * @param {AbortSignal} signal
@@ -107,7 +107,7 @@ export class ByteQueue {
     return this.#items.length - this.#first;
   }
 
-  /** Bytes of items that wait, are held for their order, or are being sent. */
+  /** Bytes of all items that have reserved room: waiting for an earlier block of their device, queued, or being sent. */
   get bytes() {
     return this.#bytes;
   }

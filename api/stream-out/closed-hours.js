@@ -6,18 +6,19 @@ import { closingOf } from '../../schema/rules.js';
 /** @import { ClockGuard } from '../store/clock-guard.js' */
 
 /**
- * Completes closed hours group by group, each in order of time. Kafka and Parquet both use this order.
+ * Completes closed hours, each group of devices (shard) in order of time. The outputs to Kafka and to Parquet both use it.
  *
  * @param {object} deps
- * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {number} deps.groups number of groups (`LATEST_GROUPS`)
  * @param {Pick<ClockGuard, 'now'>} deps.clock
  * @param {Steps} deps.steps
  * @param {Leases} deps.leases
- * @param {(group: number) => Promise<number>} deps.readUntil epoch ms: the hours before it are complete
- * @param {(group: number, hour: number) => Promise<number>} deps.completeHour idempotent; it stores and
- *   returns the time until which the group is complete, in epoch ms
- * @param {(group: number, until: number) => void} deps.onUntil called with the progress that was read or
- *   reached
+ * @param {(group: number) => Promise<number>} deps.readUntil reads the progress of a group: all hours before this time, in epoch
+ *   ms, are complete
+ * @param {(group: number, hour: number) => Promise<number>} deps.completeHour completes an hour, stores the progress of the
+ *   group and returns it, in epoch ms; it may be repeated without harm
+ * @param {(group: number, until: number) => void} deps.onUntil called with the progress of a group after each read or completed
+ *   hour
  */
 export function createClosedHours({ groups, clock, steps, leases, readUntil, completeHour, onUntil }) {
   /** @param {number} group */
@@ -26,7 +27,7 @@ export function createClosedHours({ groups, clock, steps, leases, readUntil, com
     onUntil(group, found);
     if ((await clock.now()) < closingOf(found)) return;
     await leases.hold(group, async () => {
-      // Read again, because the previous owner of the lease may have completed everything.
+      // Read the progress again, because the previous owner of the lease may have completed all hours.
       let until = await readUntil(group);
       while ((await clock.now()) >= closingOf(until)) {
         until = await completeHour(group, until);
@@ -40,7 +41,7 @@ export function createClosedHours({ groups, clock, steps, leases, readUntil, com
      * Completes all closed hours that no other process is completing.
      *
      * @returns {Promise<void>}
-     * @throws the error of the first group that failed; the other groups were completed nevertheless
+     * @throws the error of the first group that failed, after the other groups were completed
      */
     async completeDue() {
       /** @type {unknown[]} */
@@ -69,8 +70,8 @@ export class CompletionLoop {
   /**
    * @param {object} deps
    * @param {() => Promise<void>} deps.completeDue
-   * @param {Steps} deps.steps only for this loop, and stopped with it
-   * @param {number} deps.pauseMs between two checks
+   * @param {Steps} deps.steps used only by this loop, and stopped with it
+   * @param {number} deps.pauseMs mean pause between two checks
    * @param {Logger} deps.logger
    * @param {string} deps.target name of the completed target in the log
    * @param {() => void} [deps.onFailure]

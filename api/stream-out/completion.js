@@ -21,13 +21,13 @@ import { ENCODED_AT_ONCE } from './topic-queue.js';
 /** @import { Names } from './records.js' */
 /** @import { Schemas } from './schemas.js' */
 
-/** Devices that are compared concurrently. */
+/** Limit of devices that are completed concurrently. */
 const DEVICES_AT_ONCE = 8;
 
-/** Limit of newest values in one request. */
+/** Limit of newest values in one request to Kafka. */
 const LATEST_AT_ONCE = 2000;
 
-/** The progress of each topic in a group, in epoch ms. @typedef {Map<string, number>} Progress */
+/** Time until which each topic is complete for one group of devices, in epoch ms. @typedef {Map<string, number>} Progress */
 
 /** The kind of outbox entries for each topic. */
 const KINDS = /** @type {Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>} */ (
@@ -37,33 +37,32 @@ const KINDS = /** @type {Record<Exclude<CompletedTopic, 'batches'>, OutboxKind>}
 /** @param {Progress} progress @param {string} topic */
 const untilOf = (progress, topic) => /** @type {number} */ (progress.get(topic));
 
-/** @param {Progress} progress @returns {number} epoch ms: all earlier records are in all topics */
+/** @param {Progress} progress @returns {number} epoch ms; all records before this time are in all topics */
 const leastOf = (progress) => Math.min(...COMPLETED_TOPICS.map((topic) => untilOf(progress, topic)));
 
 /**
- * Limit in bytes of blocks that are in memory at once to sort them by time. The blocks of a device in an hour
- * usually stay below it.
+ * Limit in bytes of the blocks of a device and hour that are sorted by time in memory. Beyond it, they are sorted and sent in
+ * several portions. An hour of a device usually stays below it.
  */
 const SORTED_BYTES = 8 * 1024 * 1024;
 
 /**
- * Completes Kafka. When an hour has closed, the digests of each device's blocks are compared with the notes
- * of sent blocks, and the missing blocks are sent: blocks that the queue could not hold, and those of a
- * process that was killed. Hours of devices that got late messages are compared again. Then a watermark is
- * sent: every block of the hours before it is in the topic. Each topic has its own progress. So a topic that
- * Kafka refuses falls behind alone, and is completed hour by hour when it accepts records again.
+ * Completes the topics of Kafka when an hour has closed. It compares the digests of each device's blocks with the notes of sent
+ * blocks, and sends the missing blocks. The queue had no room for a missing block, or the process was killed before it sent the
+ * block. Hours of devices with late messages are compared again. Then a watermark is sent: the topic has every block of the
+ * hours before it. Each topic has its own progress. So a topic that Kafka refuses delays no other topic, and is completed hour
+ * by hour when it accepts records again.
  *
- * The watermark is exact for the same reason as packing: a message that may be committed after the comparison
- * is late, and is noted before its acknowledgement.
+ * The watermark is exact for the same reason as packing: a message that may be committed after the comparison is late, and
+ * ingest notes it before the acknowledgement.
  *
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices' | 'fleet' | 'events' | 'deadLetters' | 'alarms'>} deps.store
- * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {number} deps.groups number of groups of devices (`LATEST_GROUPS`)
  * @param {Pick<ClockGuard, 'now'>} deps.clock
  * @param {Steps} deps.steps
  * @param {Leases} deps.leases
- * @param {KafkaSender} deps.sender only for the completion; it waits for Kafka, but not for a topic that
- *   Kafka refuses
+ * @param {KafkaSender} deps.sender used only by the completion; it waits for Kafka, but not for a topic that Kafka refuses
  * @param {Pick<Schemas, 'load'>} deps.schemas
  * @param {RecordMaker} deps.records
  * @param {SentNotes} deps.notes
@@ -74,7 +73,7 @@ export function createCompletion(deps) {
   const { store, groups, clock, steps, leases, sender, schemas, records, notes, sendsLatest, observer } =
     deps;
   const { streaming } = store;
-  /** Topics that accepted no record in this check. The next check tries them again. @type {Set<TopicKind>} */
+  /** Topics that Kafka refused in this check. The next check tries these topics again. @type {Set<TopicKind>} */
   const refused = new Set();
   /** Groups whose last watermark was refused. @type {Set<number>} */
   const unmarked = new Set();
@@ -90,7 +89,12 @@ export function createCompletion(deps) {
     return { id: uuidText(device), name: row?.name ?? null, sensor: (id) => sensors.get(id) ?? null };
   }
 
-  /** @param {{ device: Buffer, bucket: number, names: Names, source: Source }} of @param {StoredBlock[]} blocks */
+  /**
+   * Sends blocks of one device and hour in order of time, and notes their digests as sent.
+   *
+   * @param {{ device: Buffer, bucket: number, names: Names, source: Source }} of
+   * @param {StoredBlock[]} blocks
+   */
   async function send({ device, bucket, names, source }, blocks) {
     blocks.sort((a, b) => a.ts - b.ts || a.digest.compare(b.digest));
     /** @type {OutRecord[]} */
@@ -119,7 +123,7 @@ export function createCompletion(deps) {
   }
 
   /**
-   * Sends blocks of a device in one hour, by time.
+   * Sends the wanted blocks of a device in one hour, in order of time.
    *
    * @param {number} group
    * @param {Buffer} device 16 bytes
@@ -208,8 +212,8 @@ export function createCompletion(deps) {
   }
 
   /**
-   * Sends the newest values of devices, many in one request. 250,000 requests of one device each would take
-   * longer than an hour.
+   * Sends the newest values of many devices in one request. One request for each of 250,000 devices would take longer than an
+   * hour.
    *
    * @param {number} group
    * @param {Iterable<Buffer> | AsyncIterable<Buffer>} devices
@@ -244,9 +248,9 @@ export function createCompletion(deps) {
   }
 
   /**
-   * Completes the newest values with the batches of an hour. The values of each device that measured in the
-   * hour are sent. A process may have ended before it sent them, and two processes may have sent them in
-   * another order. If the topic was refused before, or is new, it gets the values of all devices.
+   * Completes the batches of an hour, then the newest values of each device that measured in the hour. A process may have ended
+   * before it sent these values, or two processes may have sent them in another order. If Kafka refused the topic `latest`
+   * before, or the topic is new, it gets the values of all devices.
    *
    * @param {number} group
    * @param {number} hour epoch ms
@@ -254,7 +258,12 @@ export function createCompletion(deps) {
    */
   async function completeWithLatest(group, hour, progress) {
     const isBehind = (progress.get('latest') ?? 0) < hour;
-    /** By id. A device may have late messages of many hours. @type {Map<string, Buffer>} */
+    /**
+     * Devices with a block in the hour, by id. The map removes repetitions, because a device may have late messages of many
+     * hours.
+     *
+     * @type {Map<string, Buffer>}
+     */
     const measured = new Map();
     await completeBatches(group, hour, (device) => {
       if (sendsLatest && !isBehind) measured.set(device.toString('latin1'), device);
@@ -298,11 +307,11 @@ export function createCompletion(deps) {
   }
 
   /**
-   * Completes the topics whose progress is at an hour.
+   * Completes the topics whose progress is at `hour`.
    *
    * @param {number} group
-   * @param {number} hour epoch ms; it has closed
-   * @returns {Promise<number>} epoch ms: the next hour of a topic; infinite if Kafka refuses all of them
+   * @param {number} hour start of a closed hour, in epoch ms
+   * @returns {Promise<number>} earliest hour that a topic needs next, in epoch ms; infinite if Kafka refuses all topics
    */
   async function completeGroup(group, hour) {
     await notes.writeBefore(hour + HOUR_MS);
@@ -322,7 +331,7 @@ export function createCompletion(deps) {
     return nextHour(progress);
   }
 
-  /** @param {number} group @returns {Promise<Progress>} without `latest`, if it was never complete */
+  /** @param {number} group @returns {Promise<Progress>} without `latest`, if that topic was never complete */
   async function readProgress(group) {
     const least = await streamedUntil(group);
     const progress = new Map(await steps.run(() => streaming.topicsUntil(group)));
@@ -343,8 +352,10 @@ export function createCompletion(deps) {
   }
 
   /**
+   * Reads until when the topics of a group are complete.
+   *
    * @param {number} group
-   * @returns {Promise<number>} epoch ms; streaming begins with the hour in which it was first turned on
+   * @returns {Promise<number>} epoch ms; for a new group: the hour in which streaming was first turned on
    */
   async function streamedUntil(group) {
     const found = await steps.run(() => streaming.streamedUntil(group));
@@ -370,17 +381,14 @@ export function createCompletion(deps) {
 
   return {
     /**
-     * Stores the start of streaming before the first message is accepted. So every later commit is completed,
-     * whichever process ends first.
+     * Stores the start of streaming before the first message is accepted. So every later commit is completed, even if this
+     * process ends early.
      */
     async begin() {
       for (let group = 0; group < groups; group++) await streamedUntil(group);
     },
 
-    /**
-     * Completes all closed hours that no other process is completing. A topic that Kafka refuses delays only
-     * itself.
-     */
+    /** Completes all closed hours that no other process is completing. A topic that Kafka refuses does not delay the other topics. */
     async completeDue() {
       refused.clear();
       await closedHours.completeDue();
@@ -388,12 +396,12 @@ export function createCompletion(deps) {
     },
 
     /**
-     * Sends all blocks of some hours again, with the events, dead letters and alarms that were committed in
-     * them. Expired blocks are only in history, and are not sent.
+     * Sends all blocks of a range of hours again, and the events, dead letters and alarms that were committed in these hours.
+     * History has the samples of expired blocks, but a replay does not send them.
      *
-     * @param {{ from: number, to: number }} range epoch ms; each hour that it touches is sent completely
+     * @param {{ from: number, to: number }} range epoch ms; each hour that overlaps the range is sent completely
      * @param {(blocks: number) => void} onProgress
-     * @returns {Promise<{ blocks: number, others: number }>} number of sent records of each kind
+     * @returns {Promise<{ blocks: number, others: number }>} number of sent blocks, and of sent events, dead letters and alarms
      * @throws {TopicRefused}
      */
     async replay({ from, to }, onProgress) {
@@ -420,10 +428,7 @@ export function createCompletion(deps) {
 
 /** @typedef {ReturnType<typeof createCompletion>} Completion */
 
-/**
- * A read of an hour gave fewer blocks than there are digests. The watermark must wait, and the next check
- * compares again.
- */
+/** Thrown if a read of an hour did not return all missing blocks. No watermark is sent then, and the next check compares the hour again. */
 class Incomplete extends Error {
   /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {{ unread: number, missing: number }} counts */
   constructor(device, bucket, { unread, missing }) {
@@ -435,7 +440,7 @@ class Incomplete extends Error {
   }
 }
 
-/** The process ends before Kafka has received the records. */
+/** Thrown if the process ends before Kafka has received the records. */
 class Stopped extends Error {
   constructor() {
     super('this process ends before Kafka took the records');

@@ -6,16 +6,16 @@ import { decodeAvro } from './avro.js';
 /** @import { Watermark } from './records.js' */
 /** @import { Numbers } from '../../schema/packed/series.js' */
 
-/** @typedef {{ sensor: string, times: Numbers, values: Numbers }} SentSamples `sensor`: its id */
+/** Samples of one sensor. `sensor` is the sensor id. @typedef {{ sensor: string, times: Numbers, values: Numbers }} SentSamples */
 
 /**
- * Reads a record of the topic of batches, in any format.
+ * Decodes a record of the topic `batches` in any format.
  *
  * @param {Buffer} value
- * @param {{ format: string, bucket: number }} headers `bucket`: epoch ms
- * @param {(id: number) => AvroRecord | null} [recordOfId] of a schema registry
+ * @param {{ format: string, bucket: number }} headers `bucket`: hour of the samples, in epoch ms
+ * @param {(id: number) => AvroRecord | null} [recordOfId] finds the kind of record by its schema id in the registry
  * @returns {SentSamples[]}
- * @throws {RangeError | SyntaxError} when `value` is no such record
+ * @throws {RangeError | SyntaxError} when `value` is not a record of batches
  */
 export function decodeBatch(value, { format, bucket }, recordOfId) {
   if (format === 'packed') return samplesOfBlock(bucket, value);

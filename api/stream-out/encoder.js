@@ -63,7 +63,7 @@ const avroSamples = (block, names, headOf) =>
   );
 
 /**
- * Encodes a block as the values of its records: one for the block, or one for each sample.
+ * Encodes a block as the values of its Kafka records: one record for the block, or one record for each sample.
  *
  * @callback EncodeBlock
  * @param {Block} block
@@ -71,7 +71,13 @@ const avroSamples = (block, names, headOf) =>
  * @returns {Buffer[]}
  */
 
-/** @param {Pick<Config['stream'], 'format' | 'explode'>} stream @param {HeadOf} [headOf] of Avro; default: the single-object encoding @returns {EncodeBlock} */
+/**
+ * Returns the encoder of blocks for the settings.
+ *
+ * @param {Pick<Config['stream'], 'format' | 'explode'>} stream
+ * @param {HeadOf} [headOf] of Avro; default: the single-object encoding
+ * @returns {EncodeBlock}
+ */
 export function createEncoder({ format, explode }, headOf = singleObjectHead) {
   if (format === 'packed') return ({ samples }) => [samples];
   if (format === 'avro')
@@ -81,7 +87,7 @@ export function createEncoder({ format, explode }, headOf = singleObjectHead) {
 }
 
 /**
- * Encodes records other than blocks. The format `packed` uses JSON for them.
+ * Returns the encoder of all records that are not blocks. With the format `packed` these records are JSON.
  *
  * @param {Config['stream']['format']} format
  * @param {HeadOf} [headOf] of Avro; default: the single-object encoding

@@ -19,7 +19,7 @@ import { TopicQueue } from './topic-queue.js';
 const DIGEST = 4;
 const SAMPLES = 5;
 
-/** Share of STREAM_QUEUE_BYTES that each topic of announcements has for itself. Blocks have the rest. */
+/** Share of STREAM_QUEUE_BYTES that each topic of events, dead letters or alarms has. The queue of blocks has the rest. */
 const ANNOUNCED_PART = 1 / 16;
 
 /**
@@ -36,19 +36,20 @@ const ANNOUNCED_PART = 1 / 16;
  */
 
 /**
- * An announcement that waits for Kafka. After it is sent, it is noted for its group and not for a device.
+ * An announcement (device event, dead letter or alarm change) that waits for Kafka. After it is sent, its digest is noted for
+ * its group of devices, not for one device.
  *
  * @typedef {object} WaitingAnnouncement
  * @property {Announcement} announcement
- * @property {number} bucket epoch ms, the hour of its commit
+ * @property {number} bucket hour of its commit, in epoch ms
  * @property {number} size bytes
  * @property {number} committedAt epoch ms
  */
 
 /**
- * Sends committed blocks to Kafka: a block is queued in the order of its device, encoded, and sent with
- * others. Ingest never waits for Kafka. A block without room in the queue of its topic is left to the
- * completion of its hour. Each topic has its own queue and sender.
+ * Sends committed blocks to Kafka: a block is queued in the order of its device, encoded, and sent with other blocks. Ingest
+ * never waits for Kafka. If the queue of its topic has no room for a block, the completion sends the block when its hour has
+ * closed. Each topic has its own queue and sender.
  *
  *     commit -> order of the device -> queue (bytes) -> encode -> send (acks=all) -> note of the digest
  */
@@ -133,7 +134,7 @@ export class HotPath {
     for (const part of this.#parts) part.start();
   }
 
-  /** Stops after the requests under way. @param {number} withinMs time to send the waiting items */
+  /** Stops after the requests that are being sent. @param {number} withinMs time limit for sending the waiting items */
   async stop(withinMs) {
     await Promise.all(this.#parts.map((part) => part.stop(withinMs)));
   }

@@ -29,21 +29,20 @@ export { Schemas } from './schemas.js';
 const NOTES_EVERY_MS = 60_000;
 
 /**
- * The state of streaming out, as in heartbeats.
+ * The state of streaming out that heartbeats report.
  *
  * @typedef {object} StreamState
  * @property {boolean} ok whether Kafka accepted the last request
  * @property {number} lag_ms age of the block that has waited longest
- * @property {number} queue_bytes
- * @property {number} queue_limit
+ * @property {number} queue_bytes bytes that wait for Kafka
+ * @property {number} queue_limit limit of `queue_bytes`
  */
 
 /**
- * Streaming out: every committed block goes to Kafka. Imported samples of closed hours have no block, so they
- * are never streamed. The table is the outbox: nothing is written twice, and nothing is lost if Kafka or this
- * process is unavailable. `hot-path.js` sends blocks after their commit, and `completion.js` sends missing
- * blocks when an hour has closed. `changes.js` reads the same records from the table alone. No
- * acknowledgement waits for streaming out.
+ * Streams every committed block to Kafka. Imported samples of closed hours have no block, so they are never streamed. The table
+ * of blocks is the outbox: nothing is written twice, and nothing is lost if Kafka or this process is unavailable. `hot-path.js`
+ * sends blocks after their commit, and `completion.js` sends missing blocks when an hour has closed. `changes/index.js` reads
+ * the same blocks from the table for `GET /changes`, without Kafka. No acknowledgement waits for streaming out.
  *
  * @param {Context} context with `STREAM_KAFKA`
  * @param {object} deps
@@ -51,7 +50,7 @@ const NOTES_EVERY_MS = 60_000;
  * @param {ClockGuard} deps.clockGuard
  * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
  * @param {Outbox | null} deps.outbox of ingest and alarms; null: only for a replay
- * @param {number} deps.pauseMs between two checks for closed hours
+ * @param {number} deps.pauseMs mean pause between two checks for closed hours
  */
 export function createStreamOut({ config, clock, logger, metrics }, deps) {
   const { store, clockGuard, isPressed, outbox, pauseMs } = deps;
@@ -59,7 +58,7 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
   const groups = config.retention.latestGroups;
   const onRetry = () => metrics.retries.inc();
   const retry = new Retry({ logger, onRetry });
-  // The completion ends before the last notes are written.
+  // The completion has its own retry, because it ends before the last notes are written.
   const completionRetry = new Retry({ logger, onRetry });
   const schemas = new Schemas(stream, logger);
   const records = createRecordMaker(stream, schemas.headOf);
@@ -89,7 +88,7 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
     metrics,
   });
   outbox?.subscribe(hot.announce);
-  /** By group. @type {Map<number, number>} */
+  /** Time until which each group of devices is streamed, in epoch ms. @type {Map<number, number>} */
   const streamedUntil = new Map();
   const watermarkLagMs = () =>
     streamedUntil.size === 0 ? 0 : Math.max(0, clock() - Math.min(...streamedUntil.values()));
@@ -127,7 +126,7 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
     target: 'Kafka',
   });
   /**
-   * If the note of a block is missing, the block is sent a second time when its hour has closed.
+   * Logs a failed write of notes. Without its note, a block is sent a second time when its hour has closed.
    *
    * @param {unknown} error
    */
@@ -162,8 +161,8 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
     }),
 
     /**
-     * Sends the waiting items if Kafka accepts them, and writes the notes. The rest is sent when its hour has
-     * closed.
+     * Sends the waiting items if Kafka accepts them, and writes the notes of sent items. The completion sends the remaining
+     * items when their hour has closed.
      */
     async stop() {
       clearInterval(notesTimer);

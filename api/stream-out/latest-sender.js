@@ -10,14 +10,14 @@ import { withTimeLimit } from './time-limit.js';
 const EVERY_MS = 5000;
 
 /**
- * Sends the newest values of sensors to their compacted topic. While Kafka refuses them, only the newest
- * value of each sensor is kept.
+ * Sends the newest values of sensors to their compacted topic. While Kafka refuses the values, only the newest value of each
+ * sensor is kept.
  */
 export class LatestSender {
   #deps;
   /** Sensors with a newer value, by id. @type {Map<string, { device: Device, sensor: Sensor }>} */
   #changed = new Map();
-  /** Ends the pause, so that changed values are sent a last time. */
+  /** Ends the pause between two requests, so that changed values are sent a last time. */
   #ending = new AbortController();
   /** Ends a request under way. */
   #stopping = new AbortController();
@@ -26,7 +26,8 @@ export class LatestSender {
   /**
    * @param {object} deps
    * @param {KafkaSender} deps.sender only for this topic
-   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be encoded; false: the signal aborted before
+   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be encoded; false: the signal
+   *   aborted first
    * @param {RecordMaker} deps.records
    */
   constructor(deps) {

@@ -8,19 +8,21 @@ import { DIGEST_BYTES, MAX_DIGESTS_PER_NOTE } from '../store/index.js';
 /** @import { StreamStore } from '../store/streaming.js' */
 
 /**
- * Time in ms after its first block was sent at which a note is written. A killed process sends the blocks of
- * its unwritten notes again.
+ * Time in ms between the first block of a note and the write of the note. If a process is killed, the blocks of its unwritten
+ * notes are sent a second time.
  */
 const WRITE_AFTER_MS = 10 * 60_000;
 
 const WRITES_AT_ONCE = 16;
 
-/** Initial room of a note, in digests. A device with one message a minute fills 60 in an hour. */
+/** Initial room of a note, in digests. The room doubles when it is full. A device with one message a minute needs 60 digests in an hour. */
 const FIRST_DIGESTS = 16;
 
 /**
- * @param {number} group
- * @returns {Buffer} the device id in notes of its outbox entries, which no device has
+ * Returns the id under which the notes of a group's outbox entries are stored in place of a device id. No device has this id.
+ *
+ * @param {number} group shard of devices
+ * @returns {Buffer} 16 bytes
  */
 export function outboxOwner(group) {
   const owner = Buffer.alloc(16);
@@ -31,20 +33,25 @@ export function outboxOwner(group) {
 /** @param {OutboxEntry} entry @returns {Buffer} 8 bytes */
 export const outboxDigest = ({ kind, id }) => digestOf(Buffer.from(`${kind} ${id}`));
 
-/** Digests of one device and hour. @typedef {{ device: Buffer, bucket: number, digests: Buffer, length: number, since: number }} OpenNote */
+/**
+ * An unwritten note: the digests of the sent blocks of one device and hour.
+ *
+ * @typedef {{ device: Buffer, bucket: number, digests: Buffer, length: number, since: number }} OpenNote
+ */
 
 /**
- * Collects the digests of blocks that are in Kafka, and writes them as compact rows: usually one for each
- * device and hour. The completion of the hour sends only blocks that are missing in the notes.
+ * Collects the digests of blocks that are in Kafka, and writes them as compact rows, which are called notes: usually one row for
+ * each device and hour. The completion of an hour sends only blocks that are missing in the notes.
  */
 export class SentNotes {
   #store;
   #retry;
   #clock;
-  /** By the Buffer of the device id and by hour. @type {Map<Buffer, Map<number, OpenNote>>} */
+  /** Notes by the Buffer object of the device id, and by hour. @type {Map<Buffer, Map<number, OpenNote>>} */
   #open = new Map();
   /**
-   * Owners of the notes of the outbox, by group, because `add` needs the same object each time.
+   * Ids for the notes of outbox entries, by group. `add` finds a note by the Buffer object, so each group needs the same object
+   * in each call.
    *
    * @type {Map<number, Buffer>}
    */
@@ -62,7 +69,7 @@ export class SentNotes {
   /**
    * Adds the digest of a block that Kafka has.
    *
-   * @param {Buffer} device 16 bytes, the same object each time
+   * @param {Buffer} device 16 bytes; the same Buffer object in each call for a device
    * @param {number} bucket epoch ms
    * @param {Buffer} digest
    */
@@ -92,10 +99,10 @@ export class SentNotes {
   }
 
   /**
-   * Adds the digest of an outbox entry that Kafka has.
+   * Adds the digest of an outbox entry whose record Kafka has.
    *
-   * @param {number} group
-   * @param {number} noticed epoch ms
+   * @param {number} group shard of devices
+   * @param {number} noticed hour of the outbox entry, in epoch ms
    * @param {OutboxEntry} entry
    */
   addAnnounced(group, noticed, entry) {
@@ -104,13 +111,13 @@ export class SentNotes {
     this.add(owner, noticed, outboxDigest(entry));
   }
 
-  /** Writes the notes that are due: full, old, or of an hour that has ended. */
+  /** Writes the notes that are full, that began WRITE_AFTER_MS ago, or whose hour has ended. */
   async writeDue() {
     const now = this.#clock();
     await this.#write(({ since, bucket }) => now - since >= WRITE_AFTER_MS || bucket < bucketOf(now));
   }
 
-  /** Writes the notes of earlier hours. @param {number} until epoch ms */
+  /** Writes the notes of hours before `until`. @param {number} until epoch ms */
   async writeBefore(until) {
     await this.#write(({ bucket }) => bucket < until);
   }
@@ -136,7 +143,7 @@ export class SentNotes {
   /** @param {OpenNote} note */
   #close(note) {
     const hours = this.#open.get(note.device);
-    // After a full note, the device may have opened another note for the same hour.
+    // After this note was full, the device may have begun another note for the same hour.
     if (hours?.get(note.bucket) !== note) return;
     hours.delete(note.bucket);
     if (hours.size === 0) this.#open.delete(note.device);

@@ -10,7 +10,7 @@ import { ANNOUNCED_TOPICS, topicName } from './kafka/topics.js';
 /** @import { Block, LatestValue, Names, Watermark } from './records.js' */
 
 /**
- * The reason why a record is sent: its commit, the completion of its hour, or a replay by an operator.
+ * Why a record is sent: its item was committed (`hot`), the completion of the hour found it missing, or an operator replays it.
  *
  * @typedef {'hot' | 'completion' | 'replay'} Source
  */
@@ -24,10 +24,10 @@ const FALSE = Buffer.from('false');
 const NO_HEADERS = new Map();
 
 /**
- * Makes the records of all topics from committed items: topic, key, value and headers.
+ * Returns functions that make the records of all topics from committed items. A record has a topic, a key, a value and headers.
  *
  * @param {Config['stream']} stream
- * @param {HeadOf} headOf of Avro
+ * @param {HeadOf} headOf returns the first bytes of an Avro record, which name its schema
  */
 export function createRecordMaker({ format, explode, prefix }, headOf) {
   const encode = createEncoder({ format, explode }, headOf);

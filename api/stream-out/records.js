@@ -5,14 +5,14 @@ import { visitBlock } from '../../schema/packed/block.js';
 /** @import { Series } from '../../schema/packed/series.js' */
 
 /**
- * A committed block with the data that its record needs in addition to the samples.
+ * A committed block of samples, with the data that its Kafka record also needs.
  *
  * @typedef {object} Block
- * @property {number} bucket epoch ms
+ * @property {number} bucket hour of the samples, in epoch ms
  * @property {Buffer} digest 8 bytes
- * @property {Buffer} samples as in `message`
+ * @property {Buffer} samples packed samples, as in the table `message`
  * @property {number} committedAt epoch ms
- * @property {boolean} late whether it was committed while its hour was closing, or later
+ * @property {boolean} late whether the block was committed while its hour was closing, or later
  */
 
 /**
@@ -20,8 +20,8 @@ import { visitBlock } from '../../schema/packed/block.js';
  *
  * @typedef {object} Names
  * @property {string} id of the device
- * @property {string | null} name
- * @property {(sensorId: string) => string | null} sensor
+ * @property {string | null} name of the device
+ * @property {(sensorId: string) => string | null} sensor returns the name of a sensor
  */
 
 /** @typedef {{ id: string, name: string | null, series: Series }} SensorSamples */
@@ -37,7 +37,7 @@ export function samplesOf({ bucket, samples }, names) {
   return sensors;
 }
 
-/** JSON has a negative zero, which `JSON.stringify` loses. @param {number} value */
+/** Formats a number for JSON, and keeps the negative zero that `JSON.stringify` loses. @param {number} value */
 export const numberText = (value) => (Object.is(value, -0) ? '-0' : String(value));
 
 /** @param {SensorSamples} sensor */
@@ -50,11 +50,11 @@ function sensorText({ id, name, series: { times, values } }) {
 }
 
 /**
- * A block as JSON. `GET /changes` and Kafka have the same text.
+ * Formats a block as JSON. `GET /changes` and Kafka send the same text.
  *
  * @param {Block} block
  * @param {Names} names
- * @returns {string} without its closing brace, so that more members can follow
+ * @returns {string} JSON without its closing brace, so that more members can follow
  */
 export function openBatchText(block, names) {
   const { bucket, digest, late, committedAt } = block;
@@ -71,9 +71,10 @@ export function openBatchText(block, names) {
  *
  * @typedef {object} Watermark
  * @property {number} shard
- * @property {number} shards
- * @property {number} until epoch ms, of the topic that is furthest behind
- * @property {Record<string, number>} [topics] epoch ms of each topic, by its kind; `GET /changes` has none
+ * @property {number} shards number of shards
+ * @property {number} until epoch ms; the topic that is furthest behind has all records before it
+ * @property {Record<string, number>} [topics] time until which each topic is complete, in epoch ms, by its kind; `GET /changes`
+ *   omits it
  */
 
 /** @param {Watermark} watermark */

@@ -3,15 +3,15 @@
 /** @import { Query } from '../store/sending/session.js' */
 
 /**
- * The place of a block in the order of its device. `rows` is null until the block is settled.
+ * The place of a block in the order of its device. `rows` is null until the block is committed or has failed.
  *
  * @typedef {{ device: Device, bucket: number, rows: Query[] | null }} Place
  */
 
 /**
- * Releases the blocks of each device in the order in which its messages arrived. Commits overtake each other,
- * because several blocks of a device are in flight. No acknowledgement waits for this order, only Kafka does.
- * The name is that of the pattern in Enterprise Integration Patterns (2003).
+ * Releases the blocks of each device in the order in which its messages arrived. Commits can overtake each other, because
+ * several blocks of a device are being written. No acknowledgement waits for this order, only Kafka does. The class has the name
+ * of the pattern in Enterprise Integration Patterns (2003).
  *
  *     arrived    [10:00:01] [10:00:02] [10:00:03]
  *     committed              ✓          ✓            held
@@ -23,7 +23,8 @@ export class Resequencer {
   #accepts;
   #release;
   /**
-   * By the id of the device, in order of arrival. The cache may replace the object of a device meanwhile.
+   * Places of blocks by device id, in order of arrival. The key is the id, because the cache may replace the device object
+   * meanwhile.
    *
    * @type {Map<string, Place[]>}
    */
@@ -31,8 +32,8 @@ export class Resequencer {
 
   /**
    * @param {object} deps
-   * @param {(rows: Query[]) => boolean} deps.accepts reserves memory for the rows; false: there is no room,
-   *   so the rows are left out
+   * @param {(rows: Query[]) => boolean} deps.accepts reserves memory for the rows; false: no memory is left, so the rows are
+   *   dropped here
    * @param {(device: Device, bucket: number, rows: Query[]) => void} deps.release
    */
   constructor({ accepts, release }) {
@@ -40,7 +41,7 @@ export class Resequencer {
     this.#release = release;
   }
 
-  /** @param {Device} device @returns {Place} */
+  /** Adds a block that has arrived to the order of its device. @param {Device} device @returns {Place} */
   expect = (device) => {
     /** @type {Place} */
     const place = { device, bucket: 0, rows: null };
@@ -50,7 +51,13 @@ export class Resequencer {
     return place;
   };
 
-  /** @param {Place} place @param {number} bucket epoch ms @param {Query[]} rows */
+  /**
+   * Notes the committed rows of a block, and releases all blocks whose earlier blocks are settled.
+   *
+   * @param {Place} place
+   * @param {number} bucket epoch ms
+   * @param {Query[]} rows
+   */
   settle = (place, bucket, rows) => {
     const { id } = place.device;
     place.bucket = bucket;
@@ -63,7 +70,7 @@ export class Resequencer {
     if (places.length === 0) this.#expected.delete(id);
   };
 
-  /** Number of devices with a block that is not released. */
+  /** Number of devices with a block that is not yet released. */
   get devices() {
     return this.#expected.size;
   }

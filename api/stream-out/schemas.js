@@ -10,13 +10,12 @@ import { topicName, usedTopics } from './kafka/topics.js';
 /** @import { AvroRecord } from './avro.js' */
 /** @import { TopicKind } from './kafka/topics.js' */
 
-/** Pauses between attempts, in ms. */
+/** Pauses between requests to the registry, in ms. */
 const PAUSE_MS = { first: 200, longest: 10_000 };
 
 /**
- * The names of Avro schemas in records: a fingerprint, or the id in a schema registry. With a registry, each
- * topic has its own subject (`TopicNameStrategy`), and its records wait for the id. Ingest never waits for
- * it.
+ * Finds how Avro records name their schemas: by a fingerprint, or by the id in a schema registry. With a registry, each topic
+ * has its own subject (`TopicNameStrategy`), and the records of a topic wait for the id. Ingest never waits for the id.
  */
 export class Schemas {
   #stream;
@@ -33,10 +32,13 @@ export class Schemas {
     this.#registry = stream.registry && new SchemaRegistry(stream.registry);
   }
 
-  /** @param {AvroRecord} record whose topic was loaded @returns {Buffer} first bytes of its records */
+  /**
+   * @param {AvroRecord} record kind of record whose topic was loaded
+   * @returns {Buffer} first bytes of its records, which name the schema
+   */
   headOf = (record) => this.#known.get(record)?.head ?? singleObjectHead(record);
 
-  /** @param {number} id @returns {AvroRecord | null} of the topics that were loaded */
+  /** @param {number} id of a schema @returns {AvroRecord | null} kind of record; null: no loaded topic has this schema */
   recordOf = (id) => [...this.#known].find(([, known]) => known.id === id)?.[0] ?? null;
 
   /**

@@ -1,11 +1,8 @@
-/**
- * Time limit in ms for each part of a process stop: sending the waiting items, writing notes, and the step
- * under way.
- */
+/** Time limit in ms for each task when a process stops: sending the waiting items, writing notes, and finishing the present step. */
 export const STOP_WITHIN_MS = 1500;
 
 /**
- * Waits for work, but no longer than the stop of a process may take.
+ * Waits until work has settled, but no longer than the time limit.
  *
  * @param {Promise<unknown>} work
  * @param {number} [withinMs]

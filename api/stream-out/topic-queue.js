@@ -5,8 +5,8 @@ import { chunks } from './kafka/sender.js';
 /** @import { KafkaSender, OutRecord } from './kafka/sender.js' */
 
 /**
- * Limit of samples that are encoded at once, in bytes. As JSON they take some 6 ms, in which no other code
- * runs.
+ * Limit in bytes of packed samples that are encoded in one go. The encoding of this many bytes as JSON takes some 6 ms, in which
+ * no other code runs.
  */
 export const ENCODED_AT_ONCE = 128 * 1024;
 
@@ -14,8 +14,8 @@ export const ENCODED_AT_ONCE = 128 * 1024;
 const IDLE_MS = 5000;
 
 /**
- * The items that wait for one topic, in order. A topic that Kafka refuses fills its own queue and delays no
- * other topic.
+ * A queue of the items of one topic, in order, with the loop that sends them. A topic that Kafka refuses fills its own queue and
+ * delays no other topic.
  *
  * @template {Waiting} T
  */
@@ -31,7 +31,8 @@ export class TopicQueue {
    * @param {object} deps
    * @param {number} deps.limit bytes
    * @param {KafkaSender} deps.sender only for this topic
-   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be encoded; false: the signal aborted before
+   * @param {(signal: AbortSignal) => Promise<boolean>} deps.prepare settles when records can be encoded; false: the signal
+   *   aborted first
    * @param {(item: T) => OutRecord[]} deps.toRecords
    * @param {(item: T) => void} deps.onSent
    */
@@ -60,7 +61,7 @@ export class TopicQueue {
     this.#running = this.#run();
   }
 
-  /** Stops after the request under way. @param {number} withinMs time to send the waiting items */
+  /** Stops after the request that is being sent. @param {number} withinMs time limit for sending the waiting items */
   async stop(withinMs) {
     const deadline = performance.now() + withinMs;
     while (this.#queue.bytes > 0 && !this.isFailing && performance.now() < deadline) {

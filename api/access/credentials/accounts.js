@@ -10,10 +10,13 @@ import { isSecret } from './secret.js';
 /** @import { Credential, CredentialStore } from '../../store/credentials.js' */
 /** @import { Account } from './permissions.js' */
 
-/** Concurrent logins. A flood of logins must leave the database and the CPU to the other work. */
+/** Limit of concurrent logins. Further logins wait, so that a flood of logins leaves the database and the CPU to other work. */
 const MAX_CONCURRENT = 64;
 
-/** Devices in the cache of accounts. The ids of a gateway's thousand names take milliseconds to compute. */
+/**
+ * Limit of devices in the cache of accounts. A gateway's account may have a thousand devices, and computing their ids takes
+ * milliseconds.
+ */
 const MAX_CACHED_DEVICES = 50_000;
 
 /**
@@ -28,8 +31,8 @@ const MAX_CACHED_DEVICES = 50_000;
 const UNKNOWN = { address: '' };
 
 /**
- * Authenticates the clients of the embedded broker. Without MQTT_AUTH every client may connect. With it, devices with credentials and
- * the account of the installation may.
+ * Authenticates the clients of the embedded broker. Without MQTT_AUTH every client may connect. With MQTT_AUTH, only devices
+ * with credentials and the account of the installation may connect.
  */
 export class Accounts {
   #store;
@@ -39,7 +42,7 @@ export class Accounts {
   #password;
   #limitLogins = pLimit(MAX_CONCURRENT);
   #everybody = installationAccount('');
-  /** @type {LRUCache<string, Account>} by device */
+  /** @type {LRUCache<string, Account>} accounts by device id */
   #cache = new LRUCache({ maxSize: MAX_CACHED_DEVICES, sizeCalculation: ({ ids }) => ids.size });
 
   /**
@@ -73,7 +76,7 @@ export class Accounts {
   }
 
   /**
-   * Compares accounts with the database.
+   * Finds connected accounts that must log in again.
    *
    * @param {Account[]} accounts connected accounts
    * @returns {Promise<Set<Account>>} accounts whose credential has been rotated, revoked or deleted since their login
@@ -88,7 +91,7 @@ export class Accounts {
   /** @param {string} name @param {Buffer} given @param {string} address */
   #isInstallation(name, given, address) {
     if (!this.#username || !this.#password) return false;
-    // Compare both in every case, so that the time reveals nothing about the name.
+    // Compare both name and password in every case, so that the time reveals nothing about the name.
     const [sameName, samePassword] = [sameSecret(name, this.#username), sameSecret(given, this.#password)];
     if (!sameName || this.#failedLogins.isBlocked(address)) return false;
     if (!samePassword) this.#failedLogins.record(address);
@@ -99,7 +102,7 @@ export class Accounts {
   async #authenticateDevice(name, given) {
     const identity = identifyDevice(name);
     const credential = identity && (await this.#store.find(identity.bytes));
-    // A device's name and its id denote one device, but only one of the two is the user name of its account.
+    // A device's name and its id denote the same device, but only one of them is the user name of its account.
     const isAccount = credential?.account === name;
     const isCorrect = await isSecret(given, isAccount ? credential.hash : null);
     return isCorrect && credential ? this.#accountOf(credential) : null;
@@ -115,11 +118,12 @@ export class Accounts {
   }
 }
 
-/** Failed logins of one address within the window, in ms, before the address is blocked. */
+/** Limit of failed logins of one address within `WINDOW_MS`. Then the address is blocked until the window ends. */
 const MAX_FAILED = 10;
+/** Time in ms for which failed logins of an address count, beginning with the first failed login. */
 const WINDOW_MS = 60_000;
 
-/** Addresses that are counted. */
+/** Limit of addresses whose failed logins are counted. Above it, the least recently used address is dropped. */
 const MAX_ADDRESSES = 10_000;
 
 /**
@@ -128,7 +132,7 @@ const MAX_ADDRESSES = 10_000;
  */
 export class FailedLogins {
   /**
-   * Failed logins by address, counted from the first one of a window.
+   * Failed logins by address. A window begins with the first failed login of an address.
    *
    * @type {LRUCache<string, { count: number }>}
    */

@@ -6,16 +6,20 @@ import { hashSecret, makeSecret } from './secret.js';
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Credential, CredentialPlace, CredentialStore, NewCredential } from '../../store/credentials.js' */
 
-/** Further devices that one account may publish for. */
+/** Limit of further devices that one account may publish for. */
 export const MAX_DEVICES = 1000;
 
-/** Rows per page. */
+/** Number of rows in a page of credentials. */
 const PAGE = 1000;
 
-/** @typedef {{ credential: NewCredential, secret: string }} Issued the secret is returned once; only its hash is stored */
+/**
+ * A new credential and its secret. The secret is returned only this once, and only its hash is stored.
+ *
+ * @typedef {{ credential: NewCredential, secret: string }} Issued
+ */
 
 /**
- * Issues, rotates and revokes the credentials of devices.
+ * Returns functions that issue, rotate and revoke the credentials of devices.
  *
  * @param {object} deps
  * @param {CredentialStore} deps.store
@@ -26,7 +30,7 @@ const PAGE = 1000;
 export function createCredentialService({ store, clock, installation, onChange = async () => {} }) {
   const update = createCredentialUpdater({ store, clock, onChange });
 
-  /** @param {Buffer} device @returns {Promise<boolean>} whether it had a valid credential */
+  /** @param {Buffer} device @returns {Promise<boolean>} whether the device had a valid credential */
   async function revoke(device) {
     let wasValid = false;
     await update(device, (before) => {
@@ -91,7 +95,11 @@ export function createCredentialService({ store, clock, installation, onChange =
       return { credential: /** @type {NewCredential} */ (credential), secret };
     },
 
-    /** @param {string} account its name or id @returns {Promise<Issued>} @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    /**
+     * @param {string} account name or id of the device
+     * @returns {Promise<Issued>}
+     * @throws {MillraceError} `bad_id`, `not_found`, `unavailable`
+     */
     async rotate(account) {
       const { bytes } = identify(account);
       const { secret, hash } = await makeHashed();
@@ -101,7 +109,7 @@ export function createCredentialService({ store, clock, installation, onChange =
       return { credential: /** @type {NewCredential} */ (credential), secret };
     },
 
-    /** @param {string} account its name or id @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
+    /** @param {string} account name or id of the device @throws {MillraceError} `bad_id`, `not_found`, `unavailable` */
     async revoke(account) {
       if (!(await revoke(identify(account).bytes))) throw noCredential();
     },
@@ -148,9 +156,9 @@ function requireValid(credential) {
 /** @typedef {Omit<NewCredential, 'issuedAt' | 'changedAt'> & { issuedAt?: number }} Wanted */
 
 /**
- * Updates credentials by compare-and-set. After a concurrent update by another process it reads the row again and decides again. So a
- * concurrent rotation cannot undo a revocation, and a rotation after a revocation fails. Each lost attempt is a success of another
- * process, so the loop ends.
+ * Returns a function that updates a credential by compare-and-set. After a concurrent update by another process it reads the row
+ * and decides again. So a concurrent rotation cannot undo a revocation, and a rotation after a revocation fails. An attempt
+ * fails only if the update of another process succeeded, so the loop ends.
  *
  * @param {object} deps
  * @param {Pick<CredentialStore, 'find' | 'replace'>} deps.store
@@ -169,10 +177,9 @@ export function createCredentialUpdater({ store, clock, onChange }) {
   }
 
   /**
-   * @param {Buffer} device the id's 16 bytes
-   * @param {(before: Credential | null) => Wanted | null} decide returns the new state, or its argument for
-   *   no change. A repeated call may receive the result of the first call, because the driver repeats a
-   *   request whose answer was lost
+   * @param {Buffer} device the 16 bytes of the device id
+   * @param {(before: Credential | null) => Wanted | null} decide returns the new state; to change nothing, it returns its
+   *   argument. The driver repeats a request whose answer was lost, so `decide` may get its own result as `before`
    * @returns {Promise<NewCredential | null>} the new state
    * @throws {MillraceError} `unavailable`: the update may have been applied
    */
@@ -196,12 +203,13 @@ export function createCredentialUpdater({ store, clock, onChange }) {
 /** @typedef {(device: Identity) => Promise<boolean>} Retire */
 
 /**
- * Revokes the credential of a device before its retirement. Otherwise a connected device would register again.
+ * Returns a function that revokes the credential of a device and then retires the device. In the other order, a connected device
+ * could register again.
  *
  * @param {object} deps
  * @param {Retire} deps.retire
  * @param {CredentialService['forget']} deps.forget
- * @returns {Retire} false: the device was not registered and had no credential
+ * @returns {Retire} resolves to false if the device was not registered and had no credential
  */
 export const revokeBefore =
   ({ retire, forget }) =>

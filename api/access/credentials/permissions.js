@@ -7,7 +7,7 @@ import { OWN_TOPICS } from '../../../schema/topics.js';
 
 const WILDCARD = /[+#]/;
 
-/** Sparkplug's commands: `spBv1.0/{group}/NCMD/{node}`, `spBv1.0/{group}/DCMD/{node}/{device}`. */
+/** Topics of Sparkplug commands: `spBv1.0/{group}/NCMD/{node}`, `spBv1.0/{group}/DCMD/{node}/{device}`. */
 const COMMAND = /^spBv1\.0\/([^/]+)\/(?:NCMD\/([^/]+)|DCMD\/([^/]+)\/[^/]+)$/;
 
 /**
@@ -15,11 +15,12 @@ const COMMAND = /^spBv1\.0\/([^/]+)\/(?:NCMD\/([^/]+)|DCMD\/([^/]+)\/[^/]+)$/;
  *
  * @typedef {object} Account
  * @property {string} name the user name; empty without authentication
- * @property {boolean} isInstallation it may do everything: the programs of the installation, and every client while MQTT_AUTH is off
- * @property {string} deviceId empty for the installation
+ * @property {boolean} isInstallation the account may do everything: an account of the installation's programs, or any client
+ *   while MQTT_AUTH is off
+ * @property {string} deviceId id of the device; empty for the installation
  * @property {number} writtenAt write timestamp of the credential, epoch µs
- * @property {Set<string>} speaksFor names and ids of devices as they were issued
- * @property {Set<string>} ids of the same devices
+ * @property {Set<string>} speaksFor names and ids of devices for which the account may publish, as the credential lists them
+ * @property {Set<string>} ids ids of the devices in `speaksFor`
  */
 
 /** @param {string} name @returns {Account} */
@@ -46,16 +47,21 @@ export function deviceAccount({ account, deviceId, devices, writtenAt }) {
 }
 
 /**
- * Tests whether an account may publish on a topic. A device may publish on its own topics, as `parseTopic` knows them. A Sparkplug edge
- * node may also publish for its devices.
+ * Tests whether an account may publish on a topic. A device may publish on its own topics. A Sparkplug edge node may also
+ * publish for its devices.
  *
  * @param {Account} account
- * @param {Topic | null} topic null: outside the contract
+ * @param {Topic | null} topic as `parseTopic` read it; null: the topic belongs to no device
  */
 export const canPublish = (account, topic) =>
   account.isInstallation || (topic !== null && isOwn(account, topic.sparkplug?.node ?? topic.device));
 
-/** Tests whether an account may send for a device that a mapping found in a topic or a payload. @param {Account} account @param {string} device its name or id */
+/**
+ * Tests whether an account may send for a device that a mapping found in a topic or a payload.
+ *
+ * @param {Account} account
+ * @param {string} device name or id of the device
+ */
 export const canSendFor = (account, device) => account.isInstallation || isOwn(account, device);
 
 /**
@@ -76,10 +82,11 @@ export function canSubscribe(account, filter) {
 }
 
 /**
- * Tests whether a topic level denotes a device of the account. A device may be named `+` or `#`, but in a filter these are wildcards.
+ * Tests whether a topic level denotes a device of the account. A device may be named `+` or `#`. In a filter these are
+ * wildcards, so they never match.
  *
  * @param {Account} account
- * @param {string} device its name or id
+ * @param {string} device name or id of the device
  */
 const isOwn = ({ speaksFor, ids }, device) =>
   !WILDCARD.test(device) && (speaksFor.has(device) || ids.has(identifyDevice(device)?.id ?? ''));

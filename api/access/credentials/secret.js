@@ -8,22 +8,25 @@ const SALT_BYTES = 12;
 const HASH_BYTES = 64;
 
 /**
- * Iterations of PBKDF2. A few are enough, because nobody can guess 32 random bytes. A fleet that reconnects at once must not wait.
- * Mosquitto has the same default.
+ * Iterations of PBKDF2. Few iterations are enough, because nobody can guess 32 random bytes, and a fleet that reconnects at once
+ * must not wait. Mosquitto has the same default.
  */
 const ITERATIONS = 101;
 
 /** Mosquitto's code for PBKDF2 with SHA-512. */
 const KIND = '7';
 
-/** The hash to check a secret against if there is no account. It has the same cost and never matches. */
+/**
+ * The hash that a secret is compared with if the account does not exist. The comparison takes as long as for an existing
+ * account, and never succeeds.
+ */
 const NO_ACCOUNT = {
   iterations: ITERATIONS,
   salt: Buffer.alloc(SALT_BYTES),
   expected: Buffer.alloc(HASH_BYTES),
 };
 
-/** @returns {string} the secret of a device; only its hash is stored */
+/** @returns {string} a new random secret for a device; only its hash is stored */
 export const makeSecret = () => randomBytes(SECRET_BYTES).toString('base64url');
 
 /**
@@ -37,7 +40,8 @@ export async function hashSecret(secret) {
 }
 
 /**
- * Checks a secret against a hash. Without a hash it does the same work, so that the time does not reveal whether the account exists.
+ * Checks a secret against a hash. Without a hash the function does the same work, so that the time does not reveal whether the
+ * account exists.
  *
  * @param {string | Buffer} secret
  * @param {string | null} hash null or empty: the account does not exist, or is revoked

@@ -31,7 +31,7 @@ const ANYBODY = { by: 'anybody', scopes: SCOPES, endsAt: null };
 const NOBODY = { by: 'nobody', scopes: [], endsAt: null };
 
 /**
- * Access control of the HTTP API: by a token in each request, or by a session that was started with a token.
+ * Returns the access control of the HTTP API: requests need a token, or a session that was started with a token.
  *
  * @param {object} deps
  * @param {Pick<Config['http'], 'host' | 'tls' | 'apiToken' | 'readTokens' | 'ingestTokens' | 'sessionMs'>} deps.settings
@@ -44,7 +44,8 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
   const cookie = cookieOptions(settings.tls !== null || !isLoopback(settings.host));
   const tokens = createTokens(settings);
   const sessions = createSessions({ secret, known: tokens.known, sessionMs: settings.sessionMs, clock });
-  // Two counts: a program with an old token must not prevent logins from the same address.
+  // Requests and logins are counted separately, because a program with an old token must not prevent logins from the same
+  // address.
   const requests = createAttempts(attempts);
   const signIns = createAttempts(attempts);
   const notices = new TokenNotices({ logger });
@@ -102,9 +103,11 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
     },
 
     /**
-     * Starts a session. Its only state is the cookie.
+     * Starts a session. The server stores nothing, because the cookie has the whole state.
      *
-     * @param {Request} req @param {Response} res @param {string} token
+     * @param {Request} req
+     * @param {Response} res
+     * @param {string} token
      * @returns {Promise<Caller>}
      * @throws {MillraceError} `unauthorized`, `forbidden`, `rate_limited`
      */
@@ -128,15 +131,16 @@ export function createAccess({ settings, secret, attempts, clock, logger }) {
 
 /** @typedef {ReturnType<typeof createAccess>} Access */
 
-/** The password in the query parameter `p`, as clients of InfluxDB 1 send it. @param {Request} req @returns {string | null} */
+/** Returns the password in the query parameter `p`, as clients of InfluxDB 1 send it. @param {Request} req @returns {string | null} */
 const passwordOf = ({ query }) => (typeof query['p'] === 'string' ? query['p'] : null);
 
 /**
- * Finds the origin of a request by the browser's headers: `Sec-Fetch-Site`, which no page can set, or `Origin` if a browser leaves
- * the first out (without TLS).
+ * Finds the origin of a request by the browser's headers. No page can set `Sec-Fetch-Site`. Browsers omit it without TLS, and
+ * then `Origin` decides.
  *
  * @param {Request} req
- * @returns {'same' | 'cross' | 'unknown'} `same`: a page of this server; `cross`: another page; `unknown`: no browser
+ * @returns {'same' | 'cross' | 'unknown'} `same`: a page of this server; `cross`: a page of another server; `unknown`: no
+ *   browser
  */
 export function originOf(req) {
   const { origin } = req.headers;
@@ -151,7 +155,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** @param {Request} req @returns {boolean} whether the method is not safe (RFC 9110, section 9.2.1) */
 export const isUnsafe = (req) => !SAFE_METHODS.has(req.method);
 
-/** Logs wrong tokens: a line per address and minute, and another one when an address reaches the limit. */
+/** Logs wrong tokens: one line per address and minute, and a second line when an address reaches the limit. */
 class TokenNotices {
   #logger;
   #throttle;
@@ -176,9 +180,9 @@ class TokenNotices {
 }
 
 /**
- * Prevents cross-site request forgery. A browser sends the cookie by itself from any page, and pages also
- * reach a server that requires no token. So an unsafe request must not come from another origin, and an
- * unsafe request of a session must come from this one.
+ * Prevents cross-site request forgery. A browser sends the cookie with requests from any page, and pages can also reach a server
+ * that requires no token. So an unsafe request (any method that may change data) must not come from another origin. An unsafe
+ * request of a session must come from the origin of this server.
  *
  * @param {Request} req
  * @param {Caller} caller

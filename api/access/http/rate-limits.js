@@ -10,7 +10,7 @@ import { MillraceError } from '../../../common/errors.js';
  */
 
 /**
- * Limits requests by client address (by /56 network for IPv6).
+ * Returns middleware that limits the requests of each client address (of each /56 network for IPv6).
  *
  * @param {Rate & { message: string, skip?: (req: Request) => boolean }} options
  */
@@ -21,7 +21,7 @@ const createLimiter = ({ most, windowMs, message, skip = () => false }) =>
     skip,
     legacyHeaders: false,
     standardHeaders: false,
-    // Express ignores X-Forwarded-For while no proxy is trusted, so the library need not warn about it.
+    // Turn off the library's warning about X-Forwarded-For. Express ignores that header while no proxy is trusted.
     validate: { xForwardedForHeader: false, forwardedHeader: false },
     handler: (req, res, next) => {
       const { resetTime } = /** @type {any} */ (req).rateLimit;
@@ -37,9 +37,9 @@ function tooMany(res, message, until) {
 }
 
 /**
- * Limits wrong tokens by address. Requests with a valid token are still answered: many people may share an address, and a program with
- * an old token must not lock them out. So an attacker learns whether a token was correct. Therefore tokens must
- * be impossible to guess; see `common/settings/rules.js`.
+ * Limits wrong tokens by address. Requests with a valid token are still answered: many people may share an address, and a
+ * program with an old token must not lock them out. So an attacker learns whether a token is correct, and tokens must be
+ * impossible to guess (see `common/settings/rules.js`).
  *
  * @param {Rate} rate
  */
@@ -65,16 +65,16 @@ export function createAttempts(rate) {
 /** @typedef {ReturnType<typeof createAttempts>} Attempts */
 
 /**
- * Paths without a limit: probes, scrapes, and the files of the dashboard. Serving a file costs no more than a
- * refusal. A page loads a hundred files and breaks if one is refused.
+ * Paths without a limit: probes, metrics, and the files of the dashboard. Serving a file costs no more than refusing it. A page
+ * loads a hundred files and breaks if one of them is refused.
  */
 const EXEMPT = /^\/(?:healthz|readyz|metrics|assets\/.+|mark\.svg)$/;
 
 /**
- * Limits all requests.
+ * Returns middleware that limits all requests of each client address.
  *
  * @param {Rate} rate
- * @param {{ exemptLoopback: boolean }} options `exemptLoopback`: does not count requests from loopback without X-Forwarded-For
+ * @param {{ exemptLoopback: boolean }} options `exemptLoopback`: requests from loopback without X-Forwarded-For do not count
  */
 export const limitRequests = (rate, { exemptLoopback }) =>
   createLimiter({

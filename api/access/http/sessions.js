@@ -8,8 +8,9 @@ const FORMAT = /^(\d{1,16})\.([\w-]{43})$/;
 /** @typedef {{ scopes: readonly Scope[], endsAt: number }} Session `endsAt`: epoch ms */
 
 /**
- * Stateless sessions. A session is its expiry time and a signature, with a key derived from the token. So it has the scopes of the
- * token, every process with the same settings accepts it, and it ends when the token is removed.
+ * Returns functions that begin and open stateless sessions. A session is its expiry time and a signature, with a key derived
+ * from the token. So the session has the scopes of the token, every process with the same settings accepts it, and it ends when
+ * the token is removed.
  *
  *     end in epoch ms . base64url( HMAC-SHA256(key, end) )     key = HKDF-SHA256(secret, salt: token)
  *
@@ -61,12 +62,15 @@ export function createSessions({ secret, known, sessionMs, clock }) {
 
 export const COOKIE = 'millrace_session';
 
-/** Maximum number of session cookies of a request that are checked. Each check computes a signature for each token, even for an unknown client. */
+/**
+ * Limit of session cookies of a request that are checked; further cookies are ignored. Each check computes one signature per
+ * token, even for an unknown client.
+ */
 const MAX_COOKIES = 4;
 
 /**
  * @param {Request} req
- * @returns {string[]} values of the first `MAX_COOKIES` session cookies. Other services on the same host may have set cookies of the same name
+ * @returns {string[]} values of the first `MAX_COOKIES` session cookies; other services on the host may use the same cookie name
  */
 export const cookiesOf = (req) =>
   (req.headers.cookie ?? '')
@@ -78,9 +82,9 @@ export const cookiesOf = (req) =>
     .slice(0, MAX_COOKIES);
 
 /**
- * Scripts cannot read the cookie, and requests from other sites do not carry it.
+ * Returns the options of the session cookie. Scripts cannot read the cookie, and requests from other sites do not carry it.
  *
- * @param {boolean} secure whether browsers send it over TLS only
+ * @param {boolean} secure whether browsers send the cookie over TLS only
  * @returns {CookieOptions}
  */
 export const cookieOptions = (secure) => ({ httpOnly: true, sameSite: 'strict', path: '/', secure });

@@ -7,7 +7,7 @@ import { sameSecret } from '../../../common/timing-safe-equal.js';
  */
 
 /**
- * The configured tokens. With several tokens of one kind, the old and the new token are both valid during a rotation.
+ * Reads the configured tokens. With several tokens of one kind, the old and the new token are both valid during a rotation.
  *
  * @param {Pick<Config['http'], 'apiToken' | 'readTokens' | 'ingestTokens'>} settings
  */
@@ -34,7 +34,7 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
      * @returns {Known | null}
      */
     find(given) {
-      // All tokens are compared, so that the duration does not reveal which one is similar.
+      // Compare with all tokens, so that the duration does not reveal which token is similar.
       const same = known.map(({ token }) => sameSecret(given, token));
       return known[same.indexOf(true)] ?? null;
     },
@@ -44,10 +44,10 @@ export function createTokens({ apiToken, readTokens, ingestTokens }) {
 /** @typedef {ReturnType<typeof createTokens>} Tokens */
 
 /**
- * Reads the token of a request: a bearer token (RFC 6750), the same with the scheme `Token`, which clients of InfluxDB use, or the password
- * of Basic (RFC 7617), for `curl -u`.
+ * Reads the token of a request. It accepts a bearer token (RFC 6750), the scheme `Token` of InfluxDB clients, or the password of
+ * Basic (RFC 7617), which `curl -u` sends.
  *
- * @param {string | undefined} header `Authorization`
+ * @param {string | undefined} header value of the header `Authorization`
  * @returns {string | null} null: no token
  */
 export function readToken(header) {
@@ -62,9 +62,9 @@ export function readToken(header) {
 /**
  * Scopes of a token:
  *
- * - `read`: read all data; it changes nothing
- * - `ingest`: send measurements
- * - `admin`: manage devices, credentials, annotations and dead letters; the token of `admin` has all scopes
+ * - `read`: may read all data, and change nothing
+ * - `ingest`: may send measurements
+ * - `admin`: may manage devices, credentials, annotations and dead letters; the admin token has all scopes
  */
 export const SCOPES = /** @type {const} */ (['read', 'ingest', 'admin']);
 

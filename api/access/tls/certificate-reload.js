@@ -20,7 +20,7 @@ export class OwnCertificate {
   #logger;
   #setting;
   #expires;
-  /** Version of the files that are in use; empty before the first check, so that it loads them. */
+  /** Version of the files that are in use; empty before the first check, so that the first check loads the files. */
   #loaded = '';
   #problem = '';
   /** Options of the server. @type {TlsOptions} */
@@ -46,13 +46,13 @@ export class OwnCertificate {
     this.#logExpiry();
   }
 
-  /** The certificate for the metrics. @returns {CertificateState} */
+  /** The state of the certificate for the metrics. @returns {CertificateState} */
   get state() {
     return { purpose: this.#purpose, expires: this.#expires, refused: this.#problem !== '' };
   }
 
   /**
-   * Reloads the certificate of a server while it listens. Open connections keep the old one.
+   * Starts to reload the certificate of a server while the server runs. Open connections keep their certificate.
    *
    * @param {Server | NetServer} server
    */
@@ -92,7 +92,8 @@ export class OwnCertificate {
       if (await this.#renew(server)) this.#logExpiry();
     } catch (error) {
       reason = /** @type {Error} */ (error).message;
-      // Certificate and key change one after the other, so every check tries again. Each problem is logged once.
+      // Certificate and key are replaced one after the other, so a check may fail in between and the next check tries again.
+      // Each problem is logged once.
       if (reason !== this.#problem)
         this.#logger.error(
           { setting: this.#setting, reason },
@@ -116,7 +117,7 @@ function readFirst(files, setting) {
   }
 }
 
-/** Includes the inode, because a link may be moved to another file. @param {TlsFiles} files */
+/** Identifies the content of the files. It includes the inode, because a link may be moved to another file. @param {TlsFiles} files */
 async function versionOf({ cert, key }) {
   const states = await Promise.all([stat(cert), stat(key)]);
   return states.map(({ ino, mtimeMs, size }) => `${ino}:${mtimeMs}:${size}`).join(' ');
@@ -148,13 +149,13 @@ export function readPair(files) {
 }
 
 /**
- * @param {string} path of a file with the certificates of authorities
- * @returns {number} epoch seconds at which the first of them expires
+ * @param {string} path path of a file with the certificates of authorities
+ * @returns {number} epoch seconds at which the first certificate in the file expires
  * @throws {Error} whose message names the file
  */
 export const authorityExpires = (path) => firstEnd(certificatesIn(readFileSync(path), path));
 
-/** @param {Buffer} pem @param {string} path @returns {X509Certificate[]} at least one */
+/** @param {Buffer} pem @param {string} path @returns {X509Certificate[]} at least one certificate */
 function certificatesIn(pem, path) {
   const blocks = pem.toString('latin1').match(BLOCK);
   if (!blocks) throw new Error(`${path} holds no certificate in PEM`);
@@ -170,7 +171,7 @@ function privateKeyIn(pem, path) {
   try {
     return createPrivateKey(pem);
   } catch {
-    // OpenSSL's message may quote the file.
+    // OpenSSL's message may quote the file, so it is not passed on.
     throw new Error(`${path} holds no private key in PEM, or one that is encrypted`);
   }
 }

@@ -7,7 +7,8 @@ import { authorityExpires, OwnCertificate } from './certificate-reload.js';
 /** @import { CertificateState } from '../../observability/metrics.js' */
 
 /**
- * The certificates of this process: those of its servers, and the authorities that it trusts. It reports when they expire.
+ * Loads the certificates of this process: the certificates of its servers, and the authorities that it trusts. The result
+ * reports when the certificates expire.
  *
  * @param {Pick<Context, 'config' | 'logger'>} context
  * @param {{ everyMs: number }} options how often the files are checked, in ms
@@ -38,7 +39,7 @@ export function createTls({ config: { http, mqtt, cql }, logger }, { everyMs }) 
  * @param {string} purpose
  * @param {string} setting
  * @param {string | undefined} path
- * @returns {CertificateState[]} empty without a path
+ * @returns {CertificateState[]} state of the authorities in the file; empty without a path
  */
 function authority(purpose, setting, path) {
   if (!path) return [];
@@ -52,8 +53,8 @@ function authority(purpose, setting, path) {
 }
 
 /**
- * Tracks all sockets of a server, including those in a TLS handshake, which neither HTTP nor MQTT knows. A server waits for them when
- * it closes.
+ * Tracks all sockets of a server. A server that closes waits for all of them, but neither HTTP nor MQTT knows a socket during
+ * its TLS handshake.
  *
  * @param {Server} server
  */

@@ -18,8 +18,8 @@ const REPORT_EVERY_MS = 60_000;
 /** @typedef {'delivered' | 'failed' | 'dead'} DeliveryResult */
 
 /**
- * Makes the attempts of deliveries. A receiver may get the reports of two processes in the wrong order, so a
- * delivery is done only when the stored alarm is still the one that was sent. After a day of attempts it is a
+ * Attempts to deliver reports of alarms to receivers. A receiver may get the reports of two processes in the wrong order. So a
+ * delivery is complete only if the stored alarm is still the alarm that was sent. After a day of attempts the delivery becomes a
  * dead letter.
  */
 export class AlarmSender {
@@ -42,10 +42,9 @@ export class AlarmSender {
 
   /**
    * Sends an alarm.
-   *
    * @param {Delivery} delivery
    * @param {Alarm} alarm as it is now
-   * @returns {Promise<boolean>} false: the delivery is neither done nor a dead letter
+   * @returns {Promise<boolean>} false: the delivery is unfinished, and is attempted again later
    */
   async attempt(delivery, alarm) {
     const { target, event, begunAt } = delivery;
@@ -69,7 +68,7 @@ export class AlarmSender {
   }
 
   /**
-   * Moves a delivery of a shelved alarm to the end of its shelving.
+   * Moves a delivery of a shelved alarm to the end of the shelving. (Shelving mutes an alarm for a time.)
    *
    * @param {Delivery} delivery
    * @param {number} until epoch ms
@@ -81,13 +80,14 @@ export class AlarmSender {
   }
 
   /**
-   * Sends the alarm, and repeats it as long as another change of the alarm was stored meanwhile. The report
-   * of that change may have arrived first, and the last report that the receiver gets must be correct. While
-   * the alarm is shelved, the repetition has to wait.
+   * Sends the alarm. If another change of the alarm was stored meanwhile, it sends the alarm again, because the report of that
+   * change may have arrived first. So the last report that the receiver gets is correct. While the alarm is shelved, the
+   * repetition has to wait.
    *
    * @param {Delivery} delivery
    * @param {Alarm} alarm
-   * @returns {Promise<number | null>} epoch ms: the alarm is shelved until then, and has to be sent again
+   * @returns {Promise<number | null>} epoch ms until which the alarm is shelved, and has to be sent again then; null: the alarm
+   *   is delivered
    */
   async #bring({ key, target, event }, alarm) {
     const receiver = this.#deps.receivers[target];
@@ -102,7 +102,7 @@ export class AlarmSender {
     }
   }
 
-  /** @param {Delivery} delivery @param {string} error @returns {Promise<boolean>} true: a dead letter */
+  /** @param {Delivery} delivery @param {string} error @returns {Promise<boolean>} true: the delivery has become a dead letter */
   async #fail(delivery, error) {
     const { store, clock, logger, onResult } = this.#deps;
     const now = clock();
@@ -127,7 +127,7 @@ export class AlarmSender {
 /** @param {Alarm} alarm @param {number} now epoch ms */
 export const isShelved = ({ shelvedUntil }, now) => shelvedUntil !== null && shelvedUntil > now;
 
-/** @param {Delivery} delivery @param {number} until epoch ms @returns {Delivery} the delivery, which begins at that time */
+/** @param {Delivery} delivery @param {number} until epoch ms @returns {Delivery} the delivery, with its begin moved to `until` */
 export const postponedTo = (delivery, until) => ({ ...delivery, begunAt: until, nextAt: until, attempts: 0 });
 
 /** @param {unknown} error of a receiver @returns {string} */

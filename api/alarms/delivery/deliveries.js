@@ -18,36 +18,30 @@ import { DeliveryChains } from './delivery-chains.js';
 /** @import { DeliveryResult } from './alarm-sender.js' */
 /** @import { createReceivers } from './receivers.js' */
 
-/**
- * Time in ms in which only the process that began a delivery sends it. After that, the holder of the lease
- * sends it.
- */
+/** Time in ms in which only the process that began a delivery sends it. After that, the process with the lease for repetitions sends it. */
 const OWN_MS = 15_000;
 
-/** Age in ms up to which a round reads deliveries. The last attempt comes up to one pause after the day. */
+/** Age in ms up to which a round reads deliveries. The last attempt may come one pause later than a day after the begin. */
 const LOOK_BACK_MS = GIVE_UP_MS + 2 * LONGEST_PAUSE_MS;
 
 /**
- * Age in ms up to which the first round of a process reads deliveries, because no process may have run for
- * days.
+ * Age in ms up to which the first round of a process reads deliveries. It is longer than for later rounds, because no process
+ * may have run for days.
  */
 const FIRST_LOOK_BACK_MS = DEAD_LETTER_DAYS * DAY_MS;
 
-/**
- * Period in ms after which Alertmanager gets the open alarms again, and the maximum number of alarms in one
- * request.
- */
+/** Period in ms after which Alertmanager gets the open alarms again, because Alertmanager resolves alerts that are not repeated. */
 const REPEAT_EVERY_MS = 60_000;
+/** Limit of alarms in one request to Alertmanager. Further alarms are sent in the next request. */
 const REPEATED_AT_ONCE = 500;
 
 /** Group number of the lease for repetitions. The groups of devices count from 0. */
 const LEASE = -1;
 
 /**
- * Reports changes of alarms to the configured receivers, each at least once. A delivery is stored before its
- * alarm changes, and removed when the receiver has accepted it. Each attempt sends the present state of the
- * alarm, so a late repetition reports nothing outdated. A delivery of a shelved alarm begins when the
- * shelving ends.
+ * Reports changes of alarms to the configured receivers, each change at least once. A delivery is stored before its alarm
+ * changes, and removed when the receiver has accepted it. Each attempt sends the present state of the alarm, so a late
+ * repetition reports nothing outdated. A delivery of a shelved alarm begins when the shelving ends.
  */
 export class Deliveries {
   #deps;
@@ -55,8 +49,8 @@ export class Deliveries {
   #sender;
   #chains;
   /**
-   * Deliveries that this process has begun, until the change of their alarm is written. If that write fails,
-   * the entry disappears together with the alarm object.
+   * Deliveries that this process has begun, until the change of their alarm is written. If that write fails, the garbage
+   * collector removes the entry together with the alarm object.
    *
    * @type {WeakMap<Alarm, Delivery[]>}
    */
@@ -100,7 +94,7 @@ export class Deliveries {
     });
   }
 
-  /** The receivers of the settings. */
+  /** The names of the configured receivers. */
   get targets() {
     return /** @type {Delivery['target'][]} */ (
       ['webhook', 'alertmanager'].filter((target) => target in this.#receivers)
@@ -108,7 +102,8 @@ export class Deliveries {
   }
 
   /**
-   * Number of unfinished deliveries, as of the last round of this process. Only the holder of the lease counts them.
+   * Number of unfinished deliveries, as of the last round of this process. A process without the lease does not count the
+   * deliveries of other processes.
    */
   get pending() {
     return Math.max(this.#pending, this.#chains.size);
@@ -141,8 +136,8 @@ export class Deliveries {
     if (isShelved(alarm, now)) {
       const end = Number(alarm.shelvedUntil);
       await Promise.all(begun.map((delivery) => store.write(postponedTo(delivery, end), now)));
-      // A person may have moved the end of the shelving after the alarm was read. That change did not include
-      // these rows.
+      // A person may have changed the end of the shelving after the alarm was read. That change has not moved the deliveries
+      // that were stored just now.
       const stored = await episodes.find(keyOf(alarm));
       if (stored && stored.shelvedUntil !== end) await this.shelve(alarm, Number(stored.shelvedUntil));
       return;
@@ -152,10 +147,10 @@ export class Deliveries {
   }
 
   /**
-   * Moves the deliveries of a shelved alarm to another end of its shelving.
+   * Moves the deliveries of a shelved alarm to a new end of the shelving.
    *
-   * @param {Alarm} alarm as it was before
-   * @param {number} until epoch ms; the past ends the shelving now
+   * @param {Alarm} alarm with the previous end of the shelving
+   * @param {number} until epoch ms; a time in the past ends the shelving now
    */
   async shelve(alarm, until) {
     const { store, clock } = this.#deps;
@@ -223,8 +218,8 @@ export class Deliveries {
   }
 
   /**
-   * Renews the lease, and starts the deliveries that are due. A round waits for no receiver, because a
-   * hanging receiver would cost the lease.
+   * Takes or renews the lease, and starts the deliveries that are due. A round waits for no receiver. Otherwise the lease could
+   * expire while a receiver hangs.
    */
   async #once() {
     const { leases, owner } = this.#deps;
@@ -244,8 +239,7 @@ export class Deliveries {
     const now = this.#deps.clock();
     const { busy } = this.#chains;
     const begun = await this.#deps.store.begunIn({ from: now - this.#lookBackMs, to: now + 1 });
-    // A delivery that was begun but never sent counts, too: its alarm may have been written in spite of an
-    // error.
+    // A delivery that was begun but never sent counts, too. Its alarm may be written although the write seemed to fail.
     const open = begun.filter(({ failedAt, target }) => failedAt === null && target in this.#receivers);
     this.#pending = open.length;
     if (open.every(({ begunAt }) => begunAt >= now - LOOK_BACK_MS)) this.#lookBackMs = LOOK_BACK_MS;

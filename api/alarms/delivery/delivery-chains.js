@@ -7,24 +7,25 @@ import { isShelved } from './alarm-sender.js';
 /** @import { Alarm, AlarmStore } from '../../store/alarms/episodes.js' */
 /** @import { AlarmSender } from './alarm-sender.js' */
 
-/** Chains of one target that are sent at once. A receiver that hangs holds each of them for ten seconds. */
+/** Limit of chains of one target that are sent concurrently. A receiver that hangs occupies each of them for ten seconds. */
 const AT_ONCE = 16;
 
 /**
- * Limits of deliveries in memory by target, and of finished chains. Further deliveries wait in the database.
+ * Limit of deliveries in memory for each target; further deliveries wait in the database. It is also the limit of remembered
+ * finished chains.
  */
 const MAX_IN_MEMORY = 10_000;
 
 /**
- * Sends deliveries in order. The deliveries of one alarm to one target are a chain: each delivery waits until
- * the earlier deliveries of the chain are done or dead letters. Each target has its own limit, so a receiver that hangs delays no
- * other.
+ * Sends deliveries in order. The deliveries of one alarm to one target are a chain: each delivery waits until the earlier
+ * deliveries of the chain are complete or dead letters. Each target has its own limit, so a receiver that hangs does not delay
+ * the other receivers.
  */
 export class DeliveryChains {
   #deps;
   /** @type {Record<Delivery['target'], ReturnType<typeof pLimit>>} */
   #limits = { webhook: pLimit(AT_ONCE), alertmanager: pLimit(AT_ONCE) };
-  /** The chains that are being sent: the newest job of each, which ends after its earlier jobs. @type {Map<string, Promise<void>>} */
+  /** The newest job of each chain that is being sent. It ends after the earlier jobs of the chain. @type {Map<string, Promise<void>>} */
   #jobs = new Map();
   /** Number of deliveries in memory, by target. @type {Record<Delivery['target'], number>} */
   #sizes = { webhook: 0, alertmanager: 0 };
@@ -49,7 +50,7 @@ export class DeliveryChains {
     return this.#sizes.webhook + this.#sizes.alertmanager;
   }
 
-  /** @returns {Set<string>} the chains that are being sent */
+  /** @returns {Set<string>} names of the chains that are being sent */
   get busy() {
     return new Set(this.#jobs.keys());
   }
@@ -87,9 +88,12 @@ export class DeliveryChains {
   }
 
   /**
+   * Adds a job to a chain. If the target has too many deliveries in memory, the job is dropped, and the next round reads its
+   * deliveries again.
+   *
    * @param {string} chain
-   * @param {Delivery[]} deliveries of the chain, one or more
-   * @param {() => Promise<boolean>} job sends the deliveries; false: some deliveries are left
+   * @param {Delivery[]} deliveries deliveries of the chain, at least one
+   * @param {() => Promise<boolean>} job sends the deliveries; false: some deliveries are unfinished
    */
   #add(chain, deliveries, job) {
     const { target } = /** @type {Delivery} */ (deliveries[0]);
@@ -126,8 +130,8 @@ export class DeliveryChains {
     if (this.#stopped) return false;
     const { sender, store, clock } = this.#deps;
     if (deliveries[0]?.event !== 'opened' && !this.#finished.has(chain)) {
-      // Another process may still be sending an earlier delivery of the chain. The next round reads the whole
-      // chain.
+      // Another process may still be sending an earlier delivery of the chain. So this process sends nothing now, and the next
+      // round reads the whole chain.
       const now = clock();
       await Promise.all(deliveries.map((delivery) => store.write({ ...delivery, nextAt: now }, now)));
       return false;
@@ -137,7 +141,10 @@ export class DeliveryChains {
     return true;
   }
 
-  /** @param {Delivery[]} deliveries all unfinished deliveries of a chain @returns {Promise<boolean>} false: some deliveries are left */
+  /**
+   * @param {Delivery[]} deliveries all unfinished deliveries of a chain
+   * @returns {Promise<boolean>} false: some deliveries are unfinished
+   */
   async #attemptDue(deliveries) {
     const { sender, store, episodes, clock } = this.#deps;
     let isFinished = true;
@@ -152,8 +159,8 @@ export class DeliveryChains {
         if (!(await sender.attempt(delivery, alarm))) return false;
       } else {
         isFinished = false;
-        // The process died before it wrote the change. The successor writes the change and begins the
-        // delivery again.
+        // The process ended before it wrote the change. Its successor writes the change and begins the delivery again, so this
+        // old row can go.
         if (now - delivery.begunAt > HOUR_MS) await store.remove(delivery);
       }
     }
@@ -161,7 +168,7 @@ export class DeliveryChains {
   }
 }
 
-/** @param {string} event @returns {number} its place among the events that begin at one instant */
+/** @param {string} event @returns {number} rank of the event among events that begin in the same ms */
 const rankOf = (event) => (event === 'opened' ? 0 : event === 'cleared' ? 2 : 1);
 
 /** @param {Delivery} a @param {Delivery} b */
@@ -169,7 +176,7 @@ const byOrder = (a, b) => a.begunAt - b.begunAt || rankOf(a.event) - rankOf(b.ev
 
 /**
  * @param {Delivery[]} deliveries
- * @returns {Map<string, Delivery[]>} by the name of the chain, in the order in which the receiver gets them
+ * @returns {Map<string, Delivery[]>} deliveries by the name of their chain, in the order in which the receiver gets them
  */
 function chainsOf(deliveries) {
   /** @type {Map<string, Delivery[]>} */

@@ -6,16 +6,14 @@ import { changeId } from '../../store/index.js';
 /** @import { Alarm } from '../../store/alarms/episodes.js' */
 /** @import { AlarmItem } from '../alarm-item.js' */
 
-/** Time in ms after which a receiver without an answer has failed. */
+/** Time in ms after which a request without an answer fails. */
 const TIMEOUT_MS = 10_000;
 
-/**
- * Alertmanager resolves an alert that is not repeated. Each repetition keeps the alert for this long, in ms.
- */
+/** Alertmanager resolves an alert that is not repeated for this time, in ms. */
 const KEPT_MS = 5 * 60_000;
 
 /**
- * Signs a body. The receiver computes the signature from the body and the header's `t`, and compares it.
+ * Signs a body. The receiver computes the signature from the body and the time `t` of the header, and compares it.
  *
  * @param {string} secret
  * @param {number} now epoch ms
@@ -39,19 +37,22 @@ export function signatureOf(secret, now, body) {
  */
 
 /**
+ * Returns the functions that send alarms to the configured receivers.
+ *
  * @param {Config['alarms']} settings
  * @param {object} deps
  * @param {() => number} deps.clock epoch ms
  * @param {(alarm: Alarm) => AlarmItem} deps.toItem
- * @returns {{ webhook?: Send, alertmanager?: Send, repeat?: (alarms: Alarm[]) => Promise<void> }} the receivers of the settings
+ * @returns {{ webhook?: Send, alertmanager?: Send, repeat?: (alarms: Alarm[]) => Promise<void> }} only configured receivers;
+ *   `repeat` sends open alarms to Alertmanager again
  */
 export function createReceivers({ webhookUrl, webhookSecret, alertmanagerUrl }, { clock, toItem }) {
   /** @type {Send} */
   async function webhook(alarm, event, sentBefore) {
     const body = JSON.stringify({ alarm: toItem(alarm), event });
     await post(String(webhookUrl), body, {
-      // A key of both states differs from earlier keys. A receiver that got this state first and then an
-      // older one must not drop the correction.
+      // A correction has a key of both states, so the key is new. Otherwise a receiver that got the new state before the old
+      // state would drop the correction as a repetition.
       'Idempotency-Key': [changeId(event, alarm), sentBefore && changeId(event, sentBefore)]
         .filter(Boolean)
         .join('~'),
@@ -86,7 +87,7 @@ async function post(url, body, headers) {
     signal: AbortSignal.timeout(TIMEOUT_MS),
     redirect: 'error',
   });
-  // The answer does not matter, and must not hold the connection.
+  // The body of the answer does not matter. Cancel it, so that it does not occupy the connection.
   await response.body?.cancel();
   if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
 }

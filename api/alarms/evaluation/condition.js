@@ -6,16 +6,17 @@
  * A condition on the value of a sensor, or on its rate of change.
  *
  * @typedef {object} Threshold
- * @property {(value: number) => boolean} breaches
- * @property {(value: number) => boolean} clears false for a value that breaches, and between the limit and `clear`
- * @property {(a: number, b: number) => number} worse the more extreme of two values
- * @property {(hour: HourStatistics) => boolean} mayClear whether a sample of an hour may clear
- * @property {(hour: HourStatistics) => boolean} mustClear whether a sample of an hour clears for certain
- * @property {(hour: HourStatistics) => boolean} mayBreach
- * @property {(hour: HourStatistics) => number} worst value of an hour
- * @property {boolean} isRate the values are rates of change
- * @property {number} forMs
- * @property {number} forSamples
+ * @property {(value: number) => boolean} breaches whether a value is beyond the limit
+ * @property {(value: number) => boolean} clears whether a value ends an episode; false for a value that breaches or lies between
+ *   the limit and `clear`
+ * @property {(a: number, b: number) => number} worse returns the more extreme of two values
+ * @property {(hour: HourStatistics) => boolean} mayClear whether a sample of the hour may clear
+ * @property {(hour: HourStatistics) => boolean} mustClear whether the hour certainly has a sample that clears
+ * @property {(hour: HourStatistics) => boolean} mayBreach whether a sample of the hour may breach
+ * @property {(hour: HourStatistics) => number} worst returns the most extreme value of the hour
+ * @property {boolean} isRate whether the values are rates of change
+ * @property {number} forMs time in ms for which the condition must hold before an episode opens
+ * @property {number} forSamples number of samples for which the condition must hold before an episode opens
  */
 
 /**
@@ -72,27 +73,26 @@ export function thresholdOf(condition) {
  *
  *     limit ────────────╲─●──●─────────────  breaches: an episode begins
  *     clear ───────────────────────●───────  between: nothing changes
- *                                      ●     clears: it ends
+ *                                      ●     clears: the episode ends
  *
- * After a value that clears, no episode is open, whatever came before. So evaluation can begin at every such
- * value. The state of a rule never has to be kept, and a late sample changes nothing beyond the next value
- * that clears.
+ * After a value that clears, no episode is open, whatever came before. So evaluation can begin at any value that clears. The
+ * state of a rule never has to be stored, and a late sample changes nothing after the next value that clears.
  */
 export class EpisodeTracker {
   #threshold;
   /** @type {{ start: number, opened: number | null, samples: number, peak: number } | null} */
   #run = null;
-  /** @type {{ ts: number, value: number } | null} the sample before, for a rate */
+  /** @type {{ ts: number, value: number } | null} the previous sample, to compute a rate */
   #before = null;
   #ended;
-  /** Epoch ms of the first sample; null: there was none. @type {number | null} */
+  /** Epoch ms of the first sample; null: no samples yet. @type {number | null} */
   first = null;
-  /** Epoch ms of the last value that cleared, or infinitely long ago. */
+  /** Epoch ms of the last value that cleared; -Infinity: no value has cleared. */
   clearedAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param {Threshold} threshold
-   * @param {number} most episodes that are kept
+   * @param {number} most limit of episodes that are kept; further episodes are counted
    * @param {Episode | null} [open] an episode that is open before the first sample
    */
   constructor(threshold, most, open = null) {
@@ -101,7 +101,7 @@ export class EpisodeTracker {
     if (open) this.#run = { start: open.start, opened: open.opened, samples: 0, peak: Number(open.peak) };
   }
 
-  /** Takes a sample. @param {number} ts epoch ms, later than all before @param {number} value */
+  /** Takes a sample. @param {number} ts epoch ms, later than all previous samples @param {number} value */
   take(ts, value) {
     this.first ??= ts;
     const signal = this.#threshold.isRate ? this.#rateOf(ts, value) : value;
@@ -121,11 +121,11 @@ export class EpisodeTracker {
   }
 
   /**
-   * Takes a whole hour by its statistics, where its samples cannot change the state.
+   * Takes all samples of an hour by their statistics, if the single samples would not change the state.
    *
    * @param {HourStatistics} hour
    * @param {number} end epoch ms
-   * @returns {boolean} false: its samples are needed
+   * @returns {boolean} false: the samples of the hour have to be read
    */
   takeHour(hour, end) {
     const run = this.#run;
@@ -140,18 +140,18 @@ export class EpisodeTracker {
     return true;
   }
 
-  /** Ends the run, because the rule ends or a value clears. @param {number} ts epoch ms */
+  /** Ends the run of breaching samples, because the rule ends or a value clears. @param {number} ts epoch ms */
   end(ts) {
     if (this.#run?.opened != null) this.#ended.add({ ...episodeOf(this.#run), cleared: ts });
     this.#run = null;
   }
 
-  /** The run under way, even before it opens an episode; null: there is no run. */
+  /** The present run of breaching samples, even before it opens an episode; null: no run. */
   get run() {
     return this.#run;
   }
 
-  /** The episodes in order; the last may be open. */
+  /** The episodes in order of time; the last episode may be open. */
   get found() {
     return this.#run?.opened != null ? this.#ended.with(episodeOf(this.#run)) : this.#ended;
   }
@@ -161,7 +161,7 @@ export class EpisodeTracker {
     return ts - start >= this.#threshold.forMs && samples >= this.#threshold.forSamples;
   }
 
-  /** @param {number} ts @param {number} value @returns {number | null} change in a second; null for the first sample */
+  /** @param {number} ts epoch ms @param {number} value @returns {number | null} absolute change per second; null for the first sample */
   #rateOf(ts, value) {
     const before = this.#before;
     this.#before = { ts, value };
@@ -173,9 +173,9 @@ export class EpisodeTracker {
 const episodeOf = ({ start, opened, peak }) => ({ start, opened: Number(opened), cleared: null, peak });
 
 /**
- * Follows the times of the samples of one sensor, and finds its absences. An absence begins with the last
- * sample before it, and opens when the silence has lasted long enough. An absence begins no earlier than its
- * version of the rule. Otherwise two versions could find absences with one start and write the same row.
+ * Follows the times of the samples of one sensor, and finds its absences. An absence begins with the last sample before the
+ * silence, and opens when the silence has lasted long enough. An absence begins no earlier than its version of the rule.
+ * Otherwise two versions of a rule could find absences with the same start and write the same row.
  */
 export class AbsenceTracker {
   #silenceMs;
@@ -184,17 +184,17 @@ export class AbsenceTracker {
   #open;
   /** @type {number | null} epoch ms of the newest sample */
   #last = null;
-  /** Epoch ms of the first sample; null: there was none. @type {number | null} */
+  /** Epoch ms of the first sample; null: no samples yet. @type {number | null} */
   first = null;
-  /** The absences in order; the last may be open. */
+  /** The absences in order of time; the last absence may be open. */
   found;
 
   /**
    * @param {object} options
-   * @param {number} options.silenceMs
+   * @param {number} options.silenceMs silence in ms that counts as an absence
    * @param {number} options.since epoch ms from which the rule applies
    * @param {number} options.until epoch ms at which the rule ends, not later than now
-   * @param {number} options.most absences that are kept
+   * @param {number} options.most limit of absences that are kept; further absences are counted
    * @param {Episode | null} options.open an absence that is open before the first sample
    */
   constructor({ silenceMs, since, until, most, open }) {
@@ -205,7 +205,7 @@ export class AbsenceTracker {
     this.found = new EpisodeList(most);
   }
 
-  /** Takes a sample. @param {number} ts epoch ms, later than all before */
+  /** Takes a sample. @param {number} ts epoch ms, later than all previous samples */
   take(ts) {
     this.first ??= ts;
     this.#judge(ts);
@@ -217,10 +217,10 @@ export class AbsenceTracker {
     this.#judge(null);
   }
 
-  /** @param {number | null} next epoch ms of the sample after the newest */
+  /** @param {number | null} next epoch ms of the sample after the silence; null: the silence continues */
   #judge(next) {
     if (this.#last === null) {
-      // A sample at the start of the open absence is the last one before the silence.
+      // A sample at the start of the open absence is the last sample before the silence, so it does not end the absence.
       if (this.#open && this.#open.start !== next) this.found.add({ ...this.#open, cleared: next });
       return;
     }
@@ -231,7 +231,7 @@ export class AbsenceTracker {
   }
 }
 
-/** Episodes in order of time: the first ones, and the number of all. */
+/** The first episodes in order of time, and the number of all episodes. */
 export class EpisodeList {
   #most;
   /** @type {Episode[]} */
@@ -260,11 +260,11 @@ export class EpisodeList {
 }
 
 /**
- * The silence in ms that counts as an absence; null: the rule counts intervals, and the sensor has announced
- * none.
+ * Returns the silence in ms that counts as an absence. The result is null if the rule counts reporting intervals, and the sensor
+ * has announced no interval.
  *
  * @param {Extract<RuleCondition, { kind: 'absent' }>} condition
- * @param {number | null} intervalMs of the sensor, by its birth
+ * @param {number | null} intervalMs reporting interval of the sensor, from its birth message
  */
 export const silenceOf = ({ for_ms, intervals = 3 }, intervalMs) =>
   for_ms ?? (intervalMs === null ? null : Math.round(intervals * intervalMs));

@@ -9,12 +9,12 @@ import { thresholdOf } from './condition.js';
 /** @import { Threshold } from './condition.js' */
 /** @import { AlarmChange, Evaluated, Evaluator, MonitoredSensor } from './evaluator.js' */
 
-/** Tasks that are evaluated at once. */
+/** Limit of tasks that are evaluated concurrently. */
 const AT_ONCE = 16;
 
 /**
- * Shortest pause between two evaluations of a task, in ms. A rate needs the samples of all processes, so its
- * task waits ten times as long.
+ * Minimum pause between two evaluations of a task, in ms. A rate needs the samples of all processes, so a task with a rate waits
+ * ten times as long.
  */
 const SPACING_MS = 100;
 const RATE_FACTOR = 10;
@@ -29,8 +29,8 @@ const RETRY_MS = 1000;
 const MAX_WAITING = 50_000;
 
 /**
- * Time after its last change in which a task is still evaluated again, in ms: another process may commit a
- * sample of the same time, and its clock may be behind.
+ * Time in ms after its last change for which a task is evaluated repeatedly. Another process, whose clock may be behind, may
+ * still commit a sample of that time.
  */
 export const SETTLE_MS = 15 * 60_000;
 
@@ -38,41 +38,42 @@ export const SETTLE_MS = 15 * 60_000;
 const RECHECK_MS = { first: 1000, longest: 60_000 };
 
 /**
- * New samples or a silence that a task has to evaluate.
+ * New samples, or a silence, that a task has to evaluate.
  *
  * @typedef {object} Due
- * @property {number} from epoch ms
- * @property {number} to epoch ms
- * @property {number} committedAt epoch ms, commit time of the oldest of these samples
- * @property {number} silentAt epoch ms: a silence that had lasted long enough at this time is an absence;
- *   -Infinity: no silence is an absence
+ * @property {number} from epoch ms of the first sample
+ * @property {number} to epoch ms of the last sample
+ * @property {number} committedAt commit time of the oldest of these samples, in epoch ms
+ * @property {number} silentAt epoch ms; a silence that had lasted long enough at this time is an absence; -Infinity: no silence
+ *   is an absence
  */
 
 /**
- * The evaluation of a rule for a sensor. It waits, or is repeated until it settles.
+ * The evaluation of one rule for one sensor. A task waits for its evaluation, or is evaluated repeatedly until its episodes are
+ * settled.
  *
  * @typedef {object} EvaluationTask
  * @property {string} key
  * @property {MonitoredSensor} subject
  * @property {Rule} rule
- * @property {Due | null} due waits for evaluation
- * @property {Due | null} current is being evaluated
- * @property {number} notBefore by `performance.now()`
- * @property {{ start: number, samples: number, opened: number | null } | null} run the breaching samples under way, as of the last evaluation
- * @property {number} seen samples of the run since the last evaluation
- * @property {number} newest epoch ms of the newest sample of this process
- * @property {number} settledAt epoch ms
- * @property {number} recheckMs pause until it is evaluated again
- * @property {number} recheckAt epoch ms
+ * @property {Due | null} due samples that wait for evaluation
+ * @property {Due | null} current samples that are being evaluated
+ * @property {number} notBefore earliest time of the next evaluation, by `performance.now()`
+ * @property {{ start: number, samples: number, opened: number | null } | null} run the present run of breaching samples, as of
+ *   the last evaluation
+ * @property {number} seen number of samples of the run since the last evaluation
+ * @property {number} newest epoch ms of the newest sample that this process received
+ * @property {number} settledAt epoch ms from which the task need not be evaluated repeatedly
+ * @property {number} recheckMs pause in ms until the task is evaluated again
+ * @property {number} recheckAt epoch ms of the next repeated evaluation
  * @property {number} watchedFrom epoch ms of the earliest sample that a repeated evaluation reads
  */
 
 /**
- * Decides when a rule is evaluated for a sensor. A sample that changes nothing costs a comparison: a value
- * that clears while nothing is open, or one that breaches while an episode is open. All other samples are
- * evaluated from the database, after the commit and never in front of an acknowledgement. A task with an open
- * episode is also repeated from time to time, because another process may have committed the end of the
- * episode.
+ * Decides when a rule is evaluated for a sensor. A sample that changes nothing costs one comparison: a value that clears while
+ * no episode is open, or a value that breaches while an episode is open. All other samples are evaluated from the database,
+ * after their commit. No acknowledgement waits for an evaluation. A task with an open episode is also evaluated again from time
+ * to time, because another process may have committed the end of the episode.
  */
 export class EvaluationScheduler {
   #evaluator;
@@ -87,13 +88,13 @@ export class EvaluationScheduler {
   #tasks = new Map();
   /** Number of tasks by the id of their sensor. @type {Map<string, number>} */
   #watched = new Map();
-  /** @type {Set<EvaluationTask>} due, the longest waiting first */
+  /** @type {Set<EvaluationTask>} tasks that wait for evaluation, the longest waiting first */
   #waiting = new Set();
   /** @type {Set<EvaluationTask>} */
   #running = new Set();
   /**
-   * Commit time of the oldest samples that were not queued for evaluation, because too many tasks waited. Epoch
-   * ms; infinite: all samples were queued.
+   * Commit time of the oldest samples that were not queued for evaluation, because too many tasks waited, in epoch ms. Infinite:
+   * all samples were queued.
    */
   #overflowedAt = Number.POSITIVE_INFINITY;
   /** @type {WeakMap<Rule, Threshold | null>} */
@@ -138,14 +139,14 @@ export class EvaluationScheduler {
     return this.#tasks.size;
   }
 
-  /** Runs of breaching samples that have not opened an alarm yet. Only this process knows of them. */
+  /** Runs of breaching samples that have not opened an alarm yet. No other process knows these runs. */
   get unopenedRuns() {
     return [...this.#tasks.values()].flatMap(({ subject, run }) =>
       run && run.opened === null ? [{ device: subject.device, start: run.start }] : [],
     );
   }
 
-  /** @returns {number} epoch ms: all samples that this process committed before this time are evaluated */
+  /** @returns {number} epoch ms; all samples that this process committed before this time are evaluated */
   get evaluatedUntil() {
     let until = Math.min(this.#overflowedAt, this.#clock());
     for (const { due, current } of [...this.#waiting, ...this.#running])
@@ -154,8 +155,10 @@ export class EvaluationScheduler {
   }
 
   /**
-   * @returns {number | null} once tasks can wait again, commit time of the oldest samples that were not
-   *   queued, in epoch ms; null: all samples were queued, or too many tasks still wait
+   * Returns from which commit time samples have to be evaluated later, once there is room for tasks again.
+   *
+   * @returns {number | null} commit time of the oldest samples that were not queued, in epoch ms; null: all samples were queued,
+   *   or too many tasks still wait
    */
   takeOverflow() {
     if (!this.isOverflowed || this.#waiting.size > MAX_WAITING / 2) return null;
@@ -164,7 +167,7 @@ export class EvaluationScheduler {
     return since;
   }
 
-  /** @param {number} since epoch ms: samples that were committed at this time or later were not queued */
+  /** @param {number} since epoch ms; samples that were committed at this time or later were not queued */
   overflow(since) {
     this.#overflowedAt = Math.min(this.#overflowedAt, since);
   }
@@ -175,7 +178,7 @@ export class EvaluationScheduler {
   }
 
   /**
-   * Takes committed samples of a sensor, in order of time. The usual sample costs one comparison.
+   * Takes committed samples of a sensor, in order of time. A usual sample costs only one comparison.
    *
    * @param {MonitoredSensor['device']} device
    * @param {MonitoredSensor['sensor']} sensor
@@ -187,7 +190,7 @@ export class EvaluationScheduler {
     const task = this.#watched.has(sensor.id) ? this.#tasks.get(keyOf(sensor.bytes, rule.bytes)) : undefined;
     const threshold = this.#thresholdOf(rule);
     if (threshold === null) {
-      // A sample ends an absence. Silence itself is noticed by the clock.
+      // A sample can only end an absence. `AbsenceWatch` finds the silence itself by the clock.
       if (!task?.run) return;
     } else if (!threshold.isRate && !isInteresting(threshold, task, times, values)) return;
     const from = Number(times[0]);
@@ -197,7 +200,7 @@ export class EvaluationScheduler {
   }
 
   /**
-   * Queues the evaluation of the rule around these samples.
+   * Queues the evaluation of a rule around a range of samples.
    *
    * @param {MonitoredSensor} subject
    * @param {Rule} rule
@@ -219,7 +222,7 @@ export class EvaluationScheduler {
       this.#watched.set(id, (this.#watched.get(id) ?? 0) + 1);
     }
     task.subject = subject;
-    // The caller may have read the rule before it changed.
+    // The caller may have read the rule before the rule changed.
     task.rule = this.#newest(rule);
     task.due = merged(task.due, { from, to, committedAt: this.#clock(), silentAt });
     if (!task.current) this.#waiting.add(task);
@@ -237,7 +240,7 @@ export class EvaluationScheduler {
     for (const task of this.#tasks.values()) task.rule = this.#newest(task.rule);
   }
 
-  /** Ends after the evaluations under way. @param {number} withinMs */
+  /** Stops after the present and the waiting evaluations. @param {number} withinMs time limit */
   async stop(withinMs) {
     this.#stopped = true;
     clearInterval(this.#recheckTimer);
@@ -318,7 +321,7 @@ export class EvaluationScheduler {
     else this.#watched.set(id, others);
   }
 
-  /** Evaluates the tasks again whose episodes may change without a sample of this process: another process may have committed one. */
+  /** Evaluates tasks again, because another process may have committed a sample that changes their episodes. */
   #recheck() {
     const now = this.#clock();
     for (const task of this.#tasks.values()) {
@@ -386,7 +389,7 @@ const isSettled = (task, now) => task.run === null && now >= task.settledAt;
  * Whether samples may change an episode.
  *
  * @param {Threshold} threshold
- * @param {EvaluationTask | undefined} task undefined: nothing is open, and nothing ended lately
+ * @param {EvaluationTask | undefined} task undefined: no episode is open, and none has ended lately
  * @param {Numbers} times
  * @param {Numbers} values
  */

@@ -20,12 +20,12 @@ import { readWindow } from './windows.js';
 
 /** @typedef {'opened' | 'cleared' | 'acknowledged' | 'corrected'} AlarmEventKind */
 
-/** What changed about an episode. @typedef {{ alarm: Alarm, group: number, kinds: AlarmEventKind[] }} AlarmChange */
+/** A change of an episode that has to be reported. @typedef {{ alarm: Alarm, group: number, kinds: AlarmEventKind[] }} AlarmChange */
 
-/** An episode that becomes known so long after it opened is marked as seen late, in ms. */
+/** Time in ms after the opening of an episode. If an evaluation finds the episode even later, the alarm is marked as seen late. */
 const LATE_AFTER_MS = 5 * 60_000;
 
-/** The row of an open episode is written again after this share of `HISTORY_DAYS`, or it would expire. */
+/** The row of an open episode is written again after this share of `HISTORY_DAYS`, because it would expire otherwise. */
 const REWRITE_SHARE = 1 / 4;
 
 /**
@@ -34,12 +34,13 @@ const REWRITE_SHARE = 1 / 4;
  * @typedef {object} Evaluated
  * @property {AlarmChange[]} changes
  * @property {number} episodes number of episodes around the samples
- * @property {Window['run']} run the run of breaching samples that is under way, even before it is an episode; null: there is none
+ * @property {Window['run']} run the present run of breaching samples, even before it opens an episode; null: no run
  */
 
 /**
- * Computes the episodes of a sensor and a rule around some samples, and writes the episodes that differ from the stored ones. It reads only
- * committed samples. Its write timestamp is the time before its read. So of two evaluations, in any processes, the later read wins.
+ * Computes the episodes of a sensor and a rule around some samples, and writes the episodes that differ from the stored
+ * episodes. It reads only committed samples. The write timestamp is the time before the read. So if two evaluations run in any
+ * processes, the result of the later read wins.
  */
 export class Evaluator {
   #deps;
@@ -51,8 +52,8 @@ export class Evaluator {
    * @param {Pick<ClockGuard, 'now'>} deps.clock
    * @param {number} deps.historyMs
    * @param {number} deps.maxClockSkewMs
-   * @param {(key: { device: Buffer, sensor: Buffer }, now: number) => Promise<number | null>} deps.goneAt epoch ms at which the device of
-   *   a sensor was retired, `now` if that is unknown; null: the sensor is registered
+   * @param {(key: { device: Buffer, sensor: Buffer }, now: number) => Promise<number | null>} deps.goneAt finds when the device
+   *   of a sensor was retired, in epoch ms; `now` if that time is unknown; null: the sensor is registered
    * @param {(change: AlarmChange) => Promise<void>} deps.announce begins the deliveries, before the change is written
    */
   constructor(deps) {
@@ -60,12 +61,13 @@ export class Evaluator {
   }
 
   /**
-   * Evaluates a rule around new samples. A silence without a later sample may already have ended: a sample may be on its way. So only the
-   * caller that watches for silence may open an absence, by `silentAt`. A stored absence continues.
+   * Evaluates a rule around new samples. A silence without a later sample may have ended already, because a sample may be on its
+   * way. So only the caller that watches for silence may open an absence, with `silentAt`. A stored absence continues in any
+   * case.
    *
    * @param {MonitoredSensor} subject
    * @param {Rule} rule
-   * @param {{ from: number, to: number, silentAt: number }} range epoch ms of the samples that are new; a silence that had lasted long
+   * @param {{ from: number, to: number, silentAt: number }} range epoch ms of the new samples; a silence that had lasted long
    *   enough at `silentAt` is an absence
    * @returns {Promise<Evaluated>}
    */
@@ -79,7 +81,8 @@ export class Evaluator {
     /** @type {Evaluated} */
     const result = { changes: [], episodes: 0, run: null };
     for (const version of rule.versions) {
-      // An episode that ended with its version may begin before the samples.
+      // Skip versions of the rule that the samples cannot concern. An episode that ended with its version may begin before the
+      // samples.
       if (version.removed || version.until <= first || version.since > Math.max(to, now)) continue;
       const task = { subject, rule, version, now, readAt, silentAt };
       const { changes, episodes, run } = await this.#evaluateVersion(task, first, to);
@@ -91,10 +94,11 @@ export class Evaluator {
   }
 
   /**
-   * Ends an open episode of a sensor that is no longer registered, with its version or now. Its samples are not read.
+   * Ends an open episode of a sensor that is no longer registered. The episode ends at the end of its version of the rule, or
+   * now. Samples are not read.
    *
    * @param {EpisodeKey} key
-   * @param {{ group: number, rule: Rule | undefined }} known `rule`: undefined if this process cannot read it
+   * @param {{ group: number, rule: Rule | undefined }} known `rule`: undefined if this process cannot read the rule
    * @returns {Promise<AlarmChange | null>} null: the episode is not open
    */
   async end(key, { group, rule }) {
@@ -102,7 +106,7 @@ export class Evaluator {
     const alarm = await this.#deps.episodes.find(key);
     if (!alarm || alarm.withdrawn || alarm.cleared !== null) return null;
     const version = rule?.versions.find(({ version }) => version === alarm.version);
-    // The time of retirement, so that each evaluation finds the same end.
+    // Use the time of retirement, so that each evaluation finds the same end.
     const end = (await this.#deps.goneAt(key, now)) ?? now;
     const ended = { ...alarm, cleared: endOf(alarm, Math.min(version?.until ?? end, end)) };
     return this.#write({ group, now, readAt: writeTimestamp(now) }, ended, ['cleared']);
@@ -131,7 +135,7 @@ export class Evaluator {
       until,
       historyFrom: now - historyMs,
       now,
-      // The last sample before a silence may have expired even if all of the version is stored.
+      // The last sample before a silence may have expired, even if all later samples of the version are stored.
       ...((since > version.since || condition.kind === 'absent') && {
         openBefore: () => this.#openBefore(device.group, key, version, since),
       }),
@@ -144,13 +148,14 @@ export class Evaluator {
     const isCovered = covers(version, device.id, sensor);
     const computed = window.episodes
       .filter(({ start }) => start >= earliest && start <= window.to)
-      // A sensor that left the scope gets no new episode, and its open one ends as usual.
+      // A sensor that left the scope of the rule gets no new episode. Its open episode ends as usual.
       .filter(({ start }) => isCovered || known.has(start))
-      // If the version has ended, its last silence needs no watcher: the end of the version is known.
+      // If the version of the rule has ended, its last silence can be judged without `silentAt`, because the end of the version
+      // is known.
       .filter((episode) => version.until <= now || !isUnjudged(condition, episode, known, task.silentAt))
       .map((episode) => endedBy(episode, version.until));
     const isOpen = computed.at(-1)?.cleared === null;
-    // A retired sensor has samples, but no end of its last episode.
+    // A retired sensor has samples, but no later sample will end its last episode.
     const goneAt = isOpen ? await this.#deps.goneAt(key, now) : null;
     const isGone = goneAt !== null;
     if (isGone) endLast(computed, known, goneAt);
@@ -172,11 +177,11 @@ export class Evaluator {
   }
 
   /**
-   * @param {number} group of the device
+   * @param {number} group group of the device
    * @param {Omit<EpisodeKey, 'start'>} key
    * @param {RuleVersion} version
    * @param {number} since epoch ms
-   * @returns {Promise<Episode | null>} the oldest open episode that began then or before
+   * @returns {Promise<Episode | null>} the oldest open episode that began at `since` or earlier
    */
   async #openBefore(group, key, { version }, since) {
     const { episodes } = this.#deps;
@@ -227,7 +232,7 @@ export class Evaluator {
     return this.#write({ ...task, group: device.group }, alarm, kinds);
   }
 
-  /** Whether the row of an open episode is old. @param {Alarm} alarm @param {number} now epoch ms */
+  /** Whether the row of an open episode is so old that it has to be written again. @param {Alarm} alarm @param {number} now epoch ms */
   #expires({ cleared, writtenAt }, now) {
     return cleared === null && now - (writtenAt ?? now) > this.#deps.historyMs * REWRITE_SHARE;
   }
@@ -242,7 +247,8 @@ export class Evaluator {
     const change = { alarm, group, kinds };
     // The history orders the events of one ms by their names, and `cleared` would stand before `opened`.
     const events = kinds.map((kind, index) => ({ at: now + index, kind, actor: null, comment: null }));
-    // A process that dies here has begun deliveries of a row that is missing. Its successor writes the row, and then they go out.
+    // If the process ends here, the deliveries have begun, but the row is missing. The successor of the process writes the row,
+    // and then the deliveries are sent.
     if (kinds.length > 0) await this.#deps.announce(change);
     await this.#deps.episodes.write(group, alarm, readAt, events);
     return change;
@@ -254,7 +260,7 @@ export class Evaluator {
  *
  * @param {RuleCondition} condition
  * @param {Episode} episode
- * @param {Map<number, Alarm>} known by start
+ * @param {Map<number, Alarm>} known stored alarms by start
  * @param {number} silentAt epoch ms
  */
 function isUnjudged({ kind }, { start, opened, cleared }, known, silentAt) {
@@ -262,20 +268,24 @@ function isUnjudged({ kind }, { start, opened, cleared }, known, silentAt) {
   return known.get(start)?.withdrawn !== false;
 }
 
-/** @param {Episode} episode @param {number} until epoch ms, the end of its version */
+/** @param {Episode} episode @param {number} until end of the version of the rule, in epoch ms */
 const endedBy = (episode, until) =>
   Number.isFinite(until) && (episode.cleared === null || episode.cleared > until)
     ? { ...episode, cleared: until }
     : episode;
 
-/** @param {Episode} episode @param {number} at epoch ms @returns {number} epoch ms; samples may be ahead of the clock */
+/**
+ * @param {Episode} episode
+ * @param {number} at epoch ms
+ * @returns {number} end of the episode in epoch ms; never before it opened, because samples may be ahead of the clock
+ */
 const endOf = ({ opened }, at) => Math.max(opened, at);
 
 /**
  * Ends the last episode of a retired sensor at its stored end, or at the retirement. An episode that is not stored is dropped.
  *
- * @param {Episode[]} computed the last is open
- * @param {Map<number, Alarm>} known by start
+ * @param {Episode[]} computed episodes; the last episode is open
+ * @param {Map<number, Alarm>} known stored alarms by start
  * @param {number} goneAt epoch ms
  */
 function endLast(computed, known, goneAt) {

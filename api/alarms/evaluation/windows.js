@@ -12,47 +12,47 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
  * A range of time whose episodes are certain, because no sample outside of the range can change them.
  *
  * @typedef {object} Window
- * @property {number} from epoch ms: the earliest start of its episodes
- * @property {number} to epoch ms: their latest start
- * @property {Episode[]} episodes in order; the last may be open
- * @property {number} count number of its episodes, including episodes that were not kept
- * @property {number | null} first epoch ms of the oldest sample that was read; null: there was none
- * @property {{ start: number, samples: number, opened: number | null } | null} run the run of breaching samples at the end of the window; null: there is none
+ * @property {number} from epoch ms; earliest start of an episode in the window
+ * @property {number} to epoch ms; latest start of an episode in the window
+ * @property {Episode[]} episodes in order of time; the last episode may be open
+ * @property {number} count number of all episodes, including episodes that were not kept
+ * @property {number | null} first epoch ms of the oldest sample that was read; null: no sample was read
+ * @property {{ start: number, samples: number, opened: number | null } | null} run the run of breaching samples at the end of
+ *   the window; null: no run
  */
 
 /**
- * The samples that have to be evaluated.
+ * The samples of one sensor that have to be evaluated, and the version of the rule that applies to them.
  *
  * @typedef {object} Part
  * @property {Sensor} sensor
- * @property {number | null} intervalMs of the sensor
+ * @property {number | null} intervalMs reporting interval of the sensor
  * @property {number} from epoch ms of the first changed sample
  * @property {number} to epoch ms of the last changed sample
  * @property {number} since epoch ms from which the rule applies
  * @property {number} until epoch ms at which the rule ends, exclusive
- * @property {number} historyFrom epoch ms: before it nothing is stored
+ * @property {number} historyFrom epoch ms before which no samples are stored
  * @property {number} now epoch ms
- * @property {number} [most] episodes that are kept; default all
- * @property {() => Promise<Episode | null>} [openBefore] reads an open episode as old as `since`, or older
+ * @property {number} [most] limit of episodes that are kept; default: all
+ * @property {() => Promise<Episode | null>} [openBefore] reads an open episode that began at `since` or earlier
  */
 
-/** Age in ms below which samples are looked up in the open hours first. */
+/** Age in ms below which samples are first searched in the hours that are not packed yet. */
 const YOUNG_MS = 50 * 60_000;
 
-/** Time in ms before a young sample that is searched first for a value that clears. */
+/** Range in ms before a young sample that is first searched for a value that clears. */
 const LOOK_BACK_MS = 60_000;
 
-/** Length of the first range of a search, in ms. */
+/** Length in ms of the first range of stored hours that a search reads. */
 const FIRST_MS = 4 * HOUR_MS;
 
-/** All episodes are kept. */
+/** No limit: all episodes are kept. */
 const ALL = Number.POSITIVE_INFINITY;
 
 /**
- * Computes the episodes around some samples from the stored samples. The window begins after the last value
- * before them that clears, and ends with the first value after them that clears. So the evaluation needs no
- * state, and finds the same episodes in any order of arrival. Only an episode that began before all stored
- * samples continues as it was written.
+ * Computes the episodes around changed samples from the stored samples. The window begins after the last value before these
+ * samples that clears, and ends with the first value after them that clears. So the evaluation needs no stored state, and finds
+ * the same episodes in any order of arrival. Only an episode that began before all stored samples is continued from its row.
  *
  * @param {Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'>} reading
  * @param {RuleCondition} condition
@@ -67,7 +67,7 @@ export async function readWindow(reading, condition, part) {
 }
 
 /**
- * The usual case: the samples are minutes old, and a value shortly before them clears.
+ * Reads the window in the usual case: the samples are minutes old, and a value shortly before them clears.
  *
  * @param {Pick<Reading, 'samplesOf' | 'lookUp'>} reading
  * @param {Threshold} threshold
@@ -92,7 +92,7 @@ async function readYoung(reading, threshold, { sensor, from, since, until, most 
 }
 
 /**
- * Samples of any age. Hours whose statistics show that they change nothing are not read.
+ * Reads the window of samples of any age. It skips hours whose statistics show that their samples change nothing.
  *
  * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
  * @param {Threshold} threshold
@@ -104,8 +104,8 @@ async function readOld(reading, threshold, { sensor, from, to, since, until, ope
   const open = begin === since && openBefore ? await openBefore() : null;
   const earliest = open?.start ?? begin;
   const tracker = new EpisodeTracker(threshold, most, open);
-  // A changed sample also changes the rate of the sample after it. That sample may clear now for the first
-  // time, and then an episode begins after it.
+  // A changed sample also changes the rate of the next sample. The next sample may clear now for the first time. Then a new
+  // episode may begin after it, so the window must extend further.
   let unchangedAfter = threshold.isRate ? Number.POSITIVE_INFINITY : to;
   for await (const hours of reading.hours(sensor, { from: begin, to: until }, 'asc', FIRST_MS)) {
     for (const hour of hours) {
@@ -132,13 +132,14 @@ async function readOld(reading, threshold, { sensor, from, to, since, until, ope
 }
 
 /**
- * Finds the place from which evaluation can begin.
+ * Finds the time from which evaluation can begin.
  *
  * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
  * @param {Threshold} threshold
  * @param {Sensor} sensor
  * @param {{ from: number, to: number }} range epoch ms
- * @returns {Promise<number>} epoch ms of the last sample before `to` that clears, or for a rate the one before it; or `from`
+ * @returns {Promise<number>} epoch ms of the last sample before `to` that clears (for a rate: of the sample before that sample);
+ *   `from` if no sample clears
  */
 async function findClear(reading, threshold, sensor, { from, to }) {
   for await (const hours of reading.hours(sensor, { from, to }, 'desc', FIRST_MS)) {
@@ -155,11 +156,14 @@ async function findClear(reading, threshold, sensor, { from, to }) {
 }
 
 /**
+ * Finds the last sample that clears.
+ *
  * @param {Threshold} threshold
  * @param {Series} series
- * @param {number} first index from which samples count
+ * @param {number} first index of the first sample that counts
  * @param {number} before epoch ms
- * @returns {{ index: number, ts: number } | null} the last sample that clears; for a rate `index` is the one before it
+ * @returns {{ index: number, ts: number } | null} the sample that clears; for a rate, `index` is the index of the sample before
+ *   it
  */
 function lastClear({ isRate, clears, breaches }, { times, values }, first, before) {
   for (let index = times.length - 1; index >= first + Number(isRate); index--) {
@@ -225,7 +229,12 @@ async function readAbsences(reading, condition, part) {
   };
 }
 
-/** @param {Pick<Reading, 'hours' | 'samplesOf'>} reading @param {Sensor} sensor @param {{ from: number, to: number }} range @returns {Promise<number | null>} epoch ms of the newest sample in it */
+/**
+ * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
+ * @param {Sensor} sensor
+ * @param {{ from: number, to: number }} range
+ * @returns {Promise<number | null>} epoch ms of the newest sample in the range
+ */
 async function findBefore(reading, sensor, { from, to }) {
   for await (const hours of reading.hours(sensor, { from, to }, 'desc', FIRST_MS)) {
     for (const hour of hours) {
@@ -243,7 +252,7 @@ async function findBefore(reading, sensor, { from, to }) {
   return null;
 }
 
-/** @param {Series[]} list in order of time @returns {{ times: number[], values: number[] }} */
+/** @param {Series[]} list in order of time @returns {{ times: number[], values: number[] }} all samples in one series */
 const join = (list) => ({
   times: list.flatMap(({ times }) => [...times]),
   values: list.flatMap(({ values }) => [...values]),

@@ -7,25 +7,30 @@ import { covers, newestOf, toRule } from './rule.js';
 /** @import { AlarmRuleStore, StoredRule } from '../../store/alarms/rules.js' */
 /** @import { Definition, Rule } from './rule.js' */
 
-/** Rules of an installation. */
+/** Limit of rules of an installation. */
 export const MAX_RULES = 10_000;
 
-/** Concurrent changes of one rule: each try reads the newest version again. */
+/**
+ * Limit of attempts to change a rule. Each attempt reads the newest version again, because another process may have changed the
+ * rule concurrently.
+ */
 const TRIES = 5;
 
-/** How often all rules are read even if nothing seems to have changed, in ms. */
+/** Period in ms after which all rules are read, even if no change was noticed. */
 const READ_ALL_EVERY_MS = 60_000;
 
 /** @typedef {{ id: string, name: string | null, type: string | null, site: string | null }} NamedSensor */
 
-/** The rules of a sensor, with what they were found by. @typedef {{ generation: number, type: string | null, site: string | null, rules: Rule[] }} Found */
+/**
+ * The rules of a sensor, with the state of the sensor and the rules for which they were found.
+ *
+ * @typedef {{ generation: number, type: string | null, site: string | null, rules: Rule[] }} Found
+ */
 
 /** @type {Rule[]} */
 const NONE = [];
 
-/**
- * The rules of the installation, in memory. A process reads whether they changed every few seconds.
- */
+/** The rules of the installation, in memory. Every few seconds a process checks whether the rules have changed. */
 export class RuleRegistry {
   #store;
   #clock;
@@ -60,17 +65,17 @@ export class RuleRegistry {
     this.#everyMs = everyMs;
   }
 
-  /** Whether there is no rule. The pipeline asks this for each message. */
+  /** Whether there is no rule. The pipeline reads this for each message. */
   get isEmpty() {
     return this.#rules.size === 0;
   }
 
-  /** @returns {Rule[]} without removed ones */
+  /** @returns {Rule[]} all rules that are not removed */
   list() {
     return [...this.#rules.values()].filter((rule) => !newestOf(rule).removed);
   }
 
-  /** @param {string} id @returns {Rule | undefined} also one that was removed */
+  /** @param {string} id @returns {Rule | undefined} the rule, even if it was removed */
   find(id) {
     return this.#rules.get(id);
   }
@@ -91,7 +96,7 @@ export class RuleRegistry {
    * Finds the rules that cover a sensor now, or covered it earlier.
    *
    * @param {{ id: string }} device
-   * @param {NamedSensor} sensor the same object for each call, because the answer is kept for it
+   * @param {NamedSensor} sensor the same object in each call, because the found rules are cached by this object
    * @returns {Rule[]}
    */
   rulesOf(device, sensor) {
@@ -112,14 +117,15 @@ export class RuleRegistry {
   }
 
   /**
-   * @param {(changed: Rule[]) => void} listener called with the rules that are new to this process, or have a
-   *   new version
+   * Adds a listener for changes of rules.
+   *
+   * @param {(changed: Rule[]) => void} listener called with the rules that are new to this process, or have a new version
    */
   onChange(listener) {
     this.#listeners.add(listener);
   }
 
-  /** Reads all rules, and then their changes. */
+  /** Reads all rules, and then checks for changes periodically. */
   async start() {
     await this.refresh();
     this.#timer = setInterval(() => {
@@ -129,7 +135,7 @@ export class RuleRegistry {
     }, this.#everyMs).unref();
   }
 
-  /** Ends the reads. */
+  /** Ends the periodic checks. */
   stop() {
     clearInterval(this.#timer);
   }
@@ -145,6 +151,8 @@ export class RuleRegistry {
   }
 
   /**
+   * Adds a rule.
+   *
    * @param {Definition} definition
    * @param {number} since epoch ms
    * @returns {Promise<Rule>}
@@ -159,12 +167,12 @@ export class RuleRegistry {
   }
 
   /**
-   * Replaces a rule, or removes it: the new version applies to measurements from now on.
+   * Replaces or removes a rule. The new version applies to measurements from `since` on.
    *
    * @param {string} ruleId
-   * @param {Definition | null} definition null: it is removed
+   * @param {Definition | null} definition null: the rule is removed
    * @param {number} since epoch ms
-   * @returns {Promise<Rule | null>} null: there is no such rule
+   * @returns {Promise<Rule | null>} null: the rule does not exist, or was removed before
    */
   async replace(ruleId, definition, since) {
     for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -200,11 +208,11 @@ export class RuleRegistry {
     this.#report(before);
   }
 
-  /** @param {string} id @param {StoredRule[]} versions all of this rule @param {Map<string, Rule>} before */
+  /** @param {string} id @param {StoredRule[]} versions all stored versions of the rule @param {Map<string, Rule>} before */
   #take(id, versions, before) {
     const known = before.get(id);
     try {
-      // An answer that was read before a change may arrive after it.
+      // A read that began before a change may end after it. Then the version in memory is newer, and is kept.
       const isKnown = known !== undefined && known.versions.length >= versions.length;
       this.#rules.set(id, isKnown ? known : toRule(versions, uuidBytes(id)));
     } catch (err) {
@@ -212,7 +220,7 @@ export class RuleRegistry {
     }
   }
 
-  /** Reports to the listeners what has changed. @param {Map<string, Rule>} before */
+  /** Reports changed rules to the listeners. @param {Map<string, Rule>} before */
   #report(before) {
     const changed = [...this.#rules.values()].filter((rule) => before.get(rule.id) !== rule);
     if (changed.length === 0) return;

@@ -36,20 +36,24 @@ const GROUP = {
 };
 
 /**
+ * The parsed command line.
+ *
  * @typedef {object} Arguments
  * @property {keyof typeof COMMANDS} command
- * @property {string} file path; empty for `list`
+ * @property {string} file path of the file of rules; empty for `list`
  * @property {boolean} prune
  * @property {number} days
  */
 
 /**
- * @param {string[]} argv without node and script
+ * Reads the command line.
+ *
+ * @param {string[]} argv arguments without node and script
  * @returns {Arguments}
  * @throws {MillraceError} `usage`, `help`
  */
 export function readArguments(argv) {
-  // `rules` names what the commands are about.
+  // The first word may be `rules`, which names the subject of the commands. It has no effect.
   const { command, flags, words } = parseGroup(GROUP, argv[0] === 'rules' ? argv.slice(1) : argv);
   return { command, file: words[0] ?? '', prune: flags.prune === true, days: flags.days ?? 30 };
 }

@@ -37,7 +37,12 @@ async function apply({ registry, given, print }) {
   const wanted = readRules(given.file);
   /** @type {Map<string, Rule>} */
   const known = new Map();
-  /** Further rules with a name of `known`. Rules made over HTTP may share a name, those of a file may not. @type {Rule[]} */
+  /**
+   * Further rules with a name that `known` already has. Rules that were made over HTTP may share a name; rules of a file may
+   * not.
+   *
+   * @type {Rule[]}
+   */
   const repeated = [];
   for (const rule of registry.list()) {
     const { name } = newestOf(rule).definition;
@@ -73,7 +78,7 @@ async function test({ store, groups, historyDays, given, print }) {
     clock: Date.now,
   });
   const to = Date.now();
-  // Retention removes all older samples. A search for them would never end.
+  // Retention has removed all older samples, so limit the days. A search for older samples would never end.
   const days = Math.min(given.days, historyDays);
   const from = to - days * DAY_MS;
   for (const definition of readRules(given.file)) {
@@ -99,7 +104,7 @@ async function test({ store, groups, historyDays, given, print }) {
   }
 }
 
-/** @param {Backtest} found @param {number} days that were asked for @returns {string} how much history there was */
+/** @param {Backtest} found @param {number} days the requested days @returns {string} message about the time range of the stored samples */
 function storedText({ stored }, days) {
   if (!stored) return `and the last ${counted(days, 'day')} have no samples`;
   return `in samples from ${formatTime(stored.from)} to ${formatTime(stored.to)}`;
@@ -131,12 +136,12 @@ function readRules(file) {
   }
 }
 
-// npm run alarms. It connects to the database with the settings of npm start, so it works while no other process runs. Processes that
-// run know the changes two seconds later.
+// npm run alarms: it connects to the database with the settings of npm start, so it also works while no other process runs.
+// Running processes read the changes within two seconds.
 await runCommand(async () => {
   const given = readArguments(process.argv.slice(2));
   const { cql, retention } = readCommandSettings('database');
-  // A reader of the output, such as head, may close the pipe early.
+  // The program that reads the output, such as head, may close the pipe early.
   process.stdout.on('error', () => process.exit());
   const store = await connectStore({ cql, retention, observe: () => {}, onStaleIndex: () => {} });
   const logger = createLogger('silent');

@@ -63,16 +63,20 @@ const GROUP = {
 };
 
 /**
+ * The parsed command line.
+ *
  * @typedef {object} Arguments
  * @property {keyof typeof COMMANDS} command
  * @property {string[]} accounts
  * @property {string[]} devices
- * @property {string} out a directory
- * @property {string} [file] for secrets
+ * @property {string} out path of a directory
+ * @property {string} [file] path of the file for secrets
  */
 
 /**
- * @param {string[]} argv without node and script
+ * Reads the command line.
+ *
+ * @param {string[]} argv arguments without node and script
  * @returns {Arguments}
  * @throws {MillraceError} `usage`, `help`
  */

@@ -29,12 +29,13 @@ import { mosquitto } from './mosquitto.js';
 const COMMANDS = { issue, list, rotate, revoke, mosquitto };
 
 /**
- * Runs `npm run credentials`. It reads the arguments first, so that a wrong one needs no database.
+ * Runs `npm run credentials`. It reads the arguments first, so a wrong argument is reported even without a database.
  *
- * @param {string[]} argv without node and script
+ * @param {string[]} argv arguments without node and script
  * @param {object} deps
  * @param {() => Pick<Config, 'cql' | 'retention' | 'mqtt' | 'live' | 'ingest'>} deps.readSettings
- * @param {(options: Parameters<typeof connectStore>[0]) => Promise<OpenStore>} deps.connect the store is closed at the end
+ * @param {(options: Parameters<typeof connectStore>[0]) => Promise<OpenStore>} deps.connect opens the store, which is closed at
+ *   the end
  * @param {CommandParts['print']} deps.print
  * @param {CommandParts['note']} deps.note
  * @throws {MillraceError} `usage`, `help`, `bad_settings`, `unavailable`, `failed`

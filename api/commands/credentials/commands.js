@@ -11,7 +11,7 @@ const ONCE = 'The secret is shown once: only a salted hash is stored.';
 const BIRTH =
   'A device registers by its birth, which it publishes before its first measurement: iot/v1/ACCOUNT/birth {"sensors":[{"sensor_id":"…"}]}.';
 
-/** Codes of errors that concern one account. The command continues with the next one. */
+/** Codes of errors that concern a single account. After such an error, the command continues with the next account. */
 const ACCOUNT_ERRORS = new Set(['bad_id', 'credential_exists', 'not_found']);
 
 /** @param {CommandParts} parts */
@@ -57,12 +57,12 @@ export async function list({ credentialService, print, note }) {
 }
 
 /**
- * Makes a secret for each account, and prints it or adds it to the file before it makes the next one. So a failure half-way loses no
- * secret.
+ * Makes a secret for each account. It prints each secret, or adds it to the file, before it makes the next secret. So a failure
+ * half-way loses no secret.
  *
  * @param {CommandParts} parts
  * @param {(account: string) => Promise<Issued>} make
- * @returns {Promise<number>} accounts that succeeded
+ * @returns {Promise<number>} number of accounts that succeeded
  */
 async function outputEach(parts, make) {
   const { given, print } = parts;
@@ -79,11 +79,11 @@ async function outputEach(parts, make) {
 }
 
 /**
- * Runs an action for each account. It reports an error of one account and continues with the others.
+ * Runs an action for each account. It reports the error of an account and continues with the next account.
  *
  * @param {CommandParts} parts
  * @param {(account: string) => Promise<void>} act
- * @returns {Promise<number>} accounts that succeeded
+ * @returns {Promise<number>} number of accounts that succeeded
  */
 async function forEachAccount({ given, note }, act) {
   let completed = 0;

@@ -3,9 +3,9 @@ import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { connectStore } from '../../store/index.js';
 import { credentialsCommand } from './command.js';
 
-// npm run credentials. It connects to the database with the settings of npm start, so it works while no other process runs.
+// npm run credentials: it connects to the database with the settings of npm start, so it also works while no other process runs.
 await runCommand(async () => {
-  // A reader of the output, such as head, may close the pipe early.
+  // The program that reads the output, such as head, may close the pipe early.
   process.stdout.on('error', () => process.exit());
   await credentialsCommand(process.argv.slice(2), {
     readSettings: () => readCommandSettings('database'),

@@ -11,7 +11,8 @@ import { deviceAccount, hashSecret } from '../../access/credentials/index.js';
 /** @import { Credential } from '../../store/credentials.js' */
 
 /**
- * Writes Mosquitto's `password_file` and `acl_file`, for every account that has a credential and for the installation.
+ * Writes Mosquitto's `password_file` and `acl_file`. They contain every account that has a credential, and the account of the
+ * installation.
  *
  * @param {CommandParts} parts
  */
@@ -66,18 +67,21 @@ const NEXT_STEP =
 const handOver = (directory) =>
   `Only the owner can read the files. If Mosquitto runs as another user: chown -R mosquitto: ${directory}. Later runs keep the owner.`;
 
-/** Modes: only the owner may read a new file. The group may, too, if it may read the old file. On Debian this is the group of the broker. */
+/**
+ * File modes. Only the owner may read a new file. If the group may read the old file, it may also read the new file. On Debian
+ * this is the group of the broker.
+ */
 const FOR_OWNER = 0o600;
 const GROUP_READS = 0o040;
 
 /**
- * Replaces a file atomically. The new file belongs to the owner of the old one, or else to the owner of the directory. So Mosquitto
- * can still read a file that was handed over to it.
+ * Replaces a file atomically. The new file belongs to the owner of the old file. If there is no old file, it belongs to the
+ * owner of the directory. So Mosquitto can still read a file whose owner was changed for it.
  *
- * @param {string} path in an existing directory
+ * @param {string} path path in an existing directory
  * @param {string} text
- * @returns {Promise<{ isHandedOver: boolean }>} whether another user, or a group, can read it
- * @throws {MillraceError} `failed` without the permission to change the owner; the old file stays
+ * @returns {Promise<{ isHandedOver: boolean }>} whether another user, or a group, can read the file
+ * @throws {MillraceError} `failed`: this user may not change the owner, so the old file stays
  */
 async function replaceFile(path, text) {
   const directory = await stat(dirname(path));
@@ -111,7 +115,7 @@ const WILDCARD = /[+#]/;
 /** The name `group/node` of a Sparkplug edge node. The node ends lines of `acl_file`, so its name must not end in white space. */
 const NODE = /^([^/+#]+)\/([^/+#]*[^/+#\s])$/;
 
-/** The permissions of the installation, as in `infra/compose/mosquitto.acl`. */
+/** The permissions of the installation, which are equal to those in `infra/compose/mosquitto.acl`. */
 export const INSTALLATION_RIGHTS = [
   'topic readwrite iot/#',
   ...EDGE_FILTERS.map((filter) => `topic read ${filter}`),
@@ -125,10 +129,10 @@ const readRights = ({ filters }) =>
   [...filters.shared, ...filters.own].map((filter) => `topic read ${filter}`);
 
 /**
- * Home Assistant signs in with the account of the installation, too.
+ * Home Assistant signs in with the account of the installation, so this account also gets the discovery topics.
  *
- * @param {string} [prefix] of its discovery topics
- * @returns {string[]} permissions of the installation for them
+ * @param {string} [prefix] prefix of the discovery topics of Home Assistant
+ * @returns {string[]} permissions for the discovery topics
  */
 const discoveryRights = (prefix) => (prefix === undefined ? [] : [`topic readwrite ${prefix}/#`]);
 
@@ -139,8 +143,8 @@ export const isFit = (account) => !INVALID_NAME.test(account);
 export const passwordLine = (account, hash) => `${account}:${hash}`;
 
 /**
- * Lists the permissions of an account as in the embedded broker, topic by topic. In Mosquitto's patterns a name
- * such as `+` would be a wildcard.
+ * Lists the permissions of an account, topic by topic. They are equal to its permissions at the embedded broker. Mosquitto's
+ * patterns are not used, because a name such as `+` would be a wildcard in them.
  *
  * @param {Credential} credential
  * @param {Mappings} mappings
@@ -155,18 +159,22 @@ export function rightsLines(credential, mappings) {
   return [`user ${credential.account}`, ...topics, 'topic read spBv1.0/STATE/+'];
 }
 
-/** @param {string} device its name or id @returns {string[]} */
+/** @param {string} device name or id of the device @returns {string[]} lines of the access file */
 function topicsOf(device) {
   const [, group, node] = NODE.exec(device) ?? [];
   if (group && node) return topicsOfNode(group, node);
-  // A name with a slash or a wildcard cannot be a topic level. Such a device uses its id.
+  // A name with a slash or a wildcard cannot be a topic level. A device with such a name uses its id in topics.
   if (device.includes('/') || WILDCARD.test(device)) return [];
   return [...KINDS.map((kind) => `topic write iot/v1/${device}/${kind}`), `topic read iot/v1/${device}/#`];
 }
 
-/** @param {string} device its name or id @param {Mappings} mappings @returns {string[]} topics whose level {device} is this device */
+/**
+ * @param {string} device name or id of the device
+ * @param {Mappings} mappings
+ * @returns {string[]} permissions for mapped topics whose level {device} is this device
+ */
 const mappedTopicsOf = (device, { all }) =>
-  // The name may end a line of the file, which Mosquitto trims.
+  // The name may stand at the end of a line, and Mosquitto trims lines. So names with outer white space are left out.
   device.includes('/') || WILDCARD.test(device) || device !== device.trim()
     ? []
     : all.flatMap((mapping) => mapping.filtersOf(device)).map((filter) => `topic write ${filter}`);

@@ -62,9 +62,11 @@ const GROUP = {
 };
 
 /**
+ * The parsed command line.
+ *
  * @typedef {object} Arguments
  * @property {keyof typeof COMMANDS} command
- * @property {string[]} ids of dead letters
+ * @property {string[]} ids ids of dead letters
  * @property {Range} range epoch ms
  * @property {string | undefined} code
  * @property {string | undefined} device
@@ -72,7 +74,9 @@ const GROUP = {
  */
 
 /**
- * @param {string[]} argv without node and script
+ * Reads the command line.
+ *
+ * @param {string[]} argv arguments without node and script
  * @param {number} now epoch ms
  * @returns {Arguments}
  * @throws {MillraceError} `usage`, `help`
@@ -81,7 +85,7 @@ export function readArguments(argv, now) {
   const { command, flags: given, words: ids } = parseGroup(GROUP, argv);
   const [from, to] = [parseMoment(given['from'], now), parseMoment(given['to'], now)];
   const problems = [];
-  // A replay of the whole last day must not happen by accident.
+  // A replay requires ids or `--from`, so that nobody replays the whole last day by accident.
   if (command === 'replay' && (ids.length === 0) !== (from !== undefined))
     problems.push('replay takes ids of dead letters, or a range that begins with --from');
   if (given['code'] !== undefined && !isRefusal(given['code'])) problems.push(WRONG_CODE);

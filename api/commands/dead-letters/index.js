@@ -19,7 +19,7 @@ import { show } from './show.js';
  *
  * @typedef {object} CommandParts
  * @property {Store} store
- * @property {Ingest} ingest not started
+ * @property {Ingest} ingest pipeline that is not started yet
  * @property {Arguments} given
  * @property {(text: string) => void} print writes a line of the answer
  * @property {StatusLine} statusLine
@@ -27,12 +27,12 @@ import { show } from './show.js';
 
 const COMMANDS = { list, summary, show, replay };
 
-// npm run dead-letters. It connects to the database with the settings of npm start, so it works while no other process runs, and it
-// shows the whole of a dead letter. A replay writes like a further ingest process.
+// npm run dead-letters: it connects to the database with the settings of npm start, so it also works while no other process
+// runs. It shows the complete content of a dead letter. A replay writes like an additional ingest process.
 await runCommand(async () => {
   const given = readArguments(process.argv.slice(2), Date.now());
   const config = readCommandSettings('database');
-  // A reader of the output, such as head, may close the pipe early.
+  // The program that reads the output, such as head, may close the pipe early.
   process.stdout.on('error', () => process.exit());
   const statusLine = createStatusLine(process.stderr);
   const print = (/** @type {string} */ text) => {

@@ -48,11 +48,12 @@ export async function summary({ store, given, print, statusLine }) {
 const NOTHING = 'Nothing was refused in this range.';
 
 /**
- * Finds the dead letters that a command selects, hour by hour and in order. It holds the ids of one hour at a time.
+ * Finds the dead letters that a command selects, in order of time. It yields the ids of each hour, so it holds the ids of one
+ * hour in memory.
  *
  * @param {CommandParts} parts
  * @param {'newest' | 'oldest'} first
- * @returns {AsyncGenerator<Buffer[], void>}
+ * @returns {AsyncGenerator<Buffer[], void>} ids of the selected dead letters of an hour
  */
 export async function* matchingIds({ store, given, statusLine }, first) {
   const { range, code, device } = given;
@@ -83,7 +84,7 @@ const lineOf = ({ id, receivedAt, topic, codes, content }) =>
 /** @param {number} count */
 export const countText = (count) => (count === 1 ? '1 dead letter' : `${count} dead letters`);
 
-/** @param {Record<string, number>} codes @returns {string} `2 not_numeric, 1 too_old` */
+/** @param {Record<string, number>} codes @returns {string} such as `2 not_numeric, 1 too_old` */
 export const codesText = (codes) =>
   Object.entries(codes)
     .sort(([, a], [, b]) => b - a)

@@ -9,11 +9,12 @@ import { codesText, countText, matchingIds, NOT_FOUND } from './list.js';
 /** @import { IngestResult } from '../../ingest/ingest-result.js' */
 /** @import { StoredDeadLetter } from '../../store/dead-letters/dead-letter.js' */
 
-/** Concurrent replays. Each dead letter may hold 64 KiB. */
+/** Limit of concurrent replays. Each dead letter in memory may have 64 KiB. */
 const CONCURRENT_REPLAYS = 16;
 
 /**
- * Replays the given dead letters, or all of a range. The oldest is first, so that a birth precedes the measurements that need it.
+ * Replays the given dead letters, or all dead letters of a range. It begins with the oldest, so that a birth message precedes
+ * the measurements that need it.
  *
  * @param {CommandParts} parts
  * @throws {MillraceError} `not_all_replayed`
@@ -22,7 +23,8 @@ export async function replay(parts) {
   const { store, ingest, given, statusLine, print } = parts;
   const report = createReport();
   const stopping = new AbortController();
-  // Running replays are finished, unless the database is away. The report shows how far the command came.
+  // After SIGINT, the command finishes running replays, unless the database is unavailable. The report shows how far the command
+  // came.
   process.once('SIGINT', () => {
     stopping.abort();
     ingest.abort();
@@ -42,7 +44,7 @@ export async function replay(parts) {
 
   /** @param {string[]} ids */
   async function replayBatch(ids) {
-    // Read all before the first replay, so that the replays start in order.
+    // Read the whole batch before its first replay, so that the replays start in order.
     const deadLetters = await Promise.all(ids.map(store.deadLetters.find));
     await Promise.all(
       deadLetters.map((deadLetter, index) =>
@@ -76,7 +78,7 @@ export async function replay(parts) {
   }
 }
 
-/** Incomplete dead letters that the report lists. */
+/** Limit of incomplete replays that the report lists. Further ones are only counted. */
 const MAX_LISTED = 20;
 
 /** Collects the results of a replay. */

@@ -34,16 +34,19 @@ export async function show({ store, given, print }) {
   for (const line of payloadLines(content)) print(line);
 }
 
-/** Bytes of a binary payload that are shown, and bytes per line. */
+/** Limits of a binary payload in the output: the number of bytes, and the bytes in each line. */
 const MAX_HEX_BYTES = 1024;
 const HEX_BYTES_PER_LINE = 32;
 
-/** A deeper structure is shown as raw text. JSON.stringify would need a deep stack and make very long lines. */
+/**
+ * Limit of levels in a formatted structure. A deeper structure is shown as raw text, because JSON.stringify would need a deep
+ * stack and make very long lines.
+ */
 const MAX_LEVELS = 32;
 
 /**
- * Formats a payload for people. An array (JSON or CBOR) has one element per line, with the code of its refusal. Other JSON is
- * indented. Anything else is shown as text, or in hexadecimal if it is no text.
+ * Formats a payload for people. An array (JSON or CBOR) is shown with one element per line, and each refused element with its
+ * error code. Other JSON is indented. Any other payload is shown as text, or in hexadecimal if it is not text.
  *
  * @param {StoredContent} content
  * @returns {string[]} lines
@@ -74,7 +77,7 @@ const isShallow = (value, levels = MAX_LEVELS) =>
   value === null ||
   (levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1)));
 
-/** @param {Buffer} payload @returns {unknown} undefined: neither JSON nor SenML in CBOR */
+/** @param {Buffer} payload @returns {unknown} the parsed value; undefined: the payload is neither JSON nor SenML in CBOR */
 function parse(payload) {
   try {
     return JSON.parse(payload.toString('utf8'));
@@ -88,7 +91,7 @@ function parse(payload) {
   }
 }
 
-/** @param {Buffer} payload @returns {string | null} null: no UTF-8 */
+/** @param {Buffer} payload @returns {string | null} null: the payload is not UTF-8 */
 function textOf(payload) {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(payload);

@@ -16,21 +16,20 @@ import { importFile } from '../../import/index.js';
 /** @import { Progress, RefusedLine, StoredRow } from '../../import/importer.js' */
 /** @import { Ingest } from '../../ingest/index.js' */
 
-/** The name of an imported file and this suffix name the file of its refused lines. */
+/** Suffix of the file of refused lines. It is added to the name of the imported file. */
 export const REFUSED_SUFFIX = '.refused.csv';
 
 /**
- * Imports one file of the command, with its state, its refused lines and its progress.
+ * Imports a file, and handles its saved state, its refused lines and its progress.
  *
  * @param {Ingest} ingest
  * @param {Parameters<typeof importFile>[1]} file
  * @param {object} options
- * @param {{ device: string | undefined, 'dry-run': boolean | undefined,
- *   restart: boolean | undefined }} options.flags
- * @param {Config['cql']} options.cql the database that gets the samples
+ * @param {{ device: string | undefined, 'dry-run': boolean | undefined, restart: boolean | undefined }} options.flags
+ * @param {Config['cql']} options.cql settings of the database that gets the samples
  * @param {StatusLine} options.statusLine
  * @param {AbortSignal} options.signal
- * @returns {Promise<number>} refused samples and lines
+ * @returns {Promise<number>} number of refused samples and lines
  * @throws {MillraceError} `failed` after a stop
  */
 export async function importOne(ingest, file, { flags, cql, statusLine, signal }) {
@@ -76,8 +75,8 @@ const shownRows = (rows) =>
   );
 
 /**
- * Remembers how many rows of a file are committed. The state belongs to this size and time of the file, to
- * this device, and to this database.
+ * Remembers how many rows of a file are committed. The state is valid only for the same size and modification time of the file,
+ * the same device, and the same database.
  *
  * @param {string} path
  * @param {{ device: string | null, cql: Config['cql'] }} target
@@ -89,13 +88,13 @@ function createState(path, { device, cql }) {
   const target = { device, keyspace, contactPoints: contactPoints ?? [`127.0.0.1:${localPort}`] };
   const subject = { size, mtimeMs, ...target };
   return {
-    /** @returns {number} rows that are committed */
+    /** @returns {number} number of committed rows */
     read() {
       try {
         const { rows, ...known } = JSON.parse(readFileSync(place, 'utf8'));
         return Number.isInteger(rows) && isDeepStrictEqual(known, subject) ? rows : 0;
       } catch {
-        return 0; // No state, or a damaged one. Rows that are imported again change nothing.
+        return 0; // There is no valid state. Rows that are imported again change nothing.
       }
     },
     /** @param {number} rows */
@@ -107,17 +106,17 @@ function createState(path, { device, cql }) {
   };
 }
 
-/** Refused lines that are shown where they are not written to a file. */
+/** Limit of refused lines that are shown if no file collects them. Further lines are not shown. */
 const SHOWN = 20;
 
 /**
- * Collects refused lines in a file, which is made with the first of them.
+ * Collects refused lines in a file. The first refused line creates the file.
  *
- * @param {string | null} path null: they are shown instead
- * @param {boolean} continues an earlier run may have begun the file
+ * @param {string | null} path null: the lines are shown instead
+ * @param {boolean} continues whether an earlier import may have begun the file
  */
 function createRefusedFile(path, continues) {
-  // This import begins with the first row, so refused lines of an earlier import are out of date.
+  // An import that begins with the first row makes the refused lines of an earlier import out of date.
   if (path !== null && !continues) rmSync(path, { force: true });
   /** @type {ReturnType<typeof createWriteStream> | undefined} */
   let file;
@@ -137,7 +136,7 @@ function createRefusedFile(path, continues) {
       }
       file.write(`${line},${code},"${rule.replaceAll('"', '""')}"\n`);
     },
-    /** @returns {Promise<string[]>} lines to show */
+    /** @returns {Promise<string[]>} lines to print */
     async end() {
       if (!file) return shown;
       await new Promise((resolve) => file?.end(() => resolve(undefined)));

@@ -33,7 +33,8 @@ const LINE = {
 };
 
 /**
- * Whether a path is the file of refused lines of another path. A shell names both for `*.csv`, and the import of the other one replaces it.
+ * Whether a path is the file of refused lines of another given path. With `*.csv`, a shell lists both paths. The file of refused
+ * lines must not be imported: the import of the other path replaces it.
  *
  * @param {string[]} paths
  * @param {string} path
@@ -41,7 +42,7 @@ const LINE = {
 const isRefusedFile = (paths, path) =>
   path.endsWith(REFUSED_SUFFIX) && paths.includes(path.slice(0, -REFUSED_SUFFIX.length));
 
-// npm run import. It writes to the database with the settings of npm start, as a further ingest process.
+// npm run import: it writes to the database with the settings of npm start, as an additional ingest process.
 await runCommand(async () => {
   const { flags, words: paths } = parseLine(LINE, process.argv.slice(2));
   const files = paths

@@ -41,7 +41,9 @@ const GROUP = {
 };
 
 /**
- * @param {string[]} argv without node and script
+ * Reads the command line.
+ *
+ * @param {string[]} argv arguments without node and script
  * @returns {{ command: keyof typeof COMMANDS, flags: { topic?: string, payload?: string }, words: string[] }}
  * @throws {MillraceError} `usage`, `help`
  */

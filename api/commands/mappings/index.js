@@ -20,16 +20,16 @@ import { readArguments } from './arguments.js';
 
 /** @import { ParsedMessage } from '../../ingest/mappings/mapping.js' */
 
-/** Values that `test` prints. */
+/** Limit of values that `test` prints; further values are omitted. */
 const MAX_PRINTED = 200;
 
 /** @param {string} text */
 const print = (text) => process.stdout.write(`${text}\n`);
 
-// npm run mappings. It reads files only.
+// npm run mappings: it reads only files, and needs no database.
 await runCommand(async () => {
   const { command, flags, words } = readArguments(process.argv.slice(2));
-  // A reader of the output, such as head, may close the pipe early.
+  // The program that reads the output, such as head, may close the pipe early.
   process.stdout.on('error', () => process.exit());
   if (command === 'list') list(words[0]);
   else if (command === 'show') print(presetOf(String(words[0])).text.trimEnd());
@@ -54,9 +54,9 @@ function list(path) {
 }
 
 /**
- * @param {string} source a file, or a preset
+ * @param {string} source path of a file, or name of a preset
  * @param {{ topic?: string, payload?: string }} flags
- * @throws {MillraceError} `usage`, `bad_settings`, and `failed` if the message would not be stored as a whole
+ * @throws {MillraceError} `usage`, `bad_settings`, and `failed` if a part of the message would not be stored
  */
 function testMessage(source, { topic, payload }) {
   const problems = [];
@@ -146,12 +146,12 @@ function presetOf(name) {
   throw usageError('npm run mappings --', [`${name} is neither a file nor a preset: ${names}`]);
 }
 
-/** @param {string} preset its name @returns {Mapping[]} */
+/** @param {string} preset name of the preset @returns {Mapping[]} */
 function mappingsOf(preset) {
   return expandPreset(presetOf(preset)).map((spec) => new Mapping(spec));
 }
 
-/** @param {string} payload as the command line has it @returns {Buffer} @throws {MillraceError} `failed` */
+/** @param {string} payload text from the command line @returns {Buffer} @throws {MillraceError} `failed` */
 function bytesOf(payload) {
   if (payload !== '-' && !payload.startsWith('@')) return Buffer.from(payload);
   try {

@@ -8,7 +8,7 @@ message are committed or in a dead letter. The content type of MQTT 5 selects th
 Times are whole milliseconds. The embedded broker supports MQTT 3.1.1 and 5. With MQTT 5 its PUBACK has the reason of a refusal: 0x99 wrong payload, 0x97 quota,
 0x87 not authorized or not registered, 0x83 rejected by the database, 0x90 unknown topic. The reason string begins with the error code.`;
 
-/** The user property of a live message. */
+/** Describes the user property of a live message. */
 const WAITED_HEADER = {
   type: 'object',
   properties: { [WAITED]: { type: 'string', pattern: '^\\d+$', description: 'Whole milliseconds.' } },
@@ -45,9 +45,7 @@ const SPARKPLUG = {
   ),
 };
 
-/**
- * Every topic, its messages and its direction. A test compares these topics with the topics of ingest.
- */
+/** All topics, their messages and their directions. A test compares these topics with the topics of ingest. */
 export const CHANNELS = {
   measurements: {
     action: 'receive',

@@ -166,13 +166,13 @@ const IN_PATH = {
   },
 };
 
-/** @param {string} path @returns {string[]} the names of its parameters */
+/** @param {string} path @returns {string[]} the names of the parameters in the path */
 const named = (path) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
 
 /**
- * @param {string} path with its parameters in braces
- * @returns {object[]} as OpenAPI writes them
- * @throws {Error} a parameter has no description
+ * @param {string} path path with its parameters in braces
+ * @returns {object[]} parameters as OpenAPI writes them
+ * @throws {Error} a parameter has no description in `IN_PATH`
  */
 const pathParameters = (path) =>
   named(path).map((name) => {
@@ -182,8 +182,8 @@ const pathParameters = (path) =>
   });
 
 /**
- * @param {ZodRawShape} shape of a query
- * @returns {object[]} as OpenAPI writes them; `meta` of a field has its description
+ * @param {ZodRawShape} shape shape of a query; `meta` of each field has its description
+ * @returns {object[]} parameters as OpenAPI writes them
  */
 const queryParameters = (shape) =>
   Object.entries(shape).map(([name, field]) => {
@@ -202,8 +202,8 @@ const queryParameters = (shape) =>
       name,
       in: 'query',
       required: !absent.success,
-      // With `default` in the schema, a generated client would send the parameter in every request, even to
-      // routes that refuse it.
+      // The default is in the description. With `default` in the schema, a generated client would send the parameter in every
+      // request, even to routes that refuse it.
       description: absent.data === undefined ? description : `${description} Default: ${absent.data}.`,
       schema: /** @type {object} */ (means ?? described),
       ...(example === undefined ? {} : { example }),
@@ -211,8 +211,8 @@ const queryParameters = (shape) =>
   });
 
 /**
- * @param {Record<string, z.ZodType>} named
- * @returns {Record<string, object>} as JSON Schema; references are below `#/components/schemas`
+ * @param {Record<string, z.ZodType>} named schemas by name
+ * @returns {Record<string, object>} schemas as JSON Schema; their references point to `#/components/schemas`
  */
 export function componentSchemas(named) {
   /** @type {z.core.$ZodRegistry<{ id?: string | undefined }>} */
@@ -225,7 +225,7 @@ export function componentSchemas(named) {
 }
 
 /**
- * Leaves out `additionalProperties: {}`, which is the default of JSON Schema. Generated types would otherwise accept a member with a
+ * Removes `additionalProperties: {}`, which is the default of JSON Schema. With it, generated types would accept a member with a
  * misspelled name. An object without described members keeps it.
  *
  * @template T
@@ -239,7 +239,7 @@ const withoutIndex = (schema) =>
     return rest;
   });
 
-/** @param {any} value @returns {boolean} whether it describes members and allows any others */
+/** @param {any} value @returns {boolean} whether the value is a schema that describes members and allows any others */
 const isOpenObject = (value) =>
   Object.keys(value?.properties ?? {}).length > 0 &&
   typeof value.additionalProperties === 'object' &&

@@ -9,31 +9,30 @@ import { LineRefusal, Refusal } from './schemas/index.js';
 /** @import { ZodRawShape, ZodType } from 'zod' */
 
 /**
- * The description of a route. It gives the document at `/openapi.json`. The server checks requests against its media types, and the tests check
- * every answer against it.
+ * The description of a route. The document at `/openapi.json` is made from it. The server checks requests against its media
+ * types, and the tests check every answer against it.
  *
  * @typedef {object} Operation
- * @property {string} id unique, in camel case
+ * @property {string} id unique name in camel case
  * @property {keyof typeof TAGS} tag
  * @property {'open' | Scope} scope the scope that a token needs; `open`: no token is needed
- * @property {boolean} [tokenInQuery] the query parameter `p` may have the token, for clients of InfluxDB 1
+ * @property {boolean} [tokenInQuery] whether the query parameter `p` may have the token, for clients of InfluxDB 1
  * @property {string} summary a few words
  * @property {string} [description] details, in Markdown
  * @property {ZodRawShape} [query] the shape that the handler passes to `readQuery`
- * @property {Content} [body] of a request
+ * @property {Content} [body] body of a request
  * @property {boolean} [emptyBody] whether a request without a body is valid as well
- * @property {Record<number, Content>} answers by status, without problems
- * @property {Record<string, Link>} [links] links of a successful answer, besides its next page
- * @property {Code[]} problems of this route, besides those of every route
+ * @property {Record<number, Content>} answers answers by status, without problems
+ * @property {Record<string, Link>} [links] links of a successful answer, in addition to the link to the next page
+ * @property {Code[]} problems problems of this route, in addition to the problems of every route
  *
+ * @typedef {{ to: string, parameters: Record<string, string> }} Link id of an operation, and where this answer contains its
+ *   parameters, as OpenAPI writes it
  *
- * @typedef {{ to: string, parameters: Record<string, string> }} Link the operation, and the
- *   places of its parameters in this answer, as OpenAPI writes them
+ * @typedef {Record<string, Body>} Content body by media type
  *
- * @typedef {Record<string, Body>} Content by media type
- *
- * @typedef {ZodType | { text: string, example?: string }} Body one of `SCHEMAS` or of `PAYLOADS` as JSON; or
- *   the description of a text or of bytes
+ * @typedef {ZodType | { text: string, example?: string }} Body a schema of `SCHEMAS` or `PAYLOADS` for JSON; or the description
+ *   of a text or of bytes
  */
 
 /** Groups of routes, in the order of the document. */
@@ -54,20 +53,20 @@ export const TAGS = {
 /** @param {ZodType} schema @returns {Content} */
 export const json = (schema) => ({ 'application/json': schema });
 
-/** The problems of every paged listing. @type {Code[]} */
+/** Codes of the problems of every listing with pages. @type {Code[]} */
 export const PAGED = ['bad_parameter', 'bad_cursor', 'unavailable'];
 
-/** Every error that can be the problem of a request. */
+/** Codes of all errors that can be the problem of a request. */
 export const PROBLEM_CODES = /** @type {Code[]} */ (
   Object.entries(ERRORS)
     .filter(([, { kind }]) => kind !== 'stop')
     .map(([code]) => code)
 );
 
-/** The codes that can refuse a whole message. */
+/** Codes of the problems that can refuse a whole message. */
 export const REFUSAL_CODES = PROBLEM_CODES.filter((code) => ERRORS[code].kind === 'refusal');
 
-/** The problems of every route, and those before routing. @type {Code[]} */
+/** Codes of the problems of every route, including problems before routing. @type {Code[]} */
 const ANYWHERE = [
   'bad_request',
   'unauthorized',
@@ -80,7 +79,7 @@ const ANYWHERE = [
   'internal',
 ];
 
-/** A route without a scope never answers with these two codes. @type {Code[]} */
+/** `ANYWHERE` without the two codes that a route without a scope never answers with. @type {Code[]} */
 const ANYWHERE_OPEN = ANYWHERE.filter((code) => !['unauthorized', 'forbidden'].includes(code));
 
 /** @param {Code} code @returns {number} */
@@ -91,7 +90,7 @@ const INGEST_RESULT = {
   refused: z.array(Refusal),
 };
 
-/** Members besides those of every problem. @type {Partial<Record<Code, ZodRawShape>>} */
+/** Members of a problem in addition to the members of every problem, by code. @type {Partial<Record<Code, ZodRawShape>>} */
 const MEMBERS = {
   bad_parameter: {
     parameters: z.array(z.strictObject({ name: z.string(), reason: z.string() })).optional(),
@@ -108,10 +107,7 @@ const MEMBERS = {
   },
 };
 
-/**
- * Members of `IngestResult`, optional. A problem that refuses a whole message has them if its measurements were
- * counted.
- */
+/** The members of `IngestResult`, all optional. A problem that refuses a whole message contains them if its measurements were counted. */
 const OPTIONAL_RESULT = z.strictObject(INGEST_RESULT).partial().shape;
 
 /** @param {Code} code */
@@ -136,13 +132,13 @@ export const PROBLEMS = /** @type {Record<string, ZodType>} */ (
   Object.fromEntries(PROBLEM_CODES.map((code) => [code, problemOf(code)]))
 );
 
-/** @param {Code} code @returns {string} `bad_id`: `BadIdProblem`, its name in the documents */
+/** @param {Code} code @returns {string} name of the problem's schema in the documents, such as `BadIdProblem` for `bad_id` */
 export const problemName = (code) =>
   `${code.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase())}Problem`;
 
 /**
  * @param {Operation} operation
- * @returns {Map<number, Code[]>} its problems, by status
+ * @returns {Map<number, Code[]>} problems of the operation, by status
  */
 export function problemsOf({ problems, scope }) {
   const codes = [...new Set([...problems, ...(scope === 'open' ? ANYWHERE_OPEN : ANYWHERE)])];

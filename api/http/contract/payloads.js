@@ -6,9 +6,9 @@ import { BUCKETS } from '../../observability/index.js';
 import { AnnotationText, SCHEMAS } from './schemas/index.js';
 
 /**
- * The schemas of payloads. `api/ingest` has its own decoders, for speed, and accepts the valid measurements
- * of a message that also has invalid ones. These schemas describe messages without errors. A property test
- * compares the two.
+ * The schemas of payloads. `api/ingest` has its own decoders, which are faster. If a message contains valid and invalid
+ * measurements, the decoders accept the valid measurements. The schemas describe messages without errors. A property test
+ * compares the schemas with the decoders.
  */
 
 const { Name } = SCHEMAS;
@@ -31,15 +31,15 @@ const PlainMeasurement = z
   .meta({ examples: [{ sensor_id: 'temperature', ts: '2026-11-21T08:00:00Z', value: 21.5 }] });
 
 /**
- * Members of a measurement, or of SenML outside a pack. An object with one of these members is not a map of
- * sensors.
+ * Names of members that mark an object as a measurement, or as SenML outside a pack. An object with such a member is not a map
+ * of sensors.
  */
 const OTHERS = 'sensor_id|value|n|bn';
 
-/** In an array, an object with one of these SenML labels makes the array a pack of SenML. */
+/** Names for an object in an array. SenML labels are added, because an object with a SenML label makes the array a pack of SenML. */
 const OTHERS_IN_ARRAY = `${OTHERS}|v|bt|vb|vs|vd|bver|s|bv|bs|bu|u|t`;
 
-/** @param {string} others names that a sensor of a map cannot have */
+/** @param {string} others pattern of names that a sensor in a map cannot have */
 const sensorMap = (others) =>
   z.record(
     z.string().regex(new RegExp(`^(?!(?:${others})$)`)),

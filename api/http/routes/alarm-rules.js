@@ -17,10 +17,10 @@ import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '.
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
 
-/** Size in bytes of a rule with the longest texts, escaped. */
+/** Limit of a rule in a request body, in bytes. A rule with the longest texts, all characters escaped, fits. */
 const MAX_BYTES = 16 * 1024;
 
-/** The range of a test by default, in ms. */
+/** Default range of a test of a rule, in ms. */
 const TEST_MS = 30 * DAY_MS;
 
 const RULE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -28,7 +28,7 @@ const RULE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NOT_FOUND = 'There is no such rule.';
 
 /**
- * `GET /alarm-rules`: all rules.
+ * `GET /alarm-rules`: lists all rules.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -56,7 +56,7 @@ export const postRule =
     const from = since === undefined ? now : timeOf(since);
     const rule = await alarms.rules.add(definition, Math.min(from, now));
     audit(logger, res, 'an alarm rule was added', rule.id);
-    // The evaluation of the past takes long while many evaluations wait, so the answer does not wait for it.
+    // If many evaluations wait, the evaluation of the past takes long. So the answer does not wait for it.
     if (from < now)
       void alarms
         .evaluatePast(rule.id)
@@ -109,7 +109,7 @@ export const TEST = {
 };
 
 /**
- * `POST /alarm-rules/test`: computes when a rule would have fired.
+ * `POST /alarm-rules/test`: computes when a rule would have opened alarms.
  *
  * @param {RouteDeps & { limits: { queries: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
@@ -192,7 +192,7 @@ async function readRule(req, res) {
   }
 }
 
-/** @param {unknown} error @returns {string} the first invalid field */
+/** @param {unknown} error @returns {string} message that names the first invalid field */
 function reasonOf(error) {
   if (!(error instanceof z.ZodError)) return 'it is not JSON.';
   const [issue] = error.issues;

@@ -16,14 +16,14 @@ import { cutRange, fields, parseDevice, parseSensor, readQuery, timeOf } from '.
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
-/** Size in bytes of a comment of the greatest length, escaped. */
+/** Limit of a request body with a comment, in bytes. The longest comment, all characters escaped, fits. */
 const MAX_BYTES = 8 * 1024;
 
-/** Limits of alarms and days that one page reads if few alarms match. Such a page may be short. */
+/** Limits of alarms and of days that one page reads if few alarms match. Such a page may have fewer alarms than requested. */
 const MAX_READ = 1000;
 const MAX_DAYS = 31;
 
-/** Rows that are read at once. */
+/** Limit of rows that are read concurrently. */
 const ROWS_AT_ONCE = 100;
 
 /** Limit of deliveries in an answer. */
@@ -32,7 +32,7 @@ const MAX_DELIVERIES = 1000;
 /** Retention of dead letters of deliveries, in days. */
 const DELIVERY_DAYS = 14;
 
-/** An alarm is shelved for no longer than this, in ms. */
+/** Limit of the time for which an alarm can be shelved, in ms. */
 const MAX_SHELVED_MS = 366 * DAY_MS;
 
 export const LIST = {
@@ -54,14 +54,13 @@ export const LIST = {
 };
 
 /**
- * Where the next page begins: the start of an alarm, and the number of alarms with that start that were
- * already read.
+ * The position of the next page: the start of an alarm, and the number of alarms with that start that earlier pages have read.
  *
  * @typedef {{ until: number, skip: number }} Place
  */
 
 /**
- * `GET /alarms`: the alarms of the installation, newest first.
+ * `GET /alarms`: lists the alarms of the installation, newest first.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -74,8 +73,7 @@ export const getAlarms = (deps) => async (req, res) => {
     throw new MillraceError('bad_parameter', 'sensor: must stand with device');
   const sensorBytes = deviceBytes && sensor !== undefined ? parseSensor(deviceBytes.id, sensor).bytes : null;
   const isByDay = state !== 'open' && sensorBytes === null;
-  // An open alarm is kept until it ends, even beyond retention. Only a list by day needs the bound of
-  // retention.
+  // An open alarm is kept until it ends, even beyond retention. Only a list by days must stop at the retention.
   const range = cutRange({ from, to }, isByDay ? deps : { ...deps, historyDays: Number.POSITIVE_INFINITY });
   const scope = JSON.stringify(['alarms', state, from, to, deviceBytes?.id, sensor, site, severity]);
   /** @type {Place} */
@@ -133,7 +131,7 @@ export const getAlarms = (deps) => async (req, res) => {
   }
   const oldestRead = dayOf(after.until) - MAX_DAYS * DAY_MS;
   if (isEnd && isByDay && oldestRead > dayOf(range.from)) {
-    // Earlier days may have alarms, too.
+    // The page has read its limit of days without reaching the start of the range. Earlier days may have alarms, too.
     place = { until: oldestRead - 1, skip: 0 };
     isEnd = false;
   }
@@ -153,7 +151,7 @@ async function* inChunks(keys, read) {
 }
 
 /**
- * `GET /alarms/{alarm_id}/events`: the changes of an alarm, and who made them.
+ * `GET /alarms/{alarm_id}/events`: lists the changes of an alarm, and who made them.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -208,7 +206,7 @@ export const postShelving =
     const { by, comment, until } = await readBody(req, res, PAYLOADS.Shelving);
     const given = {
       by: by ?? res.locals['caller'].by,
-      // A time in the past ends the shelving.
+      // A time in the past is allowed: it ends the shelving.
       until: timeOf(until, { max: clock() + MAX_SHELVED_MS }),
       comment: comment ?? null,
     };
@@ -218,7 +216,7 @@ export const postShelving =
   };
 
 /**
- * `GET /alarm-deliveries`: the deliveries that receivers have not accepted.
+ * `GET /alarm-deliveries`: lists the deliveries that receivers have not accepted.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -244,7 +242,7 @@ export const getDeliveries =
     res.json({ items });
   };
 
-/** Device and sensor of the alarm in a test. No real device or sensor has this id. */
+/** The id of device and sensor in a test alarm. No real device or sensor has this id. */
 const TEST_ID = Buffer.alloc(16);
 
 /**

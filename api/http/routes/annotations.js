@@ -24,14 +24,18 @@ export const LIST = { limit: fields.limit, cursor: fields.cursor, device, from: 
 
 const ONE = { device };
 
-/** Size in bytes of a text of the greatest length and a name, both escaped. */
+/** Limit of a request body, in bytes. The longest text and name, all characters escaped, fit. */
 const MAX_BYTES = 16 * 1024;
 
-/** @param {string | undefined} ref @returns {Buffer | null} 16 bytes; null: the installation @throws {MillraceError} `bad_id` */
+/**
+ * @param {string | undefined} ref
+ * @returns {Buffer | null} 16 bytes of the device id; null: the installation
+ * @throws {MillraceError} `bad_id`
+ */
 const deviceBytes = (ref) => (ref === undefined ? null : parseDevice(ref).bytes);
 
 /**
- * `GET /annotations`: the annotations of a device or of the installation, newest first.
+ * `GET /annotations`: lists the annotations of a device or of the installation, newest first.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -51,7 +55,7 @@ export const getAnnotations = (deps) => async (req, res) => {
 };
 
 /**
- * `POST /annotations`: stores a text about an instant.
+ * `POST /annotations`: stores an annotation, which is a text about an instant.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

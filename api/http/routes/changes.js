@@ -13,10 +13,10 @@ import { createWrite } from '../write.js';
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
 
-/** How long an answer waits for a first change, in s. Proxies close a silent connection after a minute. */
+/** Limit of the time that an answer waits for its first change, in s. Proxies close a silent connection after a minute. */
 const MAX_WAIT_S = 20;
 
-/** Time in ms after which an answer ends, so that a reader with few changes regularly gets a new cursor. */
+/** Time in ms after which an answer ends. So a client gets a new cursor regularly, even if there are few changes. */
 const ANSWER_MS = 30_000;
 
 const SCOPE = 'changes';
@@ -34,17 +34,18 @@ const QUERY = {
 };
 
 /**
- * `GET /changes`: committed samples as NDJSON, from a cursor or a time on. The request waits for a while if
- * there are no new changes.
+ * `GET /changes`: streams committed samples as NDJSON, from a cursor or a time on. If there are no new changes, the request
+ * waits for a while.
  *
  * @param {RouteDeps & { limits: { changes: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
  */
 export function getChanges({ store, groups, batchDays, changesSettleMs, cursors, clock, limits }) {
   const changes = createChanges({ store, groups, settleMs: changesSettleMs, clock });
-  // Blocks expire after BATCH_DAYS, and the notes of late samples after LATE_DAY_DAYS.
+  // The table of blocks keeps a block for BATCH_DAYS, and the notes of late samples expire after LATE_DAY_DAYS. Older changes
+  // are not complete.
   const days = Math.min(batchDays, LATE_DAY_DAYS) - 1;
-  // A cursor of the oldest time must stay valid until the reader has moved past that time.
+  // A cursor at the oldest allowed time must stay valid until its client has moved past that time.
   const validMs = (days + 1 / 2) * DAY_MS;
 
   /**
@@ -108,7 +109,7 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
           if (isOver()) break;
         }
       }
-      // The position lets the reader continue after changes that do not concern it.
+      // The last line is a position. So a client can continue after changes that it does not get.
       if (sent === 0 || (sent < limit && isOver())) await write(`{"kind":"position","cursor":"${seal()}"}\n`);
       res.end();
     }
@@ -116,8 +117,7 @@ export function getChanges({ store, groups, batchDays, changesSettleMs, cursors,
       if (req.method === 'HEAD') res.end();
       else await abortOnClose(res, send);
     } finally {
-      // The client may have disconnected earlier. The place is released only after the last read for this
-      // request.
+      // The client may have disconnected earlier. The place in the limit is released only after the last read for this request.
       release();
     }
   };

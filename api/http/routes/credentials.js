@@ -15,13 +15,13 @@ import { fields, readQuery } from '../parameters.js';
 
 export const LIST = { limit: fields.limit, cursor: fields.cursor };
 
-/** Size in bytes of a thousand names of the greatest length, escaped. */
+/** Limit of a request body, in bytes. A thousand of the longest names, all characters escaped, fit. */
 const MAX_BYTES = 1024 * 1024;
 
 const SCOPE = JSON.stringify(['credentials']);
 
 /**
- * `GET /credentials`: the accounts of devices, page by page.
+ * `GET /credentials`: lists the accounts of devices, page by page.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

@@ -38,7 +38,7 @@ export const LIST = {
 };
 
 /**
- * `GET /dead-letters`: the dead letters, newest first.
+ * `GET /dead-letters`: lists the dead letters (messages with refused measurements), newest first.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -49,7 +49,7 @@ export const getDeadLetters =
     const { limit, cursor, device, code, ...given } = readQuery(req, LIST);
     const scope = JSON.stringify(['dead-letters', given.from, given.to, device, code]);
     const position = cursor === undefined ? null : cursors.open(scope, cursor);
-    // The default of `from` depends on the clock. The cursor keeps it equal for all pages.
+    // The default of `from` depends on the clock, so the cursor holds it. Then it is equal for all pages.
     const range = { ...readRange(given, clock()), ...(position && { from: position.from }) };
     const before = position && Buffer.from(position.before, 'hex');
     const { deadLetters, next } = await store.deadLetters.page(range, { before, limit, device, code });
@@ -60,7 +60,7 @@ export const getDeadLetters =
   };
 
 /**
- * `GET /dead-letters/{id}`: one dead letter.
+ * `GET /dead-letters/{id}`: returns a dead letter.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -73,9 +73,8 @@ export const getDeadLetter =
   };
 
 /**
- * `GET /dead-letters/summary`: counts of refused measurements by code and hour, newest first. If the range
- * has too many dead letters for one answer, `from` of the answer is later than requested. The next request
- * then sends it as `to`.
+ * `GET /dead-letters/summary`: counts refused measurements by code and hour, newest first. If the range has too many dead
+ * letters for one answer, `from` of the answer is later than requested. The client sends that time as `to` of its next request.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -97,7 +96,8 @@ export const getDeadLetterSummary =
   };
 
 /**
- * `POST /dead-letters/{id}/replay`: stores the refused measurements after the cause is corrected.
+ * `POST /dead-letters/{id}/replay`: stores the refused measurements of a dead letter after the cause of the refusal is
+ * corrected.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -124,7 +124,7 @@ async function findDeadLetter(store, req) {
 }
 
 /**
- * The requested range, by default the last 24 hours, cut to the retention of dead letters.
+ * Returns the requested range, cut to the retention of dead letters. The default is the last 24 hours.
  *
  * @param {{ from?: TimeParameter | undefined, to?: TimeParameter | undefined }} given
  * @param {number} now epoch ms

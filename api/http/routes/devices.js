@@ -41,14 +41,14 @@ export const LIST = {
   format: fields.format,
 };
 
-/** The columns of a table of devices. */
+/** The names of the columns of a table of devices. */
 const COLUMNS = ['device_id', 'name', 'site', 'online', 'last_seen'];
 
-/** Rows that a file reads at once. */
+/** Number of rows in each page that is read for a file. */
 const FILE_PAGE = 1000;
 
 /**
- * `GET /devices`: all devices, page by page. CSV and NDJSON have all pages.
+ * `GET /devices`: lists all devices, page by page. A CSV or NDJSON file has the devices of all pages.
  *
  * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
@@ -92,7 +92,7 @@ export const getDevices =
   };
 
 /**
- * `GET /devices/{device}`: one device with its sensors.
+ * `GET /devices/{device}`: returns a device with its sensors.
  *
  * @param {RouteDeps & { limits: { pages: WaitingLimit } }} deps
  * @returns {RequestHandler}
@@ -180,7 +180,7 @@ export const deleteDevice =
   };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}`: one sensor.
+ * `GET /devices/{device}/sensors/{sensor}`: returns a sensor.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -207,20 +207,19 @@ export async function findSensor({ store, groups }, params) {
 }
 
 /**
- * Finds a sensor and the time of its newest sample. `latest` has that time, unless the device was retired.
- * After a retirement, older samples stay until they expire, and their times may be later than that in
- * `latest`.
+ * Finds a sensor and the time of its newest sample. The table `latest` has that time, unless the device was retired. After a
+ * retirement, older samples stay until they expire. Their times may be later than the time in `latest`.
  *
  * @param {RouteDeps} deps
  * @param {Request['params']} params
- * @returns {Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }>} `newest` in epoch ms:
- *   no sample is later; null: there are no samples
+ * @returns {Promise<Awaited<ReturnType<typeof findSensor>> & { newest: number | null }>} `newest`: no sample is later than this
+ *   time, in epoch ms; null: the sensor has no samples
  * @throws {MillraceError} `bad_id`, `not_found`
  */
 export async function findMeasured(deps, params) {
   const found = await findSensor(deps, params);
   const { group, device } = found.key;
-  // This read follows that of the sensor. So if the device was registered again, this read sees its
+  // This read must follow the read of the sensor. So if the device was registered again in between, this read sees its
   // retirement.
   const retiredAt = await deps.store.devices.retiredAt({ group, bytes: device });
   return { ...found, newest: retiredAt === null ? found.row.ts : Number.POSITIVE_INFINITY };
@@ -347,7 +346,7 @@ export const readSensor = {
 };
 
 /**
- * `GET /devices/{device}/events`: births, online and offline times of a device, newest first.
+ * `GET /devices/{device}/events`: lists births, online times and offline times of a device, newest first.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

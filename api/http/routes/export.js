@@ -31,7 +31,7 @@ const QUERY = {
 /** @typedef {RouteDeps & { limits: { exports: ConcurrencyLimit } }} ExportDeps */
 
 /**
- * `GET /export`: the samples of all sensors that match, as one file.
+ * `GET /export`: sends the samples of all matching sensors as one file.
  *
  * @param {ExportDeps} deps
  * @returns {RequestHandler}
@@ -43,7 +43,7 @@ export const getExport = (deps) => async (req, res) => {
 };
 
 /**
- * `GET /devices/{device}/export`: the samples of all sensors of a device, as one file.
+ * `GET /devices/{device}/export`: sends the samples of all sensors of a device as one file.
  *
  * @param {ExportDeps} deps
  * @returns {RequestHandler}

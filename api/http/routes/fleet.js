@@ -13,7 +13,7 @@ import { cutRange, fields, readQuery } from '../parameters.js';
 /** @import { WaitingLimit } from '../long-requests.js' */
 
 /**
- * `GET /fleet`: counts of devices and sensors.
+ * `GET /fleet`: returns the numbers of devices and sensors.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -26,13 +26,13 @@ export function getFleet({ store, groups, clock }) {
   };
 }
 
-/** The greatest age of an answer, in ms, unless a count takes longer. */
+/** Maximum age of an answer in ms. A request for an older answer waits for a new count. */
 const MAX_AGE_MS = 10_000;
 
-/** An answer of this age is still served while a new count runs, so that a regular client never waits. In ms. */
+/** Age of an answer in ms from which a new count starts. The old answer is still served meanwhile, so a regular client never waits. */
 const RECOUNT_MS = 5000;
 
-/** Limit of types, and of sites, in an answer. Those with the most sensors are listed. */
+/** Limit of types, and of sites, in an answer. The types and sites with the most sensors are listed. */
 const MAX_TERMS = 1000;
 
 /** @typedef {{ sensors: number, types: Map<string, number>, sites: Map<string, number> }} SensorCount */
@@ -46,18 +46,18 @@ const MAX_TERMS = 1000;
  */
 
 /**
- * Counts the fleet, once for all concurrent requests. No stored counter could drift: each count reads four
- * small columns of all devices, and the sensors of the groups in which a device has changed sensors. Each
- * count also includes one further group in rotation, because a process that dies between the two writes
- * leaves no mark of its change.
+ * Counts all devices and sensors, once for all concurrent requests. It uses no stored counter, which could become wrong. Each
+ * count reads four small columns of all devices. It reads the sensors only in groups in which a device has changed sensors. Each
+ * count also reads the sensors of one further group in rotation. A process that dies between its two writes leaves a change
+ * without a mark, and the rotation finds it.
  *
  * @param {object} deps
  * @param {Tally} deps.tally
- * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {number} deps.groups number of groups of devices (`LATEST_GROUPS`)
  * @param {() => number} deps.clock epoch ms
  */
 export function createFleetCount({ tally, groups, clock }) {
-  /** @type {Array<{ mark: string, count: SensorCount }>} by group */
+  /** @type {Array<{ mark: string, count: SensorCount }>} the last count of sensors, by group */
   const counted = [];
   let rotation = 0;
   let startedAt = Number.NEGATIVE_INFINITY;
@@ -66,7 +66,13 @@ export function createFleetCount({ tally, groups, clock }) {
   /** @type {Promise<FleetCount> | null} */
   let counting = null;
 
-  /** @param {number} group @param {FleetCount['devices']} devices counts to add to @returns {Promise<string>} a mark that differs when sensors have changed */
+  /**
+   * Counts the devices of a group.
+   *
+   * @param {number} group
+   * @param {FleetCount['devices']} devices counts to which the devices are added
+   * @returns {Promise<string>} a mark, which differs from the last mark if sensors of the group have changed
+   */
   async function countDevices(group, devices) {
     let registered = 0;
     let changes = 0;
@@ -131,7 +137,7 @@ export function createFleetCount({ tally, groups, clock }) {
      * @throws {MillraceError} `unavailable`
      */
     async read() {
-      // The absolute value: a clock that was set back must not make an answer younger.
+      // Use the absolute value, so that an answer does not seem younger after the clock was set back.
       const age = Math.abs(clock() - startedAt);
       if (age >= RECOUNT_MS && !counting) {
         counting = countNow();
@@ -204,14 +210,14 @@ An item that goes on ends now.`,
 };
 
 /**
- * `GET /pipeline/unwatched`: periods in which no process received samples and evaluated alarms.
+ * `GET /pipeline/unwatched`: lists the periods in which no process received samples and evaluated alarms.
  *
  * @param {RouteDeps & { limits: { pages: WaitingLimit } }} deps
  * @returns {RequestHandler}
  */
 export const getUnwatchedTime = (deps) => async (req, res) => {
   const range = cutRange(readQuery(req, UNWATCHED_QUERY), deps);
-  // Several years of a large installation are many rows, so the request counts toward the limit of pages.
+  // Several years of a large installation are many rows. So the request counts toward the limit of pages.
   await deps.limits.pages(res, async () => {
     const { since, spans, leftOutMs } = await deps.unwatchedTime.read(range);
     res.json({
@@ -223,7 +229,7 @@ export const getUnwatchedTime = (deps) => async (req, res) => {
 };
 
 /**
- * `GET /pipeline/recent`: the rates of the last five minutes.
+ * `GET /pipeline/recent`: returns the rates of the last five minutes.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -236,7 +242,7 @@ export const getRecentStats =
   };
 
 /**
- * `GET /pipeline`: the processes of the installation, the database and the broker.
+ * `GET /pipeline`: returns the state of the installation's processes, the database and the broker.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

@@ -15,7 +15,7 @@ import { chunksOf, withUpload } from '../uploads.js';
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
 
-/** Limit of refused lines in an answer. The count includes all of them. */
+/** Limit of refused lines that an answer lists. Its count includes further refused lines. */
 const MAX_LISTED = 1000;
 
 const QUERY = {
@@ -32,7 +32,7 @@ const QUERY = {
   }),
 };
 
-/** By media type. */
+/** File formats by media type. */
 const FORMATS = /** @type {const} */ ({
   'text/csv': 'csv',
   'application/x-ndjson': 'ndjson',
@@ -49,7 +49,7 @@ export const postImport = (deps) => async (req, res) => {
   const { device, dry_run: dryRun, skip } = readQuery(req, QUERY);
   if (device !== undefined) parseDevice(device);
   closeUnread(req, res);
-  // Refuses compressed bodies, because the parser of each format reads the raw bytes.
+  // This refuses compressed bodies, because the parser of each format reads the raw bytes.
   codingOf(req, res, false);
   const type = Object.entries(FORMATS).find(([media]) => req.is(media));
   if (!type) throw new MillraceError('unknown_format', `Send one of ${Object.keys(FORMATS).join(', ')}.`);
@@ -81,7 +81,7 @@ export const postImport = (deps) => async (req, res) => {
 /** @param {RouteDeps} deps @param {Request} req @param {typeof FORMATS[keyof typeof FORMATS]} format @param {ImportOptions} options @returns {Promise<Imported>} */
 async function run({ importer, dataDir, maxImportBytes }, req, format, options) {
   if (format !== 'parquet') return importStream(importer, { source: chunksOf(req), format }, options);
-  // The footer of a Parquet file is at its end.
+  // A Parquet file is first stored as a whole, because its footer is at its end.
   return withUpload(req, { dataDir, limit: maxImportBytes }, (file) =>
     importParquet(importer, file, options),
   );

@@ -28,12 +28,12 @@ import * as unmatchedTopics from './unmatched-topics.js';
 /** @import { DocumentDeps, ServiceDeps } from './service.js' */
 
 /**
- * One method at one address.
+ * A route: a method at an address.
  *
  * @template P
  * @typedef {object} RouteOf
  * @property {'get' | 'post' | 'put' | 'patch' | 'delete'} method
- * @property {string} path as OpenAPI writes it, in full, with parameters in braces
+ * @property {string} path full path as OpenAPI writes it, with parameters in braces
  * @property {(deps: P) => RequestHandler} create
  * @property {Operation} operation
  */
@@ -299,7 +299,7 @@ export const API_ROUTES = [
 ];
 
 /**
- * The routes to which clients of InfluxDB write.
+ * The routes on which clients of InfluxDB write line protocol.
  *
  * @type {Array<RouteOf<RouteDeps>>}
  */
@@ -319,8 +319,7 @@ export const LINE_ROUTES = [
 ];
 
 /**
- * The routes that clients of InfluxDB request before they write. They are served by a process that serves the
- * API.
+ * The routes that clients of InfluxDB request before they write. Only a process that serves the API serves them.
  *
  * @type {Array<RouteOf<InfluxDeps>>}
  */
@@ -335,7 +334,7 @@ export const INFLUX_ROUTES = [
 ];
 
 /**
- * The routes that report the state of this process, in every role.
+ * The routes that report the state of this process. A process in any role serves them.
  *
  * @type {Array<RouteOf<ServiceDeps>>}
  */
@@ -346,7 +345,7 @@ export const SERVICE_ROUTES = [
 ];
 
 /**
- * The routes of the OpenAPI and AsyncAPI documents, in a process that serves the API.
+ * The routes of the OpenAPI and AsyncAPI documents. Only a process that serves the API serves them.
  *
  * @type {Array<RouteOf<DocumentDeps>>}
  */

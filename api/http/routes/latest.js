@@ -30,10 +30,10 @@ export const QUERY = {
   format: fields.format,
 };
 
-/** Rows that a file reads at once. */
+/** Number of rows in each page that is read for a file. */
 const FILE_PAGE = 1000;
 
-/** The columns of a table of latest values. */
+/** The names of the columns of a table of latest values. */
 const COLUMNS = ['ts', 'device', 'sensor', 'unit', 'value', 'type', 'site', 'device_id', 'sensor_id'];
 
 /** @param {LatestRow} row */
@@ -50,7 +50,7 @@ const tableRow = (row) => ({
 });
 
 /**
- * `GET /latest`: the latest value of every sensor, page by page. CSV and NDJSON have all pages.
+ * `GET /latest`: lists the latest value of every sensor, page by page. A CSV or NDJSON file has the values of all pages.
  *
  * @param {RouteDeps & { limits: { exports: ConcurrencyLimit, pages: WaitingLimit } }} deps
  * @returns {RequestHandler}
@@ -130,7 +130,7 @@ export const listLatest = {
   problems: [...PAGED, 'bad_id', 'busy'],
 };
 
-/** For the document only. `readSubscription` reads the query, since a name may contain a slash. */
+/** The query of `/stream`, only for the document. `readSubscription` reads the query itself, because a name may contain a slash. */
 const SUBSCRIPTION = {
   device: z
     .array(z.string())

@@ -13,16 +13,16 @@ import { readQuery } from '../parameters.js';
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
-/** Limit of refused lines with a reason in an answer. The other lines are listed by their numbers. */
+/** Limit of refused lines that an answer lists with a reason. Further refused lines are listed only by their numbers. */
 const MAX_REASONS = 100;
 
-/** Limit of refused lines with a reason in the error message, which clients write to their logs. */
+/** Limit of refused lines with a reason in the error message. The message is short, because clients write it to their logs. */
 const MAX_REASONS_IN_MESSAGE = 3;
 
-/** Limit of line numbers in the error message. */
+/** Limit of line numbers in the error message; further numbers are omitted. */
 const MAX_NUMBERS_IN_MESSAGE = 20;
 
-/** A parameter that clients of InfluxDB send and that has no meaning here. @param {string} description */
+/** Describes a parameter that clients of InfluxDB send, and that has no effect here. @param {string} description */
 const ignored = (description) =>
   z
     .string()
@@ -51,11 +51,11 @@ const V1_QUERY = {
   consistency: ignored('The consistency level.'),
 };
 
-/** Other names of units in version 1. @type {Record<string, Precision>} */
+/** Units of time by their other names in version 1. @type {Record<string, Precision>} */
 const V1_UNITS = { n: 'ns', u: 'us', µ: 'us' };
 
 /**
- * `POST /api/v2/write`: stores line protocol, and answers after its commit.
+ * `POST /api/v2/write`: stores measurements in line protocol, and answers after their commit.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -63,7 +63,7 @@ const V1_UNITS = { n: 'ns', u: 'us', µ: 'us' };
 export const postV2 = (deps) => writeLines(deps, (req) => readQuery(req, V2_QUERY).precision);
 
 /**
- * `POST /write`: stores line protocol from clients of InfluxDB 1.
+ * `POST /write`: stores measurements in line protocol from clients of InfluxDB 1.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

@@ -32,7 +32,7 @@ const SERIES_QUERY = {
 };
 const MINUTE_MS = 60_000;
 
-/** The columns of a table of points. */
+/** The names of the columns of a table of points. */
 const POINT = ['ts', 'min', 'max', 'avg', 'count'];
 
 export const QUERY = {
@@ -51,8 +51,8 @@ export const QUERY = {
 };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}/measurements`: the samples in [from, to), pages newest first by default. The
- * cursor holds the instant that the page reached. The other formats are streams of the whole range.
+ * `GET /devices/{device}/sensors/{sensor}/measurements`: returns the samples in [from, to). JSON has pages, newest first by
+ * default. Its cursor holds the instant that the page reached. The other formats stream the whole range.
  *
  * @param {RouteDeps & { limits: { exports: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
@@ -63,7 +63,8 @@ export const getMeasurements = (deps) => async (req, res) => {
   const range = cutRange(given, deps);
   const sensor = await findMeasured(deps, req.params);
   const { deviceId, sensorId, key, newest } = sensor;
-  // Without this cut, a page of a sensor that has been silent for long would read many empty hours.
+  // End the range after the newest sample. Otherwise a page of a sensor that has been silent for long would read many empty
+  // hours.
   range.to = newest === null ? range.from : Math.min(range.to, newest + 1);
   const type = exportType(req, format);
   const order = wanted ?? (type === null ? 'desc' : 'asc');
@@ -103,8 +104,8 @@ that ends normally is complete.`,
   query: QUERY,
   answers: {
     200: {
-      // The text types come first: openapi-python-client reads every answer as the first type, and JSON can
-      // be read as a text.
+      // The text types must come first. openapi-python-client reads every answer as the first type, and JSON can be read as a
+      // text.
       'text/csv': {
         text: 'A line `ts,value`, then a line for each sample. Each line ends with a line feed.',
         example: 'ts,value\n2026-11-21T00:00:00.000Z,21.5\n',
@@ -161,8 +162,8 @@ The body may have \`Content-Encoding: gzip\`, \`deflate\` or \`br\`.
 refused, the problem has the code of that refusal. After \`busy\`, wait for the seconds in \`Retry-After\`.`,
   query: SUBMISSION_QUERY,
   body: {
-    // One type for both kinds of JSON: openapi-python-client generates a broken client for two types of body
-    // that are arrays.
+    // Use one type for both kinds of JSON. For two types of body that are arrays, openapi-python-client generates a broken
+    // client.
     'application/json': PAYLOADS.Measurements,
     'application/senml+cbor': { text: 'SenML as CBOR (RFC 8428, section 6).' },
   },
@@ -171,7 +172,7 @@ refused, the problem has the code of that refusal. After \`busy\`, wait for the 
 };
 
 /**
- * `GET /devices/{device}/sensors/{sensor}/series`: a signal, reduced to a requested number of points.
+ * `GET /devices/{device}/sensors/{sensor}/series`: returns a signal, reduced to a requested number of points.
  *
  * @param {RouteDeps & { limits: { series: ConcurrencyLimit, points: WaitingLimit } }} deps
  * @returns {RequestHandler}

@@ -30,7 +30,7 @@ export const GROUPS_QUERY = {
 };
 
 /**
- * `GET /outliers`: the sensors whose newest value is unusual.
+ * `GET /outliers`: lists the sensors whose newest value is unusual.
  *
  * @param {OutlierDeps} deps
  * @returns {RequestHandler}
@@ -51,7 +51,7 @@ export function getOutliers(deps) {
 }
 
 /**
- * `GET /outliers/groups`: sites or devices, each with its most unusual sensor.
+ * `GET /outliers/groups`: lists sites or devices, each with its most unusual sensor.
  *
  * @param {OutlierDeps} deps
  * @returns {RequestHandler}
@@ -66,7 +66,7 @@ export function getOutlierGroups(deps) {
 }
 
 /**
- * `GET /devices/{device}/sensors/{sensor}/baseline`: what is usual for a sensor, hour by hour.
+ * `GET /devices/{device}/sensors/{sensor}/baseline`: returns the usual values of a sensor, hour by hour.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

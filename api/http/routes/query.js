@@ -37,7 +37,10 @@ import { sendTable } from '../tables.js';
 /** @import { Operation } from '../contract/operation.js' */
 /** @import { ConcurrencyLimit } from '../long-requests.js' */
 
-/** The limits of one answer. A month of 1,000 sensors by hours is within them. */
+/**
+ * Limits of one answer: sensors, bins, and cells (sensors times bins). Larger queries are refused. A month of 1,000 sensors by
+ * hours is below the limits.
+ */
 const MAX_SENSORS = 10_000;
 const MAX_BINS = 100_000;
 const MAX_CELLS = 1_000_000;
@@ -46,7 +49,7 @@ const AGGREGATES = /** @type {const} */ (['avg', 'min', 'max', 'count', 'sum', '
 
 const FORMATS = /** @type {const} */ (['json', 'rows', 'csv', 'ndjson', 'parquet', 'arrow']);
 
-/** A step: a width in ms, or a unit of the calendar. @typedef {number | CalendarUnit} Step */
+/** The width of a bin: in ms, or a unit of the calendar. @typedef {number | CalendarUnit} Step */
 
 const BAD_STEP = 'a whole number with its unit from 1ms to 3650d, such as 15m or 1h; or day, week or month';
 const STEP = /^\d{1,9}(?:ms|[smhdy])$/;
@@ -68,7 +71,13 @@ const aggregates = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** A parameter that may be repeated. @param {number} most @param {string} description @param {string} example */
+/**
+ * Describes a parameter that may be repeated.
+ *
+ * @param {number} most limit of repetitions
+ * @param {string} description
+ * @param {string} example
+ */
 const repeated = (most, description, example) =>
   z
     .union([z.string(), z.array(z.string())], 'a text, which may be repeated')
@@ -123,7 +132,7 @@ export const QUERY = {
 };
 
 /**
- * `GET /query`: many sensors, aggregated in the same bins.
+ * `GET /query`: aggregates many sensors in the same bins.
  *
  * @param {RouteDeps & { limits: { queries: ConcurrencyLimit } }} deps
  * @returns {RequestHandler}
@@ -176,9 +185,9 @@ const badParameter = (name, reason) =>
   new MillraceError('bad_parameter', `${name}: ${reason}`, { details: { parameters: [{ name, reason }] } });
 
 /**
- * @param {{ from: number, to: number }} range not empty
- * @param {Step | undefined} width
- * @param {string} [zone]
+ * @param {{ from: number, to: number }} range a range that is not empty, in epoch ms
+ * @param {Step | undefined} width width of a bin; undefined: one bin for the whole range
+ * @param {string} [zone] time zone of calendar bins
  * @returns {Grid}
  * @throws {MillraceError} `query_too_large`
  */

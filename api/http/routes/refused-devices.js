@@ -10,18 +10,18 @@ import { readQuery } from '../parameters.js';
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
-/** A refusal of a device counts for this time, in ms. */
+/** Time in ms for which a refusal of a device counts. */
 const WINDOW_MS = 300_000;
 
-/** An answer is cached for this time in ms, and for ten times the duration of its count if that is longer. */
+/** Time in ms for which an answer is cached. If a count takes long, its answer is cached for MAX_SHARE times the duration of the count. */
 const MAX_AGE_MS = 10_000;
 const MAX_SHARE = 10;
 
-/** Limit of devices in an answer. Those with the most refusals are listed. */
+/** Limit of devices in an answer. The devices with the most refusals are listed. */
 const MAX_DEVICES = 1000;
 
 /**
- * `GET /dead-letters/devices`: the devices whose measurements were refused within the last five minutes.
+ * `GET /dead-letters/devices`: lists the devices whose measurements were refused within the last five minutes.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}
@@ -60,7 +60,7 @@ export function createRefusedDevices({ count, clock, monotonic = () => performan
   }
 
   return {
-    /** @returns {Promise<{ items: RefusedDevice[], from: string, to: string }>} most refusals first */
+    /** @returns {Promise<{ items: RefusedDevice[], from: string, to: string }>} the devices with the most refusals first */
     read() {
       if (answer && monotonic() < validUntil) return answer;
       validUntil = Number.POSITIVE_INFINITY;
@@ -76,8 +76,8 @@ export function createRefusedDevices({ count, clock, monotonic = () => performan
 }
 
 /**
- * Adds up the counts of each device, because a device may use its name and its id in topics. Texts that are
- * neither a name nor an id belong to no device.
+ * Adds up the refusals of each device, because a device may use its name and its id in topics. A text that is neither a name nor
+ * an id belongs to no device, and is left out.
  *
  * @param {Awaited<ReturnType<DeadLetterReads['refusedByDevice']>>} counts
  * @returns {RefusedDevice[]}

@@ -20,7 +20,7 @@ export const QUERY = {
 };
 
 /**
- * `GET /search`: sites, devices and sensors by any part of their names.
+ * `GET /search`: finds sites, devices and sensors by any part of their names.
  *
  * @param {RouteDeps & { stream: ReturnType<typeof createStream> }} deps
  * @returns {RequestHandler}
@@ -28,7 +28,11 @@ export const QUERY = {
 export function getSearch({ store, stream, groups, clock }) {
   const index = createSearchIndex({ read: stream.latest, clock });
 
-  /** Devices without sensors are not in the index. A search for the whole name or the id finds them. @param {string} text */
+  /**
+   * Finds a device by its whole name or its id. Devices without sensors are not in the index, and are found only in this way.
+   *
+   * @param {string} text
+   */
   async function readDevice(text) {
     const { id, bytes } = parseDevice(text);
     const row = await store.devices.device({ group: groupOf(bytes, groups), bytes });
@@ -45,11 +49,11 @@ export function getSearch({ store, stream, groups, clock }) {
 }
 
 /**
- * A result: a site, a device or a sensor. An id that the result does not have is null.
+ * A search result: a site, a device or a sensor. A member that does not apply to the kind of result is null.
  *
  * @typedef {object} SearchResult
  * @property {'site' | 'device' | 'sensor'} kind
- * @property {string} name the id if there is no name
+ * @property {string} name name, or the id if there is no name
  * @property {string | null} device_id
  * @property {string | null} sensor_id
  * @property {string | null} device name of the device
@@ -90,34 +94,31 @@ const siteResult = (site) => ({
   site,
 });
 
-/** The greatest age of the index, in ms. */
+/** Maximum age of the index in ms. The next search after that builds it again. */
 const MAX_AGE_MS = 10_000;
 
-/** Items that are indexed in one turn. Other requests run between two turns. */
+/** Number of items that are indexed in one go. Then other requests can run. */
 const ITEMS_PER_TURN = 5000;
 
-/**
- * Limit of the matches of one rank that are collected. A text with more matches is too short to find
- * anything.
- */
+/** Limit of the matches of one rank that are collected; further matches are dropped. A text with more matches is too short to be useful. */
 const MAX_COLLECTED = 1000;
 
 /**
- * Number of ranks, the best first: the name equals the text, begins with it, contains it; the words match
- * elsewhere.
+ * Number of ranks of matches. From best to worst: the name equals the text, the name begins with the text, the name contains the
+ * text, the words match elsewhere.
  */
 const RANKS = 4;
 
-/** Order of the kinds among equal names. */
+/** Order of kinds within a rank: sites first. */
 const KINDS = { site: 0, device: 1, sensor: 2 };
 
 /** @typedef {{ name: string, text: string, result: SearchResult }} Entry `name` and `text` in lower case; `text` is searched */
 
 /**
- * Searches the names of the fleet. The index is built from the newest values of the fleet at the first
- * search, and serves all searches of ten seconds. A search scans all texts: 5 MB for 100,000 sensors.
+ * Returns a search in the names of the fleet. The index is built from the newest values of the fleet at the first search, and
+ * serves all searches of ten seconds. A search scans all texts: 5 MB for 100,000 sensors.
  *
- * @param {{ read: () => Promise<LiveItem[]>, clock: () => number }} deps `clock` in epoch ms
+ * @param {{ read: () => Promise<LiveItem[]>, clock: () => number }} deps `clock`: epoch ms
  */
 export function createSearchIndex({ read, clock }) {
   /** @type {Promise<Entry[]> | null} */
@@ -140,7 +141,7 @@ export function createSearchIndex({ read, clock }) {
 
   /** @returns {Promise<Entry[]>} */
   function current() {
-    // The absolute value: a clock that was set back must not make the index younger.
+    // Use the absolute value, so that the index does not seem younger after the clock was set back.
     if (entries && Math.abs(clock() - madeAt) < MAX_AGE_MS) return entries;
     madeAt = clock();
     const making = make();
@@ -155,7 +156,8 @@ export function createSearchIndex({ read, clock }) {
     /**
      * @param {string} text
      * @param {number} limit
-     * @returns {Promise<SearchResult[]>} the best first; one more than the limit if there are more
+     * @returns {Promise<SearchResult[]>} the best matches first; if there are more than `limit`, the list has one result more
+     *   than `limit`
      * @throws {MillraceError} `unavailable`
      */
     find: async (text, limit) => findEntries(await current(), text, limit + 1),

@@ -14,12 +14,12 @@ import { SCHEMAS } from '../contract/schemas/index.js';
  * @property {Metrics} metrics
  */
 
-/** `GET /healthz` @returns {RequestHandler} */
+/** `GET /healthz`: reports that this process runs. @returns {RequestHandler} */
 export const getHealth = () => (_req, res) => {
   res.json({ status: 'alive' });
 };
 
-/** `GET /readyz` @param {ServiceDeps} deps @returns {RequestHandler} */
+/** `GET /readyz`: reports whether this process is ready. @param {ServiceDeps} deps @returns {RequestHandler} */
 export const getReadiness =
   ({ readiness }) =>
   async (_req, res) => {
@@ -27,7 +27,7 @@ export const getReadiness =
     res.status(state.ready ? 200 : 503).json(state);
   };
 
-/** `GET /metrics` @param {ServiceDeps} deps @returns {RequestHandler} */
+/** `GET /metrics`: returns the metrics of this process. @param {ServiceDeps} deps @returns {RequestHandler} */
 export const getMetrics =
   ({ metrics }) =>
   async (_req, res) => {

@@ -11,7 +11,7 @@ import { readQuery } from '../parameters.js';
 /** @import { RouteDeps } from '../api.js' */
 /** @import { Operation } from '../contract/operation.js' */
 
-/** Size in bytes of a token of the greatest length, escaped. */
+/** Limit of a request body, in bytes. The longest token, all characters escaped, fits. */
 const MAX_BYTES = 32 * 1024;
 
 /**
@@ -31,7 +31,7 @@ export const postSession =
   };
 
 /**
- * `GET /session`: the scopes of the caller.
+ * `GET /session`: returns the scopes of the caller.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

@@ -11,7 +11,7 @@ import { readQuery } from '../parameters.js';
 /** @import { Operation } from '../contract/operation.js' */
 
 /**
- * `GET /unmatched-topics`: the topics outside the contract on which clients publish.
+ * `GET /unmatched-topics`: lists the topics outside the contract on which clients publish.
  *
  * @param {RouteDeps} deps
  * @returns {RequestHandler}

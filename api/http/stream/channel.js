@@ -26,9 +26,9 @@ import { follows } from './subscription.js';
  * @typedef {object} ChannelDeps
  * @property {Pick<Store, 'fleet'>} store
  * @property {Live} live
- * @property {Pick<RouteDeps['baselines'], 'judge' | 'onChange'>} baselines judge each value
+ * @property {Pick<RouteDeps['baselines'], 'judge' | 'onChange'>} baselines judge how unusual each value is
  * @property {number} groups
- * @property {LimitFunction} limit of reads of the database
+ * @property {LimitFunction} limit limits concurrent reads of the database
  * @property {{ coalesce: number, resync: number }} periods ms
  * @property {() => number} clock epoch ms
  * @property {Logger} logger
@@ -36,8 +36,8 @@ import { follows } from './subscription.js';
  */
 
 /**
- * The shared state of all readers with the same subscription: the cache of their newest values, and the
- * events that carry its changes.
+ * Creates a channel. A channel is the shared state of all stream clients (readers) with the same subscription: the cache of
+ * their newest values, and the events that carry the changes of the cache.
  *
  * @param {Subscription} subscription
  * @param {ChannelDeps} deps
@@ -51,7 +51,7 @@ export function createChannel(subscription, deps) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   let sentAt = Number.NEGATIVE_INFINITY;
-  /** @type {Frames | undefined} the newest one, shared by readers that join at the same time */
+  /** @type {Frames | undefined} the newest snapshot, shared by readers that join at the same time */
   let snapshot;
   let open = true;
   let loaded = false;
@@ -69,7 +69,7 @@ export function createChannel(subscription, deps) {
     timer = undefined;
     sentAt = performance.now();
     const { position } = cache;
-    /** @type {Map<number, Frames>} by the position of readers; nearly all readers have the same one */
+    /** @type {Map<number, Frames>} changes by the position of readers; nearly all readers have the same position */
     const deltas = new Map();
     for (const reader of readers) {
       if (reader.busy || reader.position === position) continue;
@@ -121,7 +121,7 @@ export function createChannel(subscription, deps) {
     logger,
   });
 
-  /** Subscribes before it reads, so that no change is lost between the two. */
+  /** Subscribes to changes, then reads all values. In this order no change between the two steps is lost. */
   async function load() {
     const devices = subscription.everything
       ? [EVERY_DEVICE]
@@ -156,10 +156,11 @@ export function createChannel(subscription, deps) {
     loading,
 
     /**
-     * Sends a reader the changes since its last event, or a snapshot if that event is unknown. Then sends every change.
+     * Sends a reader the changes since its last event, or a snapshot if that event is unknown. After that, the reader gets every
+     * change.
      *
      * @param {Reader} reader
-     * @param {string} lastId of the last event that the reader got, if any
+     * @param {string} lastId id of the last event that the reader got; empty: none
      */
     join(reader, lastId) {
       const last = readEventId(lastId);
@@ -170,10 +171,10 @@ export function createChannel(subscription, deps) {
       } else void send(reader, currentSnapshot());
     },
 
-    /** @returns {Entry[]} all entries that the channel follows */
+    /** @returns {Entry[]} entries of all sensors that the channel follows */
     entries: () => cache.all(),
 
-    /** Called when a device was retired: a new reader does not get it any more. @param {string} device id */
+    /** Removes a device that was retired, so that new readers do not get it any more. @param {string} device id */
     removeDevice: (device) => cache.removeDevice(device),
 
     /** @param {Reader} reader */
@@ -188,7 +189,7 @@ export function createChannel(subscription, deps) {
 /** @param {{ device: { id: string } }} sensor */
 const deviceOf = ({ device }) => device.id;
 
-/** Items of one page of `latest`. */
+/** Number of items in a page that is read from the table `latest`. */
 const PAGE = 1000;
 
 /**

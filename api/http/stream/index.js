@@ -16,28 +16,29 @@ import { readSubscription } from './subscription.js';
 /** @import { JudgedItem } from './latest-cache.js' */
 
 /**
- * - `coalesce`: changes of one sensor within this time are sent as one
+ * Periods of the stream, in ms:
+ *
+ * - `coalesce`: all changes of a sensor within this time are sent as one change
  * - `stats`: interval of the event `stats`
- * - `heartbeat`: interval of comments on a quiet stream; a reader that reads nothing between two comments is
- *   disconnected
- * - `rest`: a channel without readers is kept for this time
+ * - `heartbeat`: interval of comments on a quiet stream; a reader that reads nothing between two comments is disconnected
+ * - `rest`: time for which a channel without readers is kept
  */
 const PERIODS_MS = { coalesce: 250, stats: 1000, heartbeat: 15_000, rest: 60_000 };
 
-/** Pages of `latest` that are read at once, for all readers together. */
+/** Limit of pages of `latest` that are read concurrently, for all readers together. */
 const CONCURRENT_READS = 4;
 
 /** @type {Subscription} */
 const WHOLE_FLEET = { devices: new Map(), sensors: new Map(), everything: true };
 
-/** Channels without readers that are kept for readers that come back. */
+/** Limit of channels that are kept without readers, for readers that reconnect. */
 const MAX_RESTING = 100;
 
 /**
- * `GET /stream`: server-sent events. A reader gets a snapshot of its subscription, then the changes and the
- * rates of the pipeline. Every reader also gets the changes of all alarms, and requests the alarms again
- * after a reconnect. A reader that reconnects sends `Last-Event-ID` and gets the changes since that event. If
- * its channel has ended, the reader gets a snapshot again. So there is never a gap.
+ * `GET /stream`: sends server-sent events. A reader gets a snapshot of its subscription, then the changes and the rates of the
+ * pipeline. Every reader also gets the changes of all alarms, and requests the alarms again after a reconnect. A reader that
+ * reconnects sends `Last-Event-ID` and gets the changes since that event. If its channel has ended, the reader gets a snapshot
+ * again. So a reader never misses a newest value.
  *
  * @param {Pick<RouteDeps, 'store' | 'live' | 'stats' | 'groups' | 'resyncMs' | 'clock' | 'logger' | 'metrics'> & Pick<ChannelDeps, 'baselines'> & { limits: { streams: ConcurrencyLimit } }} deps
  * @param {typeof PERIODS_MS} [periods]
@@ -52,7 +53,7 @@ export function createStream(deps, periods = PERIODS_MS) {
   /** @type {Set<Reader>} */
   const readers = new Set();
   metrics.gauge('iot_http_streams', 'Readers of the live stream', () => readers.size);
-  /** @type {NodeJS.Timeout[]} run while there is a reader */
+  /** @type {NodeJS.Timeout[]} timers that run while there is a reader */
   let timers = [];
 
   deps.live.onAlarm((alarm) => {
@@ -116,8 +117,8 @@ export function createStream(deps, periods = PERIODS_MS) {
   return {
     handler,
     /**
-     * Reads the newest values of the whole fleet, with their judgment, from the channel that readers of the fleet share. Without such a reader
-     * it opens the channel, which then rests for a minute.
+     * Reads the newest values of the whole fleet, with their judgment, from the channel that readers of the whole fleet share.
+     * If no such channel is open, it opens the channel, which is then kept for a minute.
      *
      * @returns {Promise<JudgedItem[]>}
      * @throws {MillraceError} `unavailable`
@@ -134,7 +135,7 @@ export function createStream(deps, periods = PERIODS_MS) {
 
     removeDevice: channels.removeDevice,
 
-    /** @returns {number} the count of readers */
+    /** @returns {number} the number of readers */
     readers: () => readers.size,
     /** Ends all streams. */
     stop() {
@@ -145,7 +146,7 @@ export function createStream(deps, periods = PERIODS_MS) {
 }
 
 /**
- * Ends a stream when the session of its caller expires: the caller has to sign in again.
+ * Ends a stream when the session of its caller expires, because the caller has to sign in again.
  *
  * @param {Response} res
  * @param {Reader} reader
@@ -157,14 +158,14 @@ function endWithSession(res, reader, now) {
   return endsAt === null ? undefined : setTimeout(() => reader.end(), endsAt - now);
 }
 
-/** Limit of waiting bytes. Above it, the reader is too slow for further alarms. */
+/** Limit of bytes that wait in the connection of a reader. Above it, the reader is too slow, and the next alarm closes its connection. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * The connection to one reader. Unread data waits in the connection: one event, the alarms after it, and what the socket itself
- * buffers. So a slow reader costs little memory.
+ * Creates the connection to a reader. Unread data waits in the connection: one event, the alarms after it, and the bytes that
+ * the socket itself buffers. So a slow reader costs little memory.
  *
- * @param {Response} res its headers are sent
+ * @param {Response} res response whose headers are sent
  * @param {Writable} [events] receives the events: the response, or a compressor in front of it
  */
 export function createReader(res, events = res) {
@@ -179,7 +180,7 @@ export function createReader(res, events = res) {
   const isBehind = () => events.writableNeedDrain;
 
   return {
-    /** The reader has everything up to this position of its channel. */
+    /** Position of the channel up to which the reader has all changes. */
     position: 0,
 
     /** Whether `send` runs. */
@@ -223,8 +224,8 @@ export function createReader(res, events = res) {
     },
 
     /**
-     * Sends a comment, so that proxies do not close a quiet stream. A reader that read nothing since the last
-     * heartbeat is disconnected. The reader reconnects and continues from its last event.
+     * Sends a comment, so that proxies do not close a quiet stream. If the reader has read nothing since the last heartbeat, it
+     * is disconnected. The reader then reconnects and continues from its last event.
      */
     heartbeat() {
       if (!isOpen()) return;
@@ -240,17 +241,17 @@ export function createReader(res, events = res) {
 /** @typedef {ReturnType<typeof createReader>} Reader */
 
 /**
- * The channels of a process, by subscription. A channel without readers is kept for a while, so that a reader that comes back
+ * Returns the channels of a process, by subscription. A channel without readers is kept for a while. So a reader that reconnects
  * continues from its last event.
  *
  * @param {ChannelDeps} deps
- * @param {number} restMs
+ * @param {number} restMs time in ms for which a channel without readers is kept
  */
 function createChannels(deps, restMs) {
   /** @typedef {{ channel: Channel, holders: number, rest: NodeJS.Timeout | undefined }} Held */
   /** @type {Map<string, Held>} */
   const channels = new Map();
-  /** @type {Map<string, Held>} without readers, the longest resting first */
+  /** @type {Map<string, Held>} channels without readers, the longest resting first */
   const resting = new Map();
 
   /** @param {string} key @param {Held} held */
@@ -275,15 +276,17 @@ function createChannels(deps, restMs) {
     /** @type {Held} */
     const held = { channel: createChannel(subscription, deps), holders: 0, rest: undefined };
     channels.set(key, held);
-    // The next reader opens a new channel.
+    // After a failure, end the channel. The next reader then opens a new channel.
     held.channel.loading.catch(() => end(key, held));
     return held;
   }
 
   return {
     /**
+     * Opens a channel or joins the open channel of a subscription.
+     *
      * @param {Subscription} subscription
-     * @returns {{ channel: Channel, release: () => void }} call `release` once
+     * @returns {{ channel: Channel, release: () => void }} the caller must call `release` once
      */
     hold(subscription) {
       const key = keyOf(subscription);
@@ -295,7 +298,7 @@ function createChannels(deps, restMs) {
     },
 
     /**
-     * Removes a retired device from the snapshots of new readers. Otherwise the next resync would remove it
+     * Removes a retired device from the snapshots of new readers at once. Without this, the next resync would remove the device
      * within a minute.
      *
      * @param {string} device id
@@ -310,6 +313,6 @@ function createChannels(deps, restMs) {
   };
 }
 
-/** @param {Subscription} subscription @returns {string} equal for equal subscriptions */
+/** @param {Subscription} subscription @returns {string} a key, which is equal for equal subscriptions */
 const keyOf = ({ devices, sensors }) =>
   [...[...devices.keys()].sort(), ...[...sensors.keys()].sort()].join(' ');

@@ -3,7 +3,7 @@
 /** @import { LatestRow } from '../../store/devices/latest-rows.js' */
 
 /**
- * Writes into an item how unusual its value is.
+ * Adds to an item how unusual its value is.
  *
  * @callback Judge
  * @param {string} key
@@ -12,8 +12,9 @@
  */
 
 /**
- * An item with its judgment: the deviations of its value from its baseline. `sigmas` is undefined while no
- * baseline is known, so JSON leaves it out. `provisional`: a provisional baseline judged the value.
+ * An item with a judgment of its value. `sigmas` is the distance of the value from the sensor's usual value (baseline), in
+ * standard deviations. It is undefined while no baseline is known, so JSON omits it. `provisional` means that a provisional
+ * baseline judged the value.
  *
  * @typedef {LiveItem & { sigmas: number | undefined, provisional: true | undefined }} JudgedItem
  */
@@ -23,10 +24,10 @@
  *
  * @typedef {object} Entry
  * @property {JudgedItem} item a copy, changed in place
- * @property {number} position of its last change
- * @property {number} resync number of the last resync that found it
- * @property {number} committedAt commit time of its value in ms of `performance.now()`; `Infinity` if the value was read from the
- *   database, which does not have that time
+ * @property {number} position position of its last change
+ * @property {number} resync number of the last resync that found the sensor
+ * @property {number} committedAt commit time of its value in ms of `performance.now()`; `Infinity` if the value was read from
+ *   the database, which does not have that time
  */
 
 /** The commit time of a value that was read from the database is unknown. */
@@ -38,17 +39,17 @@ const LABELS = /** @type {const} */ (['device', 'name', 'type', 'unit', 'site'])
 const sameLabels = (a, b) => LABELS.every((label) => a[label] === b[label]);
 
 /**
- * The newest values that a channel follows. Changes are numbered, and each entry has the position of its last change. A reader that
- * got everything up to a position needs only the entries that changed later. So memory is bounded by the sensors, and a slow
- * reader misses no last value.
+ * The newest values that a channel follows. Changes are numbered: each entry has a position, which is the number of its last
+ * change. A reader that got everything up to a position needs only the entries that changed later. So memory is bounded by the
+ * number of sensors, and a slow reader misses no newest value.
  *
- * A resync, the periodic re-read of `latest`, repairs lost updates. For an entry without a change since the read started, the value
- * of the database wins. For the other entries only newer values do.
+ * A resync, the periodic re-read of `latest`, repairs lost updates. If an entry has not changed since the read started, the
+ * value of the database replaces it. An entry that has changed meanwhile is replaced only by a newer value.
  */
 export class LatestCache {
   /** @type {Map<string, Entry>} */
   #entries = new Map();
-  /** @type {Set<Entry>} changed after `#sentPosition` */
+  /** @type {Set<Entry>} entries that changed after `#sentPosition` */
   #unsent = new Set();
   #position = 0;
   #sentPosition = 0;
@@ -60,7 +61,7 @@ export class LatestCache {
     this.#judge = judge;
   }
 
-  /** @returns {number} the count of changes */
+  /** @returns {number} position of the last change: the number of changes so far */
   get position() {
     return this.#position;
   }
@@ -88,8 +89,8 @@ export class LatestCache {
    * Takes an item that a resync read from `latest`.
    *
    * @param {LiveItem} item
-   * @param {number} since the position when its read started
-   * @returns {boolean} whether the item shows a lost change. A new interval is no lost change, because
+   * @param {number} since position of the cache when the read started
+   * @returns {boolean} whether the item shows a change that the cache had missed; a new interval does not count, because
    *   published items have no interval
    */
   refresh(item, since) {
@@ -107,14 +108,17 @@ export class LatestCache {
     return !isSame && this.#replace(key, entry, item, UNKNOWN);
   }
 
-  /** Ends a resync: removes entries that it did not find and that did not change since. @param {number} since the position when it started */
+  /**
+   * Ends a resync: removes entries that the resync did not find, and that have not changed since it started.
+   *
+   * @param {number} since position of the cache when the resync started
+   */
   endResync(since) {
     const before = this.#entries.size;
     for (const [key, entry] of this.#entries) {
       if (entry.resync < this.#resync && entry.position <= since) this.#entries.delete(key);
     }
-    // Snapshots are cached by position. The cached one contains the removed entries, so it must not be used
-    // again.
+    // Snapshots are cached by position. The cached snapshot contains the removed entries, so it must not be used again.
     if (this.#entries.size < before) this.#position++;
   }
 
@@ -125,7 +129,7 @@ export class LatestCache {
     if (this.#entries.size < before) this.#position++;
   }
 
-  /** @param {number} position @returns {Entry[]} the entries that changed after it */
+  /** @param {number} position @returns {Entry[]} the entries that changed after this position */
   since(position) {
     const candidates = position >= this.#sentPosition ? this.#unsent : this.#entries.values();
     return [...candidates].filter((entry) => entry.position > position);
@@ -137,9 +141,9 @@ export class LatestCache {
   }
 
   /**
-   * Judges values again, by baselines that have changed.
+   * Judges values again after their baselines have changed.
    *
-   * @param {Iterable<string>} [keys] of sensors, some of which may be missing in this cache; default: all
+   * @param {Iterable<string>} [keys] keys of sensors, some of which may be missing in this cache; default: all keys
    * @returns {boolean} whether the cache changed
    */
   judgeAgain(keys = this.#entries.keys()) {
@@ -155,7 +159,7 @@ export class LatestCache {
     return this.#position > before;
   }
 
-  /** Notes that all changes so far were sent. */
+  /** Notes that all present changes were sent. */
   markSent() {
     this.#sentPosition = this.#position;
     this.#unsent = new Set();
@@ -176,7 +180,8 @@ export class LatestCache {
     own.ts = item.ts;
     own.value = item.value;
     this.#judge(key, own);
-    // The stored labels are old objects already. New equal ones would be garbage for the collector to move.
+    // Keep equal stored labels: they are long-lived objects already. New equal labels would only be more work for the garbage
+    // collector.
     if (!sameLabels(own, item)) for (const label of LABELS) own[label] = item[label];
     return this.#noteChange(entry, committedAt);
   }
@@ -194,25 +199,25 @@ export class LatestCache {
 export const keyOf = ({ device_id, sensor_id }) => `${device_id}/${sensor_id}`;
 
 /**
- * The database keeps one of two values for one instant, and the next resync reads it. So only later values are
- * newer.
+ * Whether an item is newer than the cached item. An equal time does not count: the database keeps only one of two values of an
+ * instant, and the next resync reads that value.
  *
  * @param {LiveItem} item
  * @param {LiveItem} cached
  */
 const isNewer = (item, cached) => item.ts !== null && (cached.ts === null || item.ts > cached.ts);
 
-/** Delay before a failed resync is repeated, in ms; shorter if `everyMs` is. */
+/** Delay in ms before a failed resync is repeated; `everyMs` if that is shorter. */
 const RETRY_MS = 5000;
 
 /**
- * Reads the sensors of a channel: once when it opens, then repeatedly, page by page and spread over
- * `everyMs`. If live changes may have been lost, it reads at once.
+ * Reads the sensors of a channel: once when the channel opens, then repeatedly. Each repeated read is spread over `everyMs`,
+ * page by page. If live changes may have been lost, it reads all pages at once.
  *
  * @param {object} deps
- * @param {() => AsyncIterator<LatestRow[]>} deps.pages starts a read; gives its pages
- * @param {(read: () => Promise<LatestRow[] | null>) => Promise<boolean>} deps.takePage reads one page into the cache; false: there was
- *   no further page
+ * @param {() => AsyncIterator<LatestRow[]>} deps.pages starts a read, and returns its pages
+ * @param {(read: () => Promise<LatestRow[] | null>) => Promise<boolean>} deps.takePage reads one page into the cache; false: the
+ *   last page was read before
  * @param {() => void} deps.begin called before a read
  * @param {() => void} deps.end called after a complete read
  * @param {number} deps.everyMs
@@ -234,7 +239,10 @@ export function createResync({ pages, takePage, begin, end, everyMs, logger }) {
       };
     });
 
-  /** @param {number} pauseMs before each page @returns {Promise<void>} settles after the last page, or early for `refreshNow` or `stop` */
+  /**
+   * @param {number} pauseMs pause before each page
+   * @returns {Promise<void>} settles after the last page, or early after `refreshNow` or `stop`
+   */
   async function readAll(pauseMs) {
     const iterator = pages();
     const read = async () => {
@@ -254,7 +262,7 @@ export function createResync({ pages, takePage, begin, end, everyMs, logger }) {
 
   async function keepReading() {
     while (!stopped) {
-      // One pause more than pages: the last pause comes before the read that finds the end.
+      // A read has one pause more than pages: the last pause comes before the read that finds no further page.
       const pauseMs = urgent ? 0 : everyMs / (pageCount + 1);
       urgent = false;
       try {
@@ -268,7 +276,7 @@ export function createResync({ pages, takePage, begin, end, everyMs, logger }) {
   }
 
   return {
-    /** @returns {Promise<void>} settles after the first complete read; rejects if that fails */
+    /** @returns {Promise<void>} settles after the first complete read; rejects if that read fails */
     async start() {
       do {
         urgent = false;
@@ -277,7 +285,7 @@ export function createResync({ pages, takePage, begin, end, everyMs, logger }) {
       void keepReading();
     },
 
-    /** Reads everything now, without pauses. */
+    /** Reads all pages now, without pauses. */
     refreshNow() {
       urgent = true;
       wake();

@@ -3,21 +3,21 @@ import { parseDevice, parseSensor } from '../parameters.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 
-/** Limit of devices and sensors that one reader may name. */
+/** Limit of devices and sensors that one subscription may name. A longer subscription is refused. */
 const MAX_NAMES = 2000;
 
 /**
- * The devices and sensors that a reader follows. If it names none, it follows the whole fleet.
+ * The devices and sensors that a reader follows. A reader that names neither devices nor sensors follows the whole fleet.
  *
  * @typedef {object} Subscription
- * @property {Map<string, Identity>} devices by id
- * @property {Map<string, { device: Identity, sensor: Identity }>} sensors by `device id/sensor id`
- * @property {boolean} everything
+ * @property {Map<string, Identity>} devices devices by id
+ * @property {Map<string, { device: Identity, sensor: Identity }>} sensors sensors by `device id/sensor id`
+ * @property {boolean} everything whether the reader follows the whole fleet
  */
 
 /**
- * Reads `device=` and `sensor=DEVICE/SENSOR`, each any number of times. Each part is percent-encoded. A name may contain a slash, so
- * this splits the raw query before it decodes the parts.
+ * Reads the query parameters `device=` and `sensor=DEVICE/SENSOR`, each any number of times. DEVICE and SENSOR are
+ * percent-encoded separately. A name may contain a slash, so this function splits the raw query before it decodes the names.
  *
  * @param {string} url of the request
  * @returns {Subscription}
@@ -54,7 +54,7 @@ function addDevice({ devices }, raw) {
 
 /** @param {Subscription} subscription @param {string} raw */
 function addSensor({ sensors }, raw) {
-  // Form encoders also encode the slash between the parts. Then the parts are encoded twice, but spaces only once.
+  // Form encoders also encode the slash between device and sensor. Then the names are encoded twice, but spaces only once.
   const pair = raw.includes('/') ? plain(raw) : decode(plain(raw));
   const slash = pair.indexOf('/');
   if (slash < 0) throw new MillraceError('bad_parameter', 'sensor: DEVICE/SENSOR, each part percent-encoded');
@@ -63,7 +63,7 @@ function addSensor({ sensors }, raw) {
   sensors.set(`${device.id}/${sensor.id}`, { device, sensor });
 }
 
-/** A plus sign of a query is a space. @param {string} text */
+/** Replaces plus signs, because a plus sign in a query means a space. @param {string} text */
 const plain = (text) => text.replaceAll('+', '%20');
 
 /** @param {string} text */

@@ -8,22 +8,22 @@ import { openBatchText } from '../records.js';
 /** @import { StoredBlock } from '../../store/streaming.js' */
 /** @import { Names } from '../records.js' */
 
-/** Write timestamps are read in windows of this width, in ms. It is a constant, because cursors rely on it. */
+/** Readers read blocks in windows of their write timestamps. A window has this width, in ms. Cursors rely on it, so it must not change. */
 const WINDOW_MS = 60_000;
 
 /**
- * A window contains the blocks whose newest sample is at most this much older than the window, in ms. Other
- * blocks are read when their hour has closed.
+ * Limit in ms by which the newest sample of a block may be older than the window of its write. A window leaves out older blocks.
+ * Readers get them when their hour has closed.
  */
 const ORDERLY_MS = 10 * 60_000;
 
-/** A window contains hours up to this far ahead of it, in ms: the default of MAX_CLOCK_SKEW. */
+/** Limit in ms by which the hour of a block may be ahead of the window of its write: the default of MAX_CLOCK_SKEW. */
 const AHEAD_MS = 5 * 60_000;
 
-/** Devices of a step that are read concurrently. */
+/** Limit of devices that a step reads concurrently. */
 const DEVICES_AT_ONCE = 16;
 
-/** The part of a place after all blocks of an hour. */
+/** Number behind all parts of a device's hour. A place with this part is after all blocks of the hour. */
 const BEHIND_PARTS = Number.MAX_SAFE_INTEGER;
 
 /** Limit by which write timestamps of the driver may be ahead of its clock, in ms. */
@@ -32,16 +32,16 @@ const DRIFT_MS = 1000;
 const NAMES = { max: 10_000, ttl: 60_000 };
 
 /**
- * The position of a reader of changes. `from` is the first hour that is not complete. `join` is the instant
- * at which the reader changed from closed hours to windows. Blocks that were written before `join` came with
- * the step `open`, or are not wanted (`fresh`).
+ * The position of a reader of changes. `from` is the first hour that is not complete. At the instant `join`, the reader changed
+ * from closed hours to windows. The step `open` has sent the blocks that were written before `join`. A reader with `fresh` does
+ * not want those blocks.
  *
  * @typedef {object} Position
  * @property {Step} step
  * @property {number} at epoch ms: the hour of the step, or the end of its window
  * @property {number} from epoch ms
  * @property {number} [join] epoch ms
- * @property {boolean} [fresh]
+ * @property {boolean} [fresh] whether the reader wants only blocks that are written after `join`
  * @property {Place} [after] the last change of the step that the reader has received
  */
 
@@ -57,30 +57,33 @@ const NAMES = { max: 10_000, ttl: 60_000 };
 
 /** @typedef {{ group: number, device: string, bucket: number, part: number, ts: number, digest: string }} Place `device` and `digest` as hex */
 
-/** One change, or the completeness of all hours before `until`. @typedef {{ text: string, position: Position }} Change `text`: JSON without its closing brace */
+/**
+ * A change: one block, or the message that all hours before `until` are complete. `text` is JSON without its closing brace.
+ *
+ * @typedef {{ text: string, position: Position }} Change
+ */
 
 /**
- * The progress of a step, which has no more changes before this position.
+ * The progress of a step: the reader has all changes of the step before this position.
  *
  * @typedef {{ text: null, position: Position }} Progress
  */
 
 /**
- * Reads committed blocks from the table itself, in an order that is equal for every reader. So a position is
- * a few numbers, and a reader can resume exactly there, at any process. Only late messages cause additional
- * writes.
+ * Returns a reader of committed blocks. It reads the table itself, in an order that is equal for every client. So a position is
+ * a few numbers, and a client can resume exactly there, at any process. Only late messages cause additional writes.
  *
  *     since ──▶ hour 10, late 10 │ hour 11, late 11 │ open │ window 13:41 │ window 13:42 │ … │ close 12, late 12 │ window …
  *               closed hours, whole                 join    by write timestamp, minute by minute
  *
- * A window is read when all its writes are visible: two clocks differ by two minutes at most, and a request
- * fails after five seconds. The block alone decides whether a window contains it, by its write timestamp and
- * its newest sample. So `close` can compute which blocks came with windows, without storing them.
+ * A window is read when all its writes are visible: two clocks differ by two minutes at most, and a request fails after five
+ * seconds. The write timestamp and the newest sample of a block alone decide whether a window contains the block. So the step
+ * `close` can compute which blocks came with windows, without storing them.
  *
  * @param {object} deps
  * @param {Pick<Store, 'streaming' | 'devices'>} deps.store
- * @param {number} deps.groups `LATEST_GROUPS`
- * @param {number} deps.settleMs age of a window before it is read
+ * @param {number} deps.groups number of shards of devices (`LATEST_GROUPS`)
+ * @param {number} deps.settleMs age in ms at which a window is read
  * @param {() => number} deps.clock epoch ms
  */
 export function createChanges({ store, groups, settleMs, clock }) {
@@ -106,10 +109,10 @@ export function createChanges({ store, groups, settleMs, clock }) {
   }
 
   /**
-   * Reads the blocks of an hour of a device, after a place in it.
+   * Reads the blocks of one device in one hour, beginning after a place.
    *
    * @param {Buffer} device
-   * @param {number} bucket
+   * @param {number} bucket epoch ms
    * @param {{ since?: number, after?: Place }} options
    * @returns {AsyncGenerator<StoredBlock, void>}
    */
@@ -126,6 +129,8 @@ export function createChanges({ store, groups, settleMs, clock }) {
   }
 
   /**
+   * Makes a change of a block, with the position after the block.
+   *
    * @param {number} group
    * @param {Buffer} device
    * @param {number} bucket
@@ -152,7 +157,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
   }
 
   /**
-   * The hours that a step reads of each device, with a test for the blocks that belong to the step.
+   * Returns the hours that a step reads of each device. `has` decides whether a block belongs to the step.
    *
    * @param {Position} position
    * @returns {Array<{ bucket: number, since?: number, has: (block: StoredBlock) => boolean }>}
@@ -228,8 +233,8 @@ export function createChanges({ store, groups, settleMs, clock }) {
       const pages = iteratePages((next) => streaming.lateArrivalPage(group, at, next, from));
       let last = '';
       for await (const { device, bucket, since } of pages) {
-        // The same hour of a device may be noted with several values of `since`. The earliest one comes
-        // first.
+        // The table may list the same hour of a device several times, with different values of `since`. The row with the
+        // earliest value comes first.
         const key = `${device.toString('hex')} ${bucket}`;
         if (key === last) continue;
         last = key;
@@ -251,7 +256,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
     const joined = { from, join, ...(fresh && { fresh }) };
     if (step === 'open') return { step: 'window', at: at + WINDOW_MS, ...joined };
     if (step === 'close') return { step: 'late', at, ...joined };
-    // At the end of an hour, the hour before it has closed, so it is completed next.
+    // At the end of an hour, the previous hour has closed. The step `close` comes next and completes the previous hour.
     const closed = at - 2 * HOUR_MS;
     if (step === 'window' && at % HOUR_MS === 0 && closed >= from)
       return { step: 'close', at: closed, ...joined };
@@ -259,7 +264,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
     return { step: 'window', at: end + WINDOW_MS, ...joined, from: step === 'late' ? at + HOUR_MS : from };
   }
 
-  /** @param {number} hour epoch ms, the first hour that the reader wants @returns {Position} */
+  /** @param {number} hour first hour that the reader wants, in epoch ms @returns {Position} */
   function begin(hour) {
     const now = clock();
     if (now >= closingOf(hour)) return { step: 'hour', at: hour, from: hour };
@@ -267,25 +272,25 @@ export function createChanges({ store, groups, settleMs, clock }) {
     return { step: 'open', at: join, from: hour, join };
   }
 
-  /** @param {Position} position @returns {number} epoch ms from which its step can be read */
+  /** @param {Position} position @returns {number} time from which the step can be read, in epoch ms */
   const readableAt = ({ step, at }) => {
     if (step === 'window') return at + settleMs;
     if (step === 'open') return at;
-    // Late messages of the hour are noted until the hour itself closes.
+    // Late messages are noted under the hour of their commit until that hour closes.
     return closingOf(at);
   };
 
   return {
     readableAt,
 
-    /** The position of a reader that wants only later commits. @returns {Position} */
+    /** Returns the position of a reader that wants only later commits. @returns {Position} */
     fromNow() {
       const join = windowBefore(clock() - settleMs);
       return { step: 'window', at: join + WINDOW_MS, from: bucketOf(join) - HOUR_MS, join, fresh: true };
     },
 
     /**
-     * The position of a reader that wants the hour of an instant and all later hours.
+     * Returns the position of a reader that wants the hour of `since` and all later hours.
      *
      * @param {number} since epoch ms
      * @returns {Position}
@@ -293,11 +298,13 @@ export function createChanges({ store, groups, settleMs, clock }) {
     fromTime: (since) => begin(bucketOf(Math.min(since, clock()))),
 
     /**
-     * Reads the changes of one step, after the position. From time to time it also yields its progress.
+     * Reads the changes of one step after the position. Between changes it also yields its progress, so that a reader can resume
+     * there.
      *
-     * @param {Position} position whose step is readable
-     * @param {AbortSignal} signal ends it
-     * @returns {AsyncGenerator<Change | Progress, Position>} returns the position of the next step
+     * @param {Position} position of a step that can be read already
+     * @param {AbortSignal} signal ends the read
+     * @returns {AsyncGenerator<Change | Progress, Position>} yields changes and progress, and returns the position of the next
+     *   step
      * @throws the reason with which `signal` was aborted
      */
     async *read(position, signal) {
@@ -316,8 +323,7 @@ export function createChanges({ store, groups, settleMs, clock }) {
 
 /**
  * @param {number} bucket epoch ms
- * @returns {number} epoch ms: blocks that are written from this time on are late, and come with the step
- *   `late`
+ * @returns {number} epoch ms; blocks of the hour that are written from this time on are late, and come with the step `late`
  */
 const lateFrom = (bucket) => closingOf(bucket) - LATE_MARGIN_MS;
 
@@ -334,8 +340,8 @@ function isInWindow({ writtenAt, ts }, bucket) {
 }
 
 /**
- * Whether the block was written before the windows of this reader. Then the step `open` contained it, or it
- * is not wanted.
+ * Whether the block was written before the windows of this reader began. The step `open` has already sent such a block, or the
+ * reader does not want it.
  *
  * @param {StoredBlock} block
  * @param {number} bucket
@@ -345,8 +351,10 @@ const isBeforeJoin = ({ writtenAt }, bucket, { join = 0, fresh }) =>
   writtenAt <= join && (fresh === true || bucket <= bucketOf(join + AHEAD_MS));
 
 /**
+ * Returns the position after all blocks of a device in one hour.
+ *
  * @param {Position} position
- * @param {{ group: number, device: Buffer, bucket: number }} hour of a device that was read completely
+ * @param {{ group: number, device: Buffer, bucket: number }} hour device and hour that were read completely
  * @returns {Progress}
  */
 const progressOf = (position, { group, device, bucket }) => ({
@@ -358,7 +366,7 @@ const progressOf = (position, { group, device, bucket }) => ({
 });
 
 /**
- * Compares in the order of the table: newest first, then by digest.
+ * Whether a block comes after a place in the order of the table: newest first, then by digest.
  *
  * @param {StoredBlock} block
  * @param {Place} place
@@ -366,7 +374,11 @@ const progressOf = (position, { group, device, bucket }) => ({
 const isAfter = ({ ts, digest }, place) =>
   ts < place.ts || (ts === place.ts && digest.compare(Buffer.from(place.digest, 'hex')) > 0);
 
-/** @param {number} from epoch ms @param {number} to epoch ms @returns {number[]} hours, both included */
+/**
+ * @param {number} from epoch ms
+ * @param {number} to epoch ms
+ * @returns {number[]} all hours from `from` to `to`, both included, in epoch ms
+ */
 const bucketsBetween = (from, to) =>
   Array.from({ length: Math.max(0, (to - from) / HOUR_MS + 1) }, (_, index) => from + index * HOUR_MS);
 

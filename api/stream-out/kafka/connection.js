@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs';
 /** Default port of Kafka. */
 const PORT = 9092;
 
-/** A request without an answer has failed after this time, in ms. */
+/** Time in ms after which a request without an answer fails. */
 const REQUEST_MS = 10_000;
 
 /**
- * The options of every client of Kafka: addresses, TLS and SASL from the settings. The client must not retry,
- * because the caller retries with a new client.
+ * Returns the options of every Kafka client: addresses, TLS and SASL from the settings. The client must not retry, because the
+ * caller retries with a new client.
  *
  * @param {Config['stream']} stream with `kafka`
  * @param {string} clientId

@@ -1,6 +1,6 @@
 /** @import { Config } from '../../../common/settings/config.js' */
 
-/** A request without an answer has failed after this time, in ms. */
+/** Time in ms after which a request without an answer fails. */
 const REQUEST_MS = 10_000;
 
 /** Error codes of the registry: the subject does not exist, or the subject does not have this schema. */
@@ -16,9 +16,7 @@ export class RegistryError extends Error {
   }
 }
 
-/**
- * A schema registry with the HTTP interface of Confluent, which Karapace, Apicurio and Redpanda also have.
- */
+/** A client of a schema registry with Confluent's HTTP interface, which Karapace, Apicurio and Redpanda also have. */
 export class SchemaRegistry {
   #url;
   #headers;
@@ -35,11 +33,11 @@ export class SchemaRegistry {
   }
 
   /**
-   * Finds the id of a schema, and registers the schema if the registry does not have it.
+   * Finds the id of a schema. If the registry does not have the schema, it is registered.
    *
    * @param {string} subject
    * @param {object} schema of Avro
-   * @returns {Promise<{ id: number, isNew: boolean }>}
+   * @returns {Promise<{ id: number, isNew: boolean }>} `isNew`: this call registered the schema
    * @throws {RegistryError}
    */
   async idOf(subject, schema) {

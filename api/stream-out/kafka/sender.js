@@ -17,7 +17,7 @@ import { LogThrottle } from '../../../common/log-throttle.js';
  */
 export const MAX_REQUEST_BYTES = 900_000;
 
-/** Pauses between attempts, in ms. */
+/** Pauses between attempts to send a request, in ms. */
 const PAUSE_MS = { first: 100, longest: 4000 };
 
 const REPORT_EVERY_MS = 10_000;
@@ -29,8 +29,8 @@ const RECORD_BYTES = 200;
 const TOO_LARGE = [10, 18];
 
 /**
- * Kafka's errors of a single topic, while other topics accept records. The codes come from the table in
- * Kafka's protocol guide.
+ * Kafka's errors that concern a single topic, while other topics accept records. The codes are from the table in Kafka's
+ * protocol guide.
  */
 const REFUSALS = [
   3, // UNKNOWN_TOPIC_OR_PARTITION
@@ -53,8 +53,8 @@ export class TopicRefused extends Error {
 }
 
 /**
- * Records that Kafka does not have yet, in order, and the number of them in the next request. After a failure
- * each part has one key, and keys whose records Kafka accepts are joined again.
+ * Records that Kafka does not have yet, in order. `size` is the number of records in the next request. After a failure each part
+ * has the records of one key. Keys whose records Kafka accepts are joined into one part again.
  *
  * @typedef {{ records: OutRecord[], size: number, hasFailed?: boolean }} Part
  */
@@ -64,15 +64,15 @@ export const createSenderThrottle = () =>
   new LogThrottle({ everyMs: REPORT_EVERY_MS, clock: () => performance.now() });
 
 /**
- * Sends records with an idempotent producer (`acks=all`), one request at a time, and repeats each until Kafka
- * has it. So the order of records with the same key is the order of sending. The producer counts the records
- * of a request only when it is answered. Kafka would treat the second of two concurrent requests as a
- * repetition of the first, and drop it with success. After a failure a new client begins, because the sequence
- * numbers of the old one are uncertain. Kafka may then have the records of that request twice.
+ * Sends records with an idempotent producer (`acks=all`), one request at a time, and repeats a request until Kafka has its
+ * records. So records with the same key arrive in the order of sending. The producer counts the records of a request only when
+ * the request is answered. Kafka would treat the second of two concurrent requests as a repetition of the first, and drop it
+ * with success. After a failure a new client begins, because the sequence numbers of the old client are uncertain. Kafka may
+ * then have the records of that request twice.
  *
- * A request may have records of all partitions, and one partition may refuse it. So after a failure each key
- * is sent separately, in its order. Then the keys of other partitions are not sent again and again. Keys
- * whose records Kafka accepts are joined again, twice as many each time.
+ * A request may have records of all partitions, and one partition may refuse it. So after a failure the records of each key are
+ * sent separately, in order. Then the keys of other partitions are not sent again and again. Keys whose records Kafka accepts
+ * are joined into larger requests again: 2, 4, 8 keys and so on.
  */
 export class KafkaSender {
   #createProducer;
@@ -86,7 +86,7 @@ export class KafkaSender {
   #stopping = new AbortController();
   /** Settles when all earlier requests have ended. @type {Promise<unknown>} */
   #turn = Promise.resolve();
-  /** Start of the failures by `performance.now()`, in ms; 0: Kafka accepted all records of the last call. */
+  /** Time of the first failure by `performance.now()`, in ms; 0: Kafka accepted all records of the last call. */
   #failingSince = 0;
 
   /**
@@ -95,8 +95,8 @@ export class KafkaSender {
    * @param {Logger} deps.logger
    * @param {(records: OutRecord[]) => void} deps.onSent
    * @param {() => void} deps.onFailure
-   * @param {LogThrottle} [deps.throttle] shared by several senders; default: its own
-   * @param {boolean} [deps.waitsForTopics] whether records of a refused topic are repeated too; default: true
+   * @param {LogThrottle} [deps.throttle] shared by several senders; default: a throttle of this sender alone
+   * @param {boolean} [deps.waitsForTopics] whether records of a topic that Kafka refuses are repeated too; default: true
    * @param {() => Pick<Producer, 'send' | 'close'>} [deps.createProducer] for tests
    */
   constructor({
@@ -117,8 +117,10 @@ export class KafkaSender {
   }
 
   /**
-   * @param {OutRecord[]} records of one topic, of MAX_REQUEST_BYTES together unless there is only one record
-   * @returns {Promise<boolean>} settles when Kafka has the records; false: this process ends before
+   * Sends records, and repeats failed requests until Kafka has all records.
+   *
+   * @param {OutRecord[]} records records of one topic, with MAX_REQUEST_BYTES in total at most unless there is only one record
+   * @returns {Promise<boolean>} settles when Kafka has the records; false: this process ends first
    * @throws {TopicRefused} unless the sender waits for topics
    */
   send(records) {
@@ -133,7 +135,7 @@ export class KafkaSender {
     /** @type {Part[]} */
     const parts = [{ records, size: records.length }];
     let failures = 0;
-    /** Number of keys that are joined next: 2, 4, 8 and so on, and no joining after a failure. */
+    /** Limit of keys that the next request joins: 2, 4, 8 and so on. After a failure it is 1: no keys are joined. */
     let together = 1;
     for (let part = parts[0]; part; part = parts[0]) {
       if (this.#stopping.signal.aborted) return false;
@@ -166,9 +168,9 @@ export class KafkaSender {
   }
 
   /**
-   * Duration of the present failures.
+   * Returns how long requests have been failing.
    *
-   * @returns {number} ms since requests began to fail; 0: requests succeed
+   * @returns {number} ms since the first failure; 0: requests succeed
    */
   get failingForMs() {
     return this.#failingSince ? performance.now() - this.#failingSince : 0;
@@ -211,9 +213,9 @@ export class KafkaSender {
 }
 
 /**
- * Decides what follows a failure of the first part. Each of its keys becomes a part. A part with one key is
- * handled differently. If its records were too large together, its next request has half as many. Otherwise
- * it moves behind the other parts.
+ * Handles a failure of the first part. If the part has several keys, each key becomes a part. If the records of a single key
+ * were too large together, the next request has half as many records. After any other failure, the part of a single key moves
+ * behind the other parts.
  *
  * @param {Part[]} parts are changed
  * @param {boolean} isTooLarge
@@ -230,11 +232,10 @@ function divideFirst(parts, isTooLarge) {
 }
 
 /**
- * Joins the first keys into one request. Otherwise one failure of a request with 1,700 keys would cause 1,700
- * requests.
+ * Joins the first parts into one request. Otherwise one failure of a request with 1,700 keys would cause 1,700 requests.
  *
  * @param {Part[]} parts are changed
- * @param {number} most limit of keys
+ * @param {number} most limit of keys in the request
  */
 function joinFirst(parts, most) {
   let count = 0;
@@ -244,7 +245,7 @@ function joinFirst(parts, most) {
   parts.unshift({ records, size: records.length });
 }
 
-/** @param {OutRecord[]} records @returns {Part[]} one for each key */
+/** @param {OutRecord[]} records @returns {Part[]} one part for each key */
 function byKey(records) {
   /** @type {Map<string, OutRecord[]>} */
   const keys = new Map();
@@ -258,8 +259,10 @@ function byKey(records) {
 }
 
 /**
+ * Returns the reason of an error. For a missing topic it adds the command that creates the topic.
+ *
  * @param {unknown} error
- * @returns {string} with the innermost reasons, which the client wraps, and the fix for a missing topic
+ * @returns {string} the innermost reasons, which the client of Kafka wraps
  */
 function reasonOf(error) {
   const reason = innermostReasons(error);
@@ -279,9 +282,11 @@ function innermostReasons(error) {
 const hasCode = (error, codes) => codes.some((code) => error?.findBy?.('apiCode', code));
 
 /**
+ * Returns the error that a topic accepts no records.
+ *
  * @param {any} error
  * @param {string} topic
- * @returns {TopicRefused | null} null: the error does not concern this topic
+ * @returns {TopicRefused | null} null: the error does not concern this topic alone
  */
 function refusalOf(error, topic) {
   const isMissing = innermostReasons(error).includes(`Unknown topic ${topic}`);
@@ -293,7 +298,7 @@ function refusalOf(error, topic) {
  *
  * @template {{ value: Buffer }} R
  * @param {R[]} records
- * @returns {Generator<R[], void>} each of MAX_REQUEST_BYTES at most, unless it has only one record
+ * @returns {Generator<R[], void>} portions of MAX_REQUEST_BYTES at most; a single larger record is a portion of its own
  */
 export function* chunks(records) {
   let from = 0;

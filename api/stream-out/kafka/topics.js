@@ -1,8 +1,8 @@
 /** @import { Config } from '../../../common/settings/config.js' */
 
 /**
- * Topics by content, with the settings that `npm run stream -- init` applies. A name ends with the version of
- * its records.
+ * Topics by content, with the settings that `npm run stream -- init` applies. The name of each topic ends with the version of
+ * its record format.
  *
  * @satisfies {Record<string, { holds: string, settings: Record<string, string> }>}
  */
@@ -42,7 +42,7 @@ export const ANNOUNCED_TOPICS = /** @type {const} */ ({
   alarm: 'alarms',
 });
 
-/** Topics that are completed for each hour. A watermark has the progress of each. @satisfies {TopicKind[]} */
+/** Topics that are completed for each hour. A watermark has the progress of each of these topics. @satisfies {TopicKind[]} */
 export const COMPLETED_TOPICS = /** @type {const} */ (['batches', ...Object.values(ANNOUNCED_TOPICS)]);
 
 /** @typedef {typeof COMPLETED_TOPICS[number]} CompletedTopic */

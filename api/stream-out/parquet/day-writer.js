@@ -5,10 +5,10 @@ import { encodeParquet } from '../../export/index.js';
 /** @import { Samples } from '../../export/rows.js' */
 /** @import { Target } from './directory.js' */
 
-/** Limit of rows in a file. A file is in memory as a whole: 18 MiB with random values. */
+/** Limit of rows in a Parquet file. Further rows go to the next file. A whole file is in memory: 18 MiB with random values. */
 export const ROWS_PER_FILE = 2 ** 21;
 
-/** Time in ms for which a replaced file stays for readers that have just read the manifest. */
+/** Time in ms after which a replaced file is removed. Readers that have read the previous manifest need the file until then. */
 const KEEP_REPLACED_MS = HOUR_MS;
 
 const DIGEST_LENGTH = 16;
@@ -26,27 +26,28 @@ const DIGEST_LENGTH = 16;
  */
 
 /**
- * The manifest of a day of a group of devices.
+ * The manifest of the Parquet files of one day and one group of devices.
  *
  * @typedef {object} Manifest
  * @property {'day'} kind
  * @property {string} day such as `2026-11-21`
  * @property {number} group
- * @property {number} groups
- * @property {boolean} settled whether it was written again a day after it closed
- * @property {number} rows
- * @property {ListedFile[]} files all rows of the day
- * @property {Array<{ path: string, at: string }>} replaced files that were listed before `at`, and are removed an hour later
+ * @property {number} groups number of groups of devices
+ * @property {boolean} settled whether the files were written again a day after the day closed
+ * @property {number} rows total rows of all files
+ * @property {ListedFile[]} files together they have all rows of the day
+ * @property {Array<{ path: string, at: string }>} replaced files that the manifest listed until `at`; they are removed an hour
+ *   later
  */
 
 /**
- * Writes days of groups as Parquet files with a manifest. The same samples give the same files. The manifest
- * is replaced when all its files exist, and the replaced files are removed later. So a reader of the manifest
- * always finds a whole day.
+ * Returns a writer of Parquet files with a manifest: the samples of one day and one group of devices. The same samples give the
+ * same files. The manifest is replaced after all its files exist, and the replaced files are removed later. So a reader of the
+ * manifest always finds a whole day.
  *
  * @param {object} deps
  * @param {Target} deps.target
- * @param {number} deps.groups `LATEST_GROUPS`
+ * @param {number} deps.groups number of groups (`LATEST_GROUPS`)
  * @param {() => number} deps.clock epoch ms
  * @param {(group: number, day: number) => AsyncGenerator<Samples, void>} deps.readDay
  * @param {(file: ListedFile) => void} deps.onFile called for each file that was written
@@ -66,10 +67,10 @@ export function createDayWriter({ target, groups, clock, readDay, onFile, rowsPe
   }
 
   /**
-   * Removes files that were replaced long ago.
+   * Removes the files that were replaced more than an hour ago.
    *
    * @param {Manifest['replaced']} replaced
-   * @returns {Promise<Manifest['replaced']>} the rest
+   * @returns {Promise<Manifest['replaced']>} replaced files that still exist
    */
   async function removeOld(replaced) {
     const kept = [];
@@ -80,7 +81,7 @@ export function createDayWriter({ target, groups, clock, readDay, onFile, rowsPe
     return kept;
   }
 
-  /** @param {string} name path without digest @param {AsyncIterable<Samples>} samples one or more @returns {Promise<ListedFile>} */
+  /** @param {string} name path without digest @param {AsyncIterable<Samples>} samples at least one item @returns {Promise<ListedFile>} */
   async function writeFile(name, samples) {
     const times = new Bounds();
     const hash = createHash('sha256');
@@ -102,11 +103,11 @@ export function createDayWriter({ target, groups, clock, readDay, onFile, rowsPe
 
   return {
     /**
-     * Writes a day, even if it was written before.
+     * Writes the files and the manifest of a day. Existing files of the day are replaced.
      *
      * @param {number} group
-     * @param {number} day epoch ms of its start
-     * @param {boolean} settled whether the day has settled
+     * @param {number} day start of the day, in epoch ms
+     * @param {boolean} settled whether the day has settled: it closed a day ago
      * @returns {Promise<boolean>} whether replaced files wait to be removed
      */
     async write(group, day, settled) {
@@ -131,7 +132,13 @@ export function createDayWriter({ target, groups, clock, readDay, onFile, rowsPe
       return replaced.length > 0;
     },
 
-    /** Removes the files of a day that were replaced long ago. @param {number} group @param {number} day epoch ms @returns {Promise<boolean>} whether others wait */
+    /**
+     * Removes the files of a day that were replaced more than an hour ago.
+     *
+     * @param {number} group
+     * @param {number} day epoch ms
+     * @returns {Promise<boolean>} whether further replaced files wait to be removed
+     */
     async clean(group, day) {
       const path = manifestPath(group, day);
       const old = await readManifest(path);
@@ -151,7 +158,7 @@ const isoOf = (ts) => new Date(ts).toISOString();
 /** @param {number} group @param {number} day epoch ms */
 const manifestPath = (group, day) => `manifest/day=${isoOf(day).slice(0, 10)}/${group}.json`;
 
-/** Collects the number of rows and the time range of the samples that pass. */
+/** Counts the rows of a stream of samples, and finds its time range. */
 class Bounds {
   rows = 0;
   first = Number.POSITIVE_INFINITY;
@@ -189,7 +196,7 @@ class Portions {
     return true;
   }
 
-  /** @param {number} rows @returns {AsyncGenerator<Samples, void>} this number of rows, or all remaining ones */
+  /** @param {number} rows @returns {AsyncGenerator<Samples, void>} the next `rows` rows, or all remaining rows if there are fewer */
   async *next(rows) {
     for (let left = rows; left > 0 && (await this.hasMore()); ) {
       const samples = /** @type {Samples} */ (this.#rest);

@@ -3,17 +3,17 @@ import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * The target of files. Paths are relative and separated by `/`.
+ * A place for files: a directory or a bucket. Paths are relative and separated by `/`.
  *
  * @typedef {object} Target
- * @property {(path: string) => Promise<boolean>} has
- * @property {(path: string) => Promise<string | null>} read null: there is no such file
+ * @property {(path: string) => Promise<boolean>} has whether the file exists
+ * @property {(path: string) => Promise<string | null>} read null: the file does not exist
  * @property {(path: string, chunks: Uint8Array[]) => Promise<void>} write replaces a file atomically
  * @property {(path: string) => Promise<void>} remove also succeeds if the file does not exist
  */
 
 /**
- * Files of a directory. A file gets its name when it is completely on the disk.
+ * Creates a target that writes files into a directory. A file gets its final name when all its bytes are on the disk.
  *
  * @param {string} directory
  * @returns {Target}
@@ -51,8 +51,8 @@ export function createDirectoryTarget(directory) {
 }
 
 /**
- * Flushes a folder to the disk, because a new name is safe only after that. Otherwise a power failure could
- * keep the progress, and lose an earlier file.
+ * Flushes a folder to the disk, because a new file name is safe only after that. Otherwise a power failure could lose a file of
+ * samples, but keep the later file with the progress.
  *
  * @param {string} folder
  */
@@ -66,6 +66,8 @@ async function syncFolder(folder) {
 }
 
 /**
+ * Returns a handler of errors that returns `value` if a file does not exist.
+ *
  * @template T
  * @param {T} value
  * @returns {(error: unknown) => T} throws every other error

@@ -19,20 +19,20 @@ import { createS3Target } from './s3.js';
 /** @import { Target } from './directory.js' */
 
 /**
- * Finished days as Parquet files. When the last hour of a UTC day has closed, a process writes the day of
- * each group of devices, with a manifest. The day is written again a day later, when it settles, and again an
- * hour after even later samples arrived. The statistics of history follow the same rule. The samples come
- * from history and batches, as in an export, so imports are included.
+ * Writes finished days as Parquet files. When the last hour of a UTC day has closed, a process writes the day of each group of
+ * devices, with a manifest. The day is written again a day later, when it settles, and again an hour after even later samples
+ * arrived. The statistics of history follow the same rule. The samples come from history and batches, as in an export, so
+ * imports are included.
  *
- * The progress of a group is stored next to its files. So another directory is complete in itself, and a loss
- * of the database loses no progress.
+ * The progress of a group is stored next to its files. So a second directory has its own progress and gets all its days, and a
+ * loss of the database loses no progress.
  *
  * @param {Context} context with `STREAM_PARQUET`
  * @param {object} deps
  * @param {Store} deps.store
  * @param {ClockGuard} deps.clockGuard
  * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
- * @param {number} deps.pauseMs between two checks for closed hours
+ * @param {number} deps.pauseMs mean pause between two checks for closed hours
  */
 export function createParquetOut({ config, clock, logger, metrics }, deps) {
   const { store, clockGuard, isPressed, pauseMs } = deps;
@@ -40,7 +40,7 @@ export function createParquetOut({ config, clock, logger, metrics }, deps) {
   const ending = new AbortController();
   const target = openTarget(config, ending.signal);
   const retry = new Retry({ logger, onRetry: () => metrics.retries.inc() });
-  /** By group. @type {Map<number, number>} */
+  /** Time until which each group of devices is written, in epoch ms. @type {Map<number, number>} */
   const writtenUntil = new Map();
   const lagMs = () =>
     writtenUntil.size === 0 ? 0 : Math.max(0, clock() - Math.min(...writtenUntil.values()));
@@ -89,7 +89,7 @@ export function createParquetOut({ config, clock, logger, metrics }, deps) {
 
     start: () => loop.start(),
 
-    /** Stops after the step under way. The next process writes a day that was begun. */
+    /** Stops after the present step. If a day is not finished, the next process writes the whole day. */
     async stop() {
       const ended = loop.stop();
       ending.abort();
@@ -107,8 +107,8 @@ function openTarget({ stream }, signal) {
 }
 
 /**
- * Reads all samples of a day of a group: device by device and sensor by sensor in the order of the tables,
- * each sensor oldest first. Every request is a step.
+ * Returns a function that reads all samples of a day of a group: device by device and sensor by sensor in the order of the
+ * tables, the samples of each sensor oldest first. Each request to the database is a step.
  *
  * @param {object} deps
  * @param {Store} deps.store
@@ -129,7 +129,7 @@ function createDayReader({ store, steps, groups, signal }) {
     const devices = iteratePages((after) => steps.run(() => store.streaming.devicePage(group, null, after)));
     for await (const device of devices) {
       const rows = await steps.run(() => store.fleet.latestOfDevice({ group, bytes: device }));
-      // A sensor without a newest value may have imported samples.
+      // Sensors without a newest value are included, because they may have imported samples.
       for (const row of rows) yield exportedSensor(row, Number.POSITIVE_INFINITY, groups);
     }
   }
@@ -155,13 +155,14 @@ const inSteps = (table, steps) =>
   });
 
 /**
- * The progress of a group: `until`, as epoch ms, and the days that have replaced files.
+ * The progress of a group of devices: all hours before `until` are written. `rewritten` lists the days with replaced files. All
+ * times are epoch ms.
  *
  * @typedef {{ until: number, rewritten: number[] }} GroupProgress
  */
 
 /**
- * Progress of groups, in one small file each: `watermark/GROUP.json`.
+ * Reads and writes the progress of each group in a small file: `watermark/GROUP.json`.
  *
  * @param {{ target: Target, groups: number, clock: Pick<ClockGuard, 'now'> }} deps
  */
@@ -184,8 +185,8 @@ function createProgress({ target, groups, clock }) {
   }
 
   /**
-   * The progress of a new group. Files begin with the day in which they were first turned on. The day before
-   * is written when it settles.
+   * Stores and returns the progress of a new group. Its files begin with the day in which the Parquet output was first turned
+   * on. The day before is also written, when it settles.
    *
    * @param {number} group
    * @returns {Promise<GroupProgress>}
@@ -211,7 +212,7 @@ function createProgress({ target, groups, clock }) {
     write,
 
     /**
-     * Reads the progress from the target only when the next hour may be due.
+     * Returns the time until which a group is written. It reads the target only when the next hour may be due.
      *
      * @param {number} group
      * @returns {Promise<number>} epoch ms
@@ -225,7 +226,7 @@ function createProgress({ target, groups, clock }) {
 }
 
 /**
- * Writes the days that are due when an hour has closed.
+ * Returns a function that writes the days that are due when an hour has closed.
  *
  * @param {object} deps
  * @param {Pick<Store, 'packing'>} deps.store
@@ -254,13 +255,19 @@ function createHourWriter({ store, steps, days, progress, clock, historyDays }) 
     return due;
   }
 
-  /** @param {number} group @param {number} hour epoch ms @returns {Promise<number>} epoch ms */
+  /**
+   * Writes the due days, and returns the new progress of the group.
+   *
+   * @param {number} group
+   * @param {number} hour epoch ms
+   * @returns {Promise<number>} epoch ms
+   */
   return async (group, hour) => {
     const { rewritten } = await progress.read(group);
     const waiting = new Set(rewritten);
     const due = await dueDays(group, hour);
     for (const [day, settled] of [...due].sort(([a], [b]) => a - b)) {
-      // A part of an older day may have expired, so its file does not change.
+      // Some samples of an older day may have expired. So its file is not written again.
       if (day <= clock() - historyDays * DAY_MS) continue;
       if (await days.write(group, day, settled)) waiting.add(day);
     }

@@ -3,14 +3,15 @@ import { AwsClient } from 'aws4fetch';
 /** @import { S3Place } from '../../../common/settings/config.js' */
 /** @import { Target } from './directory.js' */
 
-/** Time in ms after which a request has failed. */
+/** Time in ms after which a request fails. */
 const REQUEST_MS = 60_000;
 
-/** Limit of repetitions of a request that S3 answered with 429 or 5xx. */
+/** Limit of repetitions of a request that S3 answered with 429 or 5xx. Then the request fails. */
 const RETRIES = 3;
 
 /**
- * Objects of an S3 bucket, addressed by path. One request writes an object, so it appears as a whole.
+ * Creates a target that writes objects into an S3 bucket, addressed by path. One request writes an object, so readers see it
+ * whole or not at all.
  *
  * @param {S3Place} place
  * @param {AbortSignal} signal ends all requests
@@ -29,10 +30,12 @@ export function createS3Target({ bucket, prefix, endpoint, region, keyId, secret
     `${endpoint}/${[...folder, ...path.split('/')].map(encodeURIComponent).join('/')}`;
 
   /**
+   * Sends a request to S3.
+   *
    * @param {string} method
    * @param {string} path
    * @param {Uint8Array<ArrayBuffer>} [body]
-   * @returns {Promise<Response | null>} null: there is no such object
+   * @returns {Promise<Response | null>} null: the object does not exist
    * @throws {Error} S3 refused the request, or could not be reached
    */
   async function request(method, path, body) {
@@ -43,7 +46,7 @@ export function createS3Target({ bucket, prefix, endpoint, region, keyId, secret
     });
     if (response.ok) return response;
     const answer = await response.text();
-    // A missing bucket also gives 404, but must not count as a missing object.
+    // A missing bucket also gives 404, but it is an error and not a missing object.
     if (response.status === 404 && !answer.includes('NoSuchBucket')) return null;
     const code = /<Code>([^<]*)<\/Code>/.exec(answer)?.[1] ?? '';
     throw new Error(`S3 answered ${method} ${path} with ${response.status} ${code}`.trim());

@@ -10,8 +10,8 @@ export { AnnotationText } from './devices.js';
 export { LineRefusal, Refusal } from './ingest.js';
 
 /**
- * The schemas of all answers, each under its name in the documents. The routes make the answers. The tests check every answer against
- * its schema; unknown members are errors.
+ * The schemas of all answers, by their names in the documents. The tests check every answer of a route against its schema. An
+ * unknown member is an error.
  */
 export const SCHEMAS = {
   ...SHARED_SCHEMAS,

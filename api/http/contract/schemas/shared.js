@@ -11,7 +11,7 @@ export const Id = z
     examples: ['0b61a3c4-8a0e-5a43-9d57-7b2c8f0f6c11'],
   });
 
-/** The rule of `isName`, without its checks of bytes and lone surrogates, which JSON Schema cannot express. */
+/** Checks a name like `isName`, except its checks of bytes and lone surrogates, which JSON Schema cannot express. */
 export const Name = z
   .string()
   .min(1)
