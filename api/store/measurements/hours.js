@@ -124,7 +124,7 @@ export function encodeHour({ key }, { bucket, pieces, bytes, isShared, width }) 
   return splitBlocks(merged).map((block) => rowOf(key, block, packBlock(bucket, block)));
 }
 
-/** @param {Buffer[]} key key of the partition, of three columns @param {Piece[]} pieces @param {Buffer} samples encoded pieces @returns {Query} */
+/** @param {Buffer[]} key three columns @param {Piece[]} pieces @param {Buffer} samples the encoded pieces @returns {Query} */
 const rowOf = (key, pieces, samples) => ({
   query: INSERT,
   params: [key[0], key[1], key[2], int64(newestOf(pieces)), digestOf(samples), samples],

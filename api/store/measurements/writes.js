@@ -126,7 +126,7 @@ export class SampleWrites {
     );
   }
 
-  /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts number of parts @returns {Promise<Hour[]>} `hours` */
+  /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts @returns {Promise<Hour[]>} `hours` */
   async #writeHours(device, hours, parts) {
     const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
     // Samples and numbers of parts may be committed in any order, because the acknowledgement waits for both.
@@ -309,7 +309,7 @@ export class DevicePartitions {
   }
 }
 
-/** Removes the partitions of other hours without a waiting row. @param {Map<number, Partition>} partitions @param {number} bucket hour to keep */
+/** Removes partitions of other hours that have no waiting row. @param {Map<number, Partition>} partitions @param {number} bucket */
 function forgetHours(partitions, bucket) {
   for (const [key, { open }] of partitions) if (!open && bucketOf(key) !== bucket) partitions.delete(key);
 }
