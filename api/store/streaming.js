@@ -157,7 +157,7 @@ export function createStreamStore(session) {
       return found;
     },
 
-    /** Stores that blocks are in Kafka. @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {Buffer} digests joined digests */
+    /** Stores that blocks are in Kafka. @param {Buffer} device @param {number} bucket epoch ms @param {Buffer} digests joined digests */
     writeNote: (device, bucket, digests) =>
       session.write(INSERT_NOTE, [device, int64(bucket), digestOf(digests), digests]),
 

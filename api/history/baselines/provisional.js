@@ -32,7 +32,7 @@ const STOP_WITHIN_MS = 3000;
  * @property {number} dueAt time of the next read, in epoch ms
  */
 
-/** @typedef {{ device: Device, baseline: RecentBaseline | null }} Sensor `baseline` is null if there are too few samples, or before the first read */
+/** @typedef {{ device: Device, baseline: RecentBaseline | null }} Sensor `baseline` is null if too few samples were read so far */
 
 /**
  * Called when the baselines of some sensors have changed.
@@ -126,13 +126,16 @@ export class ProvisionalBaselines {
     return baseline && at >= baseline.from ? baseline : null;
   }
 
-  /** @param {string} key @param {number} at epoch ms @param {number} value @returns {number | null} see `sigmasOf`; null: no baseline is known */
+  /** @param {string} key @param {number} at epoch ms @param {number} value @returns {number | null} see `sigmasOf`; null: no baseline */
   sigmas(key, at, value) {
     const baseline = this.at(key, at);
     return baseline && sigmasOf(baseline, value);
   }
 
-  /** @param {string} key @returns {Array<{ ts: number, mean: number, deviation: number }>} hours for which the baseline counts, oldest first; `ts` in epoch ms */
+  /**
+   * @param {string} key
+   * @returns {Array<{ ts: number, mean: number, deviation: number }>} hours for which the baseline counts, oldest first; `ts` in epoch ms
+   */
   hours(key) {
     const now = this.#clock();
     const baseline = this.at(key, now);
@@ -162,7 +165,13 @@ export class ProvisionalBaselines {
     }
   }
 
-  /** Adds a sensor whose samples are to be read. @param {string} key @param {number} at epoch ms of a value @returns {Sensor | null} null: the value is too old */
+  /**
+   * Adds a sensor whose samples will be read.
+   *
+   * @param {string} key
+   * @param {number} at time of a value, in epoch ms
+   * @returns {Sensor | null} null: the value is too old to be judged by the last hours
+   */
   #follow(key, at) {
     const now = this.#clock();
     if (at < now - WINDOW_MS) return null;

@@ -52,7 +52,7 @@ const MOST_SAMPLES = 1024;
 
 /** @typedef {{ times: number[], values: number[] }} Samples of a sensor, in no order; `times`: epoch ms */
 
-/** @typedef {{ mean: number, deviation: number, from: number, to: number }} RecentBaseline `from`, `to`: times of its oldest and newest sample, epoch ms */
+/** @typedef {{ mean: number, deviation: number, from: number, to: number }} RecentBaseline `from`, `to`: epoch ms of the oldest and newest sample */
 
 /**
  * Computes the baseline of a sensor from its newest samples.

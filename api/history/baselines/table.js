@@ -41,7 +41,7 @@ export class BaselineTable {
     return Number.isNaN(mean) ? null : { mean, deviation: Number(block[place + 1]) };
   }
 
-  /** @param {string} key @param {number} hour of the day @param {number} value @returns {number | null} see `sigmasOf`; null: no baseline is known */
+  /** @param {string} key @param {number} hour of the day @param {number} value @returns {number | null} see `sigmasOf`; null: no baseline */
   sigmas(key, hour, value) {
     const baseline = this.at(key, hour);
     return baseline && sigmasOf(baseline, value);
