@@ -39,11 +39,11 @@ const FAR_SHARE = 1 / 4;
 /** Distance in deviations at which a second state may be from the mean. The deviation is widened to allow it. */
 const STATE_REACH = 2;
 
-/** Limit of rows for the first read of an hour. If fewer rows are returned, they are all rows of the hour. */
+/** Limit of rows for the first read of a range of an hour. If fewer rows are returned, the range has no more rows. */
 const FEW_ROWS = 80;
 /**
- * If an hour has more rows, only some are read: the hour is divided into `STRETCHES` parts of equal length, and of each
- * part the newest `ROWS_A_STRETCH` rows are read. A part does not last a whole number of minutes.
+ * If the range has more rows, only some are read: the range is divided into `STRETCHES` stretches of equal length, and of
+ * each stretch the newest `ROWS_A_STRETCH` rows are read. No stretch of an hour lasts a whole number of minutes.
  */
 const STRETCHES = 11;
 const ROWS_A_STRETCH = 32;
@@ -52,7 +52,7 @@ const MOST_SAMPLES = 1024;
 
 /** @typedef {{ times: number[], values: number[] }} Samples of a sensor, in no order; `times`: epoch ms */
 
-/** @typedef {{ mean: number, deviation: number, from: number, to: number }} RecentBaseline `from`, `to`: epoch ms of the oldest and newest sample */
+/** @typedef {{ mean: number, deviation: number, from: number, to: number }} RecentBaseline `from`, `to`: its oldest and newest time, epoch ms */
 
 /**
  * Computes the baseline of a sensor from its newest samples.
@@ -158,7 +158,7 @@ export async function readRecent({ store, steps }, device, now, wanted) {
       collect(blocks, from);
       return { rows: blocks.length, parts };
     }
-    // The last part of the hour extends to `to`, so that it has the samples with a time after `now`.
+    // The last stretch extends to `to`, so that it has the samples with a time after `now`.
     const length = (Math.min(to, now) - from) / STRETCHES;
     for (let index = 0; index < STRETCHES; index++) {
       const start = Math.round(from + index * length);

@@ -17,7 +17,15 @@ import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rule
  * @property {number | null} count number of all or most samples of the hour; null: unknown
  */
 
-/** @callback LookUp @param {Sensor} sensor @param {number} from epoch ms, the start of an hour @param {number} to epoch ms, the end of one @returns {Promise<Hour[]>} in order of time */
+/**
+ * Finds the hours that may have samples.
+ *
+ * @callback LookUp
+ * @param {Sensor} sensor
+ * @param {number} from epoch ms, the start of an hour
+ * @param {number} to epoch ms, the end of an hour
+ * @returns {Promise<Hour[]>} hours in order of time
+ */
 
 /**
  * Creates a function that finds the hours with samples. Readers of history must read in this order: first the progress of

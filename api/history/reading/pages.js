@@ -23,8 +23,8 @@ const HOURS_AT_ONCE = 32;
  * @typedef {object} SamplePage
  * @property {number[]} times epoch ms, in the requested order
  * @property {number[]} values
- * @property {number | null} reached where the next page begins, in epoch ms: in ascending order its first instant, in
- *   descending order the instant after its first; null at the end of the range
+ * @property {number | null} reached position of the next page, in epoch ms. In ascending order the next page begins at this
+ *   instant, in descending order it has only samples before this instant; null at the end of the range
  */
 
 /**
@@ -54,7 +54,7 @@ export async function readPage({ lookUp, source }, sensor, range, { order, limit
       }
       at += next.length;
       left -= next.length;
-      // While reads return no samples, the number of hours per read doubles.
+      // As long as the page is not full, each read may have twice as many hours with an unknown number of samples.
       atOnce = Math.min(2 * atOnce, HOURS_AT_ONCE);
       if (left <= 0) return { ...page, reached: placeAfter(/** @type {Hour} */ (next.at(-1)), order) };
     }
