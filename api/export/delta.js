@@ -1,11 +1,14 @@
 /** @import { ByteWriter } from 'hyparquet-writer' */
 
-/** Number of values in a block, and of parts ("miniblocks") in a block. The values of a part have the same bit width. */
+/** Number of values in a block, and number of parts in a block. All values of a part have the same bit width. */
 const BLOCK = 128;
 const PARTS = 4;
 const PART = BLOCK / PARTS;
 
-/** Limit of bits that are written at once. With the bits of an unfinished byte they fit into 32 bits. */
+/**
+ * Up to `FAST_WIDTH` bits are written at once, because they fit into 32 bits together with the bits of an unfinished byte.
+ * A wider value is written in pieces of `LOW_WIDTH` bits.
+ */
 const FAST_WIDTH = 25;
 const LOW_WIDTH = 24;
 const LOW = 2 ** LOW_WIDTH;

@@ -57,7 +57,7 @@ export function checkRuns(page, header, storage) {
   return 0;
 }
 
-/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} bytes of its prefixes */
+/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} total bytes of the prefixes of texts */
 function checkPage(stored, { data_page_header: counts, uncompressed_page_size: size }, storage) {
   if (!counts) return 0;
   const { meta, widths, present } = storage;
@@ -111,7 +111,7 @@ function prefixesOf(reader, values) {
   return prefixes.reduce((sum, bytes) => sum + Math.max(0, bytes), 0);
 }
 
-/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} bytes of its prefixes */
+/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} total bytes of the prefixes of texts */
 function checkPageV2(
   stored,
   { data_page_header_v2: counts, uncompressed_page_size: size },

@@ -13,7 +13,7 @@ import { parseTime } from '../../common/times.js';
  * @property {ArrayLike<unknown>} value
  * @property {ArrayLike<unknown> | null} type
  * @property {ArrayLike<unknown> | null} unit
- * @property {ArrayLike<unknown> | null} site of the device
+ * @property {ArrayLike<unknown> | null} site site of the device
  * @property {Array<{ line: number, rule: string }>} malformed lines that have no sample
  */
 

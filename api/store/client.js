@@ -132,7 +132,7 @@ const serverVerification = (ca, contactPoints) => ({
   },
 });
 
-/** @param {TlsFiles | null} files for nodes that ask for a client certificate */
+/** Returns TLS options with the certificate for nodes that ask for a client certificate. @param {TlsFiles | null} files */
 const clientCertificate = (files) =>
   files && { cert: readFileSync(files.cert), key: readFileSync(files.key) };
 
@@ -144,5 +144,5 @@ const clientCertificate = (files) =>
  */
 const portOf = ([first = '']) => Number(/:(\d+)$/.exec(first)?.[1] ?? CQL_PORT);
 
-/** @param {string} name in CQL, such as LOCAL_QUORUM @returns {string} in the driver, such as localQuorum */
+/** @param {string} name name in CQL, such as LOCAL_QUORUM @returns {string} name in the driver, such as localQuorum */
 const consistencyName = (name) => name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase());

@@ -134,7 +134,7 @@ export class ClockGuard {
     this.#timer = setTimeout(() => void this.#compareOnce().then(() => this.#compareLater()), pause).unref();
   }
 
-  /** Concurrent callers share one comparison. */
+  /** Compares the clocks. Concurrent callers share one comparison. */
   #compareOnce() {
     this.#comparing ??= this.#compare().finally(() => {
       this.#comparing = null;

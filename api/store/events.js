@@ -104,7 +104,7 @@ export function createEventStore(session) {
  */
 export const eventId = (device, { session, kind }) => `${device}.${session}.${kind}`;
 
-/** @param {string} id of `eventId` @returns {{ device: string, session: number, kind: DeviceEvent['kind'] }} */
+/** Decodes an id of `eventId`. @param {string} id @returns {{ device: string, session: number, kind: DeviceEvent['kind'] }} */
 export function parseEventId(id) {
   const [device = '', session, kind] = id.split('.');
   return { device, session: Number(session), kind: /** @type {DeviceEvent['kind']} */ (kind) };

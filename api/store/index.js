@@ -109,7 +109,7 @@ export async function connectStore(options) {
  *
  * @param {object} deps
  * @param {Client} deps.client
- * @param {Dialect} deps.dialect of the server
+ * @param {Dialect} deps.dialect dialect of CQL that the server supports
  * @param {BatchLimits} [deps.batchLimits] limits of batches over several partitions; default: the defaults of Cassandra
  * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
  * @param {string} [deps.role] database role of the client

@@ -56,7 +56,7 @@ const REACHES = [0, 0.564, 1.029, 1.424, 1.766, 2.07];
 /**
  * Learns the baseline of one UTC day.
  *
- * @param {readonly Pick<HourRow, 'hour' | 'statistics'>[]} rows of the last `LEARNED_DAYS`, in any order; hours may be missing
+ * @param {readonly Pick<HourRow, 'hour' | 'statistics'>[]} rows hours of the last `LEARNED_DAYS`, in any order; hours may be missing
  * @param {number} day epoch ms of its start
  * @returns {Float32Array | null} mean and deviation of each hour, NaN where no usual value is known; null: too few hours
  */

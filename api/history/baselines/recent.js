@@ -72,7 +72,7 @@ export function learnRecent({ times, values }) {
   return Number.isFinite(mean) && Number.isFinite(deviation) ? { mean, deviation, from, to } : null;
 }
 
-/** @param {number[]} values @param {number} mean their median */
+/** Returns the spread of values around their median. @param {number[]} values @param {number} mean the median of the values */
 function recentSpread(values, mean) {
   const distances = values.map((value) => Math.abs(value - mean)).sort(ascending);
   const far = Number(distances[Math.floor((1 - FAR_SHARE) * (distances.length - 1))]);

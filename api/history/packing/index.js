@@ -198,7 +198,7 @@ export class Behind {
     );
   }
 
-  /** The oldest `packed_until` of all groups, in epoch ms. */
+  /** Returns the oldest `packed_until` of all groups, in epoch ms. */
   #oldest() {
     return Math.min(...this.#packedUntil.values());
   }

@@ -91,7 +91,7 @@ export class Steps {
 /** Waits until the time is over or the signal aborts. @param {number} ms @param {AbortSignal} signal */
 const sleepUnless = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** @param {number} overdueMs @returns {number} share of its full speed that packing keeps */
+/** @param {number} overdueMs @returns {number} share of the full speed at which packing runs while ingest waits */
 export const shareOf = (overdueMs) =>
   Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));
 

@@ -31,7 +31,7 @@ const BINS_AT_ONCE = 200_000;
  * @param {T[]} sensors
  * @param {Range} range within retention, not empty
  * @param {{ grid: Grid, signal: AbortSignal }} options `signal` aborts when the client disconnects
- * @returns {AsyncGenerator<{ sensor: T, bins: Bins }, void>} in the order of the sensors
+ * @returns {AsyncGenerator<{ sensor: T, bins: Bins }, void>} sensors with their bins, in the order of `sensors`
  * @throws the reason with which `signal` was aborted
  */
 export function readAligned(deps, sensors, range, { grid, signal }) {

@@ -84,7 +84,7 @@ export class Bins {
     return true;
   }
 
-  /** Adds samples. @param {Series} series in order of time */
+  /** Adds samples. @param {Series} series samples in order of time */
   addSamples({ times, values }) {
     for (let at = 0; at < times.length; ) {
       const ts = /** @type {number} */ (times[at]);

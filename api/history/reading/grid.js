@@ -56,7 +56,7 @@ export const mostCalendarBins = ({ from, to }, unit) => Math.ceil((to - from) / 
  *
  * @param {Range} range not empty
  * @param {CalendarUnit} unit
- * @param {string} zone of the IANA database
+ * @param {string} zone a time zone of the IANA database
  * @returns {Grid}
  */
 export function calendarGrid(range, unit, zone) {

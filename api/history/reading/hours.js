@@ -51,7 +51,7 @@ export const createLookUp =
  * @param {HourRow[]} rows in order of time
  * @param {number} unpackedFrom epoch ms before which all hours are packed, so that an hour without a row has no samples
  * @param {number} to epoch ms
- * @returns {Hour[]} in order of time
+ * @returns {Hour[]} hours in order of time
  */
 function hoursOf(rows, unpackedFrom, to) {
   const hours = rows.filter(({ hour }) => hour < unpackedFrom).map(known);

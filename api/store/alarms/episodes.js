@@ -85,14 +85,14 @@ const OPEN_END = 0;
  * The texts of an episode at the time when the episode was written.
  *
  * @typedef {object} EpisodeTexts
- * @property {number} version of the rule
+ * @property {number} version version of the rule
  * @property {string} ruleName
  * @property {string} severity
  * @property {string | null} condition kind of the rule's condition; null: an older version of Millrace wrote the row
  * @property {string | null} deviceName
  * @property {string | null} sensorName
  * @property {string | null} site
- * @property {string | null} unit of the sensor, as sent
+ * @property {string | null} unit unit of the sensor, as the device sent it
  */
 
 /**

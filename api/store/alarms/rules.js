@@ -28,7 +28,7 @@ const MARK = { name: 'mark_alarm_rules', cql: 'UPDATE alarm_rule SET changed_at 
  *
  * @typedef {object} StoredRule
  * @property {string} ruleId
- * @property {number} version from 1
+ * @property {number} version version of the rule, counted from 1
  * @property {number} since epoch ms, in the time of measurements: the start of this version and the end of
  *   the previous one
  * @property {string} definition JSON

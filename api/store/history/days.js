@@ -119,7 +119,7 @@ const lateCell = (indexes, lateAt) =>
  * @param {number} from epoch ms, the start of an hour
  * @param {number} to epoch ms, the end of an hour
  * @param {Pick<Map<number, unknown>, 'has'>} days
- * @returns {Array<{ from: number, to: number }>} in order of time
+ * @returns {Array<{ from: number, to: number }>} gaps in order of time
  */
 export function gapsOf(from, to, days) {
   /** @type {Array<{ from: number, to: number }>} */

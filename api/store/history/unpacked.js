@@ -8,8 +8,8 @@ import { dayKey } from './keys.js';
 /** @import { SensorBytes } from './keys.js' */
 
 /**
- * The sorted samples of a stored row, or null if this process cannot decode the row. It is no error, because one
- * broken row must not stop the packer.
+ * The sorted samples of a stored row, or null if this process cannot decode the row. A broken row causes no error, because
+ * it must not stop the packer.
  *
  * @typedef {Series | null} StoredSeries
  */

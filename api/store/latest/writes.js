@@ -273,7 +273,7 @@ const isNews = ({ sensor, ts, value }) =>
   ts > sensor.ts ||
   (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));
 
-/** @param {SensorNewest} waiting @param {SensorNewest} arriving of the same sensor */
+/** Returns the newer of two values of a sensor. @param {SensorNewest} waiting @param {SensorNewest} arriving */
 function newer(waiting, arriving) {
   if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
   return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;

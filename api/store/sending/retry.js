@@ -56,7 +56,7 @@ export class Retry {
    *
    * @template T
    * @param {() => Promise<T>} request idempotent
-   * @param {unknown} failure of the first attempt
+   * @param {unknown} failure error of the first attempt
    * @returns {Promise<T>}
    * @throws {MillraceError} as `run`
    */

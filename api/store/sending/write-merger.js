@@ -167,7 +167,7 @@ export class WriteMerger {
     for (const row of replicas.rows) this.#waiting.add(row);
   }
 
-  /** @param {Replicas} replicas @returns {boolean} whether its rows fill a request */
+  /** @param {Replicas} replicas @returns {boolean} whether the waiting rows fill a request */
   #isFull({ rows, bytes }) {
     const limits = this.#limits;
     return rows.size >= limits.partitions || bytes >= limits.bytes;
@@ -292,7 +292,7 @@ export class WriteMerger {
     row.reject(error);
   }
 
-  /** @param {PendingRow<any>} row that waits for a permit */
+  /** Removes a row from the queue for permits. @param {PendingRow<any>} row */
   #remove(row) {
     this.#waiting.delete(row);
     const { replicas } = row;
