@@ -7,10 +7,10 @@ import { WriteTimestamps } from '../cql-encoding.js';
 
 /**
  * Sends writes with less work than the public functions of the driver. This file uses internal modules of
- * cassandra-driver 4.10. When a client is created, it checks that these modules have the expected shape, and otherwise
+ * cassandra-driver 4.10. When a session is created, it checks that these modules have the expected shape, and otherwise
  * uses the public functions.
  *
- * Measured in alternation with the public functions on a busy machine: 1.2 times fewer CPU microseconds for one row, and
+ * Measured alternately with the public functions on a busy machine: 1.2 times fewer CPU microseconds for one row, and
  * 1.3 times fewer for each row of a batch of ten. Two differences save this time:
  * - Prepared statements are looked up synchronously. The driver's `client.batch` awaits one promise for each row.
  * - A frame is written into one Buffer. The driver writes each number and each length into a separate Buffer and then

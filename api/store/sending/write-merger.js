@@ -24,7 +24,7 @@ export const DEFAULT_LIMITS = { partitions: 10, bytes: 5 * 1024 };
 const BUSY_REQUESTS = 1;
 
 /**
- * Longest time for which rows wait for an answer, in ms. Waiting pays off, because each request costs client and server a
+ * Longest time for which rows wait for an answer, in ms. Waiting saves time, because each request costs client and server a
  * read, a write and a wake-up, which take more time than a row.
  */
 const MAX_HOLD_MS = 5;
