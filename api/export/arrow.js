@@ -17,14 +17,14 @@ import { LABELS, labelRuns, rowGroups } from './rows.js';
 
 /** @import { RowGroup, Samples } from './rows.js' */
 
-/** Rows of a batch. A batch is in memory as a whole, with 32 bytes a row. */
+/** Limit of rows in a batch. A batch is in memory as a whole, with 32 bytes per row. */
 const ROWS_PER_BATCH = 2 ** 16;
 const TWO_32 = 2 ** 32;
 
 const TIME = new TimestampMillisecond('UTC');
 const VALUE = new Float64();
 
-/** The ids tie the dictionaries of each batch to their columns. */
+/** The label columns. The id of a column links it to its dictionary in each batch. */
 const LABEL_COLUMNS = LABELS.map((name, id) => ({ name, type: new Dictionary(new Utf8(), new Int32(), id) }));
 
 const SCHEMA = new Schema([
@@ -33,7 +33,7 @@ const SCHEMA = new Schema([
   new Field('value', VALUE, false),
 ]);
 
-/** Bytes of a batch, until they leave the process. The queue of apache-arrow has no bound. */
+/** Collects the bytes of a batch until they are sent. The queue of apache-arrow has no bound, so a batch is taken at once. */
 export class BatchBytes extends AsyncByteQueue {
   /** @type {Uint8Array[]} */
   #chunks = [];
@@ -43,7 +43,7 @@ export class BatchBytes extends AsyncByteQueue {
     this.#chunks.push(chunk);
   }
 
-  /** @returns {Uint8Array} what was written since the last call */
+  /** @returns {Uint8Array} bytes that were written since the last call */
   take() {
     const bytes = Buffer.concat(this.#chunks);
     this.#chunks = [];
@@ -52,8 +52,8 @@ export class BatchBytes extends AsyncByteQueue {
 }
 
 /**
- * Encodes samples as an Arrow IPC stream, batch by batch. The labels are dictionaries, which each batch replaces by the labels that
- * it needs.
+ * Encodes samples as an Arrow IPC stream, batch by batch. Labels are stored in dictionaries. Each batch replaces the dictionaries, so that
+ * they have only the labels of the batch.
  *
  * @param {AsyncIterable<Samples>} source
  * @returns {AsyncGenerator<Uint8Array, void>}
@@ -102,7 +102,8 @@ function labelData(group, { name, type }) {
 }
 
 /**
- * Writes 64-bit integers as two words, since a BigInt for each of them would cost more than all other work.
+ * Encodes whole numbers as 64-bit integers. Each number is written as two words of 32 bits, since a BigInt for each number would
+ * cost more than all other work.
  *
  * @param {Float64Array} numbers
  * @param {number} count

@@ -12,15 +12,15 @@ import { listSensors, readSensors } from './sensors.js';
 /** @import { Samples } from './rows.js' */
 /** @import { ExportedSensor, Selection } from './sensors.js' */
 
-/** How far an export is. @typedef {{ files: number, samples: number, bytes: number, path: string }} DatasetProgress `path`: of the newest file */
+/** Progress of an export. @typedef {{ files: number, samples: number, bytes: number, path: string }} DatasetProgress `path`: the newest file */
 
 /**
  * Writes a data set of Parquet files, one for each site and UTC day that has samples:
- * `site=NAME/day=2026-11-21/part-0.parquet`. The sensors are in memory, their samples are not. A file has the
- * whole day. A file gets its final name when it is complete, and replaces an earlier one.
+ * `site=NAME/day=2026-11-21/part-0.parquet`. All sensors of the export are in memory, but not their samples. A file has
+ * the whole day. A file gets its final name when it is complete, and then replaces the file of an earlier export.
  *
- * No other file is changed. Files of a device's former site stay, because they may belong to another
- * installation.
+ * No other file is changed. If a device has moved to another site, its files under the former site stay, because they
+ * may belong to another installation.
  *
  * @param {object} deps
  * @param {Pick<Store, 'fleet' | 'devices'>} deps.store
@@ -29,8 +29,8 @@ import { listSensors, readSensors } from './sensors.js';
  * @param {object} options
  * @param {string} options.directory
  * @param {Selection} options.selection
- * @param {Range} options.range each day that it touches is written
- * @param {() => number} options.oldest epoch ms: retention removes samples before it
+ * @param {Range} options.range time to export; every UTC day that the range touches is written
+ * @param {() => number} options.oldest returns the epoch ms before which retention removes samples
  * @param {AbortSignal} options.signal
  * @param {(progress: DatasetProgress) => void} options.onFile
  * @returns {Promise<DatasetProgress>}
@@ -45,7 +45,7 @@ export async function writeDataset({ store, reading, groups }, options) {
       signal.throwIfAborted();
       const path = join(directory, partitionOf(site, day), 'part-0.parquet');
       const part = { from: Math.max(day, oldest()), to: day + DAY_MS };
-      // An earlier run may have written samples of this day that retention has removed since.
+      // Retention has removed a part of this day. An existing file may still have these samples, so it is kept.
       if (part.from > day && existsSync(path)) continue;
       const file = await writePart(path, readSensors(reading, sensors, part, signal));
       if (file === null) continue;
@@ -59,7 +59,7 @@ export async function writeDataset({ store, reading, groups }, options) {
   return progress;
 }
 
-/** @param {Range} range @returns {number[]} the UTC days that it touches, in epoch ms */
+/** @param {Range} range @returns {number[]} the UTC days that the range touches, in epoch ms */
 function daysOf({ from, to }) {
   const days = [];
   for (let day = dayOf(from); from < to && day < to; day += DAY_MS) days.push(day);
@@ -78,14 +78,14 @@ async function sensorsBySite(sensors) {
   return sites;
 }
 
-/** Limit of a directory name in common file systems, in bytes. */
+/** Limit of a directory name in common file systems, in bytes. `directoryOf` shortens longer names. */
 const MAX_DIRECTORY_BYTES = 255;
 
 /**
- * Makes the name of a site's directory. Every character but a-z, A-Z, digits and a few marks is
- * percent-encoded, since readers decode it. If the name is too long for a directory, other alphabets are not
- * encoded. If it is still too long, a digest replaces it. A device chooses its site, and must not stop the
- * export of all others.
+ * Returns the name of a site's directory. Every character except a-z, A-Z, digits and a few marks is percent-encoded,
+ * because readers of data sets decode such names. If the name is too long for a directory, characters of other alphabets
+ * are not encoded. If the name is still too long, a digest of the site replaces it. The name must always be valid,
+ * because a device chooses its site, and one device must not stop the export of all others.
  *
  * @param {string} site
  * @returns {string}
@@ -99,8 +99,9 @@ function directoryOf(site) {
 }
 
 /**
- * Sensors without a site are in `site=`, since no site has an empty name. pandas 3.1 cannot read the usual name
- * of a missing value, `__HIVE_DEFAULT_PARTITION__`, next to others.
+ * Returns the directory of a site and a day. Sensors without a site are in `site=`, since no site has an empty name. The
+ * usual name of a missing value is `__HIVE_DEFAULT_PARTITION__`, but pandas 3.1 cannot read a data set that has both this
+ * name and names of sites.
  *
  * @param {string | null} site
  * @param {number} day epoch ms
@@ -112,7 +113,7 @@ const partitionOf = (site, day) =>
 /**
  * @param {string} path
  * @param {AsyncGenerator<Samples, void>} source
- * @returns {Promise<{ samples: number, bytes: number } | null>} null: there are no samples, and no file
+ * @returns {Promise<{ samples: number, bytes: number } | null>} null: there are no samples, so no file was written
  */
 async function writePart(path, source) {
   const first = await source.next();

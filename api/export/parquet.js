@@ -10,12 +10,12 @@ import { splitBytes, ValueDictionary } from './values.js';
 /** @import { RowGroup, Samples } from './rows.js' */
 
 /**
- * Rows of a group. A group is in memory as a whole: 4 MiB of times and values, and less for its encoded form. The file's footer has about
- * 1 KB for each group.
+ * Limit of rows in a row group. A group is in memory as a whole: 4 MiB of times and values, and less for its encoded form. The file's
+ * footer has about 1 KB for each group.
  */
 const ROWS_PER_GROUP = 2 ** 18;
 
-/** Labels that a sensor may not have. */
+/** Labels that a sensor may lack, so that their columns may have nulls. */
 const OPTIONAL = new Set(['type', 'unit']);
 
 /** The column type of instants: epoch ms, UTC. @type {Omit<SchemaElement, 'name'>} */
@@ -46,9 +46,9 @@ const SCHEMA = [
   { name: 'value', type: 'DOUBLE', repetition_type: 'REQUIRED' },
 ];
 
-/** Bytes that leave the process before the next group is encoded. */
+/** Collects the bytes of a row group. They are sent before the next group is encoded. */
 export class ChunkWriter extends ByteWriter {
-  /** @returns {Uint8Array} what was written since the last call */
+  /** @returns {Uint8Array} bytes that were written since the last call */
   take() {
     const bytes = this.getBytes().slice();
     this.index = 0;
@@ -57,7 +57,7 @@ export class ChunkWriter extends ByteWriter {
 }
 
 /**
- * Opens a Parquet file whose bounds of texts are whole, so that they are exact.
+ * Opens a Parquet file. Its statistics have the minimum and maximum texts in full length, so that these bounds are exact.
  *
  * @param {ChunkWriter} writer
  * @param {SchemaElement[]} schema
@@ -71,8 +71,8 @@ export const openParquet = (writer, schema) =>
   });
 
 /**
- * Encodes samples as a Parquet file, group by group. `ParquetWriter` writes the frame: head, footer and statistics. Its columns
- * need 1.1 to 2 µs a row and take -0 for 0, so the columns are encoded here, in about 40 ns a row.
+ * Encodes samples as a Parquet file, one row group after the other. `ParquetWriter` writes the head, the footer and the statistics. It
+ * would encode columns in 1.1 to 2 µs per row, and store -0 as 0. So the columns are encoded here, in about 40 ns per row.
  *
  * @param {AsyncIterable<Samples>} source
  * @returns {AsyncGenerator<Uint8Array, void>}
@@ -106,17 +106,17 @@ export async function* encodeParquet(source) {
 }
 
 /**
- * A column of a group: its pages, and its entry in the footer.
+ * A column of a row group: its pages, and its entry in the footer.
  *
  * @typedef {object} Column
  * @property {typeof COLUMNS[number]} name
- * @property {number} count rows
- * @property {number} [nulls] rows without a value
+ * @property {number} count number of rows
+ * @property {number} [nulls] number of rows without a value (default: 0)
  * @property {Encoding} encoding
- * @property {{ count: number, bytes: Uint8Array }} [dictionary] a page of plain values
- * @property {Uint8Array} [levels] which rows have a value
+ * @property {{ count: number, bytes: Uint8Array }} [dictionary] a page with the distinct values in plain encoding
+ * @property {Uint8Array} [levels] encoded definition levels, which show the rows that have a value
  * @property {Uint8Array} data
- * @property {{ bytes: Uint8Array, codec: CompressionCodec }} [compressed] form of `data`
+ * @property {{ bytes: Uint8Array, codec: CompressionCodec }} [compressed] compressed form of `data`
  * @property {Statistics} statistics
  */
 
@@ -215,7 +215,7 @@ function writeLabels(writer, group, name) {
 }
 
 /**
- * A repeated run of the hybrid of run lengths and packed bits.
+ * Writes a run of one repeated value in Parquet's hybrid encoding (RLE).
  *
  * @param {ByteWriter} writer
  * @param {number} value
@@ -230,7 +230,7 @@ function appendRun(writer, value, count, width) {
 /** @param {ChunkWriter} writer @param {RowGroup} group @param {ValueDictionary} dictionary */
 function writeValues(writer, { values, count }, dictionary) {
   const { min, max } = boundsOf(values, count);
-  // The format asks for these signs, so that a reader that compares bits finds both zeros.
+  // The format requires these signs of zero, so that a reader that compares bits finds both -0 and 0 within the bounds.
   const statistics = { min_value: min === 0 ? -0 : min, max_value: max === 0 ? 0 : max };
   const entries = dictionary.encode(values, count);
   if (entries) {

@@ -1,17 +1,17 @@
 /** @import { Numbers } from '../../schema/packed/series.js' */
 
 /**
- * Labels that each row of a file repeats for its sensor.
+ * The labels of a sensor, which each of its rows in a file repeats.
  *
  * @typedef {object} Labels
- * @property {string} device its name, or its id if it has none
- * @property {string} sensor its name, or its id if it has none
+ * @property {string} device name of the device, or its id if it has no name
+ * @property {string} sensor name of the sensor, or its id if it has no name
  * @property {string | null} type
  * @property {string | null} unit
  */
 
 /**
- * Samples of one sensor: those of the indexes [from, to).
+ * Samples of one sensor: the elements of `times` and `values` at the indexes [from, to).
  *
  * @typedef {object} Samples
  * @property {Labels} labels the same object for all samples of a sensor
@@ -27,11 +27,9 @@ export const LABELS = /** @type {const} */ (['device', 'sensor', 'type', 'unit']
 /** The columns of a file, in their order. */
 export const COLUMNS = /** @type {const} */ (['ts', ...LABELS, 'value']);
 
-/**
- * Rows of one group, column by column. The labels are runs, because the samples of a sensor follow each other.
- */
+/** Rows of one group, column by column. Labels are stored once for a run of rows, because the samples of a sensor follow each other. */
 export class RowGroup {
-  /** Epoch ms. */
+  /** Times in epoch ms. */
   times;
   values;
   count = 0;
@@ -44,7 +42,7 @@ export class RowGroup {
     this.values = new Float64Array(capacity);
   }
 
-  /** @returns {boolean} whether no row fits any more */
+  /** @returns {boolean} whether the group is full */
   get isFull() {
     return this.count === this.times.length;
   }
@@ -79,7 +77,7 @@ export class RowGroup {
  *
  * @param {AsyncIterable<Samples>} source
  * @param {number} capacity rows of a group
- * @returns {AsyncGenerator<RowGroup, void>} the same object each time, filled again; none is empty
+ * @returns {AsyncGenerator<RowGroup, void>} groups that are not empty. All groups are one object, which is filled again
  */
 export async function* rowGroups(source, capacity) {
   const group = new RowGroup(capacity);
@@ -95,11 +93,11 @@ export async function* rowGroups(source, capacity) {
 }
 
 /**
- * The distinct values of a label in a group, and the runs of their indexes.
+ * Finds the distinct values of a label in a group, and the runs of rows that have them.
  *
  * @param {RowGroup} group
  * @param {typeof LABELS[number]} name
- * @returns {{ values: string[], runs: Array<{ index: number, count: number }> }} `index` is -1 for null
+ * @returns {{ values: string[], runs: Array<{ index: number, count: number }> }} `index`: index in `values`, or -1 for null
  */
 export function labelRuns({ runs }, name) {
   /** @type {Map<string, number>} */

@@ -8,12 +8,12 @@ import { groupOf, uuidBytes } from '../../schema/ids.js';
 /** @import { Store } from '../store/index.js' */
 /** @import { Labels, Samples } from './rows.js' */
 
-/** Sensors of one page of the registry. */
+/** Number of sensors per page that is read from the registry. */
 const PAGE = 100;
 
 /**
- * Sensors whose first samples are read while the samples of another sensor are encoded. Reading ahead hides
- * the round trips of sensors with few samples.
+ * Number of sensors whose first samples are read while the samples of another sensor are encoded. Reading ahead hides the
+ * round trips of sensors with few samples.
  */
 const SENSORS_AHEAD = 4;
 
@@ -24,11 +24,11 @@ const SENSORS_AHEAD = 4;
  * @property {Sensor} key
  * @property {Labels} labels
  * @property {string | null} site
- * @property {number} newest epoch ms: no sample is later
+ * @property {number} newest epoch ms after which the sensor has no sample
  */
 
 /**
- * @typedef {object} Selection which sensors are exported; a sensor must match all
+ * @typedef {object} Selection the sensors to export; a sensor must match all properties that are set
  * @property {string} [site]
  * @property {string} [type]
  * @property {Identity} [device]
@@ -55,7 +55,7 @@ export async function* listSensors(store, groups, { site, type, device }) {
     const { rows, next } = await readPage({ filter, after, limit: PAGE });
     for (const row of rows) {
       const wasRetired = await retirement(row.deviceId);
-      // After a retirement `latest` may have an earlier time than samples that stayed.
+      // A retirement removes the newest value from `latest` but no samples. So `latest` may have an earlier time than the newest sample.
       const newest = wasRetired ? Number.POSITIVE_INFINITY : row.ts;
       if (newest !== null) yield exportedSensor(row, newest, groups);
     }
@@ -64,7 +64,8 @@ export async function* listSensors(store, groups, { site, type, device }) {
 }
 
 /**
- * Remembers whether the last device was retired, since the sensors of a device follow each other.
+ * Creates a function that returns whether a device was ever retired. It caches the result for the last device, since the
+ * sensors of a device follow each other.
  *
  * @param {Pick<Store, 'devices'>} store
  * @param {number} groups
@@ -82,7 +83,7 @@ function createRetirementLookUp(store, groups) {
   };
 }
 
-/** @param {LatestRow} row @param {number} newest epoch ms: no sample is later @param {number} groups `LATEST_GROUPS` @returns {ExportedSensor} */
+/** @param {LatestRow} row @param {number} newest see `ExportedSensor` @param {number} groups `LATEST_GROUPS` @returns {ExportedSensor} */
 export function exportedSensor(row, newest, groups) {
   const device = uuidBytes(row.deviceId);
   return {
@@ -138,15 +139,15 @@ async function* readSensor(reading, { key, labels, newest }, { from, to }, signa
 }
 
 /**
- * Starts a generator before its items are needed.
+ * Starts a generator at once, so that its first item is computed before it is needed.
  *
  * @template T
  * @param {AsyncGenerator<T, void>} generator
- * @returns {AsyncGenerator<T, void>} of the same items
+ * @returns {AsyncGenerator<T, void>} generator of the same items
  */
 function begun(generator) {
   const first = generator.next();
-  // A failure is reported when the generator is read, if ever.
+  // A failure is reported when the first item is read. It must not be an unhandled rejection until then.
   first.catch(() => {});
   async function* rest() {
     const { done, value } = await first;

@@ -18,14 +18,14 @@ import { ChunkWriter, OPTIONAL_TEXT, openParquet, TIME } from './parquet.js';
 /** @import { SchemaElement } from 'hyparquet' */
 
 /**
- * Kinds of cells in a column. A `time` is a text of RFC 3339. Only a `text` and a `number` may be null.
+ * Kinds of cells in a column. A `time` is a text in the format of RFC 3339. Only cells of the kinds `text` and `number` may be null.
  *
  * @typedef {'time' | 'text' | 'number' | 'count'} Kind
  */
 /** @typedef {{ name: string, kind: Kind }} TableColumn */
-/** @typedef {Record<string, string | number | boolean | null>} Row by the names of columns */
+/** @typedef {Record<string, string | number | boolean | null>} Row cells by the names of columns */
 
-/** Rows that are encoded at once. Other requests are served in between. */
+/** Number of rows that are encoded without a pause. Other requests of the process are served in between. */
 const ROWS_AT_ONCE = 2 ** 13;
 
 /** @type {Record<Kind, DataType>} */
@@ -68,19 +68,19 @@ export async function* encodeParquetTable(columns, source) {
 
 /** @param {TableColumn} column @param {unknown[]} data */
 function parquetColumn({ name, kind }, data) {
-  // Names repeat, so Snappy shortens them. A page without values is not compressed.
+  // Texts are often names that repeat, so Snappy shortens them. A page without values is not compressed.
   const isCompressed = kind === 'text' && data.some((cell) => cell !== null);
   return {
     name,
     data,
-    // The dictionaries of hyparquet-writer replace -0 by 0.
+    // Plain values are written, because the dictionaries of hyparquet-writer replace -0 by 0.
     encoding: /** @type {const} */ ('PLAIN'),
     codec: isCompressed ? /** @type {const} */ ('SNAPPY') : /** @type {const} */ ('UNCOMPRESSED'),
   };
 }
 
 /**
- * Encodes rows of any columns as an Arrow IPC stream, a batch for some rows at a time.
+ * Encodes rows of any columns as an Arrow IPC stream, some rows at a time. Such rows are one batch.
  *
  * @param {TableColumn[]} columns
  * @param {AsyncIterable<Iterable<Row>>} source
@@ -108,7 +108,7 @@ function arrowColumn({ kind }, cells) {
   return /** @type {Data} */ (data);
 }
 
-/** @param {AsyncIterable<Iterable<Row>>} source @returns {AsyncGenerator<Row[], void>} none is empty */
+/** @param {AsyncIterable<Iterable<Row>>} source @returns {AsyncGenerator<Row[], void>} chunks of rows, which are never empty */
 async function* chunksOf(source) {
   /** @type {Row[]} */
   let rows = [];
@@ -123,7 +123,7 @@ async function* chunksOf(source) {
   if (rows.length > 0) yield rows;
 }
 
-/** @param {Row[]} rows @param {TableColumn} column @returns {unknown[]} its cells, with 64-bit integers as BigInt */
+/** @param {Row[]} rows @param {TableColumn} column @returns {unknown[]} cells of the column, with 64-bit integers as BigInt */
 function cellsOf(rows, { name, kind }) {
   if (kind === 'time') return rows.map((row) => BigInt(Date.parse(String(row[name]))));
   if (kind === 'count') return rows.map((row) => BigInt(Number(row[name])));

@@ -1,13 +1,13 @@
-/** Distinct values of a group that a dictionary may have. A larger dictionary saves little. */
+/** Limit of distinct values in a dictionary. With more values the column is stored without one, because it would save little. */
 const MAX_DISTINCT = 2 ** 15;
 const SLOTS = 2 * MAX_DISTINCT;
 
-/** A dictionary is used if its column has at most this share of the plain bytes. */
+/** A dictionary is used if the column with it takes at most this share of the bytes of plain values. */
 const WORTHWHILE = 0.8;
 const DOUBLE_BYTES = 8;
 
 /**
- * Finds the distinct doubles of a group by their bits, so that -0 and 0 stay apart. The dictionaries of
+ * Finds the distinct doubles of a group. It compares their bits, so that -0 and 0 are different values. The dictionaries of
  * hyparquet-writer are Maps, which replace -0 by 0.
  */
 export class ValueDictionary {
@@ -24,8 +24,8 @@ export class ValueDictionary {
   /**
    * @param {Float64Array} values
    * @param {number} count
-   * @returns {{ values: Float64Array, indexes: Uint32Array, width: number } | null} null: plain values are about as short. The arrays
-   *   are valid until the next call; `width` in bits
+   * @returns {{ values: Float64Array, indexes: Uint32Array, width: number } | null} the distinct values, the index of each value, and the
+   *   width of an index in bits; null: plain values take about as few bytes. The arrays are valid until the next call
    */
   encode(values, count) {
     const given = new Uint32Array(values.buffer, values.byteOffset, 2 * count);
@@ -61,12 +61,12 @@ export class ValueDictionary {
   }
 }
 
-/** @param {number} low @param {number} high the words of a double @returns {number} */
+/** @param {number} low @param {number} high the words of a double @returns {number} slot at which the search for the double begins */
 const slotOf = (low, high) => (Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b) >>> 8) % SLOTS;
 
 /**
- * BYTE_STREAM_SPLIT: all first bytes, then all second bytes, and so on. Neighbors of a signal share sign, exponent and high digits, so
- * these bytes compress well.
+ * Encodes doubles as BYTE_STREAM_SPLIT: all first bytes, then all second bytes, and so on. Neighboring values of a signal share sign,
+ * exponent and high digits, so these bytes compress well.
  *
  * @param {Float64Array} values
  * @param {number} count

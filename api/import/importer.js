@@ -12,38 +12,39 @@ import { readTime, readValue } from './rows.js';
 /** @import { Rows } from './rows.js' */
 
 /**
- * Samples in memory before they are written, 16 bytes each. During a write, the same number may be gathered
- * again.
+ * Number of samples in memory from which they are written. A sample takes 16 bytes. During a write, the same number of
+ * samples may be collected again.
  */
 const MAX_BUFFERED = 1_000_000;
 
 /**
- * Names of sensors in memory, at about 300 bytes each. Above this limit, all of them are dropped and looked
- * up again.
+ * Limit of names of sensors in memory, at about 300 bytes each. At the limit all names are dropped, and each sensor is
+ * looked up again when it occurs.
  */
 const MAX_ENTRIES = 500_000;
 
-/** Samples that a dry run shows. */
+/** Number of samples that a dry run shows. */
 const SHOWN = 20;
 
-/** A line without all of its samples. @typedef {{ line: number, code: ErrorCode, rule: string }} RefusedLine */
+/** A line of the file of which a sample was refused. @typedef {{ line: number, code: ErrorCode, rule: string }} RefusedLine */
 
 /**
- * How far an import has come.
+ * The progress of an import.
  *
- * @typedef {{ rows: number, samples: number, refused: number }} Progress `rows` of the file, all committed
+ * @typedef {{ rows: number, samples: number, refused: number }} Progress `rows`: number of rows from the start of the file
+ *   whose samples are all committed or refused
  */
 
 /** A sample as it is stored. @typedef {{ line: number, device: string, sensor: string, ts: string, value: number, type: string | null, unit: string | null, site: string | null }} StoredRow */
 
 /** A sensor of the file. @typedef {{ refusal: { code: ErrorCode, rule: string } | null, device: Device | null, sensor: Sensor | null, samples: GrowingSeries | null }} Entry */
 
-/** Gathers the rows of a file by sensor, and commits them in parts of bounded size. */
+/** Collects the samples of a file by sensor, and commits them whenever a limited number of samples is in memory. */
 export class Importer {
   #files;
   #times;
   #options;
-  /** By device, then by sensor, as the file has them. @type {Map<string, Map<string, Entry>>} */
+  /** Sensors by the texts of the file: by device, then by sensor. @type {Map<string, Map<string, Entry>>} */
   #entries = new Map();
   /** @type {Map<Sensor, Entry>} */
   #bySensor = new Map();
@@ -62,7 +63,7 @@ export class Importer {
   /**
    * @param {object} deps
    * @param {ImportWriter} deps.files
-   * @param {{ oldest: number, newest: number }} deps.times that are accepted, epoch ms
+   * @param {{ oldest: number, newest: number }} deps.times bounds of accepted times, epoch ms
    * @param {ImportOptions} deps.options
    */
   constructor({ files, times, options }) {
@@ -73,7 +74,7 @@ export class Importer {
     this.#gathered = { ...this.#progress };
   }
 
-  /** @param {Rows} rows @returns {Promise<void>} settles when there is room for more */
+  /** Adds rows. @param {Rows} rows @returns {Promise<void>} settles when memory for more rows is free */
   async add(rows) {
     for (const { line, rule } of rows.malformed) this.#refuse(line, 'malformed', rule);
     if (this.#resolved > MAX_ENTRIES) await this.#forgetNames();
@@ -83,7 +84,7 @@ export class Importer {
     if (this.#buffered >= MAX_BUFFERED) await this.#flush();
   }
 
-  /** Writes the gathered samples, and drops all names. */
+  /** Writes the collected samples, and drops all names of sensors. */
   async #forgetNames() {
     await this.#flush();
     this.#entries.clear();
@@ -98,14 +99,15 @@ export class Importer {
     return { progress: this.#progress, first: this.#first };
   }
 
-  /** Finds the sensors that were not in the file before. @param {Rows} rows */
+  /** Looks up the sensors of the rows that are not in memory yet. @param {Rows} rows */
   async #resolve({ device, sensor, type, unit, site }) {
     /** @type {Map<string, { site: string | null, sensors: Described }>} */
     const missing = new Map();
     let lastDevice;
     let lastSensor;
     for (let index = 0; index < device.length; index++) {
-      // In the first row both may be undefined, for example in a row of CSV that ends early.
+      // The check of `index` is needed: in the first row device and sensor may be undefined, like `lastDevice`. A row of
+      // CSV that ends early is an example.
       if (index > 0 && device[index] === lastDevice && sensor[index] === lastSensor) continue;
       lastDevice = device[index];
       lastSensor = sensor[index];
@@ -141,7 +143,7 @@ export class Importer {
       entries.set(sensor, { refusal: { code, rule }, device: null, sensor: null, samples: null });
     }
     for (const [name, sensor] of known) {
-      // A file may name a sensor by its id and by its name.
+      // A file may name the same sensor by its id and by its name. Then both share one entry.
       const same = sensor && this.#bySensor.get(sensor);
       const entry = same || { refusal: null, device, sensor, samples: null };
       if (sensor) this.#bySensor.set(sensor, entry);
@@ -198,7 +200,13 @@ export class Importer {
     return { refusal: { code: 'bad_id', rule }, device: null, sensor: null, samples: null };
   }
 
-  /** @param {number} line @param {Entry} entry @param {unknown} ts @param {unknown} value @returns {{ time: number, number: number } | null} null: it is refused */
+  /**
+   * @param {number} line
+   * @param {Entry} entry
+   * @param {unknown} ts
+   * @param {unknown} value
+   * @returns {{ time: number, number: number } | null} null: the sample is refused
+   */
   #check(line, { refusal }, ts, value) {
     if (refusal) return this.#refuse(line, refusal.code, refusal.rule);
     const time = readTime(ts);
@@ -219,7 +227,7 @@ export class Importer {
   }
 
   /**
-   * Writes the gathered samples while the next rows are gathered.
+   * Starts to write the collected samples. Meanwhile the next rows are collected.
    *
    * @returns {Promise<void>} settles when the previous write is committed
    */
@@ -241,7 +249,7 @@ export class Importer {
     this.#buffered = 0;
     const reached = { ...this.#gathered };
     this.#writing = this.#write(devices, reached);
-    // A failure is reported when `#writing` is awaited.
+    // A failure is reported when `#writing` is awaited. It must not be an unhandled rejection until then.
     this.#writing.catch(() => {});
   }
 
@@ -253,7 +261,7 @@ export class Importer {
   }
 }
 
-/** Times and values of one sensor, in memory outside the heap. */
+/** Times and values of one sensor, in typed arrays outside the heap of V8. */
 class GrowingSeries {
   #times = new Float64Array(64);
   #values = new Float64Array(64);
@@ -285,7 +293,7 @@ function doubled(array) {
   return larger;
 }
 
-/** @param {unknown} cell @returns {string | null} null: it cannot be a name */
+/** @param {unknown} cell @returns {string | null} null: the cell cannot be a name */
 function textOf(cell) {
   if (typeof cell === 'string') return cell;
   if (cell === null || cell === undefined) return '';
@@ -293,16 +301,17 @@ function textOf(cell) {
   return typeof cell === 'bigint' || typeof cell === 'boolean' ? String(cell) : null;
 }
 
-/** @param {unknown} cell @returns {string | null} null: it is no valid type or unit */
+/** @param {unknown} cell @returns {string | null} null: the cell is no valid type or unit */
 function nameOf(cell) {
   const text = textOf(cell);
   return isName(text) ? copyOf(text) : null;
 }
 
 /**
- * Copies a text that stays in memory. A cell of CSV is a slice of the 64 KiB that were read at once, and V8 keeps all 64 KiB for the slice.
+ * Copies a text that stays in memory. A cell of CSV is a slice of the 64 KiB that were read at once. V8 would keep the 64 KiB in memory as
+ * long as the slice.
  *
- * @param {string} text maybe with lone surrogates, which UTF-8 would change
+ * @param {string} text may have lone surrogates, so it is copied as UTF-16. UTF-8 would change them
  */
 const copyOf = (text) => Buffer.from(text, 'utf16le').toString('utf16le');
 

@@ -12,8 +12,8 @@ import { readCsv, readNdjson } from './text.js';
 /** @import { Rows } from './rows.js' */
 
 /**
- * Import: files of old measurements become samples at their original times. Callers give a file, or a stream
- * of CSV or NDJSON. `api/ingest` commits the samples.
+ * Import: reads files of old measurements, and stores samples at their original times. Callers pass a file, or a stream of
+ * CSV or NDJSON. `api/ingest` commits the samples.
  */
 
 /** @typedef {'csv' | 'ndjson' | 'parquet'} FileFormat */
@@ -40,11 +40,11 @@ export function formatOf(path) {
 /**
  * @typedef {object} ImportOptions
  * @property {string | undefined} device the device of all rows, if the file does not name it
- * @property {number} skip rows that an earlier run has committed
- * @property {boolean} dryRun nothing is stored
- * @property {(line: RefusedLine) => void} onRefused
- * @property {(progress: Progress) => void} onProgress after each commit
- * @property {AbortSignal} signal ends the import after the commit under way
+ * @property {number} skip number of rows at the start of the file that an earlier import has committed
+ * @property {boolean} dryRun true: nothing is stored
+ * @property {(line: RefusedLine) => void} onRefused called for each refused sample or line
+ * @property {(progress: Progress) => void} onProgress called after each commit
+ * @property {AbortSignal} signal aborts the import after the commit that is in progress
  */
 
 /** @typedef {{ progress: Progress, first: StoredRow[] }} Imported `first`: the first samples as they are stored */
@@ -69,7 +69,7 @@ export async function importFile(ingest, { path, format }, options) {
 }
 
 /**
- * Imports a Parquet file that is open.
+ * Imports a Parquet file that the caller has opened.
  *
  * @param {Pick<Ingest, 'files' | 'acceptedTimes'>} ingest
  * @param {FileHandle} file

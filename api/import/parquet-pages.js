@@ -5,14 +5,15 @@ import { checkRuns, storageOf } from './parquet-runs.js';
 /** @import { AsyncBuffer, ColumnMetaData, PageHeader, SchemaElement } from 'hyparquet' */
 
 /**
- * The library trusts the counts of a page header, and allocates arrays of that length. So the headers of a
- * row group are read first, and compared with its rows, with the bytes that are there, and with the limits.
+ * The library (hyparquet) trusts the counts in a page header, and allocates arrays of that length. So a small harmful file
+ * could use up the memory. This file reads all page headers of a row group first. It compares them with the number of
+ * rows, with the size of the data, and with the limits.
  */
 
-/** Limits of a row group, which is in memory as a whole. Each value takes 8 bytes or more. */
+/** Limits of a row group, which is in memory as a whole. A larger group is refused. Each value takes 8 bytes or more. */
 export const GROUP_LIMITS = { rows: 10_000_000, values: 2 ** 26, bytes: 2 ** 29 };
 
-/** The time to read a page header, expressed as a number of values. */
+/** The time to read a page header, expressed as the number of values that are read in the same time. */
 const VALUES_OF_HEADER = 64;
 
 /** @returns {MillraceError} `bad_file` */
@@ -23,9 +24,11 @@ export const groupTooLarge = () =>
   );
 
 /**
+ * Checks all page headers of a row group.
+ *
  * @param {AsyncBuffer} file
  * @param {SchemaElement[]} schema
- * @param {ColumnMetaData[]} chunks of the row group
+ * @param {ColumnMetaData[]} chunks column chunks of the row group
  * @returns {Promise<void>}
  * @throws {MillraceError} `bad_file`
  */
@@ -37,7 +40,7 @@ export async function checkPages(file, schema, chunks) {
     const view = new DataView(await file.slice(begin, begin + Number(size)));
     const reader = { view, offset: 0 };
     const storage = storageOf(schema, chunk);
-    // Like this loop, the library stops one byte before the end.
+    // This loop stops one byte before the end, because the library does the same.
     while (reader.offset < view.byteLength - 1) {
       const header = parquetHeader(reader);
       const claimed = claimsOf(header, view.byteLength - reader.offset);
@@ -59,7 +62,7 @@ function checkLimits({ values, bytes }) {
 
 /**
  * @param {PageHeader} header
- * @param {number} rest bytes after it
+ * @param {number} rest number of bytes after the header
  * @returns {{ values: number, bytes: number }} the allocations that the header causes in the library
  */
 function claimsOf(header, rest) {
@@ -73,7 +76,7 @@ function claimsOf(header, rest) {
     compressed <= rest &&
     nulls <= values &&
     levels.reduce((sum, size) => sum + size, 0) <= compressed &&
-    // A value of a dictionary takes a bit or more.
+    // Each value of a dictionary takes at least one bit.
     (!dictionary || values <= 8 * bytes);
   if (!isSane) throw new MillraceError('bad_file', 'A page of the Parquet file has impossible sizes.');
   return { values, bytes };

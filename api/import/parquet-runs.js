@@ -8,16 +8,16 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { ColumnMetaData, DataReader, PageHeader, SchemaElement } from 'hyparquet' */
 
 /**
- * Levels, dictionary indexes and booleans are stored as runs: a length and a value, or a length and packed
- * bits. The library writes each run in full into an array that grows with it. So a few bytes may allocate
- * gigabytes. The lengths are compared with the values of the page first. This check costs little, because it
- * skips the values of a run.
+ * Levels, dictionary indexes and booleans are stored as runs: a length and a value, or a length and packed bits. The
+ * library (hyparquet) writes each run in full into an array that grows with the run. So a few bytes may allocate
+ * gigabytes. Before the library reads a page, this file compares the lengths of the runs with the number of values in
+ * the page. This check costs little, because it skips the values of a run.
  *
- * A text may be stored as a prefix of the previous text and a rest. The prefixes of a small page may add up
- * to gigabytes, so they count as bytes of the row group.
+ * A text may be stored as the length of a prefix of the previous text, and the rest. The prefixes of a small page may
+ * add up to gigabytes, so they count as bytes of the row group.
  */
 
-/** Packed bits come in groups of eight values, so the last run may be longer than the remaining values. */
+/** Number of values in a group of packed bits. The last group may be longer than the number of remaining values. */
 const GROUP = 8;
 
 const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
@@ -27,8 +27,7 @@ const DICTIONARY = new Set(['PLAIN_DICTIONARY', 'RLE_DICTIONARY']);
  *
  * @typedef {object} Storage
  * @property {ColumnMetaData} meta
- * @property {{ repetition: number, definition: number }} widths bits of its levels; 0: the column has no such
- *   level
+ * @property {{ repetition: number, definition: number }} widths bits of a level; 0: the column has no such level
  * @property {number} present the definition level of a value that is not null
  */
 
@@ -40,14 +39,16 @@ export function storageOf(schema, meta) {
   return { meta, widths, present };
 }
 
-/** @param {number} level the greatest @returns {number} */
+/** @param {number} level the greatest level @returns {number} bits of a level */
 const bitsOf = (level) => 32 - Math.clz32(level);
 
 /**
- * @param {Uint8Array} page as it is stored, whose sizes are checked
+ * Checks the runs of a page.
+ *
+ * @param {Uint8Array} page stored bytes of the page, whose size was checked before
  * @param {PageHeader} header
  * @param {Storage} storage
- * @returns {number} bytes of its prefixes
+ * @returns {number} total bytes of the prefixes of texts in the page
  * @throws {MillraceError} `bad_file`
  */
 export function checkRuns(page, header, storage) {
@@ -56,7 +57,7 @@ export function checkRuns(page, header, storage) {
   return 0;
 }
 
-/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} bytes of its prefixes */
+/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} total bytes of the prefixes of texts */
 function checkPage(stored, { data_page_header: counts, uncompressed_page_size: size }, storage) {
   if (!counts) return 0;
   const { meta, widths, present } = storage;
@@ -80,18 +81,18 @@ function checkPage(stored, { data_page_header: counts, uncompressed_page_size: s
 }
 
 /**
- * @param {string} encoding of the values
- * @returns {boolean} whether they may take more memory than the bytes of the page
+ * @param {string} encoding encoding of the values
+ * @returns {boolean} whether the values may take more memory than the bytes of the page
  */
 const isChecked = (encoding) =>
   encoding === 'RLE' || encoding === 'DELTA_BYTE_ARRAY' || DICTIONARY.has(encoding);
 
 /**
- * @param {DataReader} reader of checked levels
- * @param {number} width
- * @param {number} values
- * @param {number} present
- * @returns {number}
+ * @param {DataReader} reader reader of levels that were checked
+ * @param {number} width bits of a level
+ * @param {number} values number of levels
+ * @param {number} present the level of a value that is not null
+ * @returns {number} number of values that are not null
  */
 function countPresent(reader, width, values, present) {
   const levels = new Array(values);
@@ -102,7 +103,7 @@ function countPresent(reader, width, values, present) {
 /**
  * @param {DataReader} reader
  * @param {number} values
- * @returns {number} total bytes that values repeat of the value before them
+ * @returns {number} total bytes of all prefixes; a prefix is what a value repeats of the previous value
  */
 function prefixesOf(reader, values) {
   const prefixes = new Int32Array(values);
@@ -110,7 +111,7 @@ function prefixesOf(reader, values) {
   return prefixes.reduce((sum, bytes) => sum + Math.max(0, bytes), 0);
 }
 
-/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} bytes of its prefixes */
+/** @param {Uint8Array} stored @param {PageHeader} header @param {Storage} storage @returns {number} total bytes of the prefixes of texts */
 function checkPageV2(
   stored,
   { data_page_header_v2: counts, uncompressed_page_size: size },
@@ -124,7 +125,7 @@ function checkPageV2(
   levels.offset = repetition;
   if (widths.definition > 0) checkPart(levels, widths.definition, rows, repetition + definition);
   if (!isChecked(encoding)) return 0;
-  // Like in the library, the values of a column without levels begin at the place of the levels.
+  // If the column has no levels, its values begin where the levels would begin. The library reads them in this way.
   const body = stored.subarray(repetition + (widths.definition > 0 ? definition : 0));
   const rest = size - repetition - definition;
   const reader = readerOf(isCompressed === false ? body : decompressPage(body, rest, meta.codec, undefined));
@@ -141,7 +142,7 @@ const readerOf = ({ buffer, byteOffset, byteLength }) => ({
   offset: 0,
 });
 
-/** Checks runs whose size in bytes is written before them. @param {DataReader} reader @param {number} width @param {number} values */
+/** Checks runs that follow their size in bytes. @param {DataReader} reader @param {number} width @param {number} values */
 function checkSized(reader, width, values) {
   const size = reader.view.getUint32(reader.offset, true);
   reader.offset += 4;
@@ -149,13 +150,15 @@ function checkSized(reader, width, values) {
 }
 
 /**
- * @param {DataReader} reader left at the end
+ * Checks the lengths of runs.
+ *
+ * @param {DataReader} reader reader at the first run; moved to `end`
  * @param {number} width bits of a value
  * @param {number} values greatest number of values in the runs
  * @param {number} end offset after the last run
  */
 function checkPart(reader, width, values, end) {
-  // The library reads runs until it has all values, whatever size the page declares.
+  // The size that the page declares is not the end of the loop, because the library reads runs until it has all values.
   for (let seen = 0; seen < values && reader.offset < reader.view.byteLength; ) {
     const header = readVarInt(reader);
     const isPacked = (header & 1) === 1;

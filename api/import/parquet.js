@@ -7,7 +7,7 @@ import { isEmpty, layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 /** @import { AsyncBuffer, ColumnMetaData, DecodedArray, FileMetaData, RowGroup } from 'hyparquet' */
 /** @import { Layout, Rows } from './rows.js' */
 
-/** Times become epoch ms at once. A Date object for each time would cost more than all other work. */
+/** Parsers that convert times directly to epoch ms. A Date object for each time would cost more than all other work. */
 const PARSERS = {
   timestampFromMilliseconds: (/** @type {bigint} */ ms) => Number(ms),
   timestampFromMicroseconds: (/** @type {bigint} */ micros) => Math.floor(Number(micros) / 1000),
@@ -16,11 +16,11 @@ const PARSERS = {
 };
 
 /**
- * Reads a Parquet file, row group by row group. A row has one sample, or a column for each sensor. A row
- * group is returned in slices, so that other requests run in between.
+ * Reads a Parquet file, one row group after the other. A row has one sample, or a column for each sensor. A row group is
+ * returned in slices, so that other requests run between two slices.
  *
  * @param {FileHandle} handle
- * @param {{ device: string | undefined, skip: number }} options `skip`: rows that need not be read
+ * @param {{ device: string | undefined, skip: number }} options `skip`: number of rows at the start that need not be read
  * @returns {AsyncGenerator<Rows, void>}
  * @throws {MillraceError} `bad_file`
  */
@@ -60,7 +60,7 @@ async function bufferOf(handle) {
   };
 }
 
-/** @param {AsyncBuffer} file @returns {Promise<{ metadata: FileMetaData, names: string[] }>} `names` of its columns */
+/** @param {AsyncBuffer} file @returns {Promise<{ metadata: FileMetaData, names: string[] }>} `names`: names of the columns */
 async function readMetadata(file) {
   const metadata = await parquetMetadataAsync(file);
   for (const element of metadata.schema) {
@@ -84,7 +84,7 @@ const notParquet = (error) =>
 /** @param {Layout} layout @returns {Set<string>} */
 const columnsOf = ({ roles, wide }) => new Set([...Object.values(roles), ...(wide ?? [])]);
 
-/** @param {RowGroup} group @param {Set<string>} columns that are read @returns {ColumnMetaData[]} where they are in the file */
+/** @param {RowGroup} group @param {Set<string>} columns columns to read @returns {ColumnMetaData[]} where these columns are in the file */
 const chunksOf = ({ columns: chunks }, columns) =>
   chunks.flatMap(({ meta_data: meta }) => (meta && columns.has(meta.path_in_schema[0] ?? '') ? [meta] : []));
 
@@ -93,7 +93,7 @@ const chunksOf = ({ columns: chunks }, columns) =>
  *
  * @param {RowGroup} group
  * @param {{ chunks: ColumnMetaData[], columns: Set<string> }} read
- * @returns {number} its rows
+ * @returns {number} number of rows in the group
  * @throws {MillraceError} `bad_file`
  */
 function rowsIn({ num_rows: claimed }, { chunks, columns }) {
@@ -114,7 +114,7 @@ function rowsIn({ num_rows: claimed }, { chunks, columns }) {
  * @param {FileMetaData} metadata
  * @param {string[]} columns
  * @param {{ rowStart: number, rowEnd: number }} group
- * @returns {Promise<Map<string, DecodedArray>>} by column
+ * @returns {Promise<Map<string, DecodedArray>>} decoded values by the name of the column
  */
 async function readGroup(file, metadata, columns, group) {
   /** @type {Map<string, DecodedArray[]>} */
@@ -142,7 +142,7 @@ function joined(list) {
   return list.length === 1 && only ? only : list.flatMap((part) => Array.from(part));
 }
 
-/** @param {FileMetaData} metadata @returns {Map<string, number>} by column of decimals */
+/** @param {FileMetaData} metadata @returns {Map<string, number>} number of decimal places, by the names of columns with decimals */
 function decimalPlacesOf(metadata) {
   /** @type {Map<string, number>} */
   const places = new Map();
@@ -152,8 +152,8 @@ function decimalPlacesOf(metadata) {
 }
 
 /**
- * Limit of exact decimals. For smaller whole numbers, the library and `withDecimals` together cause an error
- * below one half.
+ * Limit of the whole numbers of which `withDecimals` computes exact decimals. For smaller numbers, the rounding errors of
+ * the library and of `withDecimals` are together below one half, so that rounding restores the whole number.
  */
 const MAX_EXACT = 2 ** 50;
 
@@ -162,7 +162,7 @@ const MAX_EXACT = 2 ** 50;
  * as a double: 3 * 0.1 is 0.30000000000000004. A division gives the nearest double.
  *
  * @param {DecodedArray} column
- * @param {number} [places] decimal places of its values; 0: the values need no correction
+ * @param {number} [places] number of decimal places of the values; 0: the values need no correction
  * @returns {DecodedArray}
  */
 function withDecimals(column, places = 0) {
@@ -179,7 +179,7 @@ function withDecimals(column, places = 0) {
  * @param {Map<string, DecodedArray>} columns of a row group
  * @param {Layout} layout
  * @param {{ device: string | undefined, rowStart: number, rowEnd: number }} group
- * @returns {Generator<Rows, void>} its rows in slices
+ * @returns {Generator<Rows, void>} slices of the rows of the group
  */
 function* slicesOf(columns, layout, { device, rowStart, rowEnd }) {
   const most = Math.ceil(SAMPLES_AT_ONCE / (layout.wide?.length ?? 1));

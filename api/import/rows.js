@@ -2,10 +2,10 @@ import { MillraceError } from '../../common/errors.js';
 import { parseTime } from '../../common/times.js';
 
 /**
- * Some rows of a file, column by column, one sample each.
+ * The samples of some rows of a file, column by column. Element i of each column belongs to sample i.
  *
  * @typedef {object} Rows
- * @property {number} end rows of the file up to here, counted from 0
+ * @property {number} end number of rows from the start of the file to the end of these rows
  * @property {ArrayLike<number>} lines line number of each sample in the file, counted from 1
  * @property {ArrayLike<unknown>} device
  * @property {ArrayLike<unknown>} sensor
@@ -13,7 +13,7 @@ import { parseTime } from '../../common/times.js';
  * @property {ArrayLike<unknown>} value
  * @property {ArrayLike<unknown> | null} type
  * @property {ArrayLike<unknown> | null} unit
- * @property {ArrayLike<unknown> | null} site of the device
+ * @property {ArrayLike<unknown> | null} site site of the device
  * @property {Array<{ line: number, rule: string }>} malformed lines that have no sample
  */
 
@@ -28,22 +28,22 @@ const NAMES = {
   site: ['site'],
 };
 
-/** Samples of a file that are passed on at once. */
+/** Approximate number of samples in one `Rows` object. */
 export const SAMPLES_AT_ONCE = 20_000;
 
-/** Columns of a file, and members of an object. */
+/** Limit of columns in a file, and of members in an object. A file with more columns is refused. */
 const MAX_COLUMNS = 2000;
 
-/** The index column of a pandas frame, as CSV and Parquet name it. This column is no sensor. */
+/** Name of the index column of a pandas frame in CSV and Parquet. This column is not read as a sensor. */
 const INDEX = /^(?:__index_level_\d+__)?$/;
 
 /** @typedef {keyof typeof NAMES} Role */
 
 /**
- * How the columns of a file are read. `wide`: columns that are one sensor each; null: each row of the file
- * has one sample.
+ * How the columns of a file are read. `roles`: name of the column of each role; `wide`: names of columns that have the
+ * values of one sensor each, or null if each row of the file has one sample.
  *
- * @typedef {{ roles: Partial<Record<Role, string>>, wide: string[] | null }} Layout by the names of columns
+ * @typedef {{ roles: Partial<Record<Role, string>>, wide: string[] | null }} Layout
  */
 
 /**
@@ -80,7 +80,7 @@ export function layoutOf(names, device) {
 
 /**
  * @param {string[]} names of columns
- * @returns {Layout['roles']} the column of each role
+ * @returns {Layout['roles']} name of the column of each role
  * @throws {MillraceError} `bad_file`
  */
 function rolesOf(names) {
@@ -99,8 +99,8 @@ function rolesOf(names) {
 }
 
 /**
- * Refuses a file with one sample per row that lacks the column of its sensor or of its value. Otherwise each
- * column would count as a sensor, and the values of all sensors would be stored under one name.
+ * Refuses a file with one sample per row that lacks the column of the sensor or of the value. Otherwise each column would
+ * count as a sensor, and the values of all sensors would be stored under one name.
  *
  * @param {Layout['roles']} roles
  * @param {string[]} wide
@@ -116,7 +116,7 @@ function checkWide({ sensor, value }, wide) {
     );
 }
 
-/** Rows that grow one by one. */
+/** A `Rows` object to which rows are added one by one. */
 export class RowList {
   /** @type {number[]} */
   lines = [];
@@ -139,7 +139,7 @@ export class RowList {
   end = 0;
   #device;
 
-  /** @param {string | undefined} device of rows that name none */
+  /** @param {string | undefined} device device of rows that name no device */
   constructor(device) {
     this.#device = device;
   }
@@ -149,7 +149,7 @@ export class RowList {
    *
    * @param {number} line
    * @param {Layout} layout
-   * @param {(name: string) => unknown} read a cell
+   * @param {(name: string) => unknown} read returns the cell of a column
    */
   add(line, { roles, wide }, read) {
     const cell = (/** @type {Role} */ role) => (roles[role] === undefined ? undefined : read(roles[role]));
@@ -178,14 +178,14 @@ export class RowList {
   }
 }
 
-/** @param {unknown} cell @returns {boolean} whether it has no value */
+/** @param {unknown} cell @returns {boolean} whether the cell has no value */
 export const isEmpty = (cell) => cell === undefined || cell === null || cell === '';
 
 /** A decimal number as programs write it. `Number` would also accept an empty text and 0x10. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
 
-/** @param {unknown} raw @returns {number | null} NaN: it is not finite; null: not a number */
+/** @param {unknown} raw @returns {number | null} NaN: the number is not finite; null: the cell is not a number */
 export function readValue(raw) {
   if (typeof raw === 'number') return Number.isFinite(raw) ? raw : Number.NaN;
   if (typeof raw === 'bigint') return Number(raw);
@@ -198,7 +198,7 @@ export function readValue(raw) {
   return NOT_FINITE.test(text) ? Number.NaN : null;
 }
 
-/** @param {unknown} raw @returns {number | null} epoch ms; null: not a time */
+/** @param {unknown} raw @returns {number | null} epoch ms; null: the cell is not a time */
 export function readTime(raw) {
   if (typeof raw === 'number') return Number.isInteger(raw) ? raw : null;
   if (typeof raw === 'bigint') return Number(raw);

@@ -6,16 +6,16 @@ import { layoutOf, RowList, SAMPLES_AT_ONCE } from './rows.js';
 
 /** @import { Layout, Rows } from './rows.js' */
 
-/** Lines that are read before their samples are passed on. */
+/** Limit of lines in one `Rows` object. */
 const LINES_AT_ONCE = 5000;
 
-/** Longest line of NDJSON, in characters. */
+/** Limit of the length of a line, in characters. */
 const MAX_LINE = 1024 * 1024;
 
-/** Programs on Windows write a byte order mark before the first line. */
+/** The byte order mark that programs on Windows write before the first line. */
 const BYTE_ORDER_MARK = /^\ufeff/;
 
-/** Separators of CSV files. */
+/** Characters that may separate the cells of a CSV file. */
 const DELIMITERS = [',', ';', '\t'];
 
 /**
@@ -51,7 +51,11 @@ export async function* readCsv(source, { device }) {
   yield list;
 }
 
-/** The first line of a CSV file. `width`: its cells, which may end with empty ones. @typedef {{ delimiter: string, layout: Layout, columns: Map<string, number>, width: number }} Head */
+/**
+ * The first line of a CSV file. `width`: number of its cells, of which the last may be empty.
+ *
+ * @typedef {{ delimiter: string, layout: Layout, columns: Map<string, number>, width: number }} Head
+ */
 
 /** @param {string} text the first line @param {string | undefined} device @returns {Head} @throws {MillraceError} `bad_file` */
 function readHead(text, device) {
@@ -74,11 +78,11 @@ function addRecord(list, line, cells, { layout, columns, width }) {
 }
 
 /**
- * Splits a line. Few files quote anything, and the parser of quotes takes 5 µs more per row.
+ * Splits a line into cells. Lines without quotes are split directly, because the parser of quotes takes 5 µs more per row.
  *
  * @param {string} text
  * @param {string} delimiter
- * @returns {string[] | null} null: its quotes are not closed
+ * @returns {string[] | null} cells; null: a quote is not closed
  */
 function cellsOf(text, delimiter) {
   if (!text.includes('"')) return text.split(delimiter).map((cell) => cell.trim());

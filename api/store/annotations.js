@@ -21,19 +21,19 @@ const REMOVE = {
 };
 
 /**
- * A text about an instant.
+ * A text that a person has written about an instant.
  *
  * @typedef {object} Annotation
- * @property {Buffer} id 16 bytes, of the instant
+ * @property {Buffer} id timeuuid of the instant, 16 bytes
  * @property {number} ts epoch ms
  * @property {string} text
  */
 
-/** Annotations of the whole installation have the nil UUID in place of a device. */
+/** The nil UUID. Annotations of the whole installation have it in place of a device's id. */
 const INSTALLATION = Buffer.alloc(16);
 
 /**
- * The annotations of devices and of the installation.
+ * Creates the store of annotations. An annotation belongs to a device, or to the whole installation.
  *
  * @param {Session} session
  */
@@ -45,7 +45,7 @@ export function createAnnotationStore(session) {
     /**
      * @param {Buffer | null} device 16 bytes; null: the installation
      * @param {{ ts: number, text: string }} annotation `ts` in epoch ms
-     * @returns {Promise<Annotation>} resolves after the commit
+     * @returns {Promise<Annotation>} the new annotation; resolves after the commit
      */
     async add(device, { ts, text }) {
       const id = newTimeId(ts);
@@ -56,7 +56,7 @@ export function createAnnotationStore(session) {
     /**
      * @param {Buffer | null} device 16 bytes; null: the installation
      * @param {Buffer} id
-     * @returns {Promise<boolean>} false: it does not exist, or it has expired
+     * @returns {Promise<boolean>} false: the annotation does not exist, or has expired
      */
     async remove(device, id) {
       if (!(await session.one(READ, keyOf(device, id)))) return false;

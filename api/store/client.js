@@ -13,27 +13,27 @@ import { RememberedReplicasPolicy } from './sending/routing.js';
 
 const { auth, types, policies } = cassandra;
 
-/** The default port of CQL. */
+/** The default port of CQL, if the first contact point names no port. */
 const CQL_PORT = 9042;
 
 /** Longest pause between two reconnection attempts, in ms. The driver's default is ten minutes. */
 const RECONNECT_MAX_MS = 4000;
 
-/** A request without an answer has failed after this time, in ms. It may then be repeated. */
+/** Longest wait for an answer, in ms. After it the driver treats the request as failed, and may repeat it. */
 const READ_TIMEOUT_MS = 5000;
 
-/** Default page size in rows. 100 rows with blobs stay below the server's 1 MiB page. */
+/** Default page size in rows. 100 rows with blobs stay below the server's limit of 1 MiB per page. */
 const FETCH_SIZE = 100;
 
 /**
  * @typedef {object} ClientOptions
- * @property {string} [keyspace] none for commands that create it
+ * @property {string} [keyspace] missing for commands that create the keyspace
  * @property {string} [applicationName]
  * @property {OnBrokenRule} [onBrokenRule]
  * @property {boolean} [retryBusyServer] repeats requests that a busy server did not answer, for up to minutes
- * @property {boolean} [awaitsAgreement] default: true; false: the caller itself checks after each change of
- *   the schema that the nodes agree
- * @property {() => void} [onAuthenticate] called when a node asks for credentials; a node without authentication never does
+ * @property {boolean} [awaitsAgreement] whether the driver waits for schema agreement after each change of the schema
+ *   (default: true); false: the caller checks that the nodes agree
+ * @property {() => void} [onAuthenticate] called when a node asks for credentials; a node without authentication never asks
  */
 
 /**
@@ -44,7 +44,7 @@ const FETCH_SIZE = 100;
  *
  * @param {Config['cql']} cql `contactPoints` must be set
  * @param {ClientOptions} [options]
- * @returns {Client} not yet connected
+ * @returns {Client} a client that is not yet connected
  */
 export function createClient(cql, options = {}) {
   const {
@@ -58,8 +58,8 @@ export function createClient(cql, options = {}) {
   const contactPoints = cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`];
   return new cassandra.Client({
     contactPoints,
-    // The driver compares the schema versions that one node learned from the others by gossip. With three
-    // nodes this information is about 2 s late.
+    // The driver compares the schema versions that one node has learned by gossip from the other nodes. With
+    // three nodes the versions arrive about 2 s late.
     protocolOptions: {
       port: portOf(contactPoints),
       ...(!awaitsAgreement && { maxSchemaAgreementWaitSeconds: 0 }),
@@ -113,10 +113,10 @@ class PasswordAuth extends auth.PlainTextAuthProvider {
 }
 
 /**
- * Verifies the certificates of nodes. The driver connects to addresses, even if the contact points are names.
- * So a node may present a certificate for its address, or for the name of a contact point.
+ * Returns TLS options that verify the certificates of nodes. The driver connects to addresses, even if the contact
+ * points are names. So a node may present a certificate for its address, or for the name of a contact point.
  *
- * @param {string} ca path
+ * @param {string} ca path of the certificate authority's file
  * @param {string[]} contactPoints
  * @returns {ConnectionOptions}
  */
@@ -132,17 +132,17 @@ const serverVerification = (ca, contactPoints) => ({
   },
 });
 
-/** @param {TlsFiles | null} files for nodes that ask for a client certificate */
+/** Returns TLS options with the certificate for nodes that ask for a client certificate. @param {TlsFiles | null} files */
 const clientCertificate = (files) =>
   files && { cert: readFileSync(files.cert), key: readFileSync(files.key) };
 
 /**
- * Finds the CQL port. Nodes report the addresses of other nodes without ports, so the driver uses one port
- * for all: that of the first contact point.
+ * Finds the CQL port. Nodes report the addresses of other nodes without ports, so the driver uses the port of the
+ * first contact point for all nodes.
  *
  * @param {string[]} contactPoints
  */
 const portOf = ([first = '']) => Number(/:(\d+)$/.exec(first)?.[1] ?? CQL_PORT);
 
-/** @param {string} name in CQL, such as LOCAL_QUORUM @returns {string} in the driver, such as localQuorum */
+/** @param {string} name name in CQL, such as LOCAL_QUORUM @returns {string} name in the driver, such as localQuorum */
 const consistencyName = (name) => name.toLowerCase().replace(/_(\w)/g, (_, initial) => initial.toUpperCase());

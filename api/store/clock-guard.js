@@ -5,15 +5,15 @@ import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
 
 /** @import { Logger } from 'pino' */
 
-/** Period in ms between two comparisons of the local clock with the clock of the database. */
+/** Period in ms between two comparisons of the local clock with the database's: while they agree, and while they differ. */
 const PERIODS_MS = { trusted: 10_000, distrusted: 1000 };
 
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * Guards against clock skew. Other processes pack hours by their clocks, so each clock may differ from the
- * database's by at most MOST_CLOCK_DIFFERENCE_MS. While the local clock differs by more, `now()` waits:
- * nothing is acknowledged or packed until the clock is set.
+ * Guards against clock skew. Each process decides by its own clock which hours are complete and can be packed. So
+ * the clock of a process may differ from the database's by at most MOST_CLOCK_DIFFERENCE_MS. While the local clock
+ * differs by more, `now()` waits. So nothing is acknowledged or packed until the clock is set.
  */
 export class ClockGuard {
   #clock;
@@ -27,17 +27,17 @@ export class ClockGuard {
   #stopped = false;
   #trusted = false;
   #differenceMs = Number.NaN;
-  /** How far the clock was ahead of the monotonic clock at the last comparison, in ms. */
+  /** Local clock minus the monotonic clock at the last comparison, in ms. A change of this difference shows that the clock was set. */
   #offset = 0;
-  /** Callers that wait for the time. @type {Array<{ resolve: (now: number) => void, reject: (error: Error) => void }>} */
+  /** Callers of `now()` that wait. @type {Array<{ resolve: (now: number) => void, reject: (error: Error) => void }>} */
   #waiting = [];
   /** @type {Promise<void> | null} */
   #comparing = null;
 
   /**
    * @param {object} deps
-   * @param {() => number} deps.clock epoch ms
-   * @param {() => Promise<number>} deps.difference how far the clock is ahead of the database's, in ms
+   * @param {() => number} deps.clock the local clock, in epoch ms
+   * @param {() => Promise<number>} deps.difference measures how far the local clock is ahead of the database's, in ms
    * @param {Logger} deps.logger
    * @param {() => number} [deps.monotonic] ms of a monotonic clock
    * @param {typeof PERIODS_MS} [deps.periods]
@@ -59,7 +59,7 @@ export class ClockGuard {
   }
 
   /**
-   * Returns the time, synchronously while the clock is trusted. Every message calls it.
+   * Returns the time: synchronously while the clock is trusted, because every message calls this function.
    *
    * @returns {number | Promise<number>} epoch ms
    * @throws {MillraceError} `unavailable` when the process ends before the clock is set
@@ -75,17 +75,17 @@ export class ClockGuard {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  /** How far the clock was ahead of the database's at the last comparison, in ms; NaN before the first. */
+  /** Local clock minus the database's clock at the last comparison, in ms; NaN before the first comparison. */
   get differenceMs() {
     return this.#differenceMs;
   }
 
-  /** Whether the clock is within the limit of the database's. */
+  /** Whether the local clock differs from the database's clock by at most MOST_CLOCK_DIFFERENCE_MS. */
   get isTrusted() {
     return this.#trusted && !this.#hasJumped();
   }
 
-  /** Rejects all waiting callers, and all later ones. */
+  /** Ends the comparisons. Rejects all callers that wait, and all later calls that would have to wait. */
   stop() {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -94,7 +94,7 @@ export class ClockGuard {
     for (const { reject } of rejected) reject(ended());
   }
 
-  /** @param {number} ms that the clock of Millrace is ahead of the database's */
+  /** @param {number} ms how far the local clock is ahead of the database's */
   #judge(ms) {
     const was = this.#trusted;
     this.#differenceMs = ms;
@@ -122,7 +122,7 @@ export class ClockGuard {
       const ms = await this.#difference();
       if (!this.#stopped) this.#judge(ms);
     } catch (error) {
-      // No message can be acknowledged while the database is unavailable, so the last result stays in use.
+      // The last result stays in use. While the database is unavailable, no message can be acknowledged anyway.
       this.#logger.debug({ reason: String(error) }, "our clock could not be held against the database's");
     }
   }
@@ -134,7 +134,7 @@ export class ClockGuard {
     this.#timer = setTimeout(() => void this.#compareOnce().then(() => this.#compareLater()), pause).unref();
   }
 
-  /** Concurrent callers share one comparison. */
+  /** Compares the clocks. Concurrent callers share one comparison. */
   #compareOnce() {
     this.#comparing ??= this.#compare().finally(() => {
       this.#comparing = null;
@@ -143,8 +143,8 @@ export class ClockGuard {
   }
 
   /**
-   * @param {number} [now] epoch ms by the clock
-   * @returns {boolean} true: the clock was set since the last comparison
+   * @param {number} [now] time of the local clock, in epoch ms
+   * @returns {boolean} true: the local clock was set since the last comparison
    */
   #hasJumped(now = this.#clock()) {
     return Math.abs(now - this.#monotonic() - this.#offset) > MOST_CLOCK_DIFFERENCE_MS;

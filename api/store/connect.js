@@ -10,7 +10,7 @@ import { innerErrors, reasonOf } from './error-reason.js';
 
 const { errors } = cassandra;
 
-/** TLS alerts for a client that presents no certificate, or an untrusted one: TLS 1.3, and earlier versions. */
+/** Error codes of TLS alerts for a client that presents no certificate, or an untrusted certificate. */
 const CERTIFICATE_ALERTS = new Set([
   'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
   'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
@@ -18,7 +18,7 @@ const CERTIFICATE_ALERTS = new Set([
   'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
 ]);
 
-/** Messages of nodes that could not read their accounts. They have the same code as a wrong password. */
+/** Messages of nodes that could not read their accounts. These errors have the same code as a wrong password. */
 const ACCOUNTS_AWAY = /unable to perform|could not verify|cannot achieve|timed? ?out|unavailable/i;
 
 /**
@@ -43,8 +43,8 @@ export async function connect(cql, options) {
 }
 
 /**
- * Ends a client whose `connect()` failed. Its `shutdown()` does not close the control connection. With a wrong data center that
- * connection is open and would keep the process alive.
+ * Ends a client whose `connect()` failed. The driver's `shutdown()` does not close the control connection of such a
+ * client. With a wrong data center the control connection is open and would keep the process alive.
  *
  * @param {Client} client
  */
@@ -62,7 +62,7 @@ async function abandon(client) {
  *
  * @param {unknown} error of the driver
  * @param {Config['cql']} cql
- * @returns {MillraceError} `database_away`; if a retry cannot help, `bad_settings` or `schema_differs`
+ * @returns {MillraceError} `database_away` if a retry may help; otherwise `bad_settings` or `schema_differs`
  */
 export function explain(error, cql) {
   const where = (cql.contactPoints ?? [`127.0.0.1:${cql.localPort}`]).join(', ');
@@ -122,7 +122,7 @@ export function explain(error, cql) {
 
 /**
  * Shuts down hosts that the driver (4.10) has replaced. When the driver has lost every node, it creates new
- * hosts for the same addresses and forgets the old ones, whose pools try to reconnect forever. After ten such
+ * `Host` objects for the same addresses, and the pools of the old objects try to reconnect forever. After ten such
  * losses a process would have eleven pools to one node, and their timers would keep the process from ending.
  *
  * @param {Client} client connected
@@ -134,7 +134,7 @@ function endReplacedHosts(client) {
   client.on('hostAdd', (/** @type {Host} */ host) => {
     const replaced = current.get(host.address);
     current.set(host.address, host);
-    // The requests in flight of the replaced host are answered first.
+    // `true`: the driver waits for the answers of requests in flight before it closes the old connections.
     if (replaced && replaced !== host) void replaced.shutdown(true);
   });
 }

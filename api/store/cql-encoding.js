@@ -1,6 +1,6 @@
 /**
- * CQL encoding of numbers, and write timestamps. The driver sends Buffers unchanged. Its own encoders look up
- * the type of each value. Measured in a batch of 60 rows: 4.8 µs per row instead of 5.5 µs.
+ * CQL encoding of numbers, and write timestamps. The driver sends Buffers unchanged, while its own encoders look up
+ * the type of each value. So values are encoded here: in a batch of 60 rows a row takes 4.8 µs instead of 5.5 µs.
  */
 import cassandra from 'cassandra-driver';
 import { MOST_CLOCK_DIFFERENCE_MS } from '../../schema/rules.js';
@@ -31,16 +31,16 @@ export function int32(number) {
   return bytes;
 }
 
-/** @param {number} ms epoch ms @returns {Buffer} the microseconds that USING TIMESTAMP takes */
+/** Encodes a value of USING TIMESTAMP. @param {number} ms epoch ms @returns {Buffer} epoch µs, 8 bytes */
 export const writeTimestamp = (ms) => int64(ms * 1000);
 
-/** Write timestamps by the clock. Each is greater than the previous one, unless the clock was set back. */
+/** Generates write timestamps. Each timestamp is greater than the previous timestamp, unless the clock was set back. */
 export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGenerator {
   #clock;
 
   /** @param {() => number} [clock] epoch ms */
   constructor(clock = () => Date.now()) {
-    // The driver's types require these defaults: a warning for a difference of 1 s, at most once a second.
+    // These are the driver's defaults, which its types require: a warning for a drift of 1 s, at most once a second.
     super(1000, 1000);
     this.#clock = clock;
   }
@@ -52,8 +52,7 @@ export class WriteTimestamps extends timestampGeneration.MonotonicTimestampGener
 
   /** @override @param {Client} client */
   next(client) {
-    // After the clock was ahead, the driver's timestamps would stay in the future for as long as it was
-    // ahead.
+    // If the clock was an hour ahead and is set right, the driver's timestamps would stay in the future for an hour.
     if ((this._lastDate ?? 0) - this.#clock() > MOST_CLOCK_DIFFERENCE_MS) this._lastDate = 0;
     return super.next(client);
   }

@@ -8,7 +8,7 @@ import { iterateGroups } from './devices/group-iterator.js';
 
 const { types } = cassandra;
 
-/** ScyllaDB accepts 100 clustering keys in one IN. */
+/** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -30,24 +30,24 @@ const CHANGE = {
 };
 
 /**
- * The credential of an account.
+ * The credential of an MQTT account.
  *
  * @typedef {object} Credential
  * @property {string} deviceId the device that owns the account
- * @property {string} account the name or the id of the device, as it was issued
- * @property {string} hash of the secret; empty: revoked
- * @property {string[]} devices names or ids of the further devices that it may publish for
+ * @property {string} account the user name: the name or the id of the device, as the credential was issued
+ * @property {string} hash hash of the secret; empty: the credential is revoked
+ * @property {string[]} devices names or ids of other devices for which the account may publish too
  * @property {number} issuedAt epoch ms
  * @property {number} changedAt epoch ms of the last change; greater after each change, even if clocks differ
- * @property {number} writtenAt epoch µs of the row's write timestamp; it differs for every change
+ * @property {number} writtenAt write timestamp of the row, in epoch µs; different after every change
  */
 
 /** @typedef {Omit<Credential, 'writtenAt'>} NewCredential */
 
-/** @typedef {Place<string>} CredentialPlace the key is the device's id */
+/** A position in the list of credentials. Its key is a device id. @typedef {Place<string>} CredentialPlace */
 
 /**
- * The credentials of devices.
+ * Creates the store of device credentials.
  *
  * @param {Session} session
  * @param {number} groups `LATEST_GROUPS`
@@ -65,7 +65,7 @@ export function createCredentialStore(session, groups) {
   return {
     /**
      * @param {Buffer} device the 16 bytes of the id
-     * @returns {Promise<Credential | null>} also a revoked credential; null: the device never had one
+     * @returns {Promise<Credential | null>} the credential, even if it is revoked; null: the device never had a credential
      */
     async find(device) {
       const row = await session.one(ONE, [groupOf(device, groups), device]);
@@ -74,14 +74,15 @@ export function createCredentialStore(session, groups) {
 
     /**
      * @param {{ after: CredentialPlace | null, limit: number }} page
-     * @returns {Promise<{ rows: Credential[], next: CredentialPlace | null }>} without revoked credentials; a page before the end may be short
+     * @returns {Promise<{ rows: Credential[], next: CredentialPlace | null }>} a page without revoked credentials; a page before the
+     *   end may have fewer rows than `limit`
      */
     page: ({ after, limit }) =>
       iterateGroups({ groups, from: after ?? { group: 0 }, limit, checked: true, read: readAfter }),
 
     /**
      * @param {string[]} devices ids
-     * @returns {Promise<Map<string, number>>} `writtenAt` by device id, of devices that ever had a credential
+     * @returns {Promise<Map<string, number>>} `writtenAt` by device id; devices that never had a credential are missing
      */
     async writeTimes(devices) {
       /** @type {Map<string, number>} */
@@ -98,13 +99,13 @@ export function createCredentialStore(session, groups) {
     },
 
     /**
-     * Replaces a credential, if it is still the one that was read, by a lightweight transaction within the
-     * data center.
+     * Replaces a credential by a lightweight transaction within the data center, unless the credential has changed
+     * since it was read.
      *
      * @param {NewCredential} credential with a `changedAt` that is greater than that of `before`
      * @param {Pick<Credential, 'changedAt'> | null} before null: there was no credential
-     * @returns {Promise<boolean>} false: the credential has changed since it was read, by another caller or
-     *   by a repetition of the driver
+     * @returns {Promise<boolean>} false: another caller, or a repetition of this request by the driver, has already
+     *   changed the credential
      */
     async replace({ deviceId, account, hash, devices, issuedAt, changedAt }, before) {
       const device = uuidBytes(deviceId);

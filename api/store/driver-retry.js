@@ -4,17 +4,17 @@ import cassandra from 'cassandra-driver';
 
 const { errors, policies } = cassandra;
 
-/** Limit of repetitions of a request. Each attempt ends after a timeout of seconds. */
+/** Limit of repetitions of a request. After the limit the request fails. Each attempt may take seconds, until its timeout. */
 const MAX_RETRIES = 10;
 
 /** @typedef {DriverPolicies.retry.OperationInfo} OperationInfo */
 
 /**
- * Retries requests that a busy server did not answer, even if the installation has only this server. The
- * policy is for idempotent work without a deadline, such as taking the schema lock. The driver's own policy
- * gives up in that case. It also gives up after a lightweight transaction that lost against others
- * (`cas_contention_timeout` of Cassandra, 1.8 s). The driver calls the policy for a write only if the write
- * is idempotent.
+ * Retries requests that a busy server did not answer, even if the installation has only one server. The policy is for
+ * idempotent work without a deadline, such as taking the schema lock. The driver's own policy gives up if the only
+ * server is busy. It also gives up if a lightweight transaction times out because of concurrent transactions
+ * (`cas_contention_timeout` of Cassandra, 1.8 s). The driver calls the policy for a write only if the write is
+ * idempotent.
  */
 export class BusyServerRetryPolicy extends policies.retry.RetryPolicy {
   /**
@@ -43,8 +43,7 @@ export class BusyServerRetryPolicy extends policies.retry.RetryPolicy {
 
   /** @param {OperationInfo} info */
   #retry({ nbRetry }) {
-    // The request is repeated at the same node with the same consistency. These are the defaults, but the
-    // driver's types require an argument.
+    // `undefined` means the default: the same node and the same consistency. The driver's types require an argument.
     return nbRetry < MAX_RETRIES ? this.retryResult(/** @type {any} */ (undefined)) : this.rethrowResult();
   }
 }

@@ -4,7 +4,7 @@ const { errors } = cassandra;
 
 /**
  * @param {unknown} error of the driver
- * @returns {unknown[]} the errors of all nodes if no node answered; else the error itself
+ * @returns {unknown[]} the errors of all nodes if no node answered; otherwise only the error itself
  */
 export const innerErrors = (error) =>
   error instanceof errors.NoHostAvailableError ? Object.values(error.innerErrors ?? {}) : [error];

@@ -14,17 +14,17 @@ const ONE = {
 const FIRST = { name: 'events_page', cql: `${SELECT} AND session < ? LIMIT ?` };
 const NEXT = { name: 'events_page', cql: `${SELECT} AND (session, kind) < (?, ?) LIMIT ?` };
 
-/** Kinds of events in their order within a session. The database stores the index. */
+/** Kinds of events in their order within a session. The database stores the index of a kind in this list. */
 const KINDS = /** @type {const} */ (['birth', 'online', 'offline']);
 
-/** Earliest year of a session (see `api/ingest/registry/births.js`). */
+/** Earliest year in which a session can begin: see `api/ingest/registry/births.js`. Reads of events end with it. */
 const OLDEST_YEAR = 2020;
 
 /**
  * An event of a device.
  *
  * @typedef {object} DeviceEvent
- * @property {number} session epoch ms of the start of the session; if the clock of the device was off, epoch ms of the receipt
+ * @property {number} session epoch ms of the start of the session; if the clock of the device was wrong, epoch ms of the receipt
  * @property {typeof KINDS[number]} kind
  * @property {number} ts epoch ms
  * @property {number} [clockOffset] the clock of the device minus that of Millrace in ms; missing: no
@@ -50,7 +50,7 @@ export function createEventStore(session) {
     /**
      * @param {Buffer} device 16 bytes
      * @param {Omit<DeviceEvent, 'ts' | 'clockOffset'>} key
-     * @returns {Promise<DeviceEvent | null>} null: it does not exist, or it has expired
+     * @returns {Promise<DeviceEvent | null>} null: the event does not exist, or has expired
      */
     async find(device, { session: start, kind }) {
       const key = [device, yearOf(start), int64(start), KINDS.indexOf(kind)];
@@ -60,7 +60,7 @@ export function createEventStore(session) {
 
     /**
      * Reads the events in [from, to): the newest session first, and in each session the newest event first. A
-     * session ends before the next one begins. So among the sessions that began before `from`, only the
+     * session ends before the next session begins. So among the sessions that began before `from`, only the
      * newest can have ended in the range.
      *
      * @param {Buffer} device 16 bytes
@@ -71,7 +71,7 @@ export function createEventStore(session) {
     async page(device, { from, to }, { after, limit }) {
       /** @type {DeviceEvent[]} */
       const events = [];
-      // Sessions that begin at `to` or later have no events in the range.
+      // Reading starts with the year of `to`, because sessions that begin at `to` or later have no events in the range.
       const first = yearOf(after?.session ?? to - 1);
       for (let year = first; year >= OLDEST_YEAR; year--) {
         const rows = after
@@ -100,11 +100,11 @@ export function createEventStore(session) {
 /**
  * @param {string} device id
  * @param {Pick<DeviceEvent, 'session' | 'kind'>} event
- * @returns {string} id of the event, equal in each process
+ * @returns {string} id of the event, equal in every process
  */
 export const eventId = (device, { session, kind }) => `${device}.${session}.${kind}`;
 
-/** @param {string} id of `eventId` @returns {{ device: string, session: number, kind: DeviceEvent['kind'] }} */
+/** Decodes an id of `eventId`. @param {string} id @returns {{ device: string, session: number, kind: DeviceEvent['kind'] }} */
 export function parseEventId(id) {
   const [device = '', session, kind] = id.split('.');
   return { device, session: Number(session), kind: /** @type {DeviceEvent['kind']} */ (kind) };

@@ -56,11 +56,11 @@ export { parseTimeId } from './time-ids.js';
 /** @import { OnBrokenRule } from './query-rule-tracker.js' */
 
 /**
- * The main module of the store, the only folder that knows CQL. Other folders get typed tables from it.
- * Retry, routing, query rules and write merging are also here.
+ * Connects to the database and creates the typed tables that other folders use. The folder `store` is the only one
+ * that knows CQL. Retry, routing, query rules and write merging are also part of it.
  *
- * Ingest writes through a congestion window, which bounds the requests in flight. Readers have a separate
- * session, so neither waits for the other.
+ * Ingest writes through a congestion window, which bounds the requests in flight. Readers use a separate session
+ * without a window, so readers and ingest never wait for each other.
  *
  * @param {object} options
  * @param {Config['cql']} options.cql
@@ -97,7 +97,7 @@ export async function connectStore(options) {
     ...options,
     client,
     dialect,
-    // Batches of ScyllaDB have one partition: see `replicasOf` in `createStore`.
+    // With ScyllaDB a batch has rows of one partition only, so these limits do not apply: see `replicasOf`.
     batchLimits: dialect === DIALECTS.scylla ? undefined : await readBatchLimits(client),
     role: cql.username,
     isAuthenticated: () => isAuthenticated,
@@ -105,13 +105,12 @@ export async function connectStore(options) {
 }
 
 /**
- * Creates the tables of a connected client. Tests pass the client of a database in memory.
+ * Creates the typed tables from a connected client. Tests pass the client of a database in memory.
  *
  * @param {object} deps
  * @param {Client} deps.client
- * @param {Dialect} deps.dialect of the server
- * @param {BatchLimits} [deps.batchLimits] of batches over several partitions; default: the defaults of
- *   Cassandra
+ * @param {Dialect} deps.dialect dialect of CQL that the server supports
+ * @param {BatchLimits} [deps.batchLimits] limits of batches over several partitions; default: the defaults of Cassandra
  * @param {Pick<Config['retention'], 'latestGroups'>} deps.retention
  * @param {string} [deps.role] database role of the client
  * @param {() => boolean} deps.isAuthenticated whether a node has asked for credentials
@@ -140,7 +139,7 @@ export function createStore(deps) {
   const window = new CongestionWindow({ max: maxInFlight });
   const permits = new Permits(window);
   const gate = deps.gate ?? (deps.maxInFlight === undefined ? undefined : permits);
-  // The driver does not know the nodes of a tablet in ScyllaDB. So with ScyllaDB each batch has rows of one
+  // The driver does not know which nodes of ScyllaDB store a tablet. So with ScyllaDB each batch has rows of one
   // partition only.
   const replicasOf = dialect === DIALECTS.scylla ? undefined : findReplicaSets(client);
   const writing = createSession(client, observe, gate, replicasOf, batchLimits);
@@ -152,13 +151,13 @@ export function createStore(deps) {
   const samples = new SampleWrites({ session: ingest, retry, watch });
   const latest = new LatestWrites({ session: ingest, retry, logger });
   const lastSeen = new LastSeenWrites({ session: ingest, retry });
-  /** Requests that wait for the window, or rows that wait to be merged, whichever number is greater. */
+  /** Returns the number of requests that wait for the window, or of rows that wait to be merged if it is greater. */
   const waiting = () => Math.max(permits.waiting, ingest.waiting);
   return {
-    /** Requests of ingest, through the window. */
+    /** Writes of ingest, which use the congestion window. */
     write: {
-      // Samples of messages are repeated until they are committed. The function is bound, so that no function
-      // of this file runs for each message.
+      // Writes of samples are repeated until they are committed. The method is bound, because a wrapper would be one
+      // more function call per message.
       samples: samples.write.bind(samples),
       latest: /** @type {LatestWrites['write']} */ (latest.write.bind(latest)),
       lastSeen: lastSeen.note.bind(lastSeen),
@@ -173,12 +172,12 @@ export function createStore(deps) {
     },
     /** Repeats writes of ingest until the database accepts them. */
     retry,
-    /** Tables of all other requests, which do not use the window. */
+    /** The tables from here on are for all other requests, which do not use the congestion window. */
     samples: createSampleReads(reading),
     packed,
     scans: createScans(reading, dialect),
     packProgress: createPackProgress(reading),
-    /** The packer yields to ingest by itself, so it does not use the gate. */
+    /** Reads and writes of the packer. They do not use the window, because the packer rests while ingest waits. */
     packing: {
       ...createUnpackedReads(reading),
       ...createHistoryWrites(reading),
@@ -206,14 +205,14 @@ export function createStore(deps) {
       ...createHealth(reading, clock),
       checkSecurity: createSecurityCheck({ session: reading, role, isAuthenticated }),
       nodes: () => nodesOf(client),
-      /** Requests of ingest in flight and waiting, and the window that bounds them. */
+      /** Returns the number of requests of ingest in flight and waiting, and the window that bounds them. */
       pressure: () => ({
         in_flight: permits.inUse,
         window: window.size,
         window_limit: maxInFlight,
         waiting: waiting(),
       }),
-      /** Whether requests of ingest wait. */
+      /** Returns whether requests of ingest wait for the congestion window. */
       isPressed: () => waiting() > 0,
     },
     processes: createProcessStore(reading),
@@ -243,10 +242,7 @@ const SILENT = { info() {}, warn() {} };
  * @typedef {{ address: string, dataCenter: string | null, up: boolean }} DatabaseNode
  */
 
-/**
- * @param {Client} client
- * @returns {DatabaseNode[]} by address
- */
+/** @param {Client} client @returns {DatabaseNode[]} nodes of the database, sorted by address */
 export const nodesOf = (client) =>
   client.hosts
     .values()
@@ -254,8 +250,8 @@ export const nodesOf = (client) =>
     .sort((a, b) => (a.address < b.address ? -1 : 1));
 
 /**
- * Reads for exports and long series, which read many samples once. They bypass the row cache of a server that
- * has one, so that no other rows are evicted.
+ * Creates the reads for exports and long series. Such reads need many samples only once. So they bypass the row cache,
+ * if the server has such a cache, and do not evict rows that other readers need.
  *
  * @param {Session} session
  * @param {Pick<Dialect, 'pastCache'>} dialect of the server

@@ -5,7 +5,11 @@ import { int32, int64 } from './cql-encoding.js';
 
 /** @typedef {'event' | 'dead_letter' | 'alarm'} OutboxKind */
 
-/** An entry of the outbox: the id of a device event, a dead letter, or a change of an alarm. @typedef {{ kind: OutboxKind, id: string }} OutboxEntry */
+/**
+ * An entry of the outbox: the id of a device event, a dead letter, or a change of an alarm.
+ *
+ * @typedef {{ kind: OutboxKind, id: string }} OutboxEntry
+ */
 
 const INSERT = {
   name: 'write_stream_outbox',
@@ -18,13 +22,13 @@ const SELECT = {
 };
 
 /**
- * The outbox of streaming out, by group and by the hour of the commit.
+ * Creates the store of the outbox: entries that have to be sent to Kafka, by group and by the hour of their commit.
  *
  * @param {Session} session
  */
 export function createOutboxStore(session) {
   return {
-    /** @param {number} group @param {number} noticed epoch ms, the hour of the commit @param {OutboxEntry} entry */
+    /** @param {number} group @param {number} noticed epoch ms of the hour of the commit @param {OutboxEntry} entry */
     write: (group, noticed, { kind, id }) => session.write(INSERT, [int32(group), int64(noticed), kind, id]),
 
     /** @param {number} group @param {number} noticed epoch ms @param {OutboxKind} kind @param {string} [after] @returns {Promise<Page<OutboxEntry>>} */

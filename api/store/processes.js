@@ -7,7 +7,7 @@ import { createSession } from './sending/session.js';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { Session } from './sending/session.js' */
 
-/** A process without a heartbeat disappears after this time, in s. */
+/** TTL of a heartbeat, in s. A process without a newer heartbeat then disappears from the list of processes. */
 const TTL_S = 3600;
 
 const WRITE = {
@@ -42,7 +42,7 @@ export function createProcessStore(session) {
     /** @param {string} clientId */
     remove: (clientId) => session.write(REMOVE, [PART, clientId]),
 
-    /** @returns {Promise<ProcessRow[]>} by client id */
+    /** @returns {Promise<ProcessRow[]>} heartbeats, ordered by client id */
     async all() {
       const rows = await session.all(SELECT, [PART]);
       return rows.map((row) => ({
@@ -60,7 +60,8 @@ export function createProcessStore(session) {
 /** @typedef {ReturnType<typeof createProcessStore>} ProcessStore */
 
 /**
- * Reads the heartbeats of an installation, for a command. Without the keyspace or the table, no process runs.
+ * Reads the heartbeats of an installation for a command of the command line. If the keyspace or the table does not
+ * exist, the result is empty, because no process runs.
  *
  * @param {Config['cql']} cql
  * @returns {Promise<ProcessRow[]>}

@@ -9,13 +9,13 @@ import cassandra from 'cassandra-driver';
 
 const FILTERING = /\bALLOW\s+FILTERING\b/i;
 
-/** Limit of cached statements. The project has a few dozen; more than this are generated at run time. */
+/** Limit of cached statements. Millrace has a few dozen. A larger number means that code generates statements at run time. */
 const MAX_CACHED = 1000;
 
 /**
- * Checks each request against the query rules: prepared, paged, without ALLOW FILTERING, at the consistency
- * level of the settings. All requests of this project follow the rules. Code that a developer adds may break
- * them.
+ * Creates a function that checks each request against the query rules. A request must be prepared, paged, without ALLOW
+ * FILTERING, and at the consistency level of the settings. All requests of Millrace follow the rules, but code that a
+ * developer adds may break them.
  *
  * @param {string} intended consistency level: `CQL_CONSISTENCY`
  * @param {OnBrokenRule} onWrong
@@ -47,7 +47,7 @@ export function createQueryRules(intended, onWrong) {
   };
 }
 
-/** Names of consistency levels in CQL, by the driver's number. */
+/** Names of consistency levels in CQL, by the driver's numbers for these levels. */
 const NAMES = new Map(
   Object.entries(cassandra.types.consistencies).map(([name, number]) => [
     number,
@@ -67,9 +67,9 @@ export const SENT_REQUESTS = 'millrace:cql:request';
  * @typedef {object} SentRequest
  * @property {string} application the client's name
  * @property {string} intended consistency level: `CQL_CONSISTENCY`
- * @property {Host} coordinator the node that received it
+ * @property {Host} coordinator the node that received the request
  * @property {string | Array<{ query: string, params?: any }>} query a batch is an array
- * @property {any} parameters of a single statement
+ * @property {any} parameters parameters of a single statement
  * @property {ExecutionOptions} options
  */
 
@@ -81,7 +81,8 @@ const Tracker = /** @type {{ RequestTracker: new () => RequestTracker }} */ (
 ).RequestTracker;
 
 /**
- * Publishes every request on the channel, for tests and tools that subscribe, and checks it against the query rules.
+ * Creates a tracker that publishes every request on the channel `SENT_REQUESTS`, for tests and tools. It also checks every
+ * request against the query rules.
  *
  * @param {{ application: string, intended: string }} client
  * @param {OnBrokenRule} [onBrokenRule]

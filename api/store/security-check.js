@@ -3,7 +3,7 @@ import { MillraceError } from '../../common/errors.js';
 /** @import { Logger } from 'pino' */
 /** @import { Session } from './sending/session.js' */
 
-/** Permissions that a serving role needs; see `schema/roles.js`. */
+/** Permissions that the database role of a serving process needs: see `schema/roles.js`. Other permissions are reported. */
 const NEEDED = new Set(['SELECT', 'MODIFY']);
 
 /**
@@ -15,7 +15,7 @@ const NEEDED = new Set(['SELECT', 'MODIFY']);
  */
 
 /**
- * Checks the access control of the database.
+ * Creates the check of the database's access control.
  *
  * @param {object} deps
  * @param {Session} deps.session
@@ -70,8 +70,8 @@ const MESSAGES = {
 };
 
 /**
- * Logs a problem of the access control, if CQL_USERNAME is set. Millrace works in spite of such a problem, so
- * only this log line reports it.
+ * Logs a problem of the access control, if CQL_USERNAME is set. Millrace works in spite of such a problem, so only this
+ * log line reports the problem.
  *
  * @param {object} deps
  * @param {SecurityCheck} deps.check

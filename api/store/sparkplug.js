@@ -27,20 +27,20 @@ const SELECT_DEVICES = {
   cql: 'SELECT device FROM sparkplug_node WHERE node_id = ? AND device > ?',
 };
 
-/** The value of the column `device` in the row of the node itself. */
+/** The value of the column `device` in the row of an edge node itself. */
 const ITSELF = '';
 
 /**
- * The value of `bd_seq` for a birth without a bdSeq. An unset cell would keep the value of the previous
- * birth.
+ * The value of `bd_seq` for a birth without a bdSeq. If the cell were not written, it would keep the value of the
+ * previous birth.
  */
 const NONE = -1;
 
-/** The latest instant of both CQL's `timestamp` and `Date`, in epoch ms. */
+/** The latest instant that both CQL's `timestamp` and JavaScript's `Date` can express, in epoch ms. */
 const MAX_TIME = 8.64e15;
 
 /**
- * Reads and writes of Sparkplug births and sequence numbers.
+ * Creates the reads and writes of Sparkplug births and their sequence numbers.
  *
  * @param {Session} session
  */
@@ -74,20 +74,20 @@ export function createSparkplugStore(session) {
       return rows.map((row) => ({ bornAt: row['born_at'].getTime(), metrics: row['metrics'] }));
     },
 
-    /** @param {Buffer} node 16 bytes @param {number | null} bdSeq of its newest birth */
+    /** @param {Buffer} node 16 bytes @param {number | null} bdSeq bdSeq of the node's newest birth; null: the birth has none */
     writeNode: (node, bdSeq) => session.write(WRITE_NODE, [node, ITSELF, int64(bdSeq ?? NONE)]),
 
-    /** @param {Buffer} node 16 bytes @returns {Promise<{ bdSeq: number | null } | null>} null: the node has no birth */
+    /** @param {Buffer} node 16 bytes @returns {Promise<{ bdSeq: number | null } | null>} null: the node never had a birth */
     async node(node) {
       const row = await session.one(SELECT_NODE, [node, ITSELF]);
       const bdSeq = Number(row?.['bd_seq']);
       return row && { bdSeq: bdSeq === NONE ? null : bdSeq };
     },
 
-    /** @param {Buffer} node 16 bytes @param {string} device the last level of its topic */
+    /** Stores that a device of a node had a birth. @param {Buffer} node 16 bytes @param {string} device last level of the device's topic */
     writeDevice: (node, device) => session.write(WRITE_NODE, [node, device, undefined]),
 
-    /** @param {Buffer} node 16 bytes @returns {Promise<string[]>} all devices of the node that ever had a birth */
+    /** @param {Buffer} node 16 bytes @returns {Promise<string[]>} names of all devices of the node that ever had a birth */
     async devices(node) {
       const rows = await session.all(SELECT_DEVICES, [node, ITSELF]);
       return rows.map((row) => row['device']);

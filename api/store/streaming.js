@@ -4,17 +4,17 @@ import { int32, int64, writeTimestamp } from './cql-encoding.js';
 /** @import { Page } from './history/unpacked.js' */
 /** @import { Row, Session } from './sending/session.js' */
 
-/** Bytes of the digest of a block. */
+/** Length of the digest of a block, in bytes. */
 export const DIGEST_BYTES = 8;
 
-/** Maximum number of digests in one note. Together they have 2 KiB. */
+/** Limit of digests in one note: a row that lists blocks that are in Kafka. 256 digests have 2 KiB. */
 export const MAX_DIGESTS_PER_NOTE = 256;
 
 /**
  * A block of `message` as it is stored.
  *
  * @typedef {object} StoredBlock
- * @property {number} part
+ * @property {number} part part of the device's sensors: see `Hour` in measurements/hours.js
  * @property {number} ts epoch ms of the newest sample
  * @property {Buffer} digest 8 bytes
  * @property {Buffer} samples
@@ -22,10 +22,10 @@ export const MAX_DIGESTS_PER_NOTE = 256;
  */
 
 /**
- * A late arrival: messages of an hour of a device that were committed when the hour was closing, or after.
+ * Late messages of a device: the messages of one hour that were committed while the hour was closing, or later.
  *
- * @typedef {{ device: Buffer, bucket: number, since: number }} LateArrival `device`: 16 bytes; `since`: epoch
- *   ms; none of these messages was written before it
+ * @typedef {{ device: Buffer, bucket: number, since: number }} LateArrival `device`: 16 bytes; `bucket`: epoch ms of the hour;
+ *   `since`: epoch ms; all of these messages were written at this time or later
  */
 
 const SELECT_DIGESTS = {
@@ -79,8 +79,8 @@ const WRITE_TOPIC = {
 };
 
 /**
- * Reads and writes of streaming out: the blocks of `message` with their digests, notes of the blocks that are
- * in Kafka, and progress by group.
+ * Creates the reads and writes of streaming out to Kafka: the blocks of `message` with their digests, notes of the
+ * blocks that are in Kafka, and the progress of each group of devices.
  *
  * @param {Session} session
  */
@@ -88,8 +88,8 @@ export function createStreamStore(session) {
   return {
     /**
      * @param {number} group
-     * @param {Buffer | null} from 16 bytes: first device of the page, in the order of the table; null: the first device of the group
-     * @param {string} [after]
+     * @param {Buffer | null} from id of the first device of the page, 16 bytes; null: the page begins with the first device of the group
+     * @param {string} [after] `next` of the previous page
      * @returns {Promise<Page<Buffer>>} device ids
      */
     async devicePage(group, from, after) {
@@ -114,11 +114,11 @@ export function createStreamStore(session) {
     },
 
     /**
-     * Finds the parts over which an hour of a device is spread.
+     * Finds the parts over which the samples of one hour of a device are spread.
      *
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms
-     * @returns {Promise<number[]>} part 0 and all others, ascending
+     * @returns {Promise<number[]>} numbers of all parts, ascending from 0
      */
     async parts(device, bucket) {
       const row = await session.one(SELECT_PARTS, [device, int64(bucket), int32(0)]);
@@ -157,19 +157,24 @@ export function createStreamStore(session) {
       return found;
     },
 
-    /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {Buffer} digests of blocks, joined */
+    /** Stores that blocks are in Kafka. @param {Buffer} device @param {number} bucket epoch ms @param {Buffer} digests joined digests */
     writeNote: (device, bucket, digests) =>
       session.write(INSERT_NOTE, [device, int64(bucket), digestOf(digests), digests]),
 
-    /** Reads the progress of a group. @param {number} group @returns {Promise<number | null>} epoch ms: the hours before it are complete; null: streaming has not begun */
+    /**
+     * Reads the progress of a group.
+     *
+     * @param {number} group
+     * @returns {Promise<number | null>} epoch ms before which all hours are completely in Kafka; null: streaming has not begun
+     */
     async streamedUntil(group) {
       const row = await session.one(SELECT_PROGRESS, [group]);
       return row?.['streamed_until']?.getTime() ?? null;
     },
 
     /**
-     * Stores the progress of a group. The write timestamp is the instant itself, so if two processes complete
-     * a group, the greater instant wins.
+     * Stores the progress of a group. The write timestamp is `until` itself. So if two processes stream a group, the
+     * database keeps the later progress.
      *
      * @param {number} group
      * @param {number} until epoch ms
@@ -182,7 +187,7 @@ export function createStreamStore(session) {
      * (`streamedUntil`).
      *
      * @param {number} group
-     * @returns {Promise<Map<string, number>>} by topic: epoch ms; the topic has all records of earlier hours
+     * @returns {Promise<Map<string, number>>} by topic: epoch ms before which the topic has the records of all hours
      */
     async topicsUntil(group) {
       const rows = await session.all(SELECT_TOPICS, [int32(group)]);
@@ -190,7 +195,7 @@ export function createStreamStore(session) {
     },
 
     /**
-     * Stores the progress of a topic. The write timestamp is the instant itself, as in `writeStreamed`.
+     * Stores the progress of a topic. The write timestamp is `until` itself, as in `writeStreamed`.
      *
      * @param {number} group
      * @param {string} topic
@@ -203,7 +208,7 @@ export function createStreamStore(session) {
 
 /** @typedef {ReturnType<typeof createStreamStore>} StreamStore */
 
-/** @param {Row | null | undefined} row of part 0 @returns {number[]} */
+/** @param {Row | null | undefined} row a row of part 0 @returns {number[]} numbers of all parts except 0 */
 const otherParts = (row) =>
   Array.from({ length: Math.max(0, ...(row?.['parts'] ?? [])) }, (_, index) => index + 1);
 
@@ -231,20 +236,20 @@ const SELECT_ARRIVALS = {
   fetchSize: 1000,
 };
 
-/** Hours of devices that got late messages. @param {Session} session */
+/** Creates the store of hours of devices that got late messages. @param {Session} session */
 export function createLateArrivals(session) {
   return {
-    /** @param {number} group of the device @param {number} noticed epoch ms, the hour of the commit @param {LateArrival} arrival */
+    /** @param {number} group of the device @param {number} noticed epoch ms of the hour of the commit @param {LateArrival} arrival */
     write: (group, noticed, { device, bucket, since }) =>
       session.write(INSERT_ARRIVAL, [int32(group), int64(noticed), device, int64(bucket), int64(since)]),
 
     /**
      * @param {number} group
-     * @param {number} noticed epoch ms
-     * @param {string} [after]
-     * @param {Pick<LateArrival, 'device' | 'bucket'> | null} [from] first arrival of the page; default: the
-     *   first of the hour
-     * @returns {Promise<Page<LateArrival>>} in order of device and hour; an hour may come more than once
+     * @param {number} noticed epoch ms of the hour of the commit
+     * @param {string} [after] `next` of the previous page
+     * @param {Pick<LateArrival, 'device' | 'bucket'> | null} [from] first entry of the page; default: the first entry
+     *   of the hour `noticed`
+     * @returns {Promise<Page<LateArrival>>} entries in order of device and hour; the same hour may occur more than once
      */
     async page(group, noticed, after, from = null) {
       const { rows, next } = from

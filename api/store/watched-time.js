@@ -23,14 +23,14 @@ const SELECT_START = {
 };
 
 /**
- * A period in which a process watched without a break.
+ * A period of watched time: without a break, a process could receive and commit messages.
  *
  * @typedef {{ from: number, until: number }} WatchedSpan epoch ms, within one UTC day
  */
 
 /**
- * The times in which processes watched. A span stays within a UTC day, so its partition and its compaction
- * window follow from its start.
+ * Creates the store of watched time. A span lies within a UTC day. So its start determines its partition and its
+ * compaction window.
  *
  * @param {Session} session
  */
@@ -46,13 +46,14 @@ export function createWatchedTimeStore(session) {
       session.write(WRITE, [int64(monthOf(from)), int64(from), clientId, int64(until)]),
 
     /**
-     * Reads the spans of all processes that reach into [from, to), oldest first, and some that end before it.
+     * Reads the spans of all processes that overlap [from, to), oldest first. Some spans that end before `from` are
+     * returned too.
      *
      * @param {{ from: number, to: number }} range epoch ms
-     * @returns {AsyncGenerator<WatchedSpan[], void>} pages
+     * @returns {AsyncGenerator<WatchedSpan[], void>} pages of spans
      */
     async *pages({ from, to }) {
-      // A span that began on an earlier day has ended.
+      // A span ends on the day on which it began, so earlier days are not read.
       const first = dayOf(from);
       for (let month = monthOf(first); month < to; month = nextMonthOf(month)) {
         for await (const rows of session.pages(PAGE, [int64(month), int64(first), int64(to)])) {
@@ -68,7 +69,7 @@ export function createWatchedTimeStore(session) {
      * Finds the first span of the installation. No span is older than the migration that added the table.
      *
      * @param {{ from: number, to: number }} range epoch ms, of whole months
-     * @returns {Promise<number | null>} epoch ms of its start; null: there is no span
+     * @returns {Promise<number | null>} epoch ms of the span's start; null: there is no span
      */
     async first({ from, to }) {
       const start = await session.one(SELECT_START, [PART]);

@@ -11,30 +11,30 @@ export { createLearning } from './learner.js';
 /** @import { Rest } from '../packing/steps.js' */
 
 /**
- * Baselines: the usual values of each sensor. `learner.js` learns them from history, day by day, and stores
- * them. `Baselines` has the stored days in memory and judges values by them. So all processes give the same
- * answer, independent of the values that each process receives. Until a sensor has a learned baseline,
- * `provisional.js` judges it by its last hours.
+ * A baseline is the usual value of a sensor and its deviation, for each hour. `learner.js` learns baselines from history,
+ * day by day, and stores them. `Baselines` loads the stored days into memory and judges values by them. So all processes
+ * give the same answer, independent of the values that each process receives. Until a sensor has a learned baseline,
+ * `provisional.js` judges its values by its last hours.
  */
 
 /**
- * A day is in memory from this long before its start until this long after its end, in ms, for values that
- * are a little early or late.
+ * The baselines of a day are in memory from this time before its start until this time after its end, in ms. So values
+ * that are a little early or late can be judged.
  */
 const MARGIN_MS = HOUR_MS;
 
-/** Groups whose progress is read at once. */
+/** Number of groups of devices whose progress is read at once. */
 const GROUPS_AT_ONCE = 8;
 
 /**
- * A value, and when it was measured.
+ * A value and the time of its measurement.
  *
  * @typedef {{ ts: string | null, value: number | null }} Measured `ts`: ISO 8601
  */
 
 /**
- * A value and its judgment. The judgment is written into the object, because values are judged as fast as
- * they arrive.
+ * A value and its judgment. The judgment is written into the object of the value instead of a new object, because values
+ * are judged as fast as they arrive.
  *
  * @typedef {Measured & { sigmas: number | undefined, provisional: true | undefined }} JudgedValue `sigmas`: deviations above (negative: below)
  *   the mean; undefined: there is no value, it is too old, or no baseline is known. `provisional`: a
@@ -51,17 +51,17 @@ const GROUPS_AT_ONCE = 8;
  * Called when values may be judged differently than before.
  *
  * @callback OnChange
- * @param {readonly string[]} [keys] of these sensors; default: all
+ * @param {readonly string[]} [keys] keys of the sensors whose values may be judged differently; default: all sensors
  */
 
-/** The baselines of the present days, read from the database as they are learned. */
+/** Judges values by the baselines of the present days. It regularly reads newly learned baselines from the database. */
 export class Baselines {
   #store;
   #groups;
   #clock;
   #logger;
   #everyMs;
-  /** By day, in epoch ms; `loaded`: the groups that were read. @type {Map<number, { table: BaselineTable, loaded: Set<number> }>} */
+  /** Baselines by day, in epoch ms; `loaded`: groups that were read. @type {Map<number, { table: BaselineTable, loaded: Set<number> }>} */
   #days = new Map();
   #changed = false;
   #provisional;
@@ -75,9 +75,9 @@ export class Baselines {
    * @param {Pick<Context, 'config' | 'clock' | 'logger' | 'metrics'>} context
    * @param {object} deps
    * @param {Pick<Store, 'baselines' | 'samples'>} deps.store
-   * @param {number} deps.everyMs between two checks for newly learned groups
-   * @param {number} deps.provisionalMs between two checks for sensors without a learned baseline
-   * @param {Rest} [deps.rest] between two requests for these sensors
+   * @param {number} deps.everyMs time between two checks for newly learned groups
+   * @param {number} deps.provisionalMs time between two checks for sensors without a learned baseline
+   * @param {Rest} [deps.rest] waits between two requests for sensors without a learned baseline
    */
   constructor(context, { store, everyMs, provisionalMs, rest }) {
     const { config, clock, logger, metrics } = context;
@@ -101,11 +101,11 @@ export class Baselines {
   }
 
   /**
-   * Starts to read learned baselines regularly. `start` does not wait for the first read. Until then no value
-   * is judged.
+   * Starts to read learned baselines regularly. `start` does not wait for the first read, and until this read has ended
+   * no value is judged.
    */
   start() {
-    // Learned baselines are read first, so that no provisional ones are read for their sensors.
+    // Learned baselines are read first, so that sensors with a learned baseline need no provisional baseline.
     void this.#lookLater().then(() => this.#provisional.start());
   }
 
@@ -116,10 +116,11 @@ export class Baselines {
   }
 
   /**
-   * Judges a value by the hour in which it was measured, or else by the last hours of its sensor.
+   * Judges a value by the learned baseline of the hour in which it was measured. Without a learned baseline, the last
+   * hours of the sensor decide.
    *
    * @param {string} key `device id/sensor id`
-   * @param {JudgedValue} measured gets the judgment
+   * @param {JudgedValue} measured the value, into which the judgment is written
    */
   judge(key, measured) {
     const { ts, value } = measured;
@@ -137,7 +138,7 @@ export class Baselines {
   /**
    * @param {string} key
    * @param {string | null} ts ISO 8601
-   * @returns {Baseline | null} null: not known
+   * @returns {Baseline | null} the baseline for this time; null: no baseline is known
    */
   at(key, ts) {
     if (ts === null) return null;
@@ -148,7 +149,7 @@ export class Baselines {
     return recent && { mean: recent.mean, deviation: recent.deviation, provisional: true };
   }
 
-  /** @param {string} key @returns {Array<Baseline & { ts: number }>} each known hour, oldest first; `ts` in epoch ms */
+  /** @param {string} key @returns {Array<Baseline & { ts: number }>} baselines of all known hours, oldest first; `ts` in epoch ms */
   hours(key) {
     const hours = [];
     for (const [day, { table }] of [...this.#days].sort(([a], [b]) => a - b)) {
@@ -161,19 +162,19 @@ export class Baselines {
     return this.#provisional.hours(key).map((hour) => ({ ...hour, provisional: true }));
   }
 
-  /** @param {OnChange} listener @returns {() => void} ends it */
+  /** @param {OnChange} listener @returns {() => void} function that removes the listener */
   onChange(listener) {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Reads the sensors without a learned baseline that are due. @throws {MillraceError} `unavailable` */
+  /** Updates the provisional baselines of the devices that are due. @throws {MillraceError} `unavailable` */
   async lookAtRecent() {
     await this.#provisional.look();
   }
 
   /**
-   * Reads the baselines that were learned since the last call, and removes the days that are over.
+   * Reads the baselines that were learned since the last call, and removes days that are over from memory.
    *
    * @throws {MillraceError} `unavailable`
    */
@@ -188,7 +189,7 @@ export class Baselines {
     try {
       for (const day of wanted) await this.#loadDay(day);
     } finally {
-      // After a failure, too: some groups may have been read before it.
+      // Listeners are called after a failure, too, because some groups may have been read before the failure.
       const isChanged = this.#changed;
       this.#changed = false;
       if (isChanged) this.#notify();
@@ -234,5 +235,5 @@ export class Baselines {
   }
 }
 
-/** @param {number} ts epoch ms @returns {number} its hour of the UTC day */
+/** @param {number} ts epoch ms @returns {number} hour of the UTC day, from 0 to 23 */
 const hourOf = (ts) => Math.floor(ts / HOUR_MS) % 24;

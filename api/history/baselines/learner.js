@@ -15,18 +15,18 @@ import { LEARNED_DAYS, learnProfile } from './profile.js';
 /** @import { Leases } from '../packing/packer.js' */
 
 /**
- * Time of the present day, in ms, from which the next day is learned: by then the hours of the day before are
- * packed.
+ * Time of a UTC day, in ms, from which the next day is learned. By then all hours of the previous day are packed.
  */
 const LEARN_FROM_MS = 6 * HOUR_MS;
 
-/** Longest wait, in ms, for a step that the database does not answer when the process ends. */
+/** Longest time, in ms, for which an ending process waits for a request that the database does not answer. */
 const STOP_WITHIN_MS = 3000;
 
 /**
- * Learns the baselines of each day from the statistics of history, group by group, a day ahead. An
- * interrupted group begins again. While the clock is wrong, the learner waits: a clock ahead would mark
- * future days as learned, and `learned_until` never goes back.
+ * Creates the learner. It learns the baselines of each day from the statistics of history, a day ahead, one group of
+ * devices after the other. After an interruption the group is learned again from its beginning. While the clock is
+ * wrong, the learner waits. With a clock that is ahead it would mark future days as learned, and `learned_until` never
+ * goes back.
  *
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'baselines'>} deps.store
@@ -43,7 +43,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
   /** @param {number} group @returns {Promise<number>} epoch ms of the day that the group has to learn next */
   async function nextDay(group) {
     const until = await steps.run(() => baselines.learnedUntil(group));
-    // Skip days that were never learned and are over.
+    // Days that are over are skipped, even if they were never learned.
     const next = Math.max(until ?? 0, dayOf(await clock.now()));
     lag.note(group, next);
     return next;
@@ -79,7 +79,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
 
   /** @param {number} group */
   async function learnGroup(group) {
-    // Read again, because the previous owner of the lease may have learned it.
+    // Progress is read again, because the previous owner of the lease may have learned the day.
     const day = await nextDay(group);
     if ((await clock.now()) < dueAt(day)) return;
     for await (const device of iteratePages((after) => steps.run(() => packing.devicePage(group, after)))) {
@@ -94,7 +94,7 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
      * Learns all groups that are due now and that no other process is learning.
      *
      * @returns {Promise<void>}
-     * @throws the error of the first group that failed; the other groups were learned nevertheless
+     * @throws the error of the first group that failed, after the other groups were learned
      */
     async learnDue() {
       /** @type {unknown[]} */
@@ -104,7 +104,8 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
           if (!lag.isDue(group)) continue;
           const day = await nextDay(group);
           if ((await clock.now()) < dueAt(day)) continue;
-          // Packing uses the leases below `groups`. So a group may be packed and learned at the same time.
+          // Learning has leases of its own, because packing uses the numbers below `groups`. So a group may be packed
+          // and learned at the same time.
           await leases.hold(groups + group, () => learnGroup(group));
         } catch (error) {
           failures.push(error);
@@ -117,13 +118,13 @@ export function createLearner({ store, groups, clock, steps, leases, lag, onLear
 
 /** @typedef {ReturnType<typeof createLearner>} Learner */
 
-/** @param {number} day epoch ms @returns {number} epoch ms from which it is learned */
+/** @param {number} day epoch ms @returns {number} epoch ms from which the day is learned */
 const dueAt = (day) => day - DAY_MS + LEARN_FROM_MS;
 
-/** How far learning is behind, by the last read progress of each group. */
+/** Computes how far learning is behind, from the progress of each group that was last read. */
 export class LearningLag {
   #clock;
-  /** @type {Map<number, number>} the day that each group has to learn next */
+  /** @type {Map<number, number>} by group: the day that has to be learned next, in epoch ms */
   #next = new Map();
 
   /** @param {() => number} clock epoch ms */
@@ -131,22 +132,22 @@ export class LearningLag {
     this.#clock = clock;
   }
 
-  /** @param {number} group @param {number} next epoch ms of the day that it has to learn next */
+  /** @param {number} group @param {number} next epoch ms of the day that has to be learned next */
   note(group, next) {
     this.#next.set(group, next);
   }
 
-  /** @param {number} group @returns {boolean} false: the group has nothing to learn yet, whatever other processes do */
+  /** @param {number} group @returns {boolean} false: the next day of the group is not due yet, so its progress need not be read */
   isDue(group) {
     return this.#clock() >= dueAt(this.#next.get(group) ?? 0);
   }
 
-  /** How long ago the oldest group became due. @returns {number} ms; 0 as long as nothing is known */
+  /** Returns how long ago the group that is farthest behind became due. @returns {number} ms; 0 before any progress was read */
   overdueMs() {
     return this.#next.size === 0 ? 0 : Math.max(0, this.#clock() - dueAt(Math.min(...this.#next.values())));
   }
 
-  /** Groups by whether they have the baselines of the present day. @returns {{ learned: number, missing: number }} */
+  /** Counts the groups that have the baselines of the present day, and those that do not. @returns {{ learned: number, missing: number }} */
   groups() {
     const today = dayOf(this.#clock());
     const learned = [...this.#next.values()].filter((next) => next > today).length;
@@ -155,14 +156,14 @@ export class LearningLag {
 }
 
 /**
- * Learning while the process runs. It does one step at a time and rests after each one, so that it takes a tenth of the time of one
- * connection, and at most half when it is behind.
+ * Creates the task that learns while the process runs. It sends one request at a time and rests after each request. So it uses one
+ * connection for a tenth of the time, and for at most half of the time when it is behind.
  *
  * @param {Context} context
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'baselines' | 'packLeases'>} deps.store
  * @param {ClockGuard} deps.clockGuard
- * @param {number} deps.pauseMs between two checks for groups to learn
+ * @param {number} deps.pauseMs time between two checks for groups to learn
  */
 export function createLearning({ config, clock, logger, metrics }, { store, clockGuard, pauseMs }) {
   const lag = new LearningLag(clock);
@@ -214,7 +215,7 @@ export function createLearning({ config, clock, logger, metrics }, { store, cloc
   return {
     start: learnLater,
 
-    /** Stops after the step under way, and releases the lease. */
+    /** Stops after the request in progress, and releases the lease. */
     async stop() {
       clearTimeout(timer);
       steps.stop();

@@ -8,22 +8,22 @@ import { PROFILE_FLOATS } from '../../store/index.js';
  * formula and its reasons. All figures are medians, so a fault in the history does not become usual.
  */
 
-/** Days of history that a baseline is learned from: four of each hour of the week. */
+/** Number of days of history from which a baseline is learned: four weeks, so that each hour of the week occurs four times. */
 export const LEARNED_DAYS = 28;
 
 /**
- * Number of hours in the same slot (hour of the week, or hour of the day) that are enough for a mean of their
- * own.
+ * Least number of hours in a slot (hour of the week, or hour of the day) for a separate mean of the slot. With fewer hours
+ * a mean over more hours is used.
  */
 const LEAST_OF_SLOT = 3;
-/** Number of hours before any value counts as usual: a whole day, so that its rhythm is no outlier. */
+/** Least number of hours for a baseline: a whole day. With fewer hours, the daily rhythm would look like outliers. */
 const LEAST_HOURS = 24;
 /**
- * Number of hours around an hour of the day that are enough for a deviation of their own: three days of three
- * hours.
+ * Least number of hours at or next to an hour of the day for a separate deviation of this hour: three days with three
+ * hours each. With fewer hours the deviation of all hours is used.
  */
 const LEAST_POOL = 9;
-/** Length of the last hours, in ms. A change of level in most of them becomes usual. */
+/** Length of the recent time in ms, and the least number of hours in it. A new level in most of these hours counts as usual. */
 const RECENT_MS = 2 * DAY_MS;
 const LEAST_RECENT = 12;
 
@@ -37,16 +37,16 @@ const HOURS_A_DAY = 24;
 export const FROM_MEDIAN = 1.4826;
 export const FROM_MEAN = 1.2533;
 
-/** Resolution as a share of the mean. Smaller differences mean nothing. */
+/** Assumed resolution of a sensor, as a share of the mean. Smaller differences mean nothing. */
 const RESOLUTION = 1e-4;
 /**
- * Resolution of a sensor that never changed, as a share of the mean, because its real resolution is unknown.
+ * Assumed resolution of a sensor whose value never changed, as a share of the mean. Its real resolution is unknown.
  */
 export const RESOLUTION_OF_CONSTANT = 1e-2;
-/** A smaller spread, as a share of the mean, is the rounding of equal values. */
+/** Spread, as a share of the mean, up to which values count as equal. Such a spread comes from rounding. */
 const ROUNDING = 1e-9;
 
-/** An extreme of a usual hour is no farther than this from its mean, in deviations. */
+/** Limit of the expected distance between the extreme of an hour and its mean, in deviations. */
 const MOST_REACH = 2;
 /** The expected maximum of 1, 2, 4, 8, 16 and 32 samples of a normal distribution, in standard deviations. */
 const REACHES = [0, 0.564, 1.029, 1.424, 1.766, 2.07];
@@ -56,9 +56,9 @@ const REACHES = [0, 0.564, 1.029, 1.424, 1.766, 2.07];
 /**
  * Learns the baseline of one UTC day.
  *
- * @param {readonly Pick<HourRow, 'hour' | 'statistics'>[]} rows of the last `LEARNED_DAYS`, in any order; hours may be missing
+ * @param {readonly Pick<HourRow, 'hour' | 'statistics'>[]} rows hours of the last `LEARNED_DAYS`, in any order; hours may be missing
  * @param {number} day epoch ms of its start
- * @returns {Float32Array | null} mean and deviation of each hour, NaN where nothing is usual; null: too few hours
+ * @returns {Float32Array | null} mean and deviation of each hour, NaN where no usual value is known; null: too few hours
  */
 export function learnProfile(rows, day) {
   const hours = rows.flatMap(learnedHour);
@@ -78,7 +78,7 @@ export function learnProfile(rows, day) {
   return profile;
 }
 
-/** @param {Pick<HourRow, 'hour' | 'statistics'>} row @returns {LearnedHour[]} one, or none: it is not packed, or its sum is beyond a double */
+/** @param {Pick<HourRow, 'hour' | 'statistics'>} row @returns {LearnedHour[]} one hour; empty: it is not packed, or its sum exceeds a double */
 function learnedHour({ hour, statistics }) {
   if (!statistics) return [];
   const { count, min, max, sum } = statistics;
@@ -87,11 +87,12 @@ function learnedHour({ hour, statistics }) {
   return [{ slot: slotOf(hour), hour, mean, excursion: Math.max(max - mean, mean - min), count }];
 }
 
-/** @param {number} ts epoch ms @returns {number} its hour of the week; 0 is where the epoch began, a midnight */
+/** @param {number} ts epoch ms @returns {number} hour of the week; 0 is the hour at which the epoch began, a midnight */
 const slotOf = (ts) => Math.floor(ts / HOUR_MS) % HOURS_A_WEEK;
 
 /**
- * The usual mean of each hour of the week: of the same hour of the week, else of the same hour of the day, else of all hours.
+ * Creates functions that return the usual mean of an hour. It is the median of the hourly means in the same hour of the week. If
+ * these are too few, it is the median for the same hour of the day, and otherwise of all hours.
  *
  * @param {readonly LearnedHour[]} hours
  */
@@ -116,8 +117,8 @@ function createCenters(hours) {
     },
 
     /**
-     * The mean that the other hours predict for an hour. A prediction that includes the hour itself would
-     * seem too accurate.
+     * Returns the mean that all other hours predict for an hour. A prediction that includes the hour itself would look
+     * too accurate.
      *
      * @param {LearnedHour} hour
      */
@@ -131,7 +132,7 @@ function createCenters(hours) {
 /** @typedef {ReturnType<typeof createCenters>} Centers */
 
 /**
- * How far the last two days were above the usual, because of a new level or a drift.
+ * Returns how far the means of the last two days were above the usual means, because of a new level or a drift.
  *
  * @param {readonly LearnedHour[]} hours
  * @param {Centers} centers
@@ -148,11 +149,11 @@ function levelOf(hours, centers) {
 }
 
 /**
- * Combines two spreads: that of the hourly means around their predictions, and that of the samples within an
- * hour around its mean.
+ * Returns the usual deviation in an hour. It combines two spreads: how far hourly means are from their predictions, and
+ * how far samples are from the mean of their hour.
  *
  * @param {readonly LearnedHour[]} hours
- * @param {readonly number[]} residuals of these hours, absolute
+ * @param {readonly number[]} residuals absolute differences between the means of these hours and their predictions
  * @param {number} slot hour of the week
  * @param {number} mean
  */
@@ -172,7 +173,7 @@ function deviationOf(hours, residuals, slot, mean) {
   return resolved(Math.hypot(between, within), mean);
 }
 
-/** @param {number} spread @param {number} mean @returns {number} the deviation: the spread, or the resolution if that is larger */
+/** @param {number} spread @param {number} mean @returns {number} the deviation: the spread, or the resolution if it is larger */
 export function resolved(spread, mean) {
   const size = Math.abs(mean);
   return spread <= ROUNDING * size ? RESOLUTION_OF_CONSTANT * size : Math.max(spread, RESOLUTION * size);
@@ -184,10 +185,10 @@ function isNear(a, b) {
   return apart <= 1 || apart === HOURS_A_DAY - 1;
 }
 
-/** @param {LearnedHour} hour @returns {number[]} the deviation of its samples by its extreme; none of a single sample */
+/** @param {LearnedHour} hour @returns {number[]} deviation of the samples in the hour, estimated by their extreme; empty for a single sample */
 const withinOf = ({ excursion, count }) => (count < 2 ? [] : [excursion / expectedExtreme(count)]);
 
-/** @param {number} count of samples @returns {number} how far from the mean the extreme of so many is expected, in deviations */
+/** @param {number} count number of samples @returns {number} expected distance of their extreme from the mean, in deviations */
 export function expectedExtreme(count) {
   const place = Math.log2(count);
   const index = Math.floor(place);
@@ -197,7 +198,8 @@ export function expectedExtreme(count) {
 }
 
 /**
- * The median of absolute deviations. If most are 0, their mean: a value that changes rarely is still not constant.
+ * Estimates the spread by the median of absolute deviations. If most deviations are 0, it uses their mean, because a value that
+ * changes rarely is still not constant.
  *
  * @param {number[]} sizes
  * @param {number} fromMedian factor of the median
@@ -216,7 +218,7 @@ export const ascending = (a, b) => a - b;
 /**
  * @param {readonly LearnedHour[]} hours
  * @param {(hour: LearnedHour) => number} slotOfHour slot of an hour
- * @returns {Map<number, number[]>} their means, sorted
+ * @returns {Map<number, number[]>} sorted means of the hours, by slot
  */
 function sortedBy(hours, slotOfHour) {
   /** @type {Map<number, number[]>} */
@@ -232,8 +234,10 @@ function sortedBy(hours, slotOfHour) {
 }
 
 /**
+ * Returns the median of sorted numbers.
+ *
  * @param {readonly number[]} sorted not empty
- * @param {number} [skipped] index of one that does not count
+ * @param {number} [skipped] index of a number that is left out
  */
 export function medianOf(sorted, skipped = sorted.length) {
   const count = skipped < sorted.length ? sorted.length - 1 : sorted.length;

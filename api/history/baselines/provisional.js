@@ -13,13 +13,13 @@ import { sigmasOf } from './table.js';
 /** @import { RecentBaseline } from './recent.js' */
 
 /**
- * Shortest and longest pause before a device is read again, in ms. The pause is half of the time that its
- * samples cover, so that a drift stays usual.
+ * Shortest and longest pause before the samples of a device are read again, in ms. The pause is half of the time that the
+ * last samples cover. So the baseline follows a drift.
  */
 const SHORTEST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = WINDOW_MS / 2;
 
-/** Longest wait, in ms, for a read that the database does not answer when the process ends. */
+/** Longest time, in ms, for which an ending process waits for a read that the database does not answer. */
 const STOP_WITHIN_MS = 3000;
 
 /**
@@ -27,25 +27,25 @@ const STOP_WITHIN_MS = 3000;
  *
  * @typedef {object} Device
  * @property {string} id
- * @property {string[]} keys of these sensors
- * @property {number} seenAt time of the newest value that was judged, epoch ms
- * @property {number} dueAt of the next read, epoch ms
+ * @property {string[]} keys keys of the sensors without a learned baseline
+ * @property {number} seenAt time of the newest value that was judged, in epoch ms
+ * @property {number} dueAt time of the next read, in epoch ms
  */
 
-/** @typedef {{ device: Device, baseline: RecentBaseline | null }} Sensor `baseline`: null: too few samples, or none was read yet */
+/** @typedef {{ device: Device, baseline: RecentBaseline | null }} Sensor `baseline` is null if too few samples were read so far */
 
 /**
- * Called when values of some sensors are judged differently than before.
+ * Called when the baselines of some sensors have changed.
  *
  * @callback OnJudged
  * @param {readonly string[]} keys
  */
 
 /**
- * Baselines of sensors that have no learned one, by their last hours. They are read from the database, device
- * by device, only for sensors whose values a client follows. After each request the reader rests, as learning
- * does. So ingest never waits for these reads, a restarted process has the baselines at once, and all
- * processes judge by the same samples.
+ * Computes provisional baselines, from the last hours, for sensors without a learned baseline. The samples are read from
+ * the database, device by device, and only for sensors whose values a client follows. Because they come from the
+ * database, a restarted process has the baselines at once, and all processes judge by the same samples. After each
+ * request the reader rests, as learning does, so that ingest never waits for these reads.
  */
 export class ProvisionalBaselines {
   #store;
@@ -55,9 +55,9 @@ export class ProvisionalBaselines {
   #isLearned;
   #onJudged;
   #steps;
-  /** @type {Map<string, Device>} by id */
+  /** @type {Map<string, Device>} devices by id */
   #devices = new Map();
-  /** @type {Map<string, Sensor>} by key, `device id/sensor id` */
+  /** @type {Map<string, Sensor>} sensors by key, `device id/sensor id` */
   #sensors = new Map();
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
@@ -74,8 +74,8 @@ export class ProvisionalBaselines {
    * @param {Pick<Context, 'clock' | 'logger' | 'metrics'>} context
    * @param {object} deps
    * @param {Pick<Store, 'samples'>} deps.store
-   * @param {number} deps.everyMs between two rounds
-   * @param {Rest | undefined} deps.rest between two requests
+   * @param {number} deps.everyMs time between two checks for devices that are due
+   * @param {Rest | undefined} deps.rest waits between two requests
    * @param {(key: string) => boolean} deps.isLearned whether a sensor has a learned baseline
    * @param {OnJudged} deps.onJudged
    */
@@ -104,7 +104,7 @@ export class ProvisionalBaselines {
     this.#lookLater();
   }
 
-  /** Ends after the request under way. */
+  /** Stops after the request in progress. */
   async stop() {
     clearTimeout(this.#timer);
     this.#steps.stop();
@@ -112,11 +112,11 @@ export class ProvisionalBaselines {
   }
 
   /**
-   * The baseline of a sensor. An unknown baseline is read soon.
+   * Returns the baseline of a sensor. If it is unknown, its samples are read soon.
    *
    * @param {string} key `device id/sensor id`
-   * @param {number} at epoch ms, the time of a value
-   * @returns {RecentBaseline | null} null: not known yet, or the value is older than its samples
+   * @param {number} at time of a value, in epoch ms
+   * @returns {RecentBaseline | null} null: the baseline is not known yet, or the value is older than the samples of the baseline
    */
   at(key, at) {
     const sensor = this.#sensors.get(key) ?? this.#follow(key, at);
@@ -126,13 +126,16 @@ export class ProvisionalBaselines {
     return baseline && at >= baseline.from ? baseline : null;
   }
 
-  /** @param {string} key @param {number} at epoch ms @param {number} value @returns {number | null} */
+  /** @param {string} key @param {number} at epoch ms @param {number} value @returns {number | null} see `sigmasOf`; null: no baseline */
   sigmas(key, at, value) {
     const baseline = this.at(key, at);
     return baseline && sigmasOf(baseline, value);
   }
 
-  /** @param {string} key @returns {Array<{ ts: number, mean: number, deviation: number }>} each hour that it judges, oldest first; `ts` in epoch ms */
+  /**
+   * @param {string} key
+   * @returns {Array<{ ts: number, mean: number, deviation: number }>} hours for which the baseline counts, oldest first; `ts` in epoch ms
+   */
   hours(key) {
     const now = this.#clock();
     const baseline = this.at(key, now);
@@ -144,7 +147,8 @@ export class ProvisionalBaselines {
   }
 
   /**
-   * Reads the devices that are due, the longest due first, and removes those that no client follows any more.
+   * Reads the samples of the devices that are due, the longest due first. Sensors that no client follows any more are
+   * removed.
    *
    * @throws {MillraceError} `unavailable` when the process ends
    */
@@ -161,7 +165,13 @@ export class ProvisionalBaselines {
     }
   }
 
-  /** @param {string} key @param {number} at epoch ms @returns {Sensor | null} null: the value is too old to be judged by the last hours */
+  /**
+   * Adds a sensor whose samples will be read.
+   *
+   * @param {string} key
+   * @param {number} at time of a value, in epoch ms
+   * @returns {Sensor | null} null: the value is too old to be judged by the last hours
+   */
   #follow(key, at) {
     const now = this.#clock();
     if (at < now - WINDOW_MS) return null;
@@ -180,7 +190,7 @@ export class ProvisionalBaselines {
   async #lookAt(device) {
     const now = this.#clock();
     const keys = this.#forget(device, now);
-    // After a failure the other devices come first.
+    // The device is due later from now on. So after a failure the other devices come first.
     device.dueAt = now + SHORTEST_WAIT_MS;
     if (keys.length === 0) return;
     const deps = { store: this.#store, steps: this.#steps };
@@ -193,7 +203,7 @@ export class ProvisionalBaselines {
       if (sensor) sensor.baseline = baseline;
       wait = Math.min(wait, baseline ? (baseline.to - baseline.from) / 2 : missingMs(samples, now));
     }
-    // A sensor that was added during the read must not wait for the long pause of the others.
+    // If a sensor was added during the read, the short pause stays, because the new sensor has no baseline yet.
     if (device.keys.length === keys.length) device.dueAt = now + Math.max(SHORTEST_WAIT_MS, wait);
     this.#onJudged(keys);
   }
@@ -203,7 +213,7 @@ export class ProvisionalBaselines {
    *
    * @param {Device} device
    * @param {number} now epoch ms
-   * @returns {string[]} keys of the others
+   * @returns {string[]} keys of the sensors that remain
    */
   #forget(device, now) {
     const before = device.keys;
@@ -224,7 +234,7 @@ export class ProvisionalBaselines {
     return count;
   }
 
-  /** How long ago the device that is being read became due. @returns {number} ms */
+  /** Returns how long ago the device that is being read became due. @returns {number} ms; 0: no device is being read */
   #overdueMs() {
     return this.#dueSince === null ? 0 : Math.max(0, this.#clock() - this.#dueSince);
   }

@@ -21,40 +21,42 @@ import {
  * `docs/explanation/baselines.md` has the formula and its reasons.
  */
 
-/** Time whose samples make a baseline, in ms. */
+/** Length of the time before now whose samples make a baseline, in ms. */
 export const WINDOW_MS = HOUR_MS;
-/** Limit of hours that are read for a sensor with fewer samples within the window. */
+/** Limit of hours that are read if a sensor has too few samples within the window. */
 const MOST_HOURS = 12;
 
-/** Number of samples that are enough: thirty give the median of their distances to about a fifth. */
+/** Least number of samples for a baseline. With thirty samples, the median of their distances is accurate to about a fifth. */
 export const LEAST_SAMPLES = 30;
-/** The shortest time that the samples may cover, in ms. */
+/** Shortest time that the samples of a baseline must cover, in ms. */
 export const LEAST_SPAN_MS = 60_000;
 
 /**
- * Share of the samples that may be far off and still count as outliers. A larger share is a second state, or
- * a drift.
+ * Share of the samples that may be far from the mean and still count as outliers. A larger share is a second usual state
+ * of the sensor, or a drift.
  */
 const FAR_SHARE = 1 / 4;
-/** Distance of a second state from the mean, in deviations. */
+/** Distance in deviations at which a second state may be from the mean. The deviation is widened to allow it. */
 const STATE_REACH = 2;
 
-/** Limit of rows for the first read of a part of an hour. Fewer rows are the whole hour. */
+/** Limit of rows for the first read of a range of an hour. If fewer rows are returned, the range has no more rows. */
 const FEW_ROWS = 80;
 /**
- * Sampling of an hour with more rows: the number of stretches, none of which lasts a whole number of minutes,
- * and the rows of each.
+ * If the range has more rows, only some are read: the range is divided into `STRETCHES` stretches of equal length, and of
+ * each stretch the newest `ROWS_A_STRETCH` rows are read. No stretch of an hour lasts a whole number of minutes.
  */
 const STRETCHES = 11;
 const ROWS_A_STRETCH = 32;
-/** Approximate number of samples of a sensor that one read of rows brings. */
+/** Approximate limit of the samples of a sensor that are used of one read. */
 const MOST_SAMPLES = 1024;
 
 /** @typedef {{ times: number[], values: number[] }} Samples of a sensor, in no order; `times`: epoch ms */
 
-/** @typedef {{ mean: number, deviation: number, from: number, to: number }} RecentBaseline `from`, `to`: its oldest and newest sample, epoch ms */
+/** @typedef {{ mean: number, deviation: number, from: number, to: number }} RecentBaseline `from`, `to`: its oldest and newest time, epoch ms */
 
 /**
+ * Computes the baseline of a sensor from its newest samples.
+ *
  * @param {Samples} samples
  * @returns {RecentBaseline | null} null: too few samples
  */
@@ -63,19 +65,19 @@ export function learnRecent({ times, values }) {
   if (!isEnough({ count, from, to })) return null;
   const order = times.map((_, index) => index).sort((a, b) => Number(times[a]) - Number(times[b]));
   const inOrder = order.map((index) => Number(values[index]));
-  // A single-precision float, as in learned baselines.
+  // The mean is rounded to a single-precision float, as in learned baselines.
   const mean = Math.fround(medianOf(inOrder.toSorted(ascending)));
   const drift = sortedMedian(inOrder.slice(count >> 1)) - sortedMedian(inOrder.slice(0, count >> 1));
   const deviation = resolved(Math.hypot(recentSpread(values, mean), drift), mean);
   return Number.isFinite(mean) && Number.isFinite(deviation) ? { mean, deviation, from, to } : null;
 }
 
-/** @param {number[]} values @param {number} mean their median */
+/** Returns the spread of values around their median. @param {number[]} values @param {number} mean the median of the values */
 function recentSpread(values, mean) {
   const distances = values.map((value) => Math.abs(value - mean)).sort(ascending);
   const far = Number(distances[Math.floor((1 - FAR_SHARE) * (distances.length - 1))]);
   const spread = Math.max(spreadOf(distances, FROM_MEDIAN, FROM_MEAN), far / STATE_REACH);
-  // Most values are equal, so their resolution is unknown.
+  // If most values are equal, the resolution of the sensor is unknown.
   return medianOf(distances) === 0 && spread > 0
     ? Math.max(spread, RESOLUTION_OF_CONSTANT * Math.abs(mean))
     : spread;
@@ -101,9 +103,9 @@ const isEnough = ({ count, from, to }) => count >= LEAST_SAMPLES && to - from >=
 /**
  * Estimates how long a sensor needs until it has enough samples, by its rate so far.
  *
- * @param {Samples | undefined} samples too few
+ * @param {Samples | undefined} samples samples so far, which are too few
  * @param {number} now epoch ms
- * @returns {number} ms
+ * @returns {number} estimated time, in ms
  */
 export function missingMs(samples, now) {
   if (!samples) return LEAST_SPAN_MS;
@@ -113,17 +115,17 @@ export function missingMs(samples, now) {
 }
 
 /**
- * Reads the newest samples of all sensors of a device together, because a row has samples of many sensors. It
- * reads the last hour, and earlier hours only if a sensor has too few samples, and only as far back as there
- * are rows. A busy hour is sampled, so the work has a bound.
+ * Reads the newest samples of all sensors of a device together, because a row has samples of many sensors. It reads the
+ * last hour. It reads earlier hours only if a sensor has too few samples, and stops at the first hour without rows. Of an
+ * hour with many rows only some rows are read, so that the work is bounded.
  *
  * @param {object} deps
  * @param {Pick<Store, 'samples'>} deps.store
  * @param {Pick<Steps, 'run'>} deps.steps
  * @param {Buffer} device 16 bytes
  * @param {number} now epoch ms
- * @param {readonly string[]} wanted ids of its sensors
- * @returns {Promise<Map<string, Samples>>} by sensor id
+ * @param {readonly string[]} wanted ids of the sensors that need samples
+ * @returns {Promise<Map<string, Samples>>} samples by sensor id
  */
 export async function readRecent({ store, steps }, device, now, wanted) {
   /** @type {Map<string, Samples>} */
@@ -139,7 +141,7 @@ export async function readRecent({ store, steps }, device, now, wanted) {
   }
   return sensors;
 
-  /** @param {number} from epoch ms @param {number} to epoch ms, of the same hour @returns {Promise<number>} rows */
+  /** @param {number} from epoch ms @param {number} to epoch ms, in the same hour @returns {Promise<number>} number of rows that were read */
   async function readStretch(from, to) {
     const { rows, parts } = await readPart(0, from, to);
     let sum = rows;
@@ -156,7 +158,7 @@ export async function readRecent({ store, steps }, device, now, wanted) {
       collect(blocks, from);
       return { rows: blocks.length, parts };
     }
-    // Samples with a time after `now` belong to the last stretch.
+    // The last stretch extends to `to`, so that it has the samples with a time after `now`.
     const length = (Math.min(to, now) - from) / STRETCHES;
     for (let index = 0; index < STRETCHES; index++) {
       const start = Math.round(from + index * length);
@@ -176,13 +178,13 @@ export async function readRecent({ store, steps }, device, now, wanted) {
       try {
         visitBlock(bucketOf(from), blob, (sensor, series) => add(uuidText(sensor), series(), from, most));
       } catch (error) {
-        // Bytes that are no block. Packing counts and reports them.
+        // The bytes are no block. They are skipped here, because packing counts and reports them.
         if (!(error instanceof RangeError)) throw error;
       }
     }
   }
 
-  /** @param {string} sensor @param {Series} series @param {number} from @param {number} most samples of it */
+  /** @param {string} sensor @param {Series} series @param {number} from epoch ms @param {number} most approximate limit of added samples */
   function add(sensor, { times, values }, from, most) {
     if (complete.has(sensor)) return;
     const samples = sensors.get(sensor) ?? { times: [], values: [] };
@@ -197,10 +199,15 @@ export async function readRecent({ store, steps }, device, now, wanted) {
   }
 }
 
-/** @param {number} now epoch ms @returns {Array<{ from: number, to: number }>} the last hours, the newest first, cut where an hour of the clock begins and where the window does */
+/**
+ * Divides the last hours into ranges, the newest first. A range begins where an hour of the clock or the window begins.
+ *
+ * @param {number} now epoch ms
+ * @returns {Array<{ from: number, to: number }>} epoch ms
+ */
 function stretchesOf(now) {
   const stretches = [];
-  // Samples of clocks that are ahead are in the present hour.
+  // The first range ends with the present hour, so that it has the samples of devices whose clocks are ahead.
   let to = bucketOf(now) + HOUR_MS;
   while (to > now - MOST_HOURS * HOUR_MS) {
     const start = bucketOf(to - 1);

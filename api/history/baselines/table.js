@@ -1,27 +1,27 @@
 import { PROFILE_FLOATS } from '../../store/index.js';
 
-/** Sensors of one block of floats. A table grows by blocks, so nothing is copied. */
+/** Number of sensors in one block of floats. A table grows by whole blocks, so that existing floats are never copied. */
 const BLOCK_SENSORS = 1024;
 
-/** Limit of reported deviations. Differences beyond it mean nothing. */
+/** Limit of the reported number of deviations. A larger number is reported as 99, because differences beyond it mean nothing. */
 export const MOST_SIGMAS = 99;
 
 /**
  * The baselines of one day. A sensor takes 192 bytes of floats, and some 130 bytes of the index by key: 32 MB for 100,000 sensors. Around
- * midnight there are two days.
+ * midnight the baselines of two days are in memory.
  */
 export class BaselineTable {
-  /** @type {Map<string, number>} number of each sensor, by key */
+  /** @type {Map<string, number>} position of each sensor in the blocks, by key */
   #index = new Map();
   /** @type {Float32Array[]} */
   #blocks = [];
 
-  /** The count of sensors. */
+  /** Number of sensors. */
   get size() {
     return this.#index.size;
   }
 
-  /** @param {string} key `device id/sensor id` @param {Float32Array} profile `PROFILE_FLOATS` */
+  /** @param {string} key `device id/sensor id` @param {Float32Array} profile `PROFILE_FLOATS` numbers */
   set(key, profile) {
     const number = this.#index.get(key) ?? this.#index.size;
     this.#index.set(key, number);
@@ -41,7 +41,7 @@ export class BaselineTable {
     return Number.isNaN(mean) ? null : { mean, deviation: Number(block[place + 1]) };
   }
 
-  /** @param {string} key @param {number} hour of the day @param {number} value @returns {number | null} */
+  /** @param {string} key @param {number} hour of the day @param {number} value @returns {number | null} see `sigmasOf`; null: no baseline */
   sigmas(key, hour, value) {
     const baseline = this.at(key, hour);
     return baseline && sigmasOf(baseline, value);
@@ -49,12 +49,14 @@ export class BaselineTable {
 }
 
 /**
- * @param {{ mean: number, deviation: number }} baseline as single floats
+ * Judges a value by a baseline.
+ *
+ * @param {{ mean: number, deviation: number }} baseline with single-precision floats
  * @param {number} value
- * @returns {number} deviations above (negative: below) the mean, to a tenth
+ * @returns {number} number of deviations by which the value is above (negative: below) the mean, rounded to a tenth
  */
 export function sigmasOf({ mean, deviation }, value) {
-  // Rounded as the stored mean is, so that an equal value has no deviation.
+  // The value is rounded like the stored mean, so that a value equal to the mean has no deviation.
   const off = Math.fround(value) - mean;
   if (off === 0) return 0;
   if (deviation === 0) return Math.sign(off) * MOST_SIGMAS;

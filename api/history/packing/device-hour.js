@@ -7,8 +7,8 @@ import { allParts } from '../../store/index.js';
 /** @import { Steps } from './steps.js' */
 
 /**
- * The samples of a sensor in one hour, as the rows of `message` hold them: in the order of reading, instants
- * may repeat.
+ * The samples of a sensor in one hour, as the rows of `message` hold them. The samples are in the order of reading, and a
+ * time may occur more than once.
  *
  * @typedef {{ sensor: Buffer, times: number[], values: number[] }} Collected `sensor`: 16 bytes; `times` in epoch ms
  */
@@ -17,13 +17,13 @@ import { allParts } from '../../store/index.js';
  * Some sensors of a device in one hour.
  *
  * @typedef {object} Gathered
- * @property {Map<string, Collected>} sensors by id in hex
- * @property {number} unreadable rows that this process cannot read; they may hold samples of any sensor
+ * @property {Map<string, Collected>} sensors samples of sensors, by sensor id in hex
+ * @property {number} unreadable number of rows that this process cannot read; they may hold samples of any sensor
  */
 
 /**
- * Reads an hour of a device from `message`. The hour of a wide device is read part by part, unless a sensor may be in several
- * of them, since the number of parts has grown during the hour.
+ * Reads an hour of a device from `message`. If the device has many sensors, the hour is read part by part, with some sensors in each
+ * part. If the number of parts has grown during the hour, a sensor may be in several parts, so all parts are read together.
  *
  * @param {object} deps
  * @param {Pick<Store['packing'], 'blockPage'>} deps.store
@@ -31,7 +31,7 @@ import { allParts } from '../../store/index.js';
  * @param {Pick<PackingObserver, 'onUnreadable'>} deps.observer
  * @param {Buffer} deps.device 16 bytes
  * @param {number} deps.hour epoch ms
- * @returns {AsyncGenerator<Gathered, void>} every sensor in one of them only
+ * @returns {AsyncGenerator<Gathered, void>} sensors of the hour; each sensor occurs in only one item
  */
 export async function* readDeviceHour({ store, steps, observer, device, hour }) {
   let gathered = createGathered();
@@ -45,7 +45,7 @@ export async function* readDeviceHour({ store, steps, observer, device, hour }) 
   }
   if (!disjoint) yield gathered;
 
-  /** @param {Gathered} into @param {number} part @returns {Promise<number[]>} numbers of parts that the hour is spread over */
+  /** @param {Gathered} into @param {number} part @returns {Promise<number[]>} each number of parts over which sensors of the hour were spread */
   async function readPart(into, part) {
     /** @type {string | undefined} */
     let after;
@@ -73,7 +73,7 @@ function collect(into, hour, blob) {
   try {
     visitBlock(hour, blob, (sensor, series) => read.push({ sensor, series: series() }));
   } catch (error) {
-    // Bytes that are no block are a RangeError. Packing must not be stopped by one broken row.
+    // Bytes that are no block cause a RangeError. One broken row must not stop packing, so the row is only counted.
     if (!(error instanceof RangeError)) throw error;
     into.unreadable++;
     return;
@@ -82,7 +82,7 @@ function collect(into, hour, blob) {
     const id = sensor.toString('hex');
     let collected = into.sensors.get(id);
     if (!collected) {
-      // A copy, because the id is a slice of the whole block and would keep the block in memory.
+      // The id is copied, because it is a slice of the whole block and would keep the block in memory.
       collected = { sensor: Buffer.from(sensor), times: [], values: [] };
       into.sensors.set(id, collected);
     }

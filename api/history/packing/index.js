@@ -18,19 +18,20 @@ export { iteratePages, Steps } from './steps.js';
 
 const REPORT_EVERY_MS = 60_000;
 
-/** Longest wait, in ms, for a step that the database does not answer when the process ends. */
+/** Longest time, in ms, for which an ending process waits for a request that the database does not answer. */
 const STOP_WITHIN_MS = 3000;
 
 /**
- * Packing: it moves closed hours into history while the process runs, and gives way to ingest. `packer.js` chooses the hours that are due,
- * `passes.js` reads them for the first and second time, and `sensor-hour.js` packs one sensor.
+ * Creates the task that packs while the process runs: it moves the samples of closed hours into history, and rests while ingest is under
+ * pressure. `packer.js` chooses the hours that are due, `passes.js` reads them for the first and second time, and `sensor-hour.js` packs
+ * one sensor.
  *
  * @param {Context} context
  * @param {object} deps
  * @param {Store} deps.store
  * @param {ClockGuard} deps.clockGuard
  * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
- * @param {number} deps.pauseMs between two checks for due hours
+ * @param {number} deps.pauseMs time between two checks for due hours
  */
 export function createPacking({ config, clock, logger, metrics }, deps) {
   const { store, clockGuard, isPressed, pauseMs } = deps;
@@ -100,7 +101,7 @@ export function createPacking({ config, clock, logger, metrics }, deps) {
 
     start: packLater,
 
-    /** Stops after the step under way, and releases the lease. */
+    /** Stops after the request in progress, and releases the lease. */
     async stop() {
       clearTimeout(timer);
       steps.stop();
@@ -124,11 +125,11 @@ const textsOf = ({ device, sensor, hour }) => ({
   hour: new Date(hour),
 });
 
-/** Limits log lines, because an error in one hour occurs in many. @param {Logger} logger */
+/** Limits log lines, because an error that occurs in one hour often occurs in many. @param {Logger} logger */
 function createRareReports(logger) {
   /** @type {Map<string, number>} */
   const reportedAt = new Map();
-  /** @param {string} text one of a few @param {Record<string, unknown>} details of the newest case */
+  /** @param {string} text one of a few fixed texts @param {Record<string, unknown>} details details of the newest error */
   return (text, details) => {
     const now = performance.now();
     if (now - (reportedAt.get(text) ?? Number.NEGATIVE_INFINITY) < REPORT_EVERY_MS) return;
@@ -138,14 +139,14 @@ function createRareReports(logger) {
 }
 
 /**
- * Share of BATCH_DAYS by which packing may be behind before an operator must act: at the end of BATCH_DAYS
- * samples are lost.
+ * Share of BATCH_DAYS by which packing may be behind before an operator must act. Samples that are not packed within
+ * BATCH_DAYS are lost.
  */
 const ALERT_SHARE = 1 / 4;
 
 const WARN_EVERY_MS = 600_000;
 
-/** How far packing is behind, by the last read progress of each group. */
+/** Computes how far packing is behind, from the progress of each group that was last read. */
 export class Behind {
   #clock;
   #batchDays;
@@ -169,17 +170,17 @@ export class Behind {
     this.mostMs = ALERT_SHARE * batchDays * DAY_MS;
   }
 
-  /** Notes until when a group is packed. @param {number} group @param {number} until epoch ms */
+  /** Notes the progress of a group. @param {number} group @param {number} until epoch ms before which all hours are packed */
   note(group, until) {
     this.#packedUntil.set(group, until);
   }
 
-  /** How far packing is behind. @returns {number} ms from `packed_until` of the group that is the farthest back; 0 as long as nothing is known */
+  /** Returns how far packing is behind. @returns {number} ms since the oldest `packed_until` of a group; 0 before any progress was read */
   behindMs() {
     return this.#packedUntil.size === 0 ? 0 : Math.max(0, this.#clock() - this.#oldest());
   }
 
-  /** How long packing is overdue. @returns {number} ms for which the oldest hour could have been packed */
+  /** Returns how long packing is overdue. @returns {number} ms since the oldest unpacked hour could have been packed */
   overdueMs() {
     return this.#packedUntil.size === 0 ? 0 : Math.max(0, this.#clock() - closingOf(this.#oldest()));
   }
@@ -197,7 +198,7 @@ export class Behind {
     );
   }
 
-  /** The oldest `packed_until` of all groups, in epoch ms. */
+  /** Returns the oldest `packed_until` of all groups, in epoch ms. */
   #oldest() {
     return Math.min(...this.#packedUntil.values());
   }

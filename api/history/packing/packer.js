@@ -11,7 +11,8 @@ import { createSensorPacker } from './sensor-hour.js';
 /** @import { Store } from '../../store/index.js' */
 
 /**
- * Packs all due hours, group by group: first every closed hour, then every day that should get no more late samples.
+ * Creates the packer. It packs all due hours, one group of devices after the other: first every closed hour, then again the hours of every
+ * day for which no more late samples are expected.
  *
  * @param {object} deps
  * @param {Pick<Store, 'packing' | 'packProgress'>} deps.store
@@ -64,14 +65,14 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
 
   /** @param {number} group */
   async function packGroup(group) {
-    // Read again, because the previous owner of the lease may have packed everything.
+    // Progress is read again, because the previous owner of the lease may have packed everything.
     let { packedUntil, settledUntil, noticedUntil } = await read(group);
     while (isHourDue(packedUntil, await clock.now())) packedUntil = await packHour(group, packedUntil);
     while (isDayDue({ packedUntil, settledUntil }, await clock.now())) {
       settledUntil = await settleDay(group, dayOf(settledUntil));
     }
-    // The hour has closed. So all statistics are younger than the late samples that were noticed in it, by
-    // more than the margin.
+    // Late samples are packed only when the hour in which they arrived has closed. So all new statistics are younger
+    // than these samples, by more than the margin for clocks.
     while (isHourDue(noticedUntil, await clock.now()))
       noticedUntil = await settleNoticed(group, noticedUntil);
   }
@@ -90,7 +91,7 @@ export function createPacker({ store, groups, clock, steps, leases, behind, obse
      * Packs all groups that are due now and that no other process is packing.
      *
      * @returns {Promise<void>}
-     * @throws the error of the first group that failed; the other groups were packed nevertheless
+     * @throws the error of the first group that failed, after the other groups were packed
      */
     async packDue() {
       /** @type {unknown[]} */
@@ -126,13 +127,13 @@ const shuffled = (groups) =>
     .sort((a, b) => a.place - b.place)
     .map(({ group }) => group);
 
-/** A lease is renewed this often, in ms: three times before it expires. */
+/** Time in ms between two renewals of a lease. A lease would expire after three times this time. */
 const RENEW_EVERY_MS = 20_000;
 
 /**
- * Distributes groups among processes. A process leases a group with due hours, and releases it afterwards. So an idle process takes the
- * next group, and no process needs to count the others. A lease only spreads the work: if one is lost, two processes pack the same
- * hours, and the result is the same.
+ * Distributes groups among processes. A process leases a group with due hours, and releases the group afterwards. So an idle process takes
+ * the next group, and no process needs to know how many processes there are. A lease only spreads the work. If a lease is lost, two processes
+ * pack the same hours, and the result is the same.
  *
  * @param {object} deps
  * @param {PackLeases} deps.store
@@ -148,8 +149,10 @@ export function createLeases({ store, owner, logger }) {
 
   return {
     /**
+     * Runs some work while this process has the lease of a group.
+     *
      * @param {number} group
-     * @param {() => Promise<void>} work done while this process has the lease
+     * @param {() => Promise<void>} work
      * @returns {Promise<boolean>} false: another process has the lease, and `work` did not run
      * @throws what `work` throws, or `unavailable`
      */

@@ -9,18 +9,18 @@ import { iteratePages } from './steps.js';
 /** @import { Steps } from './steps.js' */
 /** @import { Store } from '../../store/index.js' */
 
-/** Devices of a group, and sensors of a device, that are packed at once: enough to hide the round trips. */
+/** Number of devices of a group, and of sensors of a device, that are packed concurrently: enough to hide the round trips. */
 const DEVICES_AT_ONCE = 4;
 const SENSORS_AT_ONCE = 2;
 
 /**
- * Age in ms from which rows of `message` may have expired. Then the rows of history that a dead packer left
- * may be the only samples.
+ * Age in ms from which rows of `message` may have expired. Then samples of an hour may exist only in rows of history that
+ * an interrupted packing has left.
  */
 const MAY_HAVE_EXPIRED_MS = (MIN_BATCH_DAYS - 1) * DAY_MS;
 
 /**
- * Packs an hour of a whole group, once it has closed.
+ * Creates the first pass, which packs an hour of a whole group of devices after the hour has closed.
  *
  * @param {object} deps
  * @param {Store['packing']} deps.store
@@ -43,7 +43,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
         packed.add(id);
       });
     }
-    // An unreadable or expired row may belong to any sensor of the device.
+    // An unreadable or expired row may belong to any sensor of the device, so all other sensors are packed too.
     if (unreadable === 0 && readFrom - hour < MAY_HAVE_EXPIRED_MS) return;
     for (const sensor of await steps.run(() => store.sensorIds(group, device))) {
       if (packed.has(sensor.toString('hex'))) continue;
@@ -54,7 +54,7 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
   return {
     /**
      * @param {number} group
-     * @param {number} hour epoch ms; it has closed, so no further device can have timely samples of it
+     * @param {number} hour epoch ms of an hour that has closed, so that samples of it that arrive now are late samples
      * @returns {Promise<void>} settles when the statistics of all devices are committed
      */
     packHour: (group, hour) =>
@@ -71,12 +71,12 @@ export function createFirstPass({ store, clock, steps, sensors, observer }) {
 /** @type {Series} */
 const NOTHING = { times: [], values: [] };
 
-/** Devices that are checked concurrently. */
+/** Number of devices that the second pass checks concurrently. */
 const CHECKED_AT_ONCE = 8;
 
 /**
- * Packs hours with late samples again. It checks a whole UTC day of a sensor with one request, which nearly
- * always shows that there is nothing to do.
+ * Creates the second pass, which packs hours with late samples again. It checks a whole UTC day of a sensor with one
+ * request. Nearly always the answer shows that no hour has to be packed again.
  *
  * @param {object} deps
  * @param {Store['packing']} deps.store
@@ -110,7 +110,8 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
    * @param {number} group
    * @param {Buffer} device
    * @param {number} day epoch ms
-   * @returns {Promise<Map<number, Map<string, Buffer>>>} by hour, in epoch ms: the sensors whose statistics are not exact, by id in hex
+   * @returns {Promise<Map<number, Map<string, Buffer>>>} by hour, in epoch ms: ids of the sensors whose statistics are not exact, by
+   *   the id in hex
    */
   async function findInexact(group, device, day) {
     /** @type {Map<number, Map<string, Buffer>>} */
@@ -152,10 +153,11 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
 
   return {
     /**
+     * Packs the late samples of a day.
+     *
      * @param {number} group
-     * @param {number} day epoch ms of its start; all its hours are packed
-     * @returns {Promise<void>} settles when the statistics include all samples that had arrived late until
-     *   now
+     * @param {number} day epoch ms of the day's start; the first pass has packed all hours of the day
+     * @returns {Promise<void>} settles when the statistics include all late samples that had arrived before the call
      */
     settleDay: (group, day) =>
       forEachConcurrently(
@@ -165,10 +167,11 @@ export function createSecondPass({ store, clock, steps, sensors, observer }) {
       ),
 
     /**
+     * Packs the late samples that arrived in an hour, for days of any age.
+     *
      * @param {number} group
      * @param {number} noticed epoch ms of an hour that has closed
-     * @returns {Promise<void>} settles when the statistics include all days that were noticed in this hour,
-     *   however old they are
+     * @returns {Promise<void>} settles when the statistics include these samples
      */
     settleNoticed: (group, noticed) =>
       forEachConcurrently(

@@ -10,20 +10,20 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
 /** @import { Steps } from './steps.js' */
 
 /** @typedef {{ device: Buffer, sensor: Buffer, hour: number }} SensorHour `hour` in epoch ms */
-/** @typedef {{ device: Buffer, sensor?: Buffer, hour: number }} DeviceHour of one of its sensors, or of any */
+/** An hour of one sensor, or of a whole device. @typedef {{ device: Buffer, sensor?: Buffer, hour: number }} DeviceHour `hour` in epoch ms */
 
 /**
  * Receives the events of packing.
  *
  * @typedef {object} PackingObserver
- * @property {(samples: number) => void} onPacked an hour of a sensor
- * @property {(of: DeviceHour, rows: number) => void} onUnreadable rows that this process cannot read
- * @property {(of: SensorHour, error: unknown) => void} onRefused an hour that cannot be packed, even by a repetition
+ * @property {(samples: number) => void} onPacked called when an hour of a sensor was packed, with the number of its samples
+ * @property {(of: DeviceHour, rows: number) => void} onUnreadable called with the number of rows that this process cannot read
+ * @property {(of: SensorHour, error: unknown) => void} onRefused called when an hour cannot be packed, even by a repetition
  */
 
 /**
- * Packs one hour of one sensor. It merges the batches with the samples in history into one row, and then writes the statistics. The order
- * matters: a reader that sees statistics must find all their samples in history.
+ * Creates a function that packs one hour of one sensor. It merges the samples of the table `message` ("batches") with the samples in history
+ * into one row, and then writes the statistics. The order matters: a reader that sees statistics must find all of their samples in history.
  *
  * @param {object} deps
  * @param {Store['packing']} deps.store
@@ -33,8 +33,8 @@ import { MAX_SAMPLES_PER_HISTORY_ROW } from '../../../schema/rules.js';
 export function createSensorPacker({ store, steps, observer }) {
   /** @param {SensorHour} of @param {Series} whole @param {Series[]} known rows of history */
   async function writeSamples(of, whole, known) {
-    // History already has an equal row, so this packing writes nothing. Later quorum reads also return a row that one quorum read has
-    // returned.
+    // If history already has an equal row, nothing is written. The row is safe, because later quorum reads also return a row that one
+    // quorum read has returned.
     if (known.some((row) => isSame(row, whole))) return;
     for (const samples of historyRows(of.hour, whole)) {
       await steps.run(() => store.writeSamples(of, [{ hour: of.hour, samples }]));
@@ -48,15 +48,14 @@ export function createSensorPacker({ store, steps, observer }) {
     const unreadable = unreadableBatches + history.length - known.length;
     if (history.length > known.length) observer.onUnreadable(of, history.length - known.length);
     if (unreadable > 0) {
-      // Record the hour as late. So no reader takes the statistics for complete, and the second pass tries
-      // again.
+      // The hour is marked as late. So readers do not trust the statistics, and the second pass packs the hour again.
       await steps.run(() => store.writeLate(of, [of.hour], readFrom));
     }
     const whole = mergeSeries([sortMerge(batches.times, batches.values), ...known]);
     if (whole.times.length === 0) return;
     await writeSamples(of, whole, known);
-    // With statistics, a reader would take history for complete. Without them, processes that can read the
-    // batches read them as well.
+    // No statistics are written if batches are unreadable. With statistics, readers would take history for complete.
+    // Without statistics, processes that can decode the batches read them as well.
     if (unreadableBatches > 0) return;
     const statistics = hourStatisticsOf(whole.values);
     await steps.run(() => store.writeStatistics(of, of.hour, statistics, readFrom));
@@ -65,13 +64,13 @@ export function createSensorPacker({ store, steps, observer }) {
 
   return {
     /**
-     * An hour that cannot be packed stops its group, and each check tries it again. No sample is lost while its batches exist. After an
-     * operator has fixed the reason, the group catches up. Skipping the hour would lose its samples.
+     * Packs the hour. An hour that cannot be packed stops its group of devices, and each check packs it again. No sample is lost while its
+     * batches exist. After an operator has fixed the reason, the group catches up. Skipping the hour would lose its samples.
      *
      * @param {SensorHour} of
-     * @param {Series} batches read since `readFrom`, in any order, instants repeated
-     * @param {number} readFrom epoch ms
-     * @param {number} unreadable rows of batches that may contain more samples of this hour
+     * @param {Series} batches samples of `message` in any order; a time may occur more than once
+     * @param {number} readFrom epoch ms at which the read of the batches began
+     * @param {number} unreadable number of unreadable rows of `message` that may contain more samples of this hour
      * @returns {Promise<void>} settles when all readable samples are committed
      * @throws {MillraceError} `unavailable` when packing ends; `rejected`; any defect of the program
      */
@@ -93,12 +92,12 @@ export function createSensorPacker({ store, steps, observer }) {
 const isReadable = (series) => series !== null;
 
 /**
- * All samples of a sensor in one hour as rows of `history`. A sensor with fewer than 18 samples a second
- * needs one row.
+ * Encodes all samples of a sensor in one hour as rows of `history`. A sensor with fewer than 18 samples a second needs
+ * one row.
  *
  * @param {number} hour epoch ms
  * @param {Series} series sorted
- * @returns {Generator<Buffer, void>} each row is packed on demand, because packing takes a while
+ * @returns {Generator<Buffer, void>} encoded rows; each row is encoded on demand, because encoding takes a while
  */
 export function* historyRows(hour, { times, values }) {
   for (let from = 0; from < times.length; from += MAX_SAMPLES_PER_HISTORY_ROW) {
@@ -107,7 +106,7 @@ export function* historyRows(hour, { times, values }) {
   }
 }
 
-/** @param {Series} a @param {Series} b @returns {boolean} whether they hold the very same samples, bit by bit */
+/** @param {Series} a @param {Series} b @returns {boolean} whether both series have equal samples, bit by bit */
 export const isSame = (a, b) =>
   a.times.length === b.times.length &&
   a.times.every((time, at) => time === b.times[at] && Object.is(a.values[at], b.values[at]));

@@ -7,25 +7,24 @@ import { HOUR_MS } from '../../../schema/rules.js';
 /** @import { Retry } from '../../store/sending/retry.js' */
 
 /**
- * Share of its full speed that packing keeps for each hour that it is behind, while ingest waits. Half is the
- * limit.
+ * Share of its full speed at which packing runs while ingest waits: a tenth, and a tenth more for each hour that packing
+ * is overdue, up to half.
  */
 const SHARE_AN_HOUR = 0.1;
 const MOST_SHARE = 0.5;
 
-/** Longest rest in ms. The load that made ingest wait may be over by then. */
+/** Longest rest after a step, in ms. The load that made ingest wait may be over after this time. */
 const LONGEST_REST_MS = 2000;
 
 /** Waits between two steps. @callback Rest @param {number} ms @param {AbortSignal} signal ends it @returns {Promise<unknown>} */
 
 /**
- * Runs the steps of packing. A step is one request, with the computation for it. A step is repeated until the
- * database accepts it.
+ * Runs the steps of packing. A step is one request, with the computation for it. A step is repeated until the database
+ * accepts the request.
  *
- * Packing takes no place in the congestion window from ingest. It gives way by resting: while requests of
- * ingest wait for a place, each step is followed by a rest, so that packing keeps a tenth of its speed, and a
- * tenth more for each hour that it is behind. So packing never starves, and gets half of its speed when it is
- * hours behind.
+ * Packing does not use the congestion window of ingest. Instead, packing rests after each step while requests of ingest
+ * wait for the window. The rests are so long that packing keeps a tenth of its full speed, and a tenth more for each hour
+ * that it is overdue, up to half. So packing never stops completely.
  */
 export class Steps {
   #retry;
@@ -37,9 +36,9 @@ export class Steps {
 
   /**
    * @param {object} deps
-   * @param {Retry} deps.retry only for packing, and stopped with it
-   * @param {() => boolean} deps.isPressed whether requests of ingest wait for the congestion window
-   * @param {() => number} deps.overdueMs time since the oldest unpacked hour became due
+   * @param {Retry} deps.retry a retry that only these steps use; `stop` ends it
+   * @param {() => boolean} deps.isPressed returns whether requests of ingest wait for the congestion window
+   * @param {() => number} deps.overdueMs returns the time in ms since the oldest unpacked hour became due
    * @param {Rest | undefined} [deps.rest]
    * @param {() => number} [deps.monotonic] ms of a monotonic clock
    */
@@ -68,18 +67,18 @@ export class Steps {
     return answer;
   }
 
-  /** Stops: no further step begins, and no step is repeated. */
+  /** Stops the steps: no further step begins, and no step is repeated. */
   stop() {
     this.#ending.abort();
     this.#retry.abort();
   }
 
-  /** Whether packing ends. */
+  /** Whether `stop` was called. */
   get stopped() {
     return this.#ending.signal.aborted;
   }
 
-  /** @param {number} workedMs */
+  /** Rests while ingest is under pressure. @param {number} workedMs duration of the last step */
   async #giveWay(workedMs) {
     if (!this.#isPressed()) return;
     await this.#rest(
@@ -89,10 +88,10 @@ export class Steps {
   }
 }
 
-/** @param {number} ms @param {AbortSignal} signal ends it */
+/** Waits until the time is over or the signal aborts. @param {number} ms @param {AbortSignal} signal */
 const sleepUnless = (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {});
 
-/** @param {number} overdueMs @returns {number} share of its full speed that packing keeps */
+/** @param {number} overdueMs @returns {number} share of the full speed at which packing runs while ingest waits */
 export const shareOf = (overdueMs) =>
   Math.min(MOST_SHARE, SHARE_AN_HOUR * (1 + Math.max(0, overdueMs) / HOUR_MS));
 

@@ -7,7 +7,7 @@ import { readBins } from './series.js';
 /** @import { Range, Sensor } from './hours.js' */
 
 /**
- * A sensor of an aligned query.
+ * A sensor of a query that reads several sensors with the same bins.
  *
  * @typedef {object} AlignedSensor
  * @property {Sensor} key
@@ -15,23 +15,23 @@ import { readBins } from './series.js';
  */
 
 /**
- * Limits of sensors that are read at once: for statistics, enough to hide the round trips; for samples, few
- * enough for the memory.
+ * Limits of sensors that are read concurrently. For statistics the limit is high enough to hide the round trips. For
+ * samples it is low enough for the memory.
  */
 const AT_ONCE = { statistics: 32, samples: 6 };
 
-/** Approximate limit of bins of the sensors that are read at once: about 100 bytes each. */
+/** Approximate limit of the bins of all sensors that are read concurrently. A bin takes about 100 bytes. */
 const BINS_AT_ONCE = 200_000;
 
 /**
- * Reads the bins of many sensors, a bounded number of them in memory.
+ * Reads the bins of many sensors, with the bins of a bounded number of sensors in memory.
  *
  * @template {AlignedSensor} T
  * @param {Parameters<typeof readBins>[0]} deps
  * @param {T[]} sensors
  * @param {Range} range within retention, not empty
  * @param {{ grid: Grid, signal: AbortSignal }} options `signal` aborts when the client disconnects
- * @returns {AsyncGenerator<{ sensor: T, bins: Bins }, void>} in the order of the sensors
+ * @returns {AsyncGenerator<{ sensor: T, bins: Bins }, void>} sensors with their bins, in the order of `sensors`
  * @throws the reason with which `signal` was aborted
  */
 export function readAligned(deps, sensors, range, { grid, signal }) {
@@ -46,18 +46,18 @@ export function readAligned(deps, sensors, range, { grid, signal }) {
 }
 
 /**
- * A group of sensors.
+ * The sum of a group of sensors.
  *
  * @template T
  * @typedef {{ sensors: T[], bins: Bins }} Group
  */
 
 /**
- * Adds up the bins of each group. The additions follow the order of the sensors, so the same query gives the
- * same sums.
+ * Adds up the bins of each group of sensors. Bins are added in the order of the sensors, so that a repeated query gives
+ * exactly the same sums.
  *
  * @template {AlignedSensor} T
- * @param {AsyncIterable<{ sensor: T, bins: Bins }>} read the sensors of a group one after the other
+ * @param {AsyncIterable<{ sensor: T, bins: Bins }>} read sensors with their bins; the sensors of a group follow each other
  * @param {(sensor: T) => unknown} groupOf
  * @returns {AsyncGenerator<Group<T>, void>}
  */

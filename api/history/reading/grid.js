@@ -8,17 +8,17 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
  *
  * @typedef {object} Grid
  * @property {number} length count of bins
- * @property {number} narrowest width in ms of the narrowest bin, or less
- * @property {(ts: number) => number} indexOf the bin of an instant within the range, in epoch ms
- * @property {(index: number) => number} startOf epoch ms; the start of a bin may be before the range
+ * @property {number} narrowest lower bound of the widths of all bins, in ms
+ * @property {(ts: number) => number} indexOf returns the index of the bin that contains an instant of the range, in epoch ms
+ * @property {(index: number) => number} startOf returns the start of a bin in epoch ms; it may be before the range
  */
 
 /**
- * Bins of one width that begin at whole multiples of it.
+ * Creates a grid of bins of one width. Bins begin at whole multiples of the width.
  *
  * @param {Range} range
  * @param {number} width ms
- * @param {number} [shift] ms that the clock of the multiples is ahead of UTC
+ * @param {number} [shift] ms by which the clock of the multiples is ahead of UTC
  * @returns {Grid}
  */
 export function uniformGrid(range, width, shift = 0) {
@@ -31,13 +31,13 @@ export function uniformGrid(range, width, shift = 0) {
   };
 }
 
-/** @param {Range} range @param {number} width ms @param {number} [shift] ms @returns {number} bins that it touches */
+/** @param {Range} range @param {number} width ms @param {number} [shift] ms @returns {number} number of bins that the range touches */
 export const binsOf = ({ from, to }, width, shift = 0) =>
   Math.ceil((to + shift) / width) - Math.floor((from + shift) / width);
 
 /** Units of a calendar. A week begins on Monday (ISO 8601). @typedef {'day' | 'week' | 'month'} CalendarUnit */
 
-/** Lower bounds of the units, in ms: a day on which a clock skips up to two hours, and the shortest month. */
+/** Lower bounds of the lengths of calendar units, in ms: a day on which a clock skips two hours, and the shortest month. */
 const SHORTEST_MS = {
   day: DAY_MS - 2 * HOUR_MS,
   week: 7 * DAY_MS - 2 * HOUR_MS,
@@ -47,16 +47,16 @@ const SHORTEST_MS = {
 /**
  * @param {Range} range not empty
  * @param {CalendarUnit} unit
- * @returns {number} bins that a calendar may give, before it is computed
+ * @returns {number} upper bound of the number of bins, without computing the calendar
  */
 export const mostCalendarBins = ({ from, to }, unit) => Math.ceil((to - from) / SHORTEST_MS[unit]) + 1;
 
 /**
- * Days, weeks or months in a time zone. Daylight saving makes some of them shorter or longer.
+ * Creates a grid of days, weeks or months in a time zone. Daylight saving makes some bins shorter or longer.
  *
  * @param {Range} range not empty
  * @param {CalendarUnit} unit
- * @param {string} zone of the IANA database
+ * @param {string} zone a time zone of the IANA database
  * @returns {Grid}
  */
 export function calendarGrid(range, unit, zone) {
@@ -74,7 +74,7 @@ export function calendarGrid(range, unit, zone) {
   return edgeGrid(edges, SHORTEST_MS[unit]);
 }
 
-/** The whole range as one bin. @param {Range} range @returns {Grid} */
+/** Creates a grid that has the whole range as one bin. @param {Range} range @returns {Grid} */
 export const wholeGrid = ({ from, to }) => edgeGrid([from, to], to - from);
 
 /** The grid of an empty range. @type {Grid} */
@@ -94,7 +94,7 @@ function edgeGrid(edges, narrowest) {
     narrowest,
     startOf,
     indexOf(ts) {
-      // Readers go through a range in order of time, so the bin is nearly always the last one.
+      // A shortcut: readers go through a range in order of time, so nearly always the bin of the previous call is right.
       if (ts >= startOf(last) && ts < startOf(last + 1)) return last;
       let [low, high] = [0, length];
       while (high - low > 1) {
@@ -108,5 +108,5 @@ function edgeGrid(edges, narrowest) {
   };
 }
 
-/** @param {string} zone @returns {boolean} whether the IANA database has it */
+/** @param {string} zone @returns {boolean} whether the IANA database has the time zone */
 export const isZone = (zone) => DateTime.utc().setZone(zone).isValid;

@@ -4,25 +4,33 @@ import { bucketOf, DAY_MS, HOUR_MS, isExact, yearOf } from '../../../schema/rule
 /** @import { SensorBytes } from '../../store/history/keys.js' */
 /** @import { HistoryReads, HourRow } from '../../store/history/reads.js' */
 
-/** @typedef {SensorBytes & { group: number }} Sensor `group`: that of its device */
+/** The key of a sensor. @typedef {SensorBytes & { group: number }} Sensor `group`: group of the sensor's device */
 
 /**
- * An hour of a sensor that may have samples, and where they are.
+ * An hour of a sensor that may have samples, and the tables in which the samples are.
  *
  * @typedef {object} Hour
  * @property {number} hour epoch ms
- * @property {boolean} packed true: history has all of its samples; false: history has to be merged with the
- *   batches
- * @property {HourStatistics | null} exact statistics of all its samples; null: unknown
- * @property {number | null} count of all or most of its samples; null: unknown
+ * @property {boolean} packed true: history has all samples of the hour; false: samples of history and of the table
+ *   `message` have to be merged
+ * @property {HourStatistics | null} exact statistics of all samples of the hour; null: unknown
+ * @property {number | null} count number of all or most samples of the hour; null: unknown
  */
 
-/** @callback LookUp @param {Sensor} sensor @param {number} from epoch ms, the start of an hour @param {number} to epoch ms, the end of one @returns {Promise<Hour[]>} in order of time */
+/**
+ * Finds the hours that may have samples.
+ *
+ * @callback LookUp
+ * @param {Sensor} sensor
+ * @param {number} from epoch ms, the start of an hour
+ * @param {number} to epoch ms, the end of an hour
+ * @returns {Promise<Hour[]>} hours in order of time
+ */
 
 /**
- * Rules for reading history. The order is: progress of packing, statistics, samples. The caller reads the
- * samples. Hours may be packed or get late samples meanwhile. In this order each step sees at least the state
- * of the step before.
+ * Creates a function that finds the hours with samples. Readers of history must read in this order: first the progress of
+ * packing, then statistics, then samples, which the caller reads. Meanwhile hours may be packed or get late samples. In
+ * this order each read sees the state of the previous read, or a newer state.
  *
  * @param {object} deps
  * @param {(group: number) => Promise<number>} deps.packedUntil epoch ms; the value may be outdated
@@ -41,9 +49,9 @@ export const createLookUp =
 
 /**
  * @param {HourRow[]} rows in order of time
- * @param {number} unpackedFrom epoch ms: an hour before this time without a row has no samples
+ * @param {number} unpackedFrom epoch ms before which all hours are packed, so that an hour without a row has no samples
  * @param {number} to epoch ms
- * @returns {Hour[]} in order of time
+ * @returns {Hour[]} hours in order of time
  */
 function hoursOf(rows, unpackedFrom, to) {
   const hours = rows.filter(({ hour }) => hour < unpackedFrom).map(known);
@@ -66,7 +74,7 @@ const known = (row) => ({
 /**
  * @param {number} from epoch ms
  * @param {number} to epoch ms
- * @returns {Array<{ from: number, to: number }>} the range, cut at the UTC years
+ * @returns {Array<{ from: number, to: number }>} the range, divided at the starts of UTC years
  */
 function yearsOf(from, to) {
   const years = [];
@@ -78,10 +86,10 @@ function yearsOf(from, to) {
   return years;
 }
 
-/** Length of the first range that is looked up, in ms. A busy sensor fills a page with it. */
+/** Length of the first range whose hours are read, in ms. The samples of a busy sensor in this range fill a page. */
 const FIRST_MS = 4 * DAY_MS;
 
-/** Factor by which each further range grows, up to a year. So a year of silence takes few reads. */
+/** Factor by which each further range is longer, up to `LONGEST_MS`. So a year without samples takes few reads. */
 const GROWTH = 4;
 export const LONGEST_MS = 366 * DAY_MS;
 
@@ -89,14 +97,14 @@ export const LONGEST_MS = 366 * DAY_MS;
 /** @typedef {'asc' | 'desc'} Order by time */
 
 /**
- * The hours of a range that may have samples, one stretch after the other.
+ * Finds the hours of a range that may have samples. It reads the range in parts that become longer and longer.
  *
  * @param {LookUp} lookUp
  * @param {Sensor} sensor
  * @param {Range} range
  * @param {Order} order
- * @param {number} [length] of the first stretch, in ms
- * @returns {AsyncGenerator<Hour[], void>} each stretch in the requested order
+ * @param {number} [length] length of the first part, in ms
+ * @returns {AsyncGenerator<Hour[], void>} hours of each part in the requested order
  */
 export async function* chunksOf(lookUp, sensor, range, order, length = FIRST_MS) {
   if (range.from >= range.to) return;

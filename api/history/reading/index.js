@@ -14,7 +14,8 @@ export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, w
 /** @import { Hour, Order, Range, Sensor } from './hours.js' */
 
 /**
- * Reading: the samples of a sensor from history and from batches. Callers do not see where a sample comes from. `hours.js` has the rule.
+ * Creates the reads of samples from history and from the table `message` ("batches"). Callers do not see in which table a sample is.
+ * `hours.js` has the rules.
  *
  * @param {Pick<Store, 'samples' | 'packed' | 'scans' | 'packProgress'>} store
  */
@@ -25,12 +26,12 @@ export function createReading(store) {
     lookUp,
 
     /**
-     * The hours of a range that may have samples, with their statistics where these are exact.
+     * Finds the hours of a range that may have samples, with exact statistics if they are known.
      *
      * @param {Sensor} sensor
      * @param {Range} range
      * @param {Order} order
-     * @param {number} length of the first stretch, in ms
+     * @param {number} length length of the first part of the range that is read, in ms
      */
     hours: (sensor, range, order, length) => chunksOf(lookUp, sensor, range, order, length),
 
@@ -38,7 +39,7 @@ export function createReading(store) {
      * @param {Sensor} sensor
      * @param {Hour[]} hours
      * @param {number} [since] epoch ms: samples before it may be left out
-     * @returns {Promise<Series[]>} one for each hour, sorted
+     * @returns {Promise<Series[]>} one sorted series for each hour
      */
     samplesOf: (sensor, hours, since) => readHours(store, sensor, hours, since),
 
@@ -50,11 +51,11 @@ export function createReading(store) {
     page: (sensor, range, page) => readPage({ lookUp, source: store }, sensor, range, page),
 
     /**
-     * All samples of the hours that a range touches. Only the results of a few reads are in memory.
+     * Reads all samples of the hours that a range touches. Only the results of a few reads are in memory.
      *
      * @param {Sensor} sensor
      * @param {Range} range within retention
-     * @param {Order} order of the hours; the samples of each are in order of time
+     * @param {Order} order order of the hours; the samples of an hour are always in order of time
      * @param {AbortSignal} signal aborts when the client disconnects
      */
     all: (sensor, range, order, signal) =>
@@ -80,8 +81,8 @@ export function createReading(store) {
 /** @typedef {ReturnType<typeof createReading>} Reading */
 
 /**
- * Validity of cached progress, in ms. Older progress gives no wrong answer: more hours than necessary are
- * read from both places.
+ * Time in ms for which the cached progress of packing is used. Outdated progress causes no wrong answer, but more hours
+ * than necessary are read from both history and `message`.
  */
 const KEPT_MS = 5000;
 
@@ -89,7 +90,7 @@ const KEPT_MS = 5000;
  * Caches the packing progress of groups for all readers.
  *
  * @param {Pick<Store['packProgress'], 'read'>} store
- * @returns {(group: number) => Promise<number>} epoch ms: every hour before it is packed, or has only late
+ * @returns {(group: number) => Promise<number>} returns the epoch ms before which every hour is packed, or has only late
  *   samples
  */
 function rememberPackedUntil(store) {

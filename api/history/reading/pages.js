@@ -7,14 +7,13 @@ import { readHours } from './samples.js';
 /** @import { SampleSource } from './samples.js' */
 
 /**
- * Limit of hours that one page reads. So a page of mostly empty hours may have few samples before the end of
- * the range.
+ * Limit of hours that one page reads. At the limit the page ends, so a page of mostly empty hours may have few samples.
  */
 const MOST_HOURS_A_PAGE = 32 * 24;
 
 /**
- * Hours that are read at once: enough to hide the round trips, few enough to leave capacity of the database
- * to other requests.
+ * Limit of hours that are read concurrently: enough to hide the round trips, and few enough to leave capacity of the
+ * database for other requests.
  */
 const HOURS_AT_ONCE = 32;
 
@@ -24,14 +23,14 @@ const HOURS_AT_ONCE = 32;
  * @typedef {object} SamplePage
  * @property {number[]} times epoch ms, in the requested order
  * @property {number[]} values
- * @property {number | null} reached where the next page begins: its first instant (asc), or the one before which it
- *   begins (desc); null at the end of the range
+ * @property {number | null} reached position of the next page, in epoch ms. In ascending order the next page begins at this
+ *   instant, in descending order it has only samples before this instant; null at the end of the range
  */
 
 /**
- * Reads samples in [from, to), hour by hour. Whole hours are merged before any of their samples are returned,
- * so overlapping rows never repeat or drop a sample between pages. A page ends at an instant, because an
- * instant is the same position in batches and in history.
+ * Reads samples in [from, to), hour by hour. All rows of an hour are merged before its samples are returned. So rows that
+ * overlap never repeat or drop a sample between pages. The position between pages is an instant, because an instant
+ * stays valid when an hour is packed between two pages.
  *
  * @param {object} deps
  * @param {LookUp} deps.lookUp
@@ -55,7 +54,7 @@ export async function readPage({ lookUp, source }, sensor, range, { order, limit
       }
       at += next.length;
       left -= next.length;
-      // The longer the reads bring no samples, the more hours are read at once.
+      // As long as the page is not full, each read may have twice as many hours with an unknown number of samples.
       atOnce = Math.min(2 * atOnce, HOURS_AT_ONCE);
       if (left <= 0) return { ...page, reached: placeAfter(/** @type {Hour} */ (next.at(-1)), order) };
     }
@@ -63,15 +62,17 @@ export async function readPage({ lookUp, source }, sensor, range, { order, limit
   return page;
 }
 
-/** @param {Hour} hour the last one that was read @param {Order} order */
+/** @param {Hour} hour the last hour that was read @param {Order} order @returns {number} epoch ms at which the next page begins */
 const placeAfter = ({ hour }, order) => (order === 'asc' ? hour + HOUR_MS : hour);
 
 /**
+ * Chooses the hours to read next, so that they have the missing samples, as far as the numbers of samples are known.
+ *
  * @param {Hour[]} hours
- * @param {number} at
- * @param {number} missing samples that are wanted
+ * @param {number} at index of the next hour
+ * @param {number} missing number of samples that the page needs
  * @param {number} uncounted limit of hours with an unknown number of samples
- * @returns {Hour[]} the next hours, with as many samples as are missing, as far as their numbers are known
+ * @returns {Hour[]}
  */
 function enough(hours, at, missing, uncounted) {
   let [samples, unknown, end] = [0, 0, at];

@@ -16,13 +16,13 @@ import { dayOf, HOUR_MS } from '../../../schema/rules.js';
  */
 
 /**
- * All samples of some hours, merged.
+ * Reads all samples of some hours, and merges the rows of each hour.
  *
  * @param {SampleSource} source
  * @param {Sensor} sensor
- * @param {Hour[]} hours in any order; all are read at once, one request reads the packed hours of a day
+ * @param {Hour[]} hours hours in any order. They are read concurrently; one request reads all packed hours of a day
  * @param {number} [since] epoch ms: samples before it may be left out
- * @returns {Promise<Series[]>} one for each hour, sorted
+ * @returns {Promise<Series[]>} one sorted series for each hour
  */
 export async function readHours(source, sensor, hours, since = Number.NEGATIVE_INFINITY) {
   const days = new Map(hours.map(({ hour }) => [dayOf(hour), /** @type {Hour[]} */ ([])]));
@@ -49,25 +49,25 @@ async function readDay(source, sensor, hours, since) {
 const readBatches = async ({ samples }, { device, sensor }, { hour, packed }, since) =>
   packed ? [] : [await samples.readHour(device, sensor, hour, Math.max(hour, since))];
 
-/** Approximate number of samples that one read brings: a day at 1 Hz, which takes some ms to unpack. */
+/** Approximate number of samples per read: a day at 1 Hz. Decoding them takes some ms. */
 const SAMPLES_A_READ = 90_000;
 
-/** Assumed number of samples of an hour with an unknown number. */
+/** Assumed number of samples of an hour whose number of samples is unknown. */
 const UNCOUNTED = SAMPLES_A_READ / 4;
 
-/** Reads under way while the result of an earlier read is processed. */
+/** Number of reads that run while the result of an earlier read is processed. */
 const AHEAD = 3;
 
 /**
- * The samples of many hours, with a bounded number of them in memory. Other tasks of this process run in
- * between.
+ * Reads the samples of many hours, with a bounded number of samples in memory. Other tasks of this process run between
+ * two reads.
  *
  * @param {SampleSource} source
  * @param {Sensor} sensor
  * @param {AsyncIterable<Hour[]>} chunks
  * @param {AbortSignal} [signal] aborts when the client disconnects
  * @param {number} [since] epoch ms: samples before it may be left out
- * @returns {AsyncGenerator<Series, void>} of each hour, in the order of the hours
+ * @returns {AsyncGenerator<Series, void>} one series for each hour, in the order of the hours
  * @throws the reason with which `signal` was aborted
  */
 export async function* readAhead(source, sensor, chunks, signal, since) {
@@ -92,8 +92,10 @@ export async function* readAhead(source, sensor, chunks, signal, since) {
 }
 
 /**
- * @param {Hour[]} hours in either order
- * @returns {Generator<Hour[], void>} hours of one UTC day, as many as one read should bring
+ * Divides hours into groups. The hours of a group lie in one UTC day, and have about as many samples as one read should return.
+ *
+ * @param {Hour[]} hours in ascending or descending order
+ * @returns {Generator<Hour[], void>}
  */
 function* groupsOf(hours) {
   /** @type {Hour[]} */

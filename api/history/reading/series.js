@@ -9,14 +9,14 @@ import { readAhead } from './samples.js';
 /** @import { SampleSource } from './samples.js' */
 /** @import { Point } from './bins.js' */
 
-/** Length of a range, in ms, beyond which samples are read past the server's cache. */
+/** Length of a range, in ms, above which reads of samples bypass the row cache of the server. */
 const LONG_MS = 2 * DAY_MS;
 
-/** The width in an answer without bins, in ms. */
+/** The width that an answer without bins reports, in ms. */
 const NO_WIDTH = 1000;
 
 /**
- * The shape of a signal.
+ * The shape of a signal: minimum, maximum and average in each bin.
  *
  * @typedef {object} Shape
  * @property {Point[]} points
@@ -34,8 +34,8 @@ const NO_WIDTH = 1000;
  * @param {Sensor} sensor
  * @param {Range} range within retention; a shorter range has narrower bins
  * @param {{ points: number, newest: number | null, shift?: number, signal?: AbortSignal }} options
- *   `points`: limit; `newest`: epoch ms of the newest sample; null: there are no samples; `shift`: ms by which the
- *   clock of the bins is ahead of UTC
+ *   `points`: limit of bins; `newest`: epoch ms of the newest sample, null: there are no samples; `shift`: ms by which
+ *   the clock of the bins is ahead of UTC
  * @returns {Promise<Shape>}
  * @throws the reason with which `signal` was aborted
  */
@@ -55,7 +55,7 @@ export async function readSeries(deps, sensor, range, { points, newest, shift = 
  * @param {Sensor} sensor
  * @param {Range} range not empty
  * @param {{ grid: Grid, bins: Bins, newest: number | null, signal?: AbortSignal | undefined }} options see `readSeries`
- * @returns {Promise<number>} count of the hours whose statistics replaced their samples
+ * @returns {Promise<number>} number of hours whose statistics were used instead of their samples
  * @throws the reason with which `signal` was aborted
  */
 export async function readBins({ lookUp, source }, sensor, range, { grid, bins, newest, signal }) {
@@ -64,10 +64,10 @@ export async function readBins({ lookUp, source }, sensor, range, { grid, bins, 
   const fromSamples = grid.narrowest < HOUR_MS;
   let taken = 0;
 
-  /** @param {Hour} hour @returns {boolean} whether its statistics were all that was needed */
+  /** Adds the statistics of an hour if they can replace its samples. @param {Hour} hour @returns {boolean} false: the samples are needed */
   function take({ hour, exact }) {
     const isInRange = hour >= range.from && hour + HOUR_MS <= range.to;
-    // A sum that overflowed may be finite again for the whole bin. Only the samples show that.
+    // The sum of an hour may overflow while the sum of the whole bin is finite. Then the samples are needed.
     if (fromSamples || !isInRange || !exact || !Number.isFinite(exact.sum)) return false;
     if (!bins.addHour(hour, exact)) return false;
     taken++;

@@ -20,26 +20,26 @@ const OF_HOUR = {
  * A message about an episode that has to reach a receiver.
  *
  * @typedef {object} Delivery
- * @property {string} id see `deliveryId`
+ * @property {string} id unique for one change and one receiver: see `deliveryId`
  * @property {EpisodeKey} key
  * @property {'webhook' | 'alertmanager'} target
  * @property {string} event `opened`, `cleared`, `acknowledged` or `corrected`
- * @property {number} begunAt epoch ms; in the future while its alarm is shelved
+ * @property {number} begunAt epoch ms from which the message is sent; in the future while its alarm is shelved
  * @property {number} attempts
  * @property {number} nextAt epoch ms of the next attempt
- * @property {number | null} failedAt epoch ms; not null: it is a dead letter
- * @property {string | null} error of the last attempt
+ * @property {number | null} failedAt epoch ms of the final failure; null: attempts continue
+ * @property {string | null} error reason why the last attempt failed
  */
 
 /** @typedef {Pick<Alarm, 'device' | 'sensor' | 'rule' | 'start' | 'opened' | 'cleared' | 'withdrawn' | 'acknowledgedAt'>} ChangedAlarm */
 
 /**
- * Computes an id of a change from the changed columns. The peak is not included, because it grows between the
- * repetitions of one delivery.
+ * Computes an id of a change from the changed columns. The peak is not included, because the peak may grow between
+ * two attempts of one delivery.
  *
  * @param {string} event
  * @param {ChangedAlarm} alarm after the change
- * @returns {string} equal for each repetition, in any process
+ * @returns {string} id of the change, equal in each process and for each attempt
  */
 export function changeId(event, alarm) {
   const end = alarm.withdrawn ? 'withdrawn' : (alarm.cleared ?? 'open');
@@ -53,18 +53,20 @@ export function changeId(event, alarm) {
 }
 
 /**
+ * Computes the id of a delivery.
+ *
  * @param {Delivery['target']} target
  * @param {string} event
  * @param {ChangedAlarm} alarm
- * @returns {string} equal in every process that begins this delivery
+ * @returns {string} id of the delivery, equal in every process that begins this delivery
  */
 export const deliveryId = (target, event, alarm) => `${target}.${changeId(event, alarm)}`;
 
-/** The TTL of the table, in seconds. It counts from the start of a delivery, which may be in the future. */
+/** Seconds after which the database deletes a delivery, counted from its `begunAt`, which may be in the future. */
 const TTL_SECONDS = windowFor(DEAD_LETTER_DAYS).ttlSeconds;
 
 /**
- * The unfinished deliveries. A process writes a delivery before the change of its episode.
+ * Creates the store of unfinished deliveries. A process writes a delivery before the change of its episode.
  *
  * @param {Session} session
  */
@@ -95,8 +97,10 @@ export function createAlarmDeliveryStore(session) {
     remove: ({ id, begunAt }) => session.write(REMOVE, [int64(bucketOf(begunAt)), id]),
 
     /**
-     * @param {{ from: number, to: number }} range epoch ms of the beginning
-     * @returns {Promise<Delivery[]>} by hour
+     * Reads the deliveries whose `begunAt` lies in [from, to).
+     *
+     * @param {{ from: number, to: number }} range epoch ms
+     * @returns {Promise<Delivery[]>} deliveries of earlier hours first
      */
     async begunIn({ from, to }) {
       /** @type {Promise<Row[]>[]} */

@@ -66,49 +66,47 @@ const NOTES = {
 
 const ALL = { until: Number.POSITIVE_INFINITY, limit: Number.POSITIVE_INFINITY };
 
-/**
- * The stored end of an open episode, in epoch ms. An episode may open again, and a null would be a tombstone.
- */
+/** Stands for "no end" in the column `cleared`. An episode may open again, and writing null would leave a tombstone. */
 const OPEN_END = 0;
 
 /** @typedef {{ device: Buffer, sensor: Buffer, rule: Buffer, start: number }} EpisodeKey ids of 16 bytes; `start` in epoch ms */
 
 /**
- * An episode, as evaluation computes it.
+ * An episode of an alarm, as the evaluation of its rule computes it. All times are times of measurement.
  *
  * @typedef {object} Episode
- * @property {number} start epoch ms, of measurements: the first sample of the episode
- * @property {number} opened epoch ms, of measurements: when the condition had held for long enough
- * @property {number | null} cleared epoch ms, of measurements; null: it is open
- * @property {number | null} peak the most extreme value; null for an absence
+ * @property {number} start epoch ms of the first sample of the episode
+ * @property {number} opened epoch ms at which the condition had held for the time that the rule requires
+ * @property {number | null} cleared epoch ms of the end; null: the episode is open
+ * @property {number | null} peak the most extreme value; null if the rule reports missing samples
  */
 
 /**
- * The texts of an episode, as they were when it was written.
+ * The texts of an episode at the time when the episode was written.
  *
  * @typedef {object} EpisodeTexts
- * @property {number} version of the rule
+ * @property {number} version version of the rule
  * @property {string} ruleName
  * @property {string} severity
- * @property {string | null} condition its kind; null: an older process wrote the row
+ * @property {string | null} condition kind of the rule's condition; null: an older version of Millrace wrote the row
  * @property {string | null} deviceName
  * @property {string | null} sensorName
  * @property {string | null} site
- * @property {string | null} unit of the sensor, as sent
+ * @property {string | null} unit unit of the sensor, as the device sent it
  */
 
 /**
  * @typedef {EpisodeKey & Episode & EpisodeTexts & {
  *   late: boolean, withdrawn: boolean, acknowledgedAt: number | null, acknowledgedBy: string | null,
  *   comment: string | null, shelvedUntil: number | null, writtenAt?: number }} Alarm
- *   `late`: it was opened or corrected after the fact; `withdrawn`: samples that came late disproved it;
- *   `writtenAt`: epoch ms of the newest evaluation that wrote it
+ *   `late`: late samples opened or corrected the episode; `withdrawn`: late samples disproved the episode;
+ *   `writtenAt`: epoch ms of the newest evaluation that wrote the row
  */
 
 /** @typedef {{ at: number, kind: string, actor: string | null, comment: string | null }} AlarmEvent */
 
 /**
- * The episodes of alarms, and their history.
+ * Creates the store of alarm episodes and of their history of events.
  *
  * @param {Session} session
  */
@@ -122,10 +120,12 @@ export function createAlarmStore(session) {
 
   return {
     /**
+     * Reads the episodes of one rule for one sensor.
+     *
      * @param {Omit<EpisodeKey, 'start'>} key
      * @param {number} from epoch ms, the earliest start
      * @param {number} to epoch ms, the latest start
-     * @returns {Promise<Alarm[]>} in order of their start, withdrawn ones included
+     * @returns {Promise<Alarm[]>} episodes in order of their start, including withdrawn episodes
      */
     async inRange({ device, sensor, rule }, from, to) {
       const rows = await session.all(IN_RANGE, [device, sensor, rule, int64(from), int64(to)]);
@@ -139,13 +139,13 @@ export function createAlarmStore(session) {
     },
 
     /**
-     * Reads the newest alarms of a sensor. The table orders alarms by rule, so all of them are read, page by
-     * page: a value that oscillates around a limit makes an alarm a minute.
+     * Reads the newest alarms of a sensor. The table orders alarms by rule, so this function reads all alarms of the
+     * sensor. It reads them page by page, because a value that oscillates around a limit causes an alarm per minute.
      *
      * @param {Buffer} device
      * @param {Buffer} sensor
-     * @param {{ until: number, limit: number }} [page] `until`: epoch ms, none starts later; default: all
-     * @returns {Promise<Alarm[]>} of all rules, the newest first, withdrawn ones included
+     * @param {{ until: number, limit: number }} [page] `until`: epoch ms of the latest start; default: all alarms
+     * @returns {Promise<Alarm[]>} alarms of all rules, the newest first, including withdrawn alarms
      */
     async ofSensor(device, sensor, { until, limit } = ALL) {
       /** @type {Alarm[]} */
@@ -160,12 +160,12 @@ export function createAlarmStore(session) {
 
     /**
      * Writes an evaluated alarm: first the indexes and the history, then the row. An evaluation that finds the correct row
-     * writes nothing. So if the row came first, a failure between the two writes would leave it without its
+     * writes nothing. So if the row came first, a failure between the two writes would leave the row without
      * indexes and history forever.
      *
-     * @param {number} group of the device
+     * @param {number} group group of the device: see `groupOf` in schema/ids.js
      * @param {Alarm} alarm
-     * @param {Buffer} readAt the write timestamp: the time before the samples were read, in µs
+     * @param {Buffer} readAt the write timestamp, in µs: a time before the samples were read
      * @param {AlarmEvent[]} [events] events that the evaluation found, for the history
      */
     async write(group, alarm, readAt, events = []) {
@@ -197,8 +197,8 @@ export function createAlarmStore(session) {
         alarm.peak === null ? undefined : float64(alarm.peak),
         alarm.late,
         alarm.withdrawn,
-        // These columns are written again with the row, because the acknowledgement and the shelving of a
-        // long alarm would expire.
+        // The acknowledgement and the shelving are written again with each row. Otherwise they would expire while
+        // a long alarm is still open.
         alarm.acknowledgedAt === null ? undefined : int64(alarm.acknowledgedAt),
         alarm.acknowledgedBy ?? undefined,
         alarm.comment ?? undefined,
@@ -209,22 +209,22 @@ export function createAlarmStore(session) {
     },
 
     /**
-     * Removes a row of the index.
+     * Removes an episode from the index of open episodes.
      *
      * @param {number} group of the device
      * @param {EpisodeKey} key
-     * @param {number} at epoch ms: a row that was written later stays
+     * @param {number} at epoch ms; an index row that was written later stays
      */
     close: (group, key, at) => session.write(CLOSE, [writeTimestamp(at), group, ...keyOf(key)]),
 
-    /** @param {number} group @returns {Promise<EpisodeKey[]>} the open episodes of its devices */
+    /** @param {number} group @returns {Promise<EpisodeKey[]>} keys of the open episodes of all devices in the group */
     open: async (group) => (await session.all(OPEN_OF_GROUP, [group])).map(toKey),
 
     /**
      * @param {number} group of the device
      * @param {Omit<EpisodeKey, 'start'>} key
      * @param {number} until epoch ms
-     * @returns {Promise<number[]>} starts of the open episodes that began at that time or earlier, in order
+     * @returns {Promise<number[]>} starts, in epoch ms and ascending, of the open episodes that began at `until` or earlier
      */
     async openUntil(group, { device, sensor, rule }, until) {
       const rows = await session.all(OPEN_UNTIL, [group, device, sensor, rule, int64(until)]);
@@ -239,10 +239,12 @@ export function createAlarmStore(session) {
     shelve: (key, until) => session.write(SHELVE, [int64(until), ...keyOf(key)]),
 
     /**
-     * @param {number} day epoch ms of its start
-     * @param {number} until epoch ms: none starts later
+     * Reads the keys of the episodes that started on a day.
+     *
+     * @param {number} day epoch ms of the day's start
+     * @param {number} until epoch ms of the latest start
      * @param {number} limit
-     * @returns {Promise<EpisodeKey[]>} the newest first
+     * @returns {Promise<EpisodeKey[]>} keys, the newest first
      */
     async ofDay(day, until, limit) {
       return (await session.all(FIRST_OF_DAY, [int64(day), int64(until), limit])).map(toKey);
@@ -250,7 +252,7 @@ export function createAlarmStore(session) {
 
     note,
 
-    /** @param {EpisodeKey} key @returns {Promise<AlarmEvent[]>} in order */
+    /** @param {EpisodeKey} key @returns {Promise<AlarmEvent[]>} events of the episode, oldest first */
     async history(key) {
       const rows = await session.all(NOTES, keyOf(key));
       const events = rows.map((row) => ({
@@ -267,13 +269,13 @@ export function createAlarmStore(session) {
 /** @typedef {ReturnType<typeof createAlarmStore>} AlarmStore */
 
 /**
- * Drops repeated events. A retried evaluation writes its events again, and so may a second process.
+ * Drops repeated events. A retried evaluation or a second process may write the same events again.
  *
- * The last `cleared` counts. A process that dies after it wrote an earlier one did not write the row, and
- * late samples may have continued the episode.
+ * The last `cleared` counts. A process may die after it has written `cleared` and before it writes the row. Late
+ * samples may then continue the episode, so that the next evaluation writes a later `cleared`.
  *
  * @param {AlarmEvent[]} events in order
- * @returns {AlarmEvent[]} the first `opened` and the last `cleared`, each once unless `corrected` stands in between
+ * @returns {AlarmEvent[]} only the first `opened` and the last `cleared` before and after each `corrected`; all other events
  */
 function withoutRepetitions(events) {
   let isOpened = false;
@@ -296,7 +298,7 @@ function withoutRepetitions(events) {
   return events.filter((event) => !repeated.has(event));
 }
 
-/** A row with only an acknowledgement, of an episode that has expired, is no episode. @param {Row} row */
+/** Returns false for a row that has only an acknowledgement, because its episode has expired. @param {Row} row */
 const isEpisode = (row) => Boolean(row['opened']);
 
 /** @param {Row} row @returns {EpisodeKey} */
@@ -330,21 +332,23 @@ const toAlarm = (row) => ({
   writtenAt: Math.floor(Number(row['written_at']) / 1000),
 });
 
-/** @param {EpisodeKey} a @param {EpisodeKey} b @returns {number} negative: `a` is the newer one */
+/** Compares two episodes by their start. @param {EpisodeKey} a @param {EpisodeKey} b @returns {number} below 0: `a` is newer */
 export const newestFirst = (a, b) =>
   b.start - a.start || (alarmId(a) < alarmId(b) ? -1 : Number(alarmId(a) > alarmId(b)));
 
 /**
+ * Encodes the key of an episode as the id that clients see.
+ *
  * @param {Alarm | EpisodeKey} key
- * @returns {string} id of the episode for clients: its key in URL-safe base 64
+ * @returns {string} the key in URL-safe base 64
  */
 export const alarmId = ({ device, sensor, rule, start }) =>
   Buffer.concat([device, sensor, rule, int64(start)]).toString('base64url');
 
-/** Bytes of a key: three ids and an instant. */
+/** Length of an episode's key in bytes: three ids of 16 bytes each and the start of 8 bytes. */
 const ID_BYTES = 56;
 
-/** @param {string} id @returns {EpisodeKey | null} null: not such an id */
+/** Decodes an id of `alarmId`. @param {string} id @returns {EpisodeKey | null} null: the text is no id of an alarm */
 export function parseAlarmId(id) {
   const bytes = Buffer.from(id, 'base64url');
   if (bytes.length !== ID_BYTES || bytes.toString('base64url') !== id) return null;

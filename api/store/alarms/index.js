@@ -6,8 +6,8 @@ import { createAlarmRuleStore } from './rules.js';
 /** @import { Session } from '../sending/session.js' */
 
 /**
- * The tables of alarms. Alarm writes do not use the congestion window of ingest, so alarms never wait for
- * messages.
+ * Creates the stores of all alarm tables. Alarm writes do not use the congestion window of ingest, so alarms
+ * never wait for messages.
  *
  * @param {Session} session
  */

@@ -41,11 +41,15 @@ const RENEW = {
 };
 const RELEASE = { name: 'release_alarm_lease', cql: 'DELETE FROM alarm_lease WHERE grp = ? IF owner = ?' };
 
-/** @typedef {{ process: string, run: string, evaluatedUntil: number }} EvaluationProgress `run`: a UUID of this start of the process */
+/**
+ * How far a process has evaluated its samples. `run`: UUID that a process creates at each start.
+ *
+ * @typedef {{ process: string, run: string, evaluatedUntil: number }} EvaluationProgress
+ */
 
 /**
- * The progress of evaluation. If a process dies, another one finds here which of its committed samples were
- * not evaluated.
+ * Creates the store of the evaluation's progress. If a process dies, another process reads here which committed
+ * samples of the dead process were not evaluated.
  *
  * @param {Session} session
  */
@@ -56,8 +60,9 @@ export function createAlarmProgress(session) {
       session.write(WRITE, [PART, process, uuidBytes(run), int64(evaluatedUntil)]),
 
     /**
-     * @param {Pick<EvaluationProgress, 'process' | 'run'>} progress of a process whose samples are all
-     *   evaluated, or that ended in order
+     * Removes the progress of a process that ended normally, or whose samples are all evaluated.
+     *
+     * @param {Pick<EvaluationProgress, 'process' | 'run'>} progress
      */
     remove: ({ process, run }) => session.write(REMOVE, [PART, process, uuidBytes(run)]),
 
@@ -72,11 +77,11 @@ export function createAlarmProgress(session) {
     },
 
     /**
-     * Notes days of a device that got late samples.
+     * Stores that some days of a device got late samples, so that the days are evaluated again.
      *
      * @param {{ bytes: Buffer, group: number }} device
-     * @param {number} noticed epoch ms, an hour
-     * @param {number[]} days epoch ms of their starts
+     * @param {number} noticed epoch ms of the hour in which the late samples arrived
+     * @param {number[]} days starts of the days, in epoch ms
      */
     async noteDue({ bytes, group }, noticed, days) {
       for (let from = 0; from < days.length; from += MAX_STATEMENTS_PER_BATCH) {
@@ -87,7 +92,13 @@ export function createAlarmProgress(session) {
       }
     },
 
-    /** @param {number} group @param {number} noticed epoch ms, an hour @returns {Promise<Array<{ device: Buffer, day: number }>>} */
+    /**
+     * Reads the days that `noteDue` stored.
+     *
+     * @param {number} group
+     * @param {number} noticed epoch ms of the hour in which the late samples arrived
+     * @returns {Promise<Array<{ device: Buffer, day: number }>>}
+     */
     async due(group, noticed) {
       const rows = await session.all(SELECT_DUE, [group, int64(noticed)]);
       return rows.map((row) => ({ device: row['device_id'].getBuffer(), day: row['day'].getTime() }));
@@ -96,7 +107,7 @@ export function createAlarmProgress(session) {
     /**
      * @param {number} group
      * @param {number} since epoch ms
-     * @returns {Promise<Buffer[]>} the devices that were last seen at this time or later
+     * @returns {Promise<Buffer[]>} ids of the devices that were last seen at `since` or later
      */
     async seenSince(group, since) {
       /** @type {Buffer[]} */
@@ -108,13 +119,13 @@ export function createAlarmProgress(session) {
       return devices;
     },
 
-    /** @param {number} lease @param {string} owner @returns {Promise<boolean>} false: another process has it */
+    /** @param {number} lease @param {string} owner @returns {Promise<boolean>} false: another process has the lease */
     async take(lease, owner) {
       const row = await session.one(TAKE, [lease, owner]);
       return row?.['[applied]'] === true || row?.['owner'] === owner;
     },
 
-    /** @param {number} lease @param {string} owner @returns {Promise<boolean>} false: this process has lost it */
+    /** @param {number} lease @param {string} owner @returns {Promise<boolean>} false: this process has lost the lease */
     renew: async (lease, owner) => (await session.one(RENEW, [owner, lease, owner]))?.['[applied]'] === true,
 
     /** @param {number} lease @param {string} owner */

@@ -24,32 +24,32 @@ const ADD = {
 const MARK = { name: 'mark_alarm_rules', cql: 'UPDATE alarm_rule SET changed_at = ? WHERE part = ?' };
 
 /**
- * A stored version of a rule.
+ * A stored version of an alarm rule.
  *
  * @typedef {object} StoredRule
  * @property {string} ruleId
- * @property {number} version from 1
+ * @property {number} version version of the rule, counted from 1
  * @property {number} since epoch ms, in the time of measurements: the start of this version and the end of
  *   the previous one
  * @property {string} definition JSON
- * @property {boolean} removed the rule ends here
+ * @property {boolean} removed true: the rule was removed at `since`, so this version is the last
  */
 
 /**
- * The rules of alarms, with all their versions.
+ * Creates the store of alarm rules, with all versions of each rule.
  *
  * @param {Session} session
  */
 export function createAlarmRuleStore(session) {
   return {
-    /** @returns {Promise<StoredRule[]>} all versions, by rule and version */
+    /** @returns {Promise<StoredRule[]>} all versions of all rules, ordered by rule and version */
     all: async () => (await session.all(SELECT, [PART])).filter(isVersion).map(toRule),
 
-    /** @param {string} ruleId @returns {Promise<StoredRule[]>} its versions, in order */
+    /** @param {string} ruleId @returns {Promise<StoredRule[]>} versions of the rule, oldest first */
     versions: async (ruleId) =>
       (await session.all(ONE, [PART, uuidBytes(ruleId)])).filter(isVersion).map(toRule),
 
-    /** @returns {Promise<number | null>} epoch ms of the newest change, by the clock of its process; null: there was none */
+    /** @returns {Promise<number | null>} epoch ms of the newest change, by the clock of the process that made it; null: no change yet */
     async changedAt() {
       const row = await session.one(CHANGED_AT, [PART]);
       return row?.['changed_at']?.getTime() ?? null;
@@ -66,7 +66,7 @@ export function createAlarmRuleStore(session) {
       const row = [PART, uuidBytes(ruleId), version, int64(since), definition, removed];
       const answer = await session.one(ADD, row);
       if (answer?.['[applied]'] !== true) return false;
-      // A process that misses this mark reads all rules a minute later.
+      // Processes compare this mark to learn of changes. A process that misses it reads all rules a minute later.
       await session.write(MARK, [int64(now), PART]);
       return true;
     },
@@ -75,7 +75,7 @@ export function createAlarmRuleStore(session) {
 
 /** @typedef {ReturnType<typeof createAlarmRuleStore>} AlarmRuleStore */
 
-/** A row with only the static column has no rule. @param {Row} row */
+/** Returns false for a row that has only the static column, and so no rule. @param {Row} row */
 const isVersion = (row) => row['definition'] !== null && row['definition'] !== undefined;
 
 /** @param {Row} row @returns {StoredRule} */

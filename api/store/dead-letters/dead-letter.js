@@ -11,31 +11,32 @@ const SELECT = {
 };
 
 /**
- * A dead letter, as it is read from the database.
+ * A dead letter, as it is read from the database: a refused message, or a count of refused messages.
  *
  * @typedef {object} StoredDeadLetter
  * @property {Buffer} id 16 bytes
  * @property {number} receivedAt epoch ms
- * @property {string | null} device as in the topic; null: the row counts the refusals of several devices
+ * @property {string | null} device name or id of the device in the topic; null: the row counts the refusals of several devices
  * @property {string} topic
- * @property {Record<string, number>} codes refused measurements by code
- * @property {StoredContent | null} content null for a dead letter that only counts
+ * @property {Record<string, number>} codes number of refused measurements by error code
+ * @property {StoredContent | null} content the message; null for a dead letter that only counts refusals
  */
 
 /**
  * @typedef {object} StoredContent
  * @property {string | undefined} contentType
  * @property {number} size bytes of the whole payload
- * @property {Buffer} sha256 of the whole payload
+ * @property {Buffer} sha256 SHA-256 of the whole payload
  * @property {Buffer} payload the first bytes of the payload
- * @property {Refusals} refused the first refusals
- * @property {((index: number) => boolean) | null} isRefused by the element's index in the message; null: the message was refused as a whole
+ * @property {Refusals} refused the first refusals with their reasons, at most 100
+ * @property {((index: number) => boolean) | null} isRefused returns whether the element at an index of the message was refused;
+ *   null: the message was refused as a whole
  */
 
 /**
  * @param {Session} session
  * @param {Buffer} id
- * @returns {Promise<StoredDeadLetter | null>} null: it does not exist, or it has expired
+ * @returns {Promise<StoredDeadLetter | null>} null: the dead letter does not exist, or has expired
  */
 export async function readDeadLetter(session, id) {
   const row = await session.one(SELECT, keyOf(id));
@@ -62,7 +63,7 @@ const toDeadLetter = (id, row) => ({
         },
 });
 
-/** @param {Buffer} id @returns {[hour: Buffer, shard: Buffer, id: Buffer]} the primary key */
+/** @param {Buffer} id @returns {[hour: Buffer, shard: Buffer, id: Buffer]} the primary key of the dead letter */
 export const keyOf = (id) => [
   int64(bucketOf(timeOfId(id))),
   int32(Number(id.at(-1)) % DEAD_LETTER_SHARDS),
@@ -75,7 +76,7 @@ export const keyOf = (id) => [
  *
  * @param {Buffer} a
  * @param {Buffer} b
- * @returns {number} below 0: a is older
+ * @returns {number} below 0: `a` is older
  */
 export function compareDeadLetterIds(a, b) {
   const timeA = ticksOf(a);
@@ -88,7 +89,7 @@ export function compareDeadLetterIds(a, b) {
   return 0;
 }
 
-/** @param {Buffer} id @returns {bigint} its 60-bit time, in units of 100 ns */
+/** @param {Buffer} id @returns {bigint} the 60-bit time of the id, in units of 100 ns */
 const ticksOf = (id) =>
   (BigInt(id.readUInt16BE(6) & 0x0fff) << 48n) |
   (BigInt(id.readUInt16BE(4)) << 32n) |
@@ -98,7 +99,7 @@ const ticksOf = (id) =>
  * Encodes the refused elements of a message as a bit set. Element i is bit `i % 8`, counted from the lowest, of byte
  * `floor(i / 8)`. The longest message has 10,000 elements, which take 1,250 bytes.
  *
- * @param {number[]} indexes from 0
+ * @param {number[]} indexes indexes of the refused elements, counted from 0
  * @returns {Buffer}
  */
 export function packElements(indexes) {
@@ -108,5 +109,5 @@ export function packElements(indexes) {
   return bits;
 }
 
-/** @param {Buffer} bits @returns {(index: number) => boolean} whether an element is in the set */
+/** Decodes a bit set of `packElements`. @param {Buffer} bits @returns {(index: number) => boolean} returns whether an element is in the set */
 export const elementsIn = (bits) => (index) => ((bits[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;

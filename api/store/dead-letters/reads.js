@@ -17,17 +17,17 @@ const SELECT_HEADS = {
 };
 
 /**
- * Limit of hours that one page reads: a day and the difference between two clocks. An hour has 16 partitions.
+ * Limit of hours that one page reads, at 16 partitions each. 26 hours are a day, and a margin for clocks that differ.
  */
 const MAX_HOURS_PER_PAGE = 26;
 
 /** Limit of the bytes of topics and payloads in a page. The first dead letter of a page may be larger. */
 const MAX_BYTES_PER_PAGE = 8 * 1024 * 1024;
 
-/** Concurrent reads of dead letters. Each may hold 64 KiB of payload and 64 KiB of topic. */
+/** Number of dead letters that are read concurrently. Each may have 64 KiB of payload and 64 KiB of topic. */
 const CONCURRENT_READS = 16;
 
-/** Limit of heads that one request reads. A head is a dead letter without its content. */
+/** Page size, in heads, of a request that reads all heads of an hour. A head is a dead letter without its content. */
 const HEADS_PER_REQUEST = 1000;
 
 /** Limit of heads that one step of a filtered search reads from each shard. A page has at most `MAX_HOURS_PER_PAGE` steps. */
@@ -39,12 +39,12 @@ const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(sh
 
 /** The refused measurements of a device, and the time of the newest dead letter. @typedef {{ refused: number, newest: number }} RefusedCount `newest` in epoch ms */
 
-/** Ids of one hour in [first, end). @typedef {{ first: Buffer, end: Buffer, hour: number }} Slice */
+/** A range of ids within one hour: [first, end). @typedef {{ first: Buffer, end: Buffer, hour: number }} Slice */
 
-/** Ids, newest first. All ids from `reached` on were read. @typedef {{ ids: Buffer[], reached: Buffer }} Found */
+/** Ids that were found, newest first. The search has covered all ids from `reached` on. @typedef {{ ids: Buffer[], reached: Buffer }} Found */
 
 /**
- * Selects dead letters by the device of their topic, and by a code that they contain.
+ * Selects dead letters by the device in their topic, and by an error code of one of their refusals.
  *
  * @typedef {{ device?: string | undefined, code?: string | undefined }} Filter
  */
@@ -52,7 +52,7 @@ const SHARDS = Array.from({ length: DEAD_LETTER_SHARDS }, (_, shard) => int32(sh
 /** A dead letter without its content. @typedef {{ id: Buffer, device: string | null, codes: Record<string, number> }} Head */
 
 /**
- * Reads of the table `dead_letter`.
+ * Creates the functions that read the table `dead_letter`.
  *
  * @param {Session} session
  */
@@ -72,7 +72,7 @@ export function createDeadLetterReads(session) {
   }
 
   /**
-   * Finds dead letters by their heads. A step reads a bounded number of heads, so it may end before the start of the slice.
+   * Finds dead letters that match a filter. One call reads a bounded number of heads, so it may not reach the start of the slice.
    *
    * @param {Slice} slice
    * @param {number} limit
@@ -91,8 +91,8 @@ export function createDeadLetterReads(session) {
       for (const row of rows) if (matches(row, filter)) ids.push(row['id'].getBuffer());
       if (rows.length === HEADS_PER_STEP) reached = newer(reached, rows.at(-1)?.['id'].getBuffer());
     }
-    // Older ids of the other shards belong to the next step. Otherwise the ids of the page would not be in
-    // order.
+    // Every shard was read as far as `reached`, so only ids from `reached` on can be returned in order. The next call
+    // reads the older ids.
     return newestOf(
       ids.filter((id) => compareDeadLetterIds(id, reached) >= 0),
       reached,
@@ -131,7 +131,7 @@ export function createDeadLetterReads(session) {
   }
 
   return {
-    /** @param {string} text an id @returns {Promise<StoredDeadLetter | null>} null: it does not exist, or it has expired */
+    /** @param {string} text an id @returns {Promise<StoredDeadLetter | null>} null: the dead letter does not exist, or has expired */
     async find(text) {
       const id = parseTimeId(text);
       return id && readDeadLetter(session, id);
@@ -169,7 +169,7 @@ export function createDeadLetterReads(session) {
             end = deadLetter.id;
           }
         }
-        // Dead letters that expired during the read count as already read.
+        // Reading continues at `reached`, so that dead letters that expired during the read are not read again.
         end = reached;
       }
       return { deadLetters, next: compareDeadLetterIds(first, end) < 0 ? end : null };
@@ -178,11 +178,11 @@ export function createDeadLetterReads(session) {
     scanHour,
 
     /**
-     * Counts the refused measurements of each device in the range. Dead letters that belong to no single
-     * device are left out.
+     * Counts the refused measurements of each device in the range. Dead letters that count the refusals of several
+     * devices are left out.
      *
      * @param {Range} range
-     * @returns {Promise<Map<string, RefusedCount>>} by device as in its topics
+     * @returns {Promise<Map<string, RefusedCount>>} counts by the device's name or id, as in its topics
      */
     async refusedByDevice(range) {
       /** @type {Map<string, RefusedCount>} */
@@ -211,16 +211,15 @@ export function createDeadLetterReads(session) {
 
 /** @typedef {ReturnType<typeof createDeadLetterReads>} DeadLetterReads */
 
-/**
- * @param {Buffer} end
- * @returns {number} epoch ms of the latest hour that can contain a dead letter before `end`
- */
+/** @param {Buffer} end @returns {number} epoch ms of the latest hour that can contain a dead letter before `end` */
 function hourBefore(end) {
   const began = bucketOf(timeOfId(end));
   return compareDeadLetterIds(firstIdOf(began), end) < 0 ? began : began - HOUR_MS;
 }
 
 /**
+ * Returns the newest of some ids, and how far they reach.
+ *
  * @param {Buffer[]} ids all ids from `reached` on, in any order
  * @param {Buffer} reached
  * @param {number} limit
@@ -239,6 +238,6 @@ const matches = (row, { device, code }) =>
 /** @param {Buffer} a @param {Buffer} b */
 const newer = (a, b) => (compareDeadLetterIds(a, b) > 0 ? a : b);
 
-/** @param {StoredDeadLetter} deadLetter @returns {number} its approximate size in memory, in bytes */
+/** @param {StoredDeadLetter} deadLetter @returns {number} approximate size of the dead letter in memory, in bytes */
 const bytesOf = ({ topic, device, content }) =>
   2 * topic.length + (device?.length ?? 0) + (content?.payload.length ?? 0);

@@ -9,13 +9,10 @@ import { elementsIn, keyOf, packElements } from './dead-letter.js';
 /** @import { StoredDeadLetter } from './dead-letter.js' */
 /** @import { Head, Range } from './reads.js' */
 
-/** Limit of a payload's bytes that are stored. A longer payload cannot be replayed. */
+/** Limit of the bytes of a payload that a dead letter stores. A longer payload is cut, and cannot be replayed. */
 export const KEPT_PAYLOAD_BYTES = 65_536;
 
-/**
- * Limit of refused measurements that are listed with their codes. The counts and the bit set include all of
- * them.
- */
+/** Limit of refused measurements that a dead letter lists. Its counts and its bit set include all refused measurements. */
 const MAX_LISTED = 100;
 
 const INSERT = {
@@ -28,12 +25,12 @@ const INSERT = {
 /**
  * @typedef {object} DeadLetter
  * @property {number} receivedAt epoch ms
- * @property {string | undefined} device as in the topic; undefined: the row counts the refusals of several
- *   devices
+ * @property {string | undefined} device name or id of the device in the topic; undefined: the row counts the refusals of
+ *   several devices
  * @property {string} topic
- * @property {Record<string, number>} codes refused measurements by code
- * @property {{ contentType: string | undefined, payload: Buffer, refused: Refusals } | null} content of the message;
- *   null for a dead letter that only counts
+ * @property {Record<string, number>} codes number of refused measurements by error code
+ * @property {{ contentType: string | undefined, payload: Buffer, refused: Refusals } | null} content the message;
+ *   null for a dead letter that only counts refusals
  */
 
 /** @param {Session} session */
@@ -41,7 +38,7 @@ export function createDeadLetterWrites(session) {
   return {
     /**
      * @param {DeadLetter} deadLetter
-     * @param {StoredDeadLetter} [stored] its stored form; default: a new one
+     * @param {StoredDeadLetter} [stored] stored form of the dead letter; default: a stored form with a new id
      * @returns {Promise<void>} resolves after the commit
      */
     async write(deadLetter, stored = storedForm(deadLetter)) {
@@ -65,7 +62,7 @@ export function createDeadLetterWrites(session) {
 
 /** @typedef {ReturnType<typeof createDeadLetterWrites>} DeadLetterWrites */
 
-/** @param {DeadLetter} deadLetter @returns {StoredDeadLetter} as it will be read, with a new id */
+/** @param {DeadLetter} deadLetter @returns {StoredDeadLetter} the dead letter in the form in which it will be read, with a new id */
 export function storedForm({ receivedAt, device, topic, codes, content }) {
   const head = { id: newTimeId(receivedAt), receivedAt, device: device ?? null, topic, codes };
   if (!content) return { ...head, content: null };
@@ -85,30 +82,30 @@ export function storedForm({ receivedAt, device, topic, codes, content }) {
 }
 
 /**
- * Copies the bytes of a payload that are stored. A view of a longer payload would keep all of it in memory.
+ * Copies the bytes of a payload that are stored. A view, instead of a copy, would keep the whole payload in memory.
  *
  * @param {Buffer} payload
  */
 const keptPart = (payload) =>
   payload.length > KEPT_PAYLOAD_BYTES ? Buffer.from(payload.subarray(0, KEPT_PAYLOAD_BYTES)) : payload;
 
-/** @param {Refusals} refused @returns {Buffer | undefined} undefined: the message as a whole */
+/** @param {Refusals} refused @returns {Buffer | undefined} bit set of the refused elements; undefined: the message was refused as a whole */
 function refusedSet(refused) {
   const indexes = refused.map(({ index }) => index);
   return indexes.includes(-1) ? undefined : packElements(indexes);
 }
 
 /**
- * Number of dead letters after which a summary ends with the current hour. Another request reads the older
- * hours.
+ * Number of dead letters after which a summary ends, with the hour that it has just counted. Another request reads
+ * the older hours.
  */
 const MAX_DEAD_LETTERS = 100_000;
 
 /**
  * The refusals of one hour.
  *
- * @typedef {{ hour: number, deadLetters: number, codes: Record<string, number> }} HourCount `hour` in epoch ms; `codes` are
- *   refused measurements by code
+ * @typedef {{ hour: number, deadLetters: number, codes: Record<string, number> }} HourCount `hour` in epoch ms; `codes`: number of
+ *   refused measurements by error code
  */
 
 /**
@@ -116,9 +113,10 @@ const MAX_DEAD_LETTERS = 100_000;
  *
  * @param {(range: Range, onHead: (head: Head) => void) => Promise<void>} scanHour
  * @param {Range} range
- * @param {{ onHour?: (hour: number) => void, maxDeadLetters?: number }} [options] `onHour` is called before each hour, with its epoch ms
- * @returns {Promise<{ hours: HourCount[], from: number }>} `from`, in epoch ms: the start of the counts, later than the start of
- *   the range if the range holds too many dead letters
+ * @param {{ onHour?: (hour: number) => void, maxDeadLetters?: number }} [options] `onHour` is called with the epoch ms of each hour
+ *   before the hour is counted
+ * @returns {Promise<{ hours: HourCount[], from: number }>} `from`: start of the counted time, in epoch ms. It is later than the
+ *   start of the range if the range has more than `maxDeadLetters`
  */
 export async function summarizeDeadLetters(
   scanHour,
@@ -160,7 +158,7 @@ export function* hoursOf({ from, to }, first = 'newest') {
   }
 }
 
-/** @param {Record<string, number>} sum is changed @param {Record<string, number>} codes */
+/** Adds counts to a sum. @param {Record<string, number>} sum is changed @param {Record<string, number>} codes */
 export function addCodes(sum, codes) {
   for (const [code, count] of Object.entries(codes)) sum[code] = (sum[code] ?? 0) + count;
 }

@@ -14,17 +14,17 @@ const REMOVE = {
 };
 
 /**
- * One row of the index.
+ * One row of the index of devices by site.
  *
  * @typedef {object} DeviceEntry
  * @property {number} group
  * @property {string} key the device's id
- * @property {number} writtenAt epoch ms by the clock of the process that wrote it
+ * @property {number} writtenAt epoch ms by the clock of the process that wrote the row
  * @property {types.Long} writeTimestamp epoch µs
  */
 
 /**
- * The index table of devices by site.
+ * Creates the store of the index table of devices by site.
  *
  * @param {Session} session
  */
@@ -34,7 +34,7 @@ export function createDeviceIndex(session) {
      * @param {string} site
      * @param {Place<string>} place
      * @param {number} limit
-     * @returns {Promise<DeviceEntry[]>} in order
+     * @returns {Promise<DeviceEntry[]>} the first rows of the group after `place`, in order of the device ids
      */
     async after(site, { group, key }, limit) {
       const rows =
@@ -63,7 +63,7 @@ export function createDeviceIndex(session) {
 
 /** @typedef {ReturnType<typeof createDeviceIndex>} DeviceIndex */
 
-/** Age in ms at which a stale index row is removed. By then the birth that wrote it must have ended. */
+/** Age in ms at which a stale index row is removed. A younger row may belong to a registration that is still in progress. */
 const STALE_AFTER_MS = 600_000;
 
 /** @param {{ writtenAt: number }} entry epoch ms @param {number} now epoch ms */

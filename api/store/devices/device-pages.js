@@ -10,7 +10,7 @@ import { iterateGroups } from './group-iterator.js';
 
 const { types } = cassandra;
 
-/** ScyllaDB accepts 100 clustering keys in one IN. */
+/** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -20,17 +20,18 @@ const NEXT = { name: 'devices_page', cql: `${SELECT} AND device_id > ? LIMIT ?` 
 const BY_KEYS = { name: 'devices_keys', cql: `${SELECT} AND device_id IN ?` };
 
 /** @typedef {DeviceRow & { id: string }} IdentifiedDevice */
-/** @typedef {Place<string>} DevicePlace the key is the device's id */
+/** A position in the list of devices. Its key is a device id. @typedef {Place<string>} DevicePlace */
 /** @typedef {Entry<IdentifiedDevice, string>} DeviceEntry */
 
 /**
- * Reads pages of devices: of the whole fleet from the table `device`, of a site by its index.
+ * Creates the reader of pages of devices. It reads the whole fleet from the table `device`, and the devices of a
+ * site by the index of sites.
  *
  * @param {object} deps
  * @param {Session} deps.session
  * @param {number} deps.groups `LATEST_GROUPS`
  * @param {() => number} deps.clock epoch ms
- * @param {(kind: string) => void} deps.onStaleIndex called for each index row that `device` contradicts
+ * @param {(kind: string) => void} deps.onStaleIndex called for each index row that the table `device` contradicts
  */
 export function createDevicePages({ session, groups, clock, onStaleIndex }) {
   const index = createDeviceIndex(session);
@@ -44,7 +45,7 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
     return rows.map((row) => ({ key: idOf(row), row: registered(row) }));
   }
 
-  /** @param {number} group @param {string[]} ids @returns {Promise<Map<string, IdentifiedDevice>>} those that are registered */
+  /** @param {number} group @param {string[]} ids @returns {Promise<Map<string, IdentifiedDevice>>} the registered devices by id */
   async function byKeys(group, ids) {
     /** @type {Map<string, IdentifiedDevice>} */
     const found = new Map();
@@ -85,7 +86,8 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
      * @param {((device: IdentifiedDevice) => boolean) | null} page.accept null: all devices
      * @param {DevicePlace | null} page.after
      * @param {number} page.limit
-     * @returns {Promise<{ rows: IdentifiedDevice[], next: DevicePlace | null }>} at most `limit`, maybe fewer before the end
+     * @returns {Promise<{ rows: IdentifiedDevice[], next: DevicePlace | null }>} at most `limit` devices; a page before the end may
+     *   have fewer
      */
     read({ site, accept, after, limit }) {
       const source = site === undefined ? readAll : readSite(site);
@@ -108,8 +110,8 @@ export function createDevicePages({ session, groups, clock, onStaleIndex }) {
 const idOf = (row) => uuidText(row['device_id'].getBuffer());
 
 /**
- * A late status or last_seen, or a retirement, leaves a row without a registration, for which the result is
- * null.
+ * Returns the device of a row, or null if the device is not registered. A retirement, or a late write of status or
+ * `last_seen`, leaves a row without a registration.
  *
  * @param {Row} row
  * @returns {IdentifiedDevice | null}

@@ -1,17 +1,17 @@
-/** Limit of requests per page. In a large, mostly empty fleet a page is rather short than slow. */
+/** Limit of requests per page. A page that reaches the limit is short. So pages of a large, mostly empty fleet stay fast. */
 const MAX_READS_PER_PAGE = 32;
 
-/** Keys per page if rows are filtered. */
+/** Limit of keys that a page reads if rows are filtered. A page that reaches the limit is short. */
 const MAX_FILTERED_PER_PAGE = 1000;
 
-/** Keys per request if rows are filtered. A rare match must not cost one request for each key. */
+/** Least number of keys per request if rows are filtered. Otherwise a page with one missing row would read one key per request. */
 const FILTERED_PER_READ = 100;
 
 /**
- * The position after a page. It is a key and not the page state of the driver, so it never expires.
+ * The position after a page. It is a key and not the page state of the driver, so the position never expires.
  *
  * @template K
- * @typedef {{ group: number, key?: K }} Place `key`: the last one that was read; missing: the position is
+ * @typedef {{ group: number, key?: K }} Place `key`: the last key that was read; missing: the position is
  *   before the first key of the group
  */
 
@@ -23,11 +23,11 @@ const FILTERED_PER_READ = 100;
  */
 
 /**
- * Reads a page of rows, group by group and in order, so that every row is returned once.
+ * Reads a page of rows. It reads group by group, and each group in order of its keys, so that every row is returned once.
  *
  * @template R, K
  * @param {object} page
- * @param {number} page.groups number of groups
+ * @param {number} page.groups number of groups (`LATEST_GROUPS`), each a partition of devices or sensors
  * @param {Place<K>} page.from
  * @param {number} page.limit rows; a page before the end may be short
  * @param {boolean} page.checked whether rows are filtered: then more rows may be read than returned

@@ -10,13 +10,13 @@ import { createSensorIndex } from './sensor-index.js';
 /** @import { SensorKey } from './latest-rows.js' */
 
 /**
- * Reads of the whole fleet: pages of devices, and of sensors with their latest values.
+ * Creates the reader of the whole fleet: pages of devices, and pages of sensors with their latest values.
  *
  * @param {object} deps
  * @param {Session} deps.session
  * @param {number} deps.groups `LATEST_GROUPS`
  * @param {() => number} deps.clock epoch ms
- * @param {(kind: string) => void} deps.onStaleIndex called for each index row that `sensor` contradicts
+ * @param {(kind: string) => void} deps.onStaleIndex called for each index row that the table `device` or `sensor` contradicts
  */
 export function createFleet({ session, groups, clock, onStaleIndex }) {
   const latest = createLatestRows(session);
@@ -28,10 +28,10 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
     devicePage: createDevicePages({ session, groups, clock, onStaleIndex }).read,
     tally: createTally(session),
 
-    /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all sensors of a device */
+    /** @param {DeviceKey} device @returns {Promise<LatestRow[]>} all registered sensors of a device */
     latestOfDevice: async (device) => (await latest.ofDevice(device)).filter(isRegistered),
 
-    /** @param {number} group @returns {AsyncGenerator<LatestRow[], void>} the sensors of its devices that are registered */
+    /** @param {number} group @returns {AsyncGenerator<LatestRow[], void>} pages of the registered sensors of a group of devices */
     async *latestOfGroup(group) {
       /** @type {SensorKey | undefined} */
       let key;
@@ -44,11 +44,11 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
     },
 
     /**
-     * The latest values of given sensors of one group.
+     * Reads some sensors of one group, with their latest values.
      *
      * @param {number} group
      * @param {Array<{ device: Buffer, sensor: Buffer }>} sensors ids, 16 bytes each
-     * @returns {Promise<LatestRow[]>} of those that are registered
+     * @returns {Promise<LatestRow[]>} the sensors that are registered
      */
     async latestOfSensors(group, sensors) {
       const keys = sensors.map(({ device, sensor }) => ({
@@ -62,7 +62,7 @@ export function createFleet({ session, groups, clock, onStaleIndex }) {
 
 /** @typedef {ReturnType<typeof createFleet>} Fleet */
 
-/** Sensors of one read of a whole group. */
+/** Number of sensors per request when a whole group is read. */
 const ROWS_AT_ONCE = 1000;
 
 /** Page size for rows of a few small columns. */
@@ -83,17 +83,17 @@ const SENSORS = {
  * @typedef {object} TalliedDevice
  * @property {string | null} state
  * @property {number | null} lastSeen epoch ms
- * @property {number} sensorsAt epoch ms of the last change of its sensors; 0: unknown
+ * @property {number} sensorsAt epoch ms of the last change of the device's sensors; 0: unknown
  */
 
 /**
- * Reads the columns that a count of the fleet needs, page by page.
+ * Creates the reader of the columns that the counts of the fleet need. It reads page by page.
  *
  * @param {Session} session
  */
 export function createTally(session) {
   return {
-    /** @param {number} group @returns {AsyncGenerator<TalliedDevice[]>} the devices that are registered */
+    /** @param {number} group @returns {AsyncGenerator<TalliedDevice[]>} pages of the registered devices */
     async *devices(group) {
       for await (const rows of session.pages(DEVICES, [group])) {
         yield rows
@@ -106,7 +106,7 @@ export function createTally(session) {
       }
     },
 
-    /** @param {number} group @returns {AsyncGenerator<Array<{ type: string | null, site: string | null }>>} the sensors that are registered */
+    /** @param {number} group @returns {AsyncGenerator<Array<{ type: string | null, site: string | null }>>} pages of the registered sensors */
     async *sensors(group) {
       for await (const rows of session.pages(SENSORS, [group])) {
         yield rows

@@ -11,15 +11,15 @@ import { isRegistered, keyText } from './latest-rows.js';
 /** @typedef {Place<IndexKey>} LatestPlace */
 
 /**
- * Reads pages of sensors with their latest values: of the whole fleet and of one device from the table `sensor`, of a type, a
- * site or a name prefix by an index.
+ * Creates the reader of pages of sensors with their latest values. It reads the whole fleet or one device from the table
+ * `sensor`, and the sensors of a type, a site or a name prefix by an index.
  *
  * @param {object} deps
  * @param {LatestRows} deps.latest
  * @param {SensorIndex} deps.index
  * @param {number} deps.groups `LATEST_GROUPS`
  * @param {() => number} deps.clock epoch ms
- * @param {(kind: IndexKind) => void} deps.onStaleIndex called for each index row that `sensor` contradicts
+ * @param {(kind: IndexKind) => void} deps.onStaleIndex called for each index row that the table `sensor` contradicts
  */
 export function createLatestPages({ latest, index, groups, clock, onStaleIndex }) {
   /** @param {LatestPlace} place @param {number} wanted */
@@ -71,8 +71,8 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
 
   return {
     /**
-     * Reads a page of one device. Its sensors are one slice of a partition, so the filter is checked on its
-     * rows.
+     * Reads a page of sensors of one device. All sensors of a device are one slice of a partition. So the slice is read
+     * without an index, and its rows are compared with the filter.
      *
      * @param {DeviceKey} device
      * @param {{ filter: SensorFilter, after: LatestPlace | null, limit: number }} page
@@ -89,8 +89,8 @@ export function createLatestPages({ latest, index, groups, clock, onStaleIndex }
 
     /**
      * @param {{ filter: SensorFilter, after: LatestPlace | null, limit: number }} page
-     * @param {number} [end] the group before which the last page ends
-     * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>} at most `limit` rows, maybe fewer before the end
+     * @param {number} [end] the first group that is not read
+     * @returns {Promise<{ rows: LatestRow[], next: LatestPlace | null }>} at most `limit` rows; a page before the end may have fewer
      */
     read({ filter, after, limit }, end = groups) {
       const by = narrowest(filter);
@@ -122,14 +122,14 @@ export const matches = (row, { type, site, name }) =>
   (site === undefined || row.site === site) &&
   (name === undefined || (row.name ?? '').startsWith(name));
 
-/** @param {SensorFilter} filter @returns {number} number of its conditions */
+/** @param {SensorFilter} filter @returns {number} number of conditions in the filter */
 export const conditions = (filter) => Object.values(filter).filter((term) => term !== undefined).length;
 
 /**
  * Chooses the index that is expected to match the fewest rows: first by name prefix, then by site, then by type.
  *
  * @param {SensorFilter} filter
- * @returns {{ kind: IndexKind, term: string } | null} null: no condition
+ * @returns {{ kind: IndexKind, term: string } | null} the index and the text to find in it; null: the filter has no condition
  */
 export function narrowest({ type, site, name }) {
   if (name !== undefined) return { kind: 'name', term: name };

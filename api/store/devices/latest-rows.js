@@ -11,7 +11,7 @@ import { sensorRow } from '../registry/rows.js';
 
 const { types } = cassandra;
 
-/** ScyllaDB accepts 100 clustering keys in one IN. */
+/** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
 const KEYS_PER_READ = 100;
 
 const SELECT =
@@ -36,7 +36,8 @@ const BY_KEYS = { name: 'latest_keys', cql: `${SELECT} AND (device_id, sensor_id
  */
 
 /**
- * Reads sensors and their latest values: first from `sensor`, then from `latest` for their devices.
+ * Creates the reader of sensors and their latest values. Sensors come from the table `sensor`, values from the table
+ * `latest`.
  *
  * @param {Session} session
  */
@@ -54,7 +55,7 @@ export function createLatestRows(session) {
     /**
      * @param {Place<SensorKey>} place
      * @param {number} limit
-     * @returns {Promise<LatestRow[]>} the rows of the group after the place, in order
+     * @returns {Promise<LatestRow[]>} the next rows of the group after the place, in order of their keys
      */
     async after({ group, key }, limit) {
       const rows = key
@@ -76,7 +77,7 @@ export function createLatestRows(session) {
      * @param {Buffer} device 16 bytes
      * @param {Place<SensorKey>} place
      * @param {number} limit
-     * @returns {Promise<LatestRow[]>} the rows of the device after the place, in order
+     * @returns {Promise<LatestRow[]>} the next rows of the device after the place, in order of their keys
      */
     async ofDeviceAfter(device, { group, key }, limit) {
       const [rows, values] = await Promise.all([
@@ -91,7 +92,7 @@ export function createLatestRows(session) {
     /**
      * @param {number} group
      * @param {SensorKey[]} keys
-     * @returns {Promise<Map<string, LatestRow>>} by `keyText`
+     * @returns {Promise<Map<string, LatestRow>>} rows by the `keyText` of their keys
      */
     async byKeys(group, keys) {
       /** @type {Map<string, LatestRow>} */
@@ -114,11 +115,12 @@ export function createLatestRows(session) {
 /** @param {string} id */
 const uuid = (id) => new types.Uuid(uuidBytes(id));
 
-/** @param {Row} row @param {Map<string, Newest>} [newest] of its device @returns {LatestRow} */
+/** @param {Row} row @param {Map<string, Newest>} [newest] newest values of the device, by sensor id @returns {LatestRow} */
 const latestRow = (row, newest) => ({ ...sensorRow(row, newest), deviceId: sensorKey(row).device });
 
 /**
- * Metadata that was written during a retirement leaves a row without a registration. Such a row is no sensor.
+ * Returns whether a row is a registered sensor. Metadata that was written while a device was being retired leaves a
+ * row without a registration.
  *
  * @param {LatestRow} row
  */
@@ -136,5 +138,5 @@ export const sensorKey = (row) => ({
   sensor: uuidText(row['sensor_id'].getBuffer()),
 });
 
-/** @param {SensorKey} key @returns {string} for maps */
+/** @param {SensorKey} key @returns {string} the key as one text, for use as the key of a Map */
 export const keyText = ({ device, sensor }) => `${device}/${sensor}`;

@@ -6,7 +6,7 @@ import { sensorKey } from './latest-rows.js';
 /** @import { SensorKey } from './latest-rows.js' */
 /** @import { Place } from './group-iterator.js' */
 
-/** The greatest code point. Every name with the prefix X sorts before X followed by it. */
+/** The greatest code point. A prefix followed by it sorts after every name with this prefix, and so ends the range of a search. */
 const MAX_CODE_POINT = '\u{10ffff}';
 
 const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stamp';
@@ -26,12 +26,12 @@ const COLUMNS = 'device_id, sensor_id, written_at, WRITETIME(written_at) AS stam
  * @property {number} group
  * @property {IndexKey} key
  * @property {string} term the type, site or whole name of the sensor in the index
- * @property {number} writtenAt epoch ms by the clock of the process that wrote it
+ * @property {number} writtenAt epoch ms by the clock of the process that wrote the row
  * @property {types.Long} writeTimestamp epoch µs
  */
 
 /**
- * The three index tables of sensors: by type, by site, and by name.
+ * Creates the store of the three index tables of sensors: by type, by site, and by name.
  *
  * @param {Session} session
  */
@@ -42,7 +42,7 @@ export function createSensorIndex(session) {
      * @param {string} term a type, a site, or the prefix of a name
      * @param {Place<IndexKey>} place
      * @param {number} limit
-     * @returns {Promise<IndexEntry[]>} in order
+     * @returns {Promise<IndexEntry[]>} the first rows of the group after `place`, in the order of the index
      */
     async after(kind, term, { group, key }, limit) {
       const { first, next, firstParams, nextParams } = TABLES[kind];

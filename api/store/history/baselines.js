@@ -4,17 +4,17 @@ import { int64, writeTimestamp } from '../cql-encoding.js';
 /** @import { Session } from '../sending/session.js' */
 /** @import { SensorBytes } from './keys.js' */
 
-/** Floats of one day: mean and deviation of each of its 24 hours. */
+/** Number of floats in a profile: mean and deviation of each of the 24 hours of a day. */
 export const PROFILE_FLOATS = 48;
 
-/** Rows of one batch. Each has some 230 bytes, so a batch stays below the 5 KiB at which Cassandra warns. */
+/** Rows per batch. A row has some 230 bytes, so a batch stays below the 5 KiB at which Cassandra warns. */
 const ROWS_PER_BATCH = 20;
 
 const INSERT = 'INSERT INTO baseline (grp, day, device_id, sensor_id, hours) VALUES (?, ?, ?, ?, ?)';
 const SELECT = {
   name: 'read_baselines',
   cql: 'SELECT device_id, sensor_id, hours FROM baseline WHERE grp = ? AND day = ?',
-  // The driver decodes a page of 1,000 in about 5 ms.
+  // The driver decodes a page of 1,000 rows in about 5 ms.
   fetchSize: 1000,
 };
 const SELECT_PROGRESS = {
@@ -26,20 +26,20 @@ const WRITE_PROGRESS = {
   cql: 'UPDATE baseline_progress USING TIMESTAMP ? SET learned_until = ? WHERE grp = ?',
 };
 
-/** @typedef {SensorBytes & { profile: Float32Array }} LearnedProfile `profile`: `PROFILE_FLOATS` */
+/** A sensor's baseline for one day. @typedef {SensorBytes & { profile: Float32Array }} LearnedProfile `profile`: `PROFILE_FLOATS` numbers */
 
 /** @typedef {{ key: string, profile: Float32Array }} StoredProfile `key`: `device id/sensor id` */
 
 /**
- * The baselines of sensors, day by day.
+ * Creates the store of baselines: the usual values of sensors for each hour of a day.
  *
  * @param {Session} session
  */
 export function createBaselineStore(session) {
   return {
     /**
-     * @param {number} group of the devices
-     * @param {number} day epoch ms of its start
+     * @param {number} group group of the devices
+     * @param {number} day epoch ms of the day's start
      * @param {LearnedProfile[]} profiles
      */
     async write(group, day, profiles) {
@@ -56,7 +56,7 @@ export function createBaselineStore(session) {
 
     /**
      * @param {number} group
-     * @param {number} day epoch ms of its start
+     * @param {number} day epoch ms of the day's start
      * @returns {AsyncGenerator<StoredProfile[], void>}
      */
     async *pages(group, day) {
@@ -70,7 +70,7 @@ export function createBaselineStore(session) {
 
     /**
      * @param {number} group
-     * @returns {Promise<number | null>} epoch ms: all days before it are learned; null: no day is learned
+     * @returns {Promise<number | null>} epoch ms before which all days are learned; null: no day is learned
      */
     async learnedUntil(group) {
       const row = await session.one(SELECT_PROGRESS, [group]);
@@ -78,11 +78,11 @@ export function createBaselineStore(session) {
     },
 
     /**
-     * Stores the progress of learning. The write timestamp is the instant itself, so if two processes learn a
-     * group, the greater instant wins.
+     * Stores the progress of learning. The write timestamp is `until` itself. So if two processes learn a group, the
+     * database keeps the later progress.
      *
      * @param {number} group
-     * @param {number} until epoch ms
+     * @param {number} until epoch ms before which all days are learned
      */
     writeLearned: (group, until) =>
       session.write(WRITE_PROGRESS, [writeTimestamp(until), int64(until), group]),

@@ -19,26 +19,26 @@ const UPDATE_LATE =
   'UPDATE day_stat USING TIMESTAMP ? SET late = late + ? WHERE device_id = ? AND sensor_id = ? AND year = ? AND day = ?';
 
 /**
- * An hour of a copy, with the columns of `history_stat`.
+ * One hour in a row of `day_stat`, with the columns of `history_stat`.
  *
- * @typedef {DayHour & { lateAt: number | null }} CopiedHour `lateAt`: epoch ms
+ * @typedef {DayHour & { lateAt: number | null }} CopiedHour `lateAt`: epoch ms at which late samples arrived; null: never
  */
 
 /**
- * The table `day_stat`: copies of the rows of `history_stat`, with one row for each day. A copy is as
- * reliable as its rows, because each late mark is written to both tables.
+ * Creates the store of the table `day_stat`. One row of it is a copy of the rows of `history_stat` of a day. When late
+ * samples arrive, a mark is written to both tables. So a copy is as reliable as the rows that it was made from.
  *
  * @param {Session} session
  */
 export function createDayStatistics(session) {
   return {
     /**
-     * Reads the days whose copies are exact for all of their rows in `history_stat`.
+     * Reads the copies that may replace all rows of their day in `history_stat`, because their statistics are exact.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of a day
      * @param {number} to epoch ms, the end of a day of the same UTC year
-     * @returns {Promise<Map<number, CopiedHour[]>>} by day, hours in order of time
+     * @returns {Promise<Map<number, CopiedHour[]>>} hours in order of time, by the day's start in epoch ms
      */
     async read(key, from, to) {
       const rows = await session.all(SELECT, [...yearKey(key, from), int64(from), int64(to)]);
@@ -54,16 +54,16 @@ export function createDayStatistics(session) {
     /**
      * @param {SensorBytes} key
      * @param {number} day epoch ms
-     * @param {DayHour[]} hours all rows of the day in `history_stat`, each exact
-     * @param {number} readAt epoch ms at which the read of the rows began; the newer read wins
+     * @param {DayHour[]} hours all rows of the day in `history_stat`, all of them exact
+     * @param {number} readAt epoch ms at which the read of the rows began; of two copies, the later read wins
      */
     write: (key, day, hours, readAt) =>
       session.write(INSERT, [...yearKey(key, day), int64(day), packDay(day, hours), int64(readAt * 1000)]),
 
     /**
      * @param {SensorBytes} key
-     * @param {number[]} hours epoch ms, all of one UTC year, for which samples came late
-     * @param {number} lateAt epoch ms
+     * @param {number[]} hours hours that got late samples, in epoch ms, all of one UTC year
+     * @param {number} lateAt epoch ms at which the samples arrived
      */
     writeLate: (key, hours, lateAt) =>
       session.writeBatch('write_late_day', () =>
@@ -85,25 +85,25 @@ export function createDayStatistics(session) {
 
 /** @typedef {ReturnType<typeof createDayStatistics>} DayStatistics */
 
-/** @param {Row} row @returns {CopiedHour[] | null} null: at least one of its hours has to be read from `history_stat` */
+/** @param {Row} row @returns {CopiedHour[] | null} null: the copy is not exact, so the day has to be read from `history_stat` */
 function exactHours(row) {
   if (row['hours'] === null) return null;
   const day = row['day'].getTime();
   const hours = unpackDay(day, row['hours']);
   const late = Object.entries(row['late'] ?? {});
-  // Most days have no marks, and a query reads many days.
+  // A shortcut: most days have no late marks, and a query reads many days.
   if (late.length === 0) return hours;
   const marks = new Map(late.map(([index, at]) => [day + Number(index) * HOUR_MS, Number(at) / 1000]));
   const marked = hours.map((hour) => ({ ...hour, lateAt: marks.get(hour.hour) ?? null }));
-  // A mark may belong to an hour that the copy does not have.
+  // A late mark may belong to an hour that is missing in the copy. Then the copy is incomplete.
   const isMissing = marks.size > marked.filter(({ lateAt }) => lateAt !== null).length;
   return isMissing || !marked.every(isExact) ? null : marked;
 }
 
 /**
- * The bytes of a `map<int, bigint>` (native_protocol_v4.spec, section 6.11).
+ * Encodes the late marks of a day as a `map<int, bigint>` (native_protocol_v4.spec, section 6.11).
  *
- * @param {number[]} indexes of hours
+ * @param {number[]} indexes hours of the day, from 0 to 23
  * @param {number} lateAt epoch ms
  */
 const lateCell = (indexes, lateAt) =>
@@ -113,12 +113,13 @@ const lateCell = (indexes, lateAt) =>
   ]);
 
 /**
- * Finds the parts of a range that no day covers. Above `MAX_GAPS` parts, one part spans all of them.
+ * Finds the gaps of a range: times of which no day is known. If there are more than `MAX_GAPS` gaps, the result is one
+ * gap from the first to the last.
  *
  * @param {number} from epoch ms, the start of an hour
  * @param {number} to epoch ms, the end of an hour
  * @param {Pick<Map<number, unknown>, 'has'>} days
- * @returns {Array<{ from: number, to: number }>} in order of time
+ * @returns {Array<{ from: number, to: number }>} gaps in order of time
  */
 export function gapsOf(from, to, days) {
   /** @type {Array<{ from: number, to: number }>} */
@@ -134,5 +135,5 @@ export function gapsOf(from, to, days) {
   return first && last && gaps.length > MAX_GAPS ? [{ from: first.from, to: last.to }] : gaps;
 }
 
-/** Limit of requests for gaps. Above it, one request reads from the first gap to the last. */
+/** Limit of requests for gaps. If there are more gaps, one request reads from the first gap to the last. */
 const MAX_GAPS = 4;

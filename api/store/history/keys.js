@@ -10,13 +10,13 @@ import { int32, int64 } from '../cql-encoding.js';
 /**
  * @param {SensorBytes} key
  * @param {number} hour epoch ms
- * @returns {Buffer[]} the partition of `history` that contains the hour
+ * @returns {Buffer[]} key of the partition of `history` that contains the hour
  */
 export const dayKey = ({ device, sensor }, hour) => [device, sensor, int64(dayOf(hour))];
 
 /**
  * @param {SensorBytes} key
  * @param {number} hour epoch ms
- * @returns {Buffer[]} the partition of `history_stat` that contains the hour
+ * @returns {Buffer[]} key of the partition of `history_stat` that contains the hour
  */
 export const yearKey = ({ device, sensor }, hour) => [device, sensor, int32(yearOf(hour))];

@@ -30,9 +30,9 @@ const SELECT_START = {
  * The packing progress of a group of devices.
  *
  * @typedef {object} PackProgress
- * @property {number} packedUntil epoch ms: every hour before it is packed, or has only late data
- * @property {number} settledUntil epoch ms: the second packing pass has read every hour before it
- * @property {number} noticedUntil epoch ms: all late days that were noticed before it are packed
+ * @property {number} packedUntil epoch ms before which every hour is packed, or has only late samples
+ * @property {number} settledUntil epoch ms before which the second packing pass has read every hour
+ * @property {number} noticedUntil epoch ms: days with late samples are packed again if the samples arrived before it
  */
 
 /** @param {Session} session */
@@ -40,15 +40,15 @@ export function createPackProgress(session) {
   /** @type {Promise<number> | null} */
   let start = null;
 
-  /** Samples from before the installation are late for their hours. So packing starts with the installation. */
+  /** Reads when the installation began. Packing starts there, because older samples count as late samples. */
   async function readStart() {
     const row = await session.one(SELECT_START, [PART]);
     return bucketOf(row?.['applied_at'].getTime() ?? 0) - PACKED_BEFORE_START_MS;
   }
 
-  /** @returns {Promise<number>} epoch ms */
+  /** @returns {Promise<number>} the first hour that is packed, in epoch ms */
   function startOf() {
-    // The start never changes. After a failed read the next caller tries again.
+    // The start never changes, so it is cached. After a failed read the next caller reads again.
     start ??= readStart().catch((error) => {
       start = null;
       throw error;
@@ -62,15 +62,15 @@ export function createPackProgress(session) {
       const [row, begin] = await Promise.all([session.one(SELECT, [group]), startOf()]);
       return {
         packedUntil: row?.['packed_until']?.getTime() ?? begin,
-        // Samples of the two days before the start may still arrive.
+        // Samples of the two days before the installation may still arrive.
         settledUntil: row?.['settled_until']?.getTime() ?? begin - 2 * DAY_MS,
         noticedUntil: row?.['noticed_until']?.getTime() ?? begin,
       };
     },
 
     /**
-     * Stores the progress of the first pass. The write timestamp is the instant itself, so if two processes
-     * pack a group, the greater instant wins.
+     * Stores the progress of the first pass. The write timestamp is `until` itself. So if two processes pack a group,
+     * the database keeps the later progress.
      *
      * @param {number} group
      * @param {number} until epoch ms
@@ -89,7 +89,7 @@ export function createPackProgress(session) {
 
 /** @typedef {ReturnType<typeof createPackProgress>} PackProgressStore */
 
-/** Seconds until the lease of a dead process expires. */
+/** Seconds until the lease of a dead process expires. Then another process may take it. */
 export const LEASE_SECONDS = 60;
 
 /** @param {'pack_lease' | 'stream_lease' | 'parquet_lease'} table */
@@ -106,8 +106,8 @@ const leaseStatements = (table) => ({
 });
 
 /**
- * Leases of groups: one process at a time packs, streams or writes the files of a group. Each lease is a
- * lightweight transaction within the data center.
+ * Creates the store of leases of device groups. The owner of a lease is the only process that packs a group, streams
+ * it to Kafka, or writes its Parquet files. A lease is taken by a lightweight transaction within the data center.
  *
  * @param {Session} session
  * @param {'pack_lease' | 'stream_lease' | 'parquet_lease'} table
@@ -144,12 +144,12 @@ const SELECT_LATE_DAYS = {
 
 /** @typedef {{ device: Buffer, day: number }} LateDay `device`: 16 bytes; `day`: epoch ms of its start */
 
-/** Days that must be packed again, because they got late samples. @param {Session} session */
+/** Creates the store of days that must be packed again, because they got late samples. @param {Session} session */
 export function createLateDays(session) {
   return {
     /**
-     * @param {number} group of the device
-     * @param {number} noticed epoch ms, the hour in which the late samples arrived
+     * @param {number} group group of the devices
+     * @param {number} noticed epoch ms of the hour in which the late samples arrived
      * @param {LateDay[]} days
      */
     async write(group, noticed, days) {
@@ -166,8 +166,8 @@ export function createLateDays(session) {
 
     /**
      * @param {number} group
-     * @param {number} noticed epoch ms
-     * @param {string} [after]
+     * @param {number} noticed epoch ms of the hour in which the late samples arrived
+     * @param {string} [after] `next` of the previous page
      * @returns {Promise<Page<LateDay>>}
      */
     async page(group, noticed, after) {

@@ -10,13 +10,13 @@ import { dayKey, yearKey } from './keys.js';
 /** @import { SensorBytes } from './keys.js' */
 
 /**
- * One hour of a sensor in `history_stat`. `statistics` is null until the hour is packed.
+ * One hour of a sensor in `history_stat`.
  *
  * @typedef {object} HourRow
- * @property {number} hour epoch ms
- * @property {HourStatistics | null} statistics
- * @property {number | null} readFrom epoch ms
- * @property {number | null} lateAt epoch ms
+ * @property {number} hour epoch ms of the hour's start
+ * @property {HourStatistics | null} statistics null until the hour is packed
+ * @property {number | null} readFrom epoch ms at which packing began to read the samples; null: not packed
+ * @property {number | null} lateAt epoch ms at which late samples arrived last; null: never
  */
 
 const SELECT_SAMPLES = {
@@ -26,11 +26,11 @@ const SELECT_SAMPLES = {
 const SELECT_STATISTICS = {
   name: 'read_statistics',
   cql: 'SELECT hour, count, min, max, sum, first, last, read_from, late_at FROM history_stat WHERE device_id = ? AND sensor_id = ? AND year = ? AND hour >= ? AND hour < ?',
-  // Rows of about 100 bytes. The driver decodes a page of 2,000 in about 5 ms.
+  // A row has about 100 bytes. The driver decodes a page of 2,000 rows in about 5 ms.
   fetchSize: 2000,
 };
 
-/** Length of a range, in ms, above which it is read by days. */
+/** Length of a range, in ms, above which statistics are read from `day_stat`, with one row for each day. */
 const BY_DAYS_MS = 2 * DAY_MS;
 
 /** @param {Session} session */
@@ -46,11 +46,11 @@ export function createHistoryReads(session) {
   /** @param {SensorBytes} key @param {number} from epoch ms @param {number} to epoch ms @returns {Promise<HourRow[]>} */
   async function readByDays(key, from, to) {
     const copies = await days.read(key, dayOf(from), dayOf(to - 1) + DAY_MS);
-    // The rows are read after the copies. So they include samples that were late for a copy.
+    // The hourly rows are read after the copies. So if a copy has just become outdated, its rows are at least as new.
     const gaps = gapsOf(from, to, copies);
     const rows = (await Promise.all(gaps.map((gap) => readRows(key, gap.from, gap.to)))).flat();
     for (const [day, hours] of copies) {
-      // If there are many gaps, one read has covered the gaps and the days between them.
+      // If there were many gaps, one request has read the gaps and the days between them. Such a day is complete.
       if (gaps.some((gap) => day >= gap.from && day < gap.to)) continue;
       const isWhole = day >= from && day + DAY_MS <= to;
       rows.push(...(isWhole ? hours : hours.filter(({ hour }) => hour >= from && hour < to)));
@@ -60,12 +60,12 @@ export function createHistoryReads(session) {
 
   return {
     /**
-     * Reads the rows of some hours as they are stored. A sample in two rows is returned twice.
+     * Reads the samples of some hours as they are stored. A sample in two rows is returned twice.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of an hour
      * @param {number} to epoch ms, the end of an hour of the same UTC day
-     * @returns {Promise<Map<number, Series[]>>} by hour, one sorted series for each row
+     * @returns {Promise<Map<number, Series[]>>} by hour, in epoch ms: one sorted series for each stored row
      */
     async readSamples(key, from, to) {
       const rows = await session.all(SELECT_SAMPLES, [...dayKey(key, from), int64(from), int64(to)]);
@@ -82,33 +82,33 @@ export function createHistoryReads(session) {
     },
 
     /**
-     * Reads the rows of `history_stat` as they are stored. The packer needs the rows that are not exact.
+     * Reads the rows of `history_stat` as they are stored. The packer also needs the rows whose statistics are not exact.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of an hour
      * @param {number} to epoch ms, the end of an hour of the same UTC year
-     * @returns {Promise<HourRow[]>} in order of time; hours without a row are not in it
+     * @returns {Promise<HourRow[]>} rows in order of time; hours without a row are missing
      */
     readRows,
 
     /**
-     * Reads statistics. In a long range, exact copies of `day_stat` replace the rows of `history_stat`. So a
-     * month of a sensor is 31 rows and not 744.
+     * Reads statistics. In a range of more than 2 days, exact rows of `day_stat` replace the rows of `history_stat`. So
+     * a month of a sensor takes 31 rows instead of 744.
      *
      * @param {SensorBytes} key
      * @param {number} from epoch ms, the start of an hour
      * @param {number} to epoch ms, the end of an hour of the same UTC year
-     * @returns {Promise<HourRow[]>} in order of time; hours without a row are not in it
+     * @returns {Promise<HourRow[]>} rows in order of time; hours without a row are missing
      */
     readStatistics: (key, from, to) => (to - from > BY_DAYS_MS ? readByDays : readRows)(key, from, to),
 
-    /** Reads statistics by days, whatever the length of the range. */
+    /** Reads statistics from `day_stat` where possible, even if the range is short. */
     readByDays,
 
     /**
      * @param {SensorBytes} key
      * @param {number} hour epoch ms
-     * @returns {Promise<Series[]>} one sorted series for each row
+     * @returns {Promise<Series[]>} one sorted series for each stored row of the hour
      */
     async readHour(key, hour) {
       return (await this.readSamples(key, hour, hour + HOUR_MS)).get(hour) ?? [];

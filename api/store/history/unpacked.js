@@ -8,9 +8,10 @@ import { dayKey } from './keys.js';
 /** @import { SensorBytes } from './keys.js' */
 
 /**
- * The samples of a stored row; null if this process cannot decode it. One broken row must not stop the packer.
+ * The sorted samples of a stored row, or null if this process cannot decode the row. A broken row causes no error, because
+ * it must not stop the packer.
  *
- * @typedef {Series | null} StoredSeries sorted
+ * @typedef {Series | null} StoredSeries
  */
 
 /**
@@ -30,7 +31,7 @@ const HISTORY_HOUR = {
 };
 
 /**
- * Reads of the packer.
+ * Creates the reads of the packer: devices, sensors, and samples that are not packed yet.
  *
  * @param {Session} session
  */
@@ -39,18 +40,19 @@ export function createUnpackedReads(session) {
 
   return {
     /**
-     * Reads the devices of a group: registered, retired, and never registered ones. All of them may have samples.
+     * Reads the devices of a group. Retired devices, and devices that were never registered, are included, because they
+     * may have samples too.
      *
      * @param {number} group
-     * @param {string} [after]
-     * @returns {Promise<Page<Buffer>>} ids, 16 bytes each
+     * @param {string} [after] `next` of the previous page
+     * @returns {Promise<Page<Buffer>>} device ids, 16 bytes each
      */
     async devicePage(group, after) {
       const { rows, next } = await session.page(DEVICES, [group], after);
       return { items: rows.map((row) => row['device_id'].getBuffer()), next };
     },
 
-    /** @param {number} group @param {Buffer} device 16 bytes @returns {Promise<Buffer[]>} ids of its sensors, 16 bytes each */
+    /** @param {number} group @param {Buffer} device 16 bytes @returns {Promise<Buffer[]>} ids of the device's sensors, 16 bytes each */
     async sensorIds(group, device) {
       const rows = await session.all(SENSORS, [group, device]);
       return rows.map((row) => row['sensor_id'].getBuffer());
@@ -62,7 +64,7 @@ export function createUnpackedReads(session) {
     /**
      * @param {SensorBytes} key
      * @param {number} hour epoch ms
-     * @returns {Promise<StoredSeries[]>} one for each row of history
+     * @returns {Promise<StoredSeries[]>} one series for each row of `history` in the hour
      */
     async historyHour(key, hour) {
       const rows = await session.all(HISTORY_HOUR, [...dayKey(key, hour), int64(hour)]);
@@ -78,7 +80,7 @@ function unpackOrNull(unpack) {
   try {
     return unpack();
   } catch (error) {
-    // Malformed bytes cause a RangeError, missing bytes a TypeError.
+    // The decoder throws a RangeError for malformed bytes, and a TypeError for missing bytes.
     if (error instanceof RangeError || error instanceof TypeError) return null;
     throw error;
   }

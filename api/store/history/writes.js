@@ -23,7 +23,8 @@ const INSERT_LATE =
   'INSERT INTO history_stat (device_id, sensor_id, year, hour, late_at) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
 /**
- * Writes of history. Invariant: rows are only added. No write removes what a packer or a late message has written.
+ * Creates the writes of history. Invariant: rows are only added. So no write removes samples that a packer or a late
+ * message has written.
  *
  * @param {Session} session
  */
@@ -32,8 +33,8 @@ export function createHistoryWrites(session) {
   return {
     /**
      * @param {SensorBytes} key
-     * @param {PackedHour[]} hours all of one UTC day
-     * @returns {Promise<unknown>} settles when they are committed
+     * @param {PackedHour[]} hours hours of one UTC day
+     * @returns {Promise<unknown>} settles when the hours are committed
      */
     writeSamples: (key, hours) =>
       session.writeBatch('write_history', () =>
@@ -46,8 +47,8 @@ export function createHistoryWrites(session) {
     /**
      * @param {SensorBytes} key
      * @param {number} hour epoch ms
-     * @param {HourStatistics} statistics of all samples of the hour in history
-     * @param {number} readFrom epoch ms at which the read of the samples began; the newer read wins
+     * @param {HourStatistics} statistics statistics of all samples of the hour in history
+     * @param {number} readFrom epoch ms at which the read of the samples began; of two writes, the later read wins
      */
     writeStatistics: (key, hour, { count, min, max, sum, first, last }, readFrom) =>
       session.write(INSERT_STATISTICS, [
@@ -61,9 +62,12 @@ export function createHistoryWrites(session) {
 
     /**
      * @param {SensorBytes} key
-     * @param {number[]} hours epoch ms, all of one UTC year, for which samples came late
-     * @param {number} lateAt epoch ms
-     * @returns {Promise<unknown>} settles when the marks are committed to both tables of statistics
+     * Marks hours that got late samples, so that readers do not trust their statistics and the packer packs them again.
+     *
+     * @param {SensorBytes} key
+     * @param {number[]} hours hours that got late samples, in epoch ms, all of one UTC year
+     * @param {number} lateAt epoch ms at which the samples arrived
+     * @returns {Promise<unknown>} settles when the marks are committed to `history_stat` and `day_stat`
      */
     writeLate: (key, hours, lateAt) =>
       Promise.all([
@@ -76,7 +80,7 @@ export function createHistoryWrites(session) {
         ),
       ]),
 
-    /** Copies the statistics of a day: see days.js. */
+    /** Copies the statistics of a day to `day_stat`: see `write` in days.js. */
     writeDay: days.write,
   };
 }

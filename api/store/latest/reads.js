@@ -8,7 +8,7 @@
  * @typedef {{ ts: number, value: number }} Newest `ts` in epoch ms
  */
 
-/** ScyllaDB accepts 100 clustering keys in one IN. */
+/** Limit of clustering keys in one IN. ScyllaDB accepts 100. */
 const KEYS_PER_READ = 100;
 
 const OF_DEVICE = {
@@ -21,13 +21,13 @@ const OF_DEVICES = {
 };
 
 /**
- * Reads of the table `latest`: one row for each device, with the newest value of each of its sensors.
+ * Creates the reads of the table `latest`. It has one row for each device, with the newest value of each sensor.
  *
  * @param {Session} session
  */
 export function createNewestReads(session) {
   return {
-    /** @param {DeviceKey} key @returns {Promise<Map<string, Newest>>} by sensor id */
+    /** @param {DeviceKey} key @returns {Promise<Map<string, Newest>>} newest values of the device, by sensor id */
     async ofDevice({ group, bytes }) {
       const row = await session.one(OF_DEVICE, [group, bytes]);
       return newestOf(row?.['newest']);
@@ -36,7 +36,7 @@ export function createNewestReads(session) {
     /**
      * @param {number} group
      * @param {Buffer[]} devices ids, 16 bytes each
-     * @returns {Promise<Map<string, Map<string, Newest>>>} by device id, then by sensor id
+     * @returns {Promise<Map<string, Map<string, Newest>>>} newest values by device id, then by sensor id
      */
     async ofDevices(group, devices) {
       /** @type {Map<string, Map<string, Newest>>} */

@@ -10,23 +10,28 @@ import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pendin
 /** @import { Query, Session } from '../sending/session.js' */
 /** @import { Newest } from './reads.js' */
 
-// Each entry of the map is a cell with the event time as its write timestamp: the newest measured value wins, whatever arrives last.
-// If two values have the same instant, the database keeps the one with the greater bytes. Merging has the same rule.
+// Each entry of the map is a cell whose write timestamp is the time of the measurement. So the value with the newest measurement wins,
+// in whatever order values arrive. If two values have the same time, the database keeps the value with the greater bytes. The merging
+// of updates in this file follows the same rule.
 const UPDATE = 'UPDATE latest USING TIMESTAMP ? SET newest = newest + ? WHERE grp = ? AND device_id = ?';
 
 /**
- * Bytes that a server counts for a group, for the row of each of its devices, and for each entry of a map.
- * Cassandra 5.0 counts 41, 57 and 60: the id of the sensor, time and value with their lengths, the write
+ * Bytes that a server counts for a batch of one group, for each device row in it, and for each entry of a map, rounded up.
+ * Cassandra 5.0 counts 41, 57 and 60 bytes. The 60 bytes of an entry are the sensor id, time and value with their lengths, the write
  * timestamp and two times of expiry.
  */
 const GROUP_WEIGHT = 45;
 const DEVICE_WEIGHT = 60;
 const ENTRY_WEIGHT = 64;
 
-/** A sensor with its newest value that is known to be committed; null: not known. @typedef {{ bytes: Buffer, ts: number | null, value: number | null }} LatestSensor */
+/**
+ * A sensor with the newest value of it that this process knows to be committed; null: no such value is known.
+ *
+ * @typedef {{ bytes: Buffer, ts: number | null, value: number | null }} LatestSensor
+ */
 
 /**
- * The newest sample of a sensor in a message.
+ * The newest sample of one sensor in a message.
  *
  * @template {LatestSensor} [S=LatestSensor]
  * @typedef {Newest & { sensor: S }} SensorNewest
@@ -35,9 +40,9 @@ const ENTRY_WEIGHT = 64;
 /**
  * Writes the newest value of each sensor to `latest`, unless a newer value is known to be committed.
  *
- * One row of a group of devices is in flight at a time. Meanwhile updates of the group merge, and are sent
- * together (group commit, without a timer). A `latest` update costs 15 to 17 µs in a full batch, and 35 µs
- * alone.
+ * For each group of devices one write is in flight at a time. Meanwhile further updates of the group are merged, and
+ * are sent together as the next write (group commit, without a timer). An update of `latest` costs 15 to 17 µs in a
+ * full batch, and 35 µs alone.
  */
 export class LatestWrites {
   #rows;
@@ -56,31 +61,30 @@ export class LatestWrites {
   }
 
   /**
-   * Writes the values that are newer than the last known commit, and updates the sensors.
+   * Writes the values that are newer than the last committed values, and then notes them in the sensors.
    *
    * @template {LatestSensor} S
    * @param {{ bytes: Buffer, group: number, retiredAt: number | null }} device
-   * @param {SensorNewest<S>[]} newest of each sensor in a message
-   * @returns {Promise<S[]>} settles when all values are committed, with the sensors that have a newer value
-   *   now
+   * @param {SensorNewest<S>[]} newest newest sample of each sensor in a message
+   * @returns {Promise<S[]>} the sensors that have a newer value now; settles when all values are committed
    * @throws {MillraceError} `unavailable` while the process ends
    */
   write(device, newest) {
-    // Nearly always all values are newer. Then the list of the message is not copied.
+    // Nearly always all values are newer. Then the list of the message is used without a copy.
     const news = newest.every(isNews) ? newest : newest.filter(isNews);
     if (news.length === 0) return Promise.resolve([]);
     const update = new LatestUpdate(device, news);
     const partition = this.#partitions.find(device.group);
     const { open } = partition;
     const row = open?.join(update) ? open : this.#rows.open(new PendingLatest(partition, update));
-    // Uses `then` and not async, because every message would keep the state of one more function until its
-    // commit.
+    // `then` instead of an async function saves memory: every message would keep the state of an async function until
+    // its commit.
     return row.done.then(
       () => noteCommitted(news),
       async (error) => {
         if (!isRefusal(error)) throw error;
-        // Later messages of the device were merged into the update, so this message builds its own update
-        // again.
+        // The refused update also has values of later messages of the device. So an update with only the values of
+        // this message is built.
         const isCommitted = await this.#writeAlone(partition, new LatestUpdate(device, news));
         return isCommitted ? noteCommitted(news) : [];
       },
@@ -88,12 +92,12 @@ export class LatestWrites {
   }
 
   /**
-   * Writes the update of one device alone. A device with refused values must not make the writes of others
-   * fail.
+   * Writes the update of one device in a separate request. Otherwise a device with refused values would make the writes
+   * of other devices fail.
    *
    * @param {Partition} partition
    * @param {LatestUpdate} update
-   * @returns {Promise<boolean>} whether the update is committed
+   * @returns {Promise<boolean>} true: the update is committed; false: the database refuses it
    */
   async #writeAlone(partition, update) {
     try {
@@ -109,10 +113,10 @@ export class LatestWrites {
 }
 
 /**
- * Remembers committed values.
+ * Notes committed values in their sensors.
  *
  * @template {LatestSensor} S
- * @param {SensorNewest<S>[]} news of a message
+ * @param {SensorNewest<S>[]} news committed values of a message
  * @returns {S[]} the sensors that have a newer value now
  */
 function noteCommitted(news) {
@@ -131,14 +135,13 @@ function noteCommitted(news) {
 }
 
 /**
- * The newest values of some sensors of a device, from one message or from several that wait together. The
- * values of a message stay in its own list. With a map, a message of 50 sensors would create 150 more
- * objects.
+ * The newest values of some sensors of a device, from one message or from several merged messages. The update of one
+ * message uses the list of the message itself. A map would create 150 more objects for a message of 50 sensors.
  */
 export class LatestUpdate {
   /**
-   * Index in `newest` by the identity of the Buffer with the sensor's id. Only a message with other sensors
-   * needs this map.
+   * Index in `newest` by the Buffer object of the sensor's id. The map is created when a message with other sensors, or
+   * with another order of sensors, is merged.
    *
    * @type {Map<Buffer, number> | null}
    */
@@ -146,7 +149,7 @@ export class LatestUpdate {
 
   /**
    * @param {{ bytes: Buffer, retiredAt: number | null }} device `retiredAt`: epoch ms of its last retirement; null: never
-   * @param {SensorNewest[]} newest each sensor once
+   * @param {SensorNewest[]} newest newest samples, with each sensor once
    */
   constructor({ bytes, retiredAt }, newest) {
     this.device = bytes;
@@ -160,7 +163,7 @@ export class LatestUpdate {
   }
 
   /**
-   * @param {LatestUpdate} arriving of the same device
+   * @param {LatestUpdate} arriving a later update of the same device
    * @returns {number} number of sensors that only the arriving update has
    */
   countNew({ newest }) {
@@ -171,11 +174,11 @@ export class LatestUpdate {
     return count;
   }
 
-  /** @param {LatestUpdate} arriving of the same device */
+  /** Adds a later update of the same device. @param {LatestUpdate} arriving */
   merge({ newest, retiredAt }) {
     this.retiredAt = retiredAt;
     if (this.#hasSensorsOf(newest)) {
-      // The list is copied, because the message needs its own list again if the database refuses the row.
+      // The list is not changed in place, because the message needs it again if the database refuses the row.
       this.newest = newest.map((each, place) =>
         newer(/** @type {SensorNewest} */ (this.newest[place]), each),
       );
@@ -191,8 +194,8 @@ export class LatestUpdate {
   }
 
   /**
-   * Whether an update has the same sensors in the same order, as messages of a device nearly always have.
-   * Then no map is needed.
+   * Returns whether an arriving update has the same sensors in the same order as this update. Messages of a device nearly
+   * always have, and then no map is needed.
    *
    * @param {SensorNewest[]} arriving
    */
@@ -214,15 +217,15 @@ export class LatestUpdate {
 }
 
 /**
- * The updates of a group that wait together.
+ * The updates of a group of devices that are sent as one write.
  *
- * Invariant: a row with several devices has at most 2,000 entries, even after merging. An update of a single
- * device may have more: it has at most 10,000 sensors. A request of the protocol accepts 65,535 statements.
+ * Invariant: a write for several devices has at most 2,000 entries, even after merging. The update of a single device may
+ * have up to 10,000 entries, the limit of sensors per device. A batch of the protocol may have 65,535 statements.
  *
  * @extends {PendingRow<LatestUpdate>}
  */
 export class PendingLatest extends PendingRow {
-  /** By device. @type {Map<Buffer, LatestUpdate>} */
+  /** Updates by device id. @type {Map<Buffer, LatestUpdate>} */
   updates = new Map();
 
   /** @param {Partition} partition of the group @param {LatestUpdate} update */
@@ -270,15 +273,16 @@ const isNews = ({ sensor, ts, value }) =>
   ts > sensor.ts ||
   (ts === sensor.ts && sensor.value !== null && !Object.is(greaterValue(sensor.value, value), sensor.value));
 
-/** @param {SensorNewest} waiting @param {SensorNewest} arriving of the same sensor */
+/** Returns the newer of two values of a sensor. @param {SensorNewest} waiting @param {SensorNewest} arriving */
 function newer(waiting, arriving) {
   if (arriving.ts !== waiting.ts) return arriving.ts > waiting.ts ? arriving : waiting;
   return Object.is(greaterValue(waiting.value, arriving.value), arriving.value) ? arriving : waiting;
 }
 
 /**
- * Length of the period before a retirement whose values get distinct write timestamps. A year takes 8.8 hours
- * of write timestamps. ScyllaDB accepts timestamps up to 3 days in the future.
+ * Length in ms of the time before a retirement. Values that were measured in this time, but sent after the retirement,
+ * get distinct write timestamps: see `latestStamp`. At 1 µs for each ms, a year takes 8.8 hours of write timestamps.
+ * ScyllaDB accepts timestamps up to 3 days in the future.
  */
 const SQUEEZED_MS = 365 * DAY_MS;
 
@@ -298,7 +302,7 @@ export function latestStamp(ts, retiredAt) {
 }
 
 /**
- * Groups values by instant. A statement has one write timestamp, so sensors with different newest instants
+ * Groups values by the time of their measurement. A statement has one write timestamp, so values with different times
  * need separate statements.
  *
  * @param {SensorNewest[]} newest
@@ -306,7 +310,7 @@ export function latestStamp(ts, retiredAt) {
  */
 function byInstant(newest) {
   const [first] = newest;
-  // Nearly always a device measures all of its sensors at one instant.
+  // A shortcut: nearly always a device measures all of its sensors at the same time.
   if (first && newest.every(({ ts }) => ts === first.ts)) return [{ ts: first.ts, entries: newest }];
   /** @type {Map<number, SensorNewest[]>} */
   const instants = new Map();
@@ -324,8 +328,8 @@ const LENGTH_BYTES = 4;
 const ENTRY_BYTES = LENGTH_BYTES + ID_BYTES + LENGTH_BYTES + 2 * (LENGTH_BYTES + CELL_BYTES);
 
 /**
- * The bytes of a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, section 6.11 and
- * 6.23). They are written into one Buffer, since the driver's encoder makes eight Buffers for each entry.
+ * Encodes a `map<uuid, frozen<tuple<timestamp, double>>>` (native_protocol_v4.spec, sections 6.11 and 6.23). All bytes
+ * are written into one Buffer, since the driver's encoder makes eight Buffers for each entry.
  *
  * @param {number} ts epoch ms
  * @param {SensorNewest[]} entries
@@ -334,7 +338,7 @@ function mapCell(ts, entries) {
   const bytes = Buffer.allocUnsafe(LENGTH_BYTES + ENTRY_BYTES * entries.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   view.setInt32(0, entries.length);
-  // The upper half of the time is equal in all entries.
+  // All entries have the same time, so its two halves are computed once.
   const high = Math.floor(ts / 2 ** 32);
   const low = ts >>> 0;
   let at = LENGTH_BYTES;
@@ -354,13 +358,13 @@ function mapCell(ts, entries) {
 
 const WRITE_LAST_SEEN = 'UPDATE device USING TIMESTAMP ? SET last_seen = ? WHERE grp = ? AND device_id = ?';
 
-/** Minimum time between two writes of `last_seen` of a device, in ms. */
+/** Minimum time between two writes of `last_seen` of a device, in ms. Earlier updates are dropped. */
 const LAST_SEEN_EVERY_MS = 60_000;
 
 /** Bytes that a server counts for an update of `last_seen`, rounded up. */
 const LAST_SEEN_WEIGHT = 120;
 
-/** Writes the time at which each device was last seen: the time of receipt. */
+/** Writes the time at which each device was last seen: the time at which its last message was received. */
 export class LastSeenWrites {
   #rows;
   #partitions = new GroupPartitions();
@@ -375,8 +379,8 @@ export class LastSeenWrites {
    *
    * @param {{ bytes: Buffer, group: number, lastSeen: number }} device
    * @param {number} at epoch ms of the receipt
-   * @returns {Promise<void> | undefined} settles when the time is committed; undefined: it was written less
-   *   than a minute ago
+   * @returns {Promise<void> | undefined} settles when the time is committed; undefined: nothing is written, because the last
+   *   write was less than a minute ago
    */
   note(device, at) {
     if (at - device.lastSeen < LAST_SEEN_EVERY_MS) return undefined;
@@ -391,9 +395,9 @@ export class LastSeenWrites {
 
 /** @typedef {{ device: Buffer, at: number }} Seen `at` in epoch ms */
 
-/** The devices of a group whose `last_seen` waits. @extends {PendingRow<Seen>} */
+/** The devices of a group whose `last_seen` waits to be written. @extends {PendingRow<Seen>} */
 class PendingLastSeen extends PendingRow {
-  /** By device. @type {Map<Buffer, number>} */
+  /** Time of receipt in epoch ms, by device id. @type {Map<Buffer, number>} */
   #seen = new Map();
 
   /** @param {Partition} partition of the group @param {Seen} seen */
@@ -422,7 +426,7 @@ class PendingLastSeen extends PendingRow {
   }
 }
 
-/** The partitions of a table that has one partition for each group of devices. */
+/** Caches the partitions of a table that has one partition for each group of devices. */
 class GroupPartitions {
   /** @type {Map<number, Partition>} */
   #groups = new Map();

@@ -19,21 +19,21 @@ import { int64 } from '../cql-encoding.js';
 const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, samples) VALUES (?, ?, ?, ?, ?, ?)';
 
 /**
- * The samples of one sensor in one message: sorted, one per instant. If `from` is 0 and `to` is the number of
- * samples, the object itself can be a piece of its hour, without a copy.
+ * The samples of one sensor in one message, sorted by time, with distinct times. If `from` is 0 and `to` is the number
+ * of samples, the object itself is used as a piece of an hour, without a copy.
  *
  * @typedef {{ sensor: Buffer, times: Numbers, values: Numbers, from?: number, to?: number }} SensorSeries
  */
 
 /**
- * The samples of one or several messages of a device in one partition of `message`: one hour, and one part of the
- * sensors.
+ * The samples that one or several messages of a device have in one partition of `message`. A partition has the samples
+ * of one hour. If the device has many sensors, it has only one part of the sensors.
  *
  * @typedef {object} Hour
- * @property {number} bucket epoch ms
- * @property {number} part
- * @property {Piece[]} pieces
- * @property {number} bytes upper limit of the size of these pieces in a block, without the first byte of the block
+ * @property {number} bucket epoch ms of the hour's start
+ * @property {number} part number of the part of the sensors; 0: all sensors
+ * @property {Piece[]} pieces samples of one sensor each
+ * @property {number} bytes upper limit of the size of the pieces in an encoded block, without the first byte of the block
  * @property {boolean} isShared whether the pieces come from several messages. Pieces of one message belong to
  *   different sensors
  * @property {number} width number of pieces of each message, if the pieces come from several messages that all
@@ -41,10 +41,10 @@ const INSERT = 'INSERT INTO message (device_id, bucket, part, ts, digest, sample
  */
 
 /**
- * Divides the samples of a message by partition. Nearly always they are in one partition.
+ * Divides the samples of a message by partition. Nearly always all samples are in one partition.
  *
  * @param {SensorSeries[]} message
- * @param {number} parts of the device, see `partsFor` in schema/rules.js
+ * @param {number} parts number of parts over which the device's sensors are spread: see `partsFor` in schema/rules.js
  * @returns {Hour[]}
  */
 export function planHours(message, parts) {
@@ -62,7 +62,7 @@ export function planHours(message, parts) {
       let hour = hours[0] && isIn(hours[0], part, time) ? hours[0] : undefined;
       if (!hour) {
         const bucket = bucketOf(time);
-        // A bucket is a multiple of an hour, in ms, so no two partitions have the same sum.
+        // The sum is unique: a bucket is a multiple of an hour in ms, and parts are much smaller numbers.
         const key = bucket + part;
         hour = byKey?.get(key);
         if (!hour) {
@@ -71,8 +71,8 @@ export function planHours(message, parts) {
         }
       }
       const to = endOfHour(times, hour.bucket + HOUR_MS, from + 1);
-      // Nearly always the piece is the whole series. Using the series itself saves a message of 50 sensors 50
-      // objects, which would live until its commit.
+      // Nearly always the piece is the whole series. Using the series itself saves 50 objects for a message of 50
+      // sensors. They would live until the commit.
       const piece = isPiece(series, from, to) ? series : { sensor, times, values, from, to };
       hour.pieces.push(piece);
       hour.bytes += pieceBytes(piece);
@@ -82,7 +82,7 @@ export function planHours(message, parts) {
   return hours;
 }
 
-/** @param {SensorSeries} series @param {number} from @param {number} to @returns {series is Piece} whether it is the piece with these bounds */
+/** @param {SensorSeries} series @param {number} from @param {number} to @returns {series is Piece} whether the series has these bounds */
 const isPiece = (series, from, to) => series.from === from && series.to === to;
 
 /**
@@ -94,9 +94,11 @@ const isPiece = (series, from, to) => series.from === from && series.to === to;
 const isIn = (hour, part, time) => hour.part === part && time >= hour.bucket && time < hour.bucket + HOUR_MS;
 
 /**
+ * Finds the first time at or after the end of an hour.
+ *
  * @param {Numbers} times epoch ms, strictly ascending
- * @param {number} end epoch ms
- * @param {number} low index to begin at
+ * @param {number} end end of the hour, in epoch ms
+ * @param {number} low index at which the search begins
  */
 function endOfHour(times, end, low) {
   // Nearly always the whole message belongs to one hour.
@@ -107,24 +109,26 @@ function endOfHour(times, end, low) {
 }
 
 /**
- * @param {Partition} partition of the hour
- * @param {Hour} hour of one message, or of several
- * @returns {Query[]} the rows of the hour; equal pieces give equal rows
+ * Encodes an hour as rows of `message`.
+ *
+ * @param {Partition} partition partition of the hour
+ * @param {Hour} hour samples of one message, or of several messages
+ * @returns {Query[]} the rows; equal pieces give equal rows
  */
 export function encodeHour({ key }, { bucket, pieces, bytes, isShared, width }) {
   const packed = width > 0 ? packMessages(bucket, pieces, width) : null;
   if (packed) return [rowOf(key, pieces, packed)];
-  // Merging 50 sensors takes a map and 50 lists. So only hours of several messages are merged.
+  // Merging 50 sensors takes a map and 50 lists. So pieces are merged only if they come from several messages.
   const merged = isShared ? mergePieces(pieces) : pieces;
   if (bytes < MAX_BLOCK_BYTES) return [rowOf(key, merged, packBlock(bucket, merged))];
   return splitBlocks(merged).map((block) => rowOf(key, block, packBlock(bucket, block)));
 }
 
-/** @param {Buffer[]} key of the partition: three columns @param {Piece[]} pieces @param {Buffer} samples their block @returns {Query} */
+/** @param {Buffer[]} key three columns @param {Piece[]} pieces @param {Buffer} samples the encoded pieces @returns {Query} */
 const rowOf = (key, pieces, samples) => ({
   query: INSERT,
   params: [key[0], key[1], key[2], int64(newestOf(pieces)), digestOf(samples), samples],
 });
 
-/** @param {Uint8Array} sensor 16 bytes @param {number} parts more than 1 @returns {number} 1 to `parts` */
+/** @param {Uint8Array} sensor 16 bytes @param {number} parts more than 1 @returns {number} the part that has the sensor, from 1 to `parts` */
 export const partOf = (sensor, parts) => 1 + groupOf(sensor, parts);

@@ -11,12 +11,13 @@ export function createSampleReads(session) {
   const rows = createMessageRows(session);
 
   /**
-   * Reads the blocks of an hour of a device, in part 0 and in the chosen parts.
+   * Reads the blocks of an hour of a device from part 0, and from other parts that the caller chooses.
    *
    * @param {Buffer} device 16 bytes
    * @param {number} bucket epoch ms
-   * @param {(parts: number[]) => number[]} choose returns the parts to read in addition to part 0
-   * @param {number} [since] epoch ms
+   * @param {(parts: number[]) => number[]} choose gets all numbers of parts over which the hour is spread, and returns the
+   *   parts to read in addition to part 0
+   * @param {number} [since] epoch ms: samples before it may be left out
    * @returns {Promise<Buffer[]>} blocks
    */
   async function blocksOf(device, bucket, choose, since) {
@@ -36,7 +37,7 @@ export function createSampleReads(session) {
      * @param {Buffer} sensor 16 bytes
      * @param {number} bucket epoch ms
      * @param {number} [since] epoch ms: samples before it may be left out
-     * @returns {Promise<Series>} in order of time
+     * @returns {Promise<Series>} samples in order of time
      */
     async readHour(device, sensor, bucket, since) {
       const blocks = await blocksOf(device, bucket, (parts) => partsOfSensor(parts, sensor), since);
@@ -48,7 +49,7 @@ export function createSampleReads(session) {
      *
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms
-     * @returns {Promise<Map<string, Series[]>>} by sensor id, one series for each row
+     * @returns {Promise<Map<string, Series[]>>} by sensor id: one series for each stored row
      */
     async readDeviceHour(device, bucket) {
       /** @type {Map<string, Series[]>} */

@@ -9,8 +9,8 @@ import { partOf } from './hours.js';
 const SELECT = {
   name: 'read_hour',
   cql: 'SELECT parts, samples FROM message WHERE device_id = ? AND bucket = ? AND part = ?',
-  // A message of 50 sensors is a row of 1 kB. Devices whose messages wait write blocks of 32 KiB, but only
-  // few in an hour.
+  // A message of 50 sensors is a row of 1 kB. Under load, waiting messages share rows of up to 32 KiB, but a device has
+  // only few such rows in an hour.
   fetchSize: 500,
 };
 const SELECT_SINCE = {
@@ -29,16 +29,17 @@ const SELECT_PARTS = {
 };
 
 /**
- * The rows of an hour of a device, partition by partition.
+ * Creates the reads of the table `message`. A request reads rows of one partition: an hour of a device, and one part of
+ * its sensors if there are many.
  *
  * @param {Session} session
  */
 export function createMessageRows(session) {
   /**
-   * Finds the numbers of parts, which are in a static column. The column comes with any row. If no row is new
-   * enough, the column is read alone.
+   * Finds over how many parts the sensors of the hour are spread. The numbers are in a static column of part 0, which
+   * each row contains. If no row was found, the column is read alone.
    *
-   * @param {Row[]} rows of a part of the hour
+   * @param {Row[]} rows rows that were read from the part
    * @param {unknown[]} key
    * @param {number} part
    */
@@ -51,8 +52,8 @@ export function createMessageRows(session) {
      * @param {number} bucket epoch ms
      * @param {number} part
      * @param {number} [since] epoch ms: rows whose samples are all earlier may be left out
-     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: in part 0, every number of parts
-     *   over which the hour is spread
+     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: each number of parts over which sensors of the hour
+     *   were spread; only part 0 has these numbers
      */
     async read(device, bucket, part, since = bucket) {
       const key = [device, int64(bucket), int32(part)];
@@ -71,10 +72,9 @@ export function createMessageRows(session) {
      *
      * @param {Buffer} device 16 bytes
      * @param {number} part
-     * @param {{ from: number, to: number }} stretch epoch ms, within one hour
-     * @param {number} limit of rows
-     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts`: in part 0, every number of parts
-     *   over which the hour is spread
+     * @param {{ from: number, to: number }} stretch range of time in epoch ms, within one hour
+     * @param {number} limit limit of rows
+     * @returns {Promise<{ blocks: Buffer[], parts: number[] }>} `parts` as for `read`
      */
     async newest(device, part, { from, to }, limit) {
       const key = [device, int64(bucketOf(from)), int32(part)];
@@ -86,8 +86,8 @@ export function createMessageRows(session) {
      * @param {Buffer} device 16 bytes
      * @param {number} bucket epoch ms
      * @param {number} part
-     * @param {string} [after]
-     * @returns {Promise<{ blocks: Buffer[], parts: number[], next: string | undefined }>} a page
+     * @param {string} [after] `next` of the previous page
+     * @returns {Promise<{ blocks: Buffer[], parts: number[], next: string | undefined }>} a page; `parts` as for `read`
      */
     async page(device, bucket, part, after) {
       const { rows, next } = await session.page(SELECT, [device, int64(bucket), int32(part)], after);
@@ -102,7 +102,7 @@ export function createMessageRows(session) {
 const partsIn = ([first]) => first?.['parts'] ?? [];
 
 /**
- * A partition with only the static column is one row without samples.
+ * Returns the blocks of rows. A partition that has only the static column is returned as one row without samples.
  *
  * @param {Row[]} rows
  * @returns {Buffer[]}
@@ -110,15 +110,15 @@ const partsIn = ([first]) => first?.['parts'] ?? [];
 const blocksOf = (rows) => rows.map((row) => row['samples']).filter((blob) => blob !== null);
 
 /**
- * @param {number[]} parts numbers of parts over which an hour is spread
+ * @param {number[]} parts each number of parts over which sensors of the hour were spread
  * @param {Uint8Array} sensor 16 bytes
- * @returns {number[]} parts that may have its samples, in addition to part 0
+ * @returns {number[]} parts that may have samples of the sensor, in addition to part 0
  */
 export const partsOfSensor = (parts, sensor) => [...new Set(parts.map((count) => partOf(sensor, count)))];
 
 /**
- * @param {number[]} parts numbers of parts over which an hour is spread
- * @returns {number[]} all of these parts, without part 0
+ * @param {number[]} parts each number of parts over which sensors of the hour were spread
+ * @returns {number[]} all parts of the hour except part 0
  */
 export const allParts = (parts) => Array.from({ length: Math.max(0, ...parts) }, (_, index) => index + 1);
 
@@ -126,8 +126,8 @@ export const allParts = (parts) => Array.from({ length: Math.max(0, ...parts) },
  * @param {number} bucket epoch ms
  * @param {Buffer[]} blocks
  * @param {Buffer} sensor 16 bytes
- * @returns {Series[]} samples of the sensor, each series sorted
- * @throws {RangeError} when one of the blocks is no block of samples of one hour
+ * @returns {Series[]} samples of the sensor: one sorted series for each block that has some
+ * @throws {RangeError} when one of the Buffers is not an encoded block of samples of one hour
  */
 export function samplesOf(bucket, blocks, sensor) {
   /** @type {Series[]} */

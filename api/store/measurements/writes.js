@@ -26,17 +26,17 @@ const ADD_PARTS = {
 };
 
 /**
- * Concurrent requests of one message. A message with a year of hourly samples needs 8,760 requests. All at
- * once would block the queue for permits, and take 75 times the memory of the message.
+ * Limit of concurrent requests of one message. A message with a year of hourly samples needs 8,760 requests. Sent at
+ * once, they would make other messages wait for permits, and take 75 times the memory of the message.
  */
 const HOURS_AT_ONCE = 16;
 
-/** Limit of remembered hours of a wide device. A backfill touches many hours. */
+/** Limit of hours for which a device's number of parts is cached. At the limit the cache of the device is cleared. */
 const HOURS_REMEMBERED = 1000;
 
 /**
- * Time in ms after which remembered hours are dropped. The stored number of parts expires, so later samples
- * must store it again.
+ * Time in ms after which the cache of stored numbers of parts is cleared. The stored numbers expire, so later samples
+ * must store them again.
  */
 const REMEMBERED_MS = DAY_MS;
 
@@ -44,20 +44,21 @@ const REMEMBERED_MS = DAY_MS;
 const ROW_WEIGHT = 150;
 
 /**
- * A device, in the form that writes of samples need. `bytes` and the id of each sensor are the same Buffer
- * objects for each message.
+ * The properties of a device that writes of samples need. `bytes` and the ids of sensors are the same Buffer objects in
+ * all messages of the device.
  *
  * @typedef {{ id?: string, bytes: Buffer, sensors: { size: number } }} SampleDevice
  */
 
 /**
- * Receives the blocks of each device in the order in which its messages arrived, whatever the order of their commits.
+ * Receives the blocks of each device in the order in which the messages of the device arrived. Blocks may be committed in
+ * another order.
  *
  * @template [T=any]
  * @typedef {object} BlockObserver
  * @property {(device: any) => T} expect called before a block of the device is written; returns the place of the block in the order
- * @property {(place: T, bucket: number, rows: Query[]) => void} settle called when the block is committed as
- *   these rows of `message`; without rows: the block was not committed
+ * @property {(place: T, bucket: number, rows: Query[]) => void} settle called when the block is committed, with the rows of
+ *   `message` that hold it; without rows: the block was not committed
  */
 
 /**
@@ -73,9 +74,9 @@ export class SampleWrites {
   #partitions = new DevicePartitions();
   /** @type {BlockObserver | null} */
   #blocks = null;
-  /** The committed number of parts, by device and hour. @type {WeakMap<Buffer, Map<number, number>>} */
+  /** Number of parts that is committed for an hour, by device id and hour. @type {WeakMap<Buffer, Map<number, number>>} */
   #spread = new WeakMap();
-  /** Time when `#spread` was emptied, by `#now`. */
+  /** Time at which `#spread` was last cleared, in ms of `#now`. */
   #rememberedAt;
 
   /**
@@ -94,18 +95,17 @@ export class SampleWrites {
     this.#rows = new PendingRows({ session, retry });
   }
 
-  /** Sets an observer that receives all blocks that are written afterwards. @param {BlockObserver} blocks */
+  /** Sets the observer of all blocks that are written from now on. @param {BlockObserver} blocks */
   observeBlocks(blocks) {
     this.#blocks = blocks;
   }
 
   /**
-   * Commits the samples of a message. Each hour is encoded only when it is sent. A message with a year of
-   * hourly samples is 8,760 requests, which would take 75 times the memory of the message if they were
-   * encoded at once.
+   * Commits the samples of a message. Each hour is encoded only when it is sent. Otherwise the 8,760 encoded requests of
+   * a message with a year of hourly samples would take 75 times the memory of the message.
    *
    * @param {SampleDevice} device
-   * @param {SensorSeries[]} series one of each sensor
+   * @param {SensorSeries[]} series one series for each sensor
    * @returns {Promise<Hour[]>} the hours of the message; settles when all of them are committed
    * @throws {MillraceError} `rejected`: the database refuses these samples
    */
@@ -115,8 +115,8 @@ export class SampleWrites {
     const [only] = hours;
     if (hours.length !== 1 || !only || parts > 1) return this.#writeHours(device, hours, parts);
     const row = this.#join(device, only);
-    // Uses `then` and not async, because every message would keep the state of one more function until its
-    // commit.
+    // `then` instead of an async function saves memory: every message would keep the state of an async function until
+    // its commit.
     return row.done.then(
       () => hours,
       async (error) => {
@@ -126,10 +126,10 @@ export class SampleWrites {
     );
   }
 
-  /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts of the device @returns {Promise<Hour[]>} the same hours */
+  /** @param {SampleDevice} device @param {Hour[]} hours of one message @param {number} parts @returns {Promise<Hour[]>} `hours` */
   async #writeHours(device, hours, parts) {
     const buckets = parts > 1 ? new Set(hours.map(({ bucket }) => bucket)) : [];
-    // Samples and parts are both committed before the acknowledgement, in any order.
+    // Samples and numbers of parts may be committed in any order, because the acknowledgement waits for both.
     await Promise.all([
       forEachConcurrently(HOURS_AT_ONCE, hours, (hour) => this.#commit(device, hour)),
       forEachConcurrently(HOURS_AT_ONCE, buckets, (bucket) => this.#commitParts(device.bytes, bucket, parts)),
@@ -147,7 +147,13 @@ export class SampleWrites {
     }
   }
 
-  /** Adds the samples of one hour to the open row of its partition, or opens one. @param {SampleDevice} device @param {Hour} hour @returns {PendingRow<Hour>} */
+  /**
+   * Adds the samples of one hour to the row of its partition that is not sent yet, or creates such a row.
+   *
+   * @param {SampleDevice} device
+   * @param {Hour} hour
+   * @returns {PendingRow<Hour>}
+   */
   #join(device, hour) {
     const partition = this.#partitions.find(device.bytes, hour.bucket, hour.part);
     const { open } = partition;
@@ -158,14 +164,14 @@ export class SampleWrites {
   }
 
   /**
-   * Commits the samples of one message alone, after the database refused a row. The reason may be another
-   * message of the row, or the size of the row.
+   * Commits the samples of one message in a row of its own, after the database refused a row with several messages. The
+   * reason of the refusal may be another message of the row, or the size of the row.
    *
-   * @param {PendingRow<Hour>} row that failed
+   * @param {PendingRow<Hour>} row the row that failed
    * @param {SampleDevice} device
-   * @param {Hour} hour of the message
+   * @param {Hour} hour the samples of the message in this hour
    * @param {unknown} error
-   * @throws the error if it is no refusal, or if the row had no other message
+   * @throws `error` if it is no refusal, or if the refused row had only this message
    */
   async #commitAlone({ messages, partition }, device, hour, error) {
     if (!isRefusal(error)) throw error;
@@ -177,7 +183,13 @@ export class SampleWrites {
     }
   }
 
-  /** Stores the number of parts of an hour, for its readers. @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} parts more than 1 */
+  /**
+   * Stores the number of parts of an hour, so that readers find all parts.
+   *
+   * @param {Buffer} device 16 bytes
+   * @param {number} bucket epoch ms
+   * @param {number} parts more than 1
+   */
   async #commitParts(device, bucket, parts) {
     const now = this.#now();
     if (now - this.#rememberedAt > REMEMBERED_MS) {
@@ -194,7 +206,7 @@ export class SampleWrites {
 }
 
 /**
- * The samples of one device and hour that wait together. They become one block if it is small enough.
+ * The waiting samples of one partition: of one device and one hour. They are stored as one block if it is small enough.
  * @extends {PendingRow<Hour>}
  */
 export class PendingHour extends PendingRow {
@@ -209,7 +221,7 @@ export class PendingHour extends PendingRow {
    * @param {SampleDevice} deps.device
    * @param {PartitionWatch} deps.watch
    * @param {BlockObserver | null} deps.blocks
-   * @param {Query[]} [queries] encoded row, which no message may join
+   * @param {Query[]} [queries] the encoded row; then no message may join
    */
   constructor(partition, hour, { device, watch, blocks }, queries) {
     super('write_measurements', partition, ROW_WEIGHT + 1 + hour.bytes, queries);
@@ -226,11 +238,11 @@ export class PendingHour extends PendingRow {
     const { pieces } = this.hour;
     const width = this.messages === 1 ? pieces.length : this.hour.width;
     const isAligned = hasSensorsOf(hour.pieces, pieces, width);
-    // Each sensor occurs once in a block.
+    // A block has the header of each sensor once. So pieces of sensors that the row already has need no header.
     const bytes = isAligned ? hour.bytes - SERIES_BYTES * width : hour.bytes;
     if (this.hour.bytes + bytes >= MAX_BLOCK_BYTES) return false;
-    // The row grows a copy, because the first message needs its own hour again if the database refuses the
-    // row.
+    // The hour is copied before samples are added, because the first message needs its own hour again if the database
+    // refuses the row.
     if (this.messages === 1) this.hour = { ...this.hour, pieces: [...pieces], isShared: true };
     this.messages++;
     this.hour.width = isAligned ? width : 0;
@@ -244,7 +256,8 @@ export class PendingHour extends PendingRow {
   toQueries() {
     const queries = encodeHour(this.partition, this.hour);
     this.#watch.note(this.device, this.hour, queries.length);
-    // Sensors that share their times make a smaller block than estimated, so more rows fit into the request.
+    // The real size replaces the estimate. A block is smaller if its sensors share their times, so that more rows fit
+    // into the request.
     this.bytes = 0;
     for (const { params } of queries) this.bytes += ROW_WEIGHT + /** @type {Buffer} */ (params.at(-1)).length;
     return queries;
@@ -257,10 +270,10 @@ export class PendingHour extends PendingRow {
 }
 
 /**
- * @param {Piece[]} arriving pieces of a message
- * @param {Piece[]} pieces of the row
+ * @param {Piece[]} arriving pieces of the arriving message
+ * @param {Piece[]} pieces pieces of the row
  * @param {number} width number of pieces of each message in the row; 0: the messages have different sensors
- * @returns {boolean} whether the message has the same sensors as the others, in the same order
+ * @returns {boolean} whether the arriving message has the same sensors as the messages of the row, in the same order
  */
 function hasSensorsOf(arriving, pieces, width) {
   if (arriving.length !== width) return false;
@@ -270,9 +283,9 @@ function hasSensorsOf(arriving, pieces, width) {
 }
 
 /**
- * Caches the partitions of the hour to which each device was last written, with the rows that may still grow.
- * So a routing key is computed once an hour. Partitions are found by the identity of the Buffer with the
- * device's id, which ingest keeps as long as the device is cached.
+ * Caches the partitions of each device: those of the hour that was written last, and those with a row that is not sent
+ * yet. So a routing key is computed once an hour. The key of the cache is the Buffer object of the device's id, which
+ * ingest keeps as long as the device is cached.
  */
 export class DevicePartitions {
   /** By device, then by hour and part. @type {WeakMap<Buffer, Map<number, Partition>>} */
@@ -280,7 +293,7 @@ export class DevicePartitions {
 
   /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} part @returns {Partition} */
   find(device, bucket, part) {
-    // A bucket is a multiple of an hour in ms, so no two partitions of a device have the same sum.
+    // The sum is unique: a bucket is a multiple of an hour in ms, and parts are much smaller numbers.
     const key = bucket + part;
     let partitions = this.#devices.get(device);
     const known = partitions?.get(key);
@@ -296,7 +309,7 @@ export class DevicePartitions {
   }
 }
 
-/** @param {Map<number, Partition>} partitions @param {number} bucket epoch ms of the hour that stays */
+/** Removes partitions of other hours that have no waiting row. @param {Map<number, Partition>} partitions @param {number} bucket */
 function forgetHours(partitions, bucket) {
   for (const [key, { open }] of partitions) if (!open && bucketOf(key) !== bucket) partitions.delete(key);
 }
@@ -305,14 +318,15 @@ function forgetHours(partitions, bucket) {
 const MAX_WATCHED = 100_000;
 
 /**
- * Warns about partitions that grow too large for a server, once per device and hour. Data is never refused.
- * Only the writes of this process count, and only the newest hour of each device.
+ * Warns about partitions that grow too large for a server, once per device and hour. The writes are not refused. Only
+ * writes of this process are counted, and only for the newest hour of each device.
  */
 export class PartitionWatch {
   #logger;
   #onLarge;
   /**
-   * By the id of the device, because the cache of devices replaces a device's object every ten minutes.
+   * Rows and bytes of the newest hour, by device id. The id is a text, because ingest replaces the object of a device
+   * every ten minutes.
    *
    * @type {LRUCache<string, { bucket: number, parts: Map<number, { rows: number, bytes: number }>, reported: boolean }>}
    */

@@ -42,7 +42,7 @@ const WRITE_SENSORS_AT = {
 };
 
 /**
- * Reads and writes of the registry: devices, their sensors, and the indexes by site, type and name.
+ * Creates the reads and writes of the registry: devices, their sensors, and the indexes by site, type and name.
  *
  * @param {Session} session
  */
@@ -50,19 +50,19 @@ export function createRegistryStore(session) {
   const newest = createNewestReads(session);
 
   return {
-    /** @param {DeviceKey} key @returns {Promise<DeviceRow | null>} null: it is not registered */
+    /** @param {DeviceKey} key @returns {Promise<DeviceRow | null>} null: the device is not registered */
     async device({ group, bytes }) {
       const row = await session.one(SELECT_DEVICE, [group, bytes]);
       return row?.['registered_at'] ? deviceRow(row) : null;
     },
 
-    /** @param {DeviceKey} key @returns {Promise<number | null>} epoch ms; null: it was never retired */
+    /** @param {DeviceKey} key @returns {Promise<number | null>} epoch ms of the last retirement; null: the device was never retired */
     async retiredAt({ group, bytes }) {
       const row = await session.one(SELECT_RETIRED_AT, [group, bytes]);
       return row?.['retired_at']?.getTime() ?? null;
     },
 
-    /** @param {DeviceKey} key @returns {Promise<SensorRow[]>} no more than the limit of a device */
+    /** @param {DeviceKey} key @returns {Promise<SensorRow[]>} all sensors of the device, which has 10,000 at most */
     async sensors({ group, bytes }) {
       const [rows, values] = await Promise.all([
         session.all(SELECT_SENSORS, [group, bytes], MAX_SENSORS_PER_DEVICE),
@@ -71,7 +71,7 @@ export function createRegistryStore(session) {
       return rows.map((row) => sensorRow(row, values));
     },
 
-    /** @param {number} groups @returns {Promise<number>} devices registered, counted partition by partition */
+    /** @param {number} groups @returns {Promise<number>} number of registered devices, counted partition by partition */
     async countDevices(groups) {
       let devices = 0;
       for (let group = 0; group < groups; group++) {
@@ -82,7 +82,7 @@ export function createRegistryStore(session) {
     },
 
     /**
-     * Writes the index of devices by site. Commit this write before `writeDevice`. `sensorWrites` has the
+     * Writes a device to the index of devices by site. Commit this write before `writeDevice`: see `sensorWrites` for the
      * reason.
      *
      * @param {DeviceKey} key
@@ -93,7 +93,7 @@ export function createRegistryStore(session) {
     indexDevice: ({ group, bytes }, site, now, writeTimestamp) =>
       session.write(INDEX_DEVICE, [site, group, bytes, int64(now), int64(writeTimestamp)]),
 
-    /** @param {DeviceKey} key @param {number} now epoch ms: its sensors have just changed */
+    /** Stores the time at which sensors of a device changed. @param {DeviceKey} key @param {number} now epoch ms */
     writeSensorsAt: ({ group, bytes }, now) =>
       session.write(WRITE_SENSORS_AT, [int64(now * 1000), int64(now), group, bytes]),
 
@@ -131,8 +131,7 @@ export function createRegistryStore(session) {
       ]),
 
     /**
-     * Makes the writes that register sensors. Commit them one by one, in the order that `sensorWrites`
-     * describes.
+     * Returns the writes that register sensors. Commit the writes one by one, in the order that `sensorWrites` describes.
      */
     sensorWrites,
 

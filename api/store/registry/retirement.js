@@ -7,7 +7,7 @@ import { latestStamp } from '../latest/writes.js';
 /** @import { Query, Row, Session } from '../sending/session.js' */
 /** @import { DeviceKey } from './rows.js' */
 
-/** Concurrent requests of one retirement. */
+/** Limit of concurrent requests of one retirement. */
 const CONCURRENT_REQUESTS = 16;
 
 const DEVICE_COLUMNS = [
@@ -55,11 +55,11 @@ const UNINDEX_SENSOR = {
 };
 
 /**
- * Removes a device from the registry. Each deletion has the write timestamp of the cell that it deletes:
- * metadata has its time of receipt, a value has that of `latestStamp`. A deletion with the current time would
- * hide later values of the device after a new registration. `retired_at` is committed first. It is greater
- * than all of these write timestamps, and a new registration gets greater ones. The row with `retired_at`
- * stays, so that the packer still finds the device.
+ * Creates the writes that remove a device from the registry. Each deletion has the write timestamp of the cell that it
+ * deletes: of metadata the time of receipt, of a value the result of `latestStamp`. A deletion with the current time
+ * would hide later values of the device after a new registration. `retired_at` is committed first. It is greater than
+ * the write timestamps of all deletions, and a new registration gets write timestamps that are greater still. The row
+ * with `retired_at` stays, so that the packer still finds the device.
  *
  * The registration itself is deleted last. So an interrupted retirement can be repeated.
  *
@@ -68,7 +68,7 @@ const UNINDEX_SENSOR = {
 export function createRetirementStore(session) {
   const newest = createNewestReads(session);
 
-  /** @param {string} name @param {Query[][]} partitions rows of one partition each */
+  /** @param {string} name @param {Query[][]} partitions lists of rows, each of one partition */
   async function commit(name, partitions) {
     const batches = partitions.flatMap(cut);
     for (let from = 0; from < batches.length; from += CONCURRENT_REQUESTS) {
@@ -81,7 +81,7 @@ export function createRetirementStore(session) {
     /**
      * @param {DeviceKey} key
      * @param {number} now epoch ms
-     * @returns {Promise<boolean>} false: it is not registered
+     * @returns {Promise<boolean>} false: the device is not registered
      */
     async retire(key, now) {
       const { group, bytes } = key;
@@ -99,8 +99,9 @@ export function createRetirementStore(session) {
         stamp: latestStamp(ts, before),
       }));
       const highestValue = values.reduce((max, { stamp }) => Math.max(max, stamp), 0);
-      // Values that are sent afterwards get write timestamps above the deletions of values. The limit keeps
-      // many retirements in a day from moving them far into the future, which ScyllaDB refuses.
+      // `retiredAt` exceeds all deleted values, so that values that are sent later get greater write timestamps. The
+      // limit of a day is for repeated retirements: they must not move write timestamps so far into the future that
+      // ScyllaDB refuses them.
       const aboveValues = Math.min(Math.floor(highestValue / 1000) + 1, now + DAY_MS);
       const retiredAt = Math.max(now, Math.ceil(highest / 1000), aboveValues);
       await session.write(WRITE_RETIRED_AT, [int64(retiredAt * 1000), int64(retiredAt), group, bytes]);
@@ -136,7 +137,7 @@ const newestWrite = (row, columns) =>
  * @param {DeviceKey} key
  * @param {Row[]} sensors
  * @param {keyof typeof UNINDEX_SENSOR} column
- * @returns {Query[][]} the index rows, grouped by partition
+ * @returns {Query[][]} deletions of the index rows of the sensors, grouped by partition
  */
 function indexPartitions({ group, bytes }, sensors, column) {
   /** @type {Map<string, Query[]>} */

@@ -13,17 +13,17 @@ import { uuidText } from '../../../schema/ids.js';
  * @typedef {object} DeviceRow
  * @property {string | null} name
  * @property {string | null} site
- * @property {string | null} label for people
+ * @property {string | null} label name of the device that people read
  * @property {string | null} state `online` or `offline`; null if no status was ever sent
  * @property {number | null} stateStamp write timestamp of the state, epoch µs; null also if it was not read
- * @property {number | null} session start of the current session as the device gave it, epoch ms; null: none was announced
+ * @property {number | null} session start of the current session as the device sent it, epoch ms; null: the device sent no session
  * @property {number | null} sessionStamp write timestamp of the session, epoch µs; null also if it was not read
  * @property {number[]} endedSessions starts of sessions that have ended, the newest last; empty also if they were not read
  * @property {number} clockOffset the clock of the device minus that of Millrace in ms; 0: no difference is
  *   known, or the column was not read
  * @property {number} stamp greatest write timestamp of state, session and description, epoch µs; 0 also if it was not read
- * @property {number | null} describedAt epoch ms of the newest description over HTTP; null also if it was not read
- * @property {number | null} lastSeen epoch ms
+ * @property {number | null} describedAt epoch ms at which the device was last described over HTTP; null also if the column was not read
+ * @property {number | null} lastSeen epoch ms of the receipt of the last message, precise to a minute
  * @property {number} registeredAt epoch ms
  * @property {number | null} retiredAt epoch ms; null: never, or the column was not read
  */
@@ -36,11 +36,11 @@ import { uuidText } from '../../../schema/ids.js';
  * @property {string | null} type
  * @property {string | null} unit
  * @property {string | null} site
- * @property {string | null} label for people
- * @property {number | null} intervalMs
+ * @property {string | null} label name of the sensor that people read
+ * @property {number | null} intervalMs expected time between two samples
  * @property {number | null} registeredAt epoch ms; null for a row that was written while its device was being retired
- * @property {number | null} ts epoch ms
- * @property {number | null} value
+ * @property {number | null} ts epoch ms of the newest value
+ * @property {number | null} value the newest value
  */
 
 const STAMPS = ['state_stamp', 'session_stamp', 'described_at_stamp'];
@@ -64,8 +64,8 @@ export const deviceRow = (row) => ({
 });
 
 /**
- * @param {Row} row of `sensor`
- * @param {Map<string, Newest>} [newest] of its device, by sensor id
+ * @param {Row} row row of `sensor`
+ * @param {Map<string, Newest>} [newest] newest values of the device, by sensor id
  * @returns {SensorRow}
  */
 export function sensorRow(row, newest) {

@@ -9,7 +9,8 @@ const WRITE_SENSOR =
   'INSERT INTO sensor (grp, device_id, sensor_id, device, name, type, unit, site, label, interval_ms, registered_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?';
 
 /**
- * The index tables. `column` is the indexed column; `partition` maps its value to the partition within a group.
+ * The index tables of sensors. `column`: the indexed column; `partition`: returns the partition, within a group, for a value of the
+ * column.
  *
  * @type {Array<{ column: 'type' | 'site' | 'name', query: string, partition: (term: string) => string }>}
  */
@@ -51,8 +52,9 @@ const INDEXES = [
  */
 
 /**
- * Makes the writes that register sensors. Commit `indexes` before `sensors`. If the process ends between the two, the repeated birth
- * finds that its sensors still differ and writes the index. In the other order the index would stay incomplete.
+ * Returns the writes that register sensors. Commit `indexes` before `sensors`. If the process ends between the two commits, the device's
+ * description is processed again: its sensors still differ from `sensor`, so the index is written again. In the other order the
+ * index would stay incomplete.
  *
  * @param {DeviceKey} key
  * @param {SensorChange[]} changes
@@ -67,7 +69,7 @@ export function sensorWrites(key, changes, now) {
   };
 }
 
-/** Splits a write into batches. @param {PartitionWrite} write @returns {PartitionWrite[]} */
+/** Splits a write into batches of limited size. @param {PartitionWrite} write @returns {PartitionWrite[]} */
 function cut({ name, queries }) {
   const writes = [];
   for (let from = 0; from < queries.length; from += MAX_STATEMENTS_PER_BATCH) {

@@ -3,68 +3,69 @@ import { MillraceError } from '../../../common/errors.js';
 import { Queue } from '../../../common/queue.js';
 
 /**
- * The window changes after this time, in ms, and after this number of answers. The window never changes twice
- * within the time of one request, because the requests that were sent since the last change must be answered
- * first.
+ * The window changes at most once in `TICK_MS`, and only after `MIN_ANSWERS` answers. It also never changes twice within
+ * the time of one request. Otherwise the second change would not yet see the effect of the first.
  */
 const TICK_MS = 100;
 const MIN_ANSWERS = 8;
 
-/** Least size of the window. Fewer requests in flight show nothing about the database, and hardly load it. */
+/** Least size of the window, in requests. Fewer requests in flight hardly load the database, and show nothing about its load. */
 const MIN_SIZE = 4;
 
-/** The window of a new process. It grows within seconds. */
+/** Size of the window of a new process, in requests. It grows within seconds. */
 const FIRST_SIZE = 32;
 
 /**
- * A request may take this many times as long as with few requests in flight, and in any case this many ms longer.
- * Below this limit throughput still grows, because client and server wake up once for many requests. Measured
- * on two cores with one sample per message, ingest takes 74 µs of CPU with 16 requests in flight, 65 µs with
- * 64, 57 µs with 256, and 50 µs with 512. Above this limit requests only wait in the database instead of in
- * this process.
+ * The wanted latency: a request may take `TOLERANCE` times as long as with few requests in flight, and in any case
+ * `SLACK_MS` ms longer. Below this limit throughput still grows, because client and server wake up once for many
+ * requests. Measured on two cores with one sample per message, a message takes ingest 74 µs of CPU with 16 requests in
+ * flight, 65 µs with 64, 57 µs with 256, and 50 µs with 512. Above the limit requests only wait in the database
+ * instead of in this process.
  */
 const TOLERANCE = 8;
 const SLACK_MS = 8;
 
 /**
- * Factors of the window per tick. It grows by a tenth plus one, or shrinks to seven tenths. So it returns
- * from 4 to 64 within 2 s.
+ * Factors of the window per tick. The window grows by at most a tenth plus one request, or shrinks to seven tenths at
+ * least. So it grows from 4 to 64 requests within 2 s.
  */
 const GROWTH = 1.1;
 const DECLINE = 0.7;
 const AFTER_FAILURES = 0.5;
 
 /**
- * Share of failures above which the window shrinks. A smaller share comes from a few partitions, and requests
- * to the others should not suffer.
+ * Share of failed requests above which the window shrinks. A smaller share comes from a few partitions, and requests to
+ * all other partitions should not be slowed down.
  */
 const FAILURE_SHARE = 0.1;
 
 /**
- * Interval in ms between two probes under load. In a probe the window becomes small, to measure the unloaded
- * latency. A new process under load has no measurement yet, so its first probes come sooner.
+ * Interval in ms between two probes under load. During a probe the window shrinks to `MIN_SIZE`, to measure the latency of
+ * the unloaded database. A new process has no measurements yet, so its first probes follow each other faster.
  */
 const PROBE_EVERY_MS = 10_000;
 const FIRST_PROBES_EVERY_MS = 1000;
 const FIRST_PROBES = 3;
 
 /**
- * A probe ends after this many answers, or after this time, in ms, with at least `MIN_ANSWERS`. Its time
- * begins when the earlier requests are answered, because in a busy database these take longer than the whole
- * probe.
+ * A probe ends after `PROBE_ANSWERS` answers, or after `PROBE_MS` ms if it has at least `MIN_ANSWERS` by then. The time
+ * counts from the first request of the probe. Earlier requests are not counted, because in a busy database they may
+ * take longer than the whole probe.
  */
 const PROBE_ANSWERS = 32;
 const PROBE_MS = 300;
 
 /**
- * Number of unloaded latencies that are kept, from probes or calm times. A disturbance shorter than half of
- * them never counts as normal.
+ * Number of unloaded latencies that are stored. They come from probes, or from times when no request waited. Their
+ * median counts, so a disturbance in fewer than half of them has no effect.
  */
 const PROBES_KEPT = 7;
 
 /**
- * @typedef {{ since: number, began: number, answers: number[] }} Probe `began`: when its first request was
- *   sent
+ * A measurement with a small window. `since`: start of the probe; `began`: when its first request was sent; `answers`:
+ * latencies in ms.
+ *
+ * @typedef {{ since: number, began: number, answers: number[] }} Probe
  */
 
 /**
@@ -105,7 +106,7 @@ export class CongestionWindow {
     this.#probedAt = this.#tickedAt;
   }
 
-  /** Requests that may be in flight now. */
+  /** Number of requests that may be in flight now. */
   get size() {
     return this.#probe ? this.#min : Math.floor(this.#size);
   }
@@ -116,6 +117,8 @@ export class CongestionWindow {
   }
 
   /**
+   * Records the latency or the failure of a request, and changes the window when a tick is over.
+   *
    * @param {number} began when the request was sent
    * @param {boolean} failed the database did not answer, or was overloaded
    */
@@ -123,7 +126,7 @@ export class CongestionWindow {
     const now = this.#now();
     if (this.#probe && !failed) return this.#recordProbed(this.#probe, began, now);
     if (this.#probe) {
-      // A failed request shows no latency, so the next probe has to measure it.
+      // A failed request shows no latency, so this probe ends without a result.
       this.#probe = null;
       this.#probedAt = now;
     }
@@ -153,11 +156,11 @@ export class CongestionWindow {
     this.#calmest = Math.min(this.#calmest, median);
     const gradient = this.#target() / median;
     if (gradient < 1) this.#size = Math.max(this.#min, this.#size * Math.max(DECLINE, gradient));
-    // A window that is not used in full does not show the effect of a larger one.
+    // The window grows only if requests wait for it. Otherwise a larger window would have no effect to measure.
     else if (this.#isLimiting) this.#size = Math.min(this.#max, this.#size * Math.min(GROWTH, gradient) + 1);
   }
 
-  /** @returns {number} longest wanted duration of a request, in ms */
+  /** @returns {number} the wanted latency: the longest time that a request should take, in ms */
   #target() {
     const base = medianOf(this.#unloaded.length > 0 ? this.#unloaded : [this.#calmest]);
     return Math.max(base * TOLERANCE, base + SLACK_MS);
@@ -194,26 +197,26 @@ export class CongestionWindow {
 }
 
 /**
- * @param {number[]} numbers one or more, in any order
- * @returns {number} the median; of two middle numbers the greater one
+ * @param {number[]} numbers one or more numbers, in any order
+ * @returns {number} the median; if there are two middle numbers, the greater of them
  */
 export const medianOf = (numbers) =>
   /** @type {number} */ (Float64Array.from(numbers).sort()[numbers.length >> 1]);
 
 /**
- * Bounds the requests in flight. `size` is read for each request.
+ * Bounds the requests in flight.
  *
  * @typedef {object} Bound
- * @property {number} size
+ * @property {number} size limit of requests in flight; read before each request
  * @property {() => void} [noteWaiting] called when a request has to wait
  * @property {(began: number, failed: boolean) => void} [record] called when a request was answered; `began`
  *   in ms of `performance.now()`
  */
 
 /**
- * The semaphore of requests to the database. A permit belongs to one request, from its sending to its answer,
- * and every path returns the permit. A waiting request has no permit. So every message makes progress, even
- * with a bound of 1 and many requests per message.
+ * The semaphore of requests to the database. Each request acquires a permit before it is sent, and returns the permit
+ * when it is answered or has failed. A request that waits has no permit. So messages with many requests cannot block
+ * each other, even with a bound of 1.
  */
 export class Permits {
   #bound;
@@ -226,7 +229,7 @@ export class Permits {
     this.#bound = bound;
   }
 
-  /** Acquires a permit. @returns {Promise<void> | undefined} settles when the request may be sent; undefined: at once */
+  /** Acquires a permit. @returns {Promise<void> | undefined} settles when the request may be sent; undefined: it may be sent now */
   enter() {
     if (this.#inUse < this.#bound.size && this.#waiting.size === 0) {
       this.#inUse++;
@@ -237,10 +240,10 @@ export class Permits {
   }
 
   /**
-   * Returns the permit, once per `enter`.
+   * Returns the permit of a request. Call it once for each `enter`.
    *
    * @param {number} began when the request was sent, in ms of `performance.now()`
-   * @param {unknown} [error] that the request failed with
+   * @param {unknown} [error] the error of a failed request
    */
   leave(began, error) {
     this.#inUse--;
@@ -248,13 +251,13 @@ export class Permits {
     this.admit();
   }
 
-  /** Returns a permit without a request. No latency was measured, so nothing is recorded. */
+  /** Returns a permit that was not used for a request. No latency was measured, so nothing is recorded. */
   cancel() {
     this.#inUse--;
     this.admit();
   }
 
-  /** Called after every answer. Several requests are admitted when the bound has grown. */
+  /** Gives permits to waiting requests, as many as the bound allows. Several get a permit when the bound has grown. */
   admit() {
     while (this.#inUse < this.#bound.size) {
       const next = this.#waiting.shift();
@@ -264,7 +267,7 @@ export class Permits {
     }
   }
 
-  /** Number of running requests. */
+  /** Number of permits in use, which is the number of requests in flight. */
   get inUse() {
     return this.#inUse;
   }
@@ -275,5 +278,5 @@ export class Permits {
   }
 }
 
-/** A refusal is a normal answer, so it does not show a busy database. @param {unknown} error */
+/** Returns whether an error shows a busy database. A refusal of the data is a normal answer. @param {unknown} error */
 const isFailure = (error) => error instanceof MillraceError && error.code === 'unavailable';

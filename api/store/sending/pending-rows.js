@@ -6,13 +6,13 @@ import { routingKey } from './routing.js';
 /** @import { Replicas } from './write-merger.js' */
 
 /**
- * A partition of a table. Keep the object for further writes to the partition, because routing compares
- * Buffers by identity.
+ * A partition of a table. Use one object for all writes to a partition, because the cache of routing compares Buffers by
+ * identity.
  */
 export class Partition {
-  /** The row that later messages may join. @type {PendingRow<any> | null} */
+  /** The waiting row that later messages may join. @type {PendingRow<any> | null} */
   open = null;
-  /** The last row that is not committed, if rows of the partition are sent one after the other. @type {PendingRow<any> | null} */
+  /** The newest uncommitted row, if rows of the partition are sent one after the other. @type {PendingRow<any> | null} */
   last = null;
 
   /** @param {Buffer[]} key the CQL encoding of the partition key's columns, in order */
@@ -25,19 +25,20 @@ export class Partition {
 const NOTHING = Promise.resolve();
 
 /**
- * A row that waits to be sent, or several rows of one partition that are sent as one write. Messages join it
- * until `encode` closes it.
+ * A row that waits to be sent, or several rows of one partition that are sent as one write. Messages may add data to the
+ * row ("join" it) until `encode` closes the row.
  *
- * The merger keeps its own state of a waiting row in `replicas`, `resolve` and `reject`. So a write needs no second object.
+ * The properties `replicas`, `resolve` and `reject` belong to the write merger. Because they are part of the row, a write
+ * needs no second object.
  *
- * @template Message what a message adds to the row
+ * @template Message the data that a message adds to the row
  */
 export class PendingRow {
   /** Number of messages in the row. */
   messages = 1;
   /** Settles when the row is committed. @type {Promise<void>} */
   done = NOTHING;
-  /** Whether the row is sent in a separate request, because it failed together with others. */
+  /** Whether the row is sent in a separate request, because it failed in a batch with other rows. */
   isAlone = false;
   /** @type {Replicas | null} */
   replicas = null;
@@ -49,11 +50,11 @@ export class PendingRow {
   #queries;
 
   /**
-   * @param {string} name under which the latency of the request is reported
+   * @param {string} name name under which the latency of the request is reported
    * @param {Partition} partition
-   * @param {number} bytes upper limit of the bytes that a server counts for the row. Encoding may replace it
-   *   by a smaller number
-   * @param {Query[]} [queries] encoded row, which no message may join
+   * @param {number} bytes upper limit of the bytes that a server counts for the row. Encoding may replace the limit by a
+   *   smaller number
+   * @param {Query[]} [queries] the encoded row; then no message may join
    */
   constructor(name, partition, bytes, queries) {
     this.name = name;
@@ -78,11 +79,11 @@ export class PendingRow {
     return [];
   }
 
-  /** Called when the row was sent for the last time. @param {boolean} _isCommitted */
+  /** Called when the row is committed, or has finally failed. @param {boolean} _isCommitted */
   settled(_isCommitted) {}
 
   /**
-   * Encodes the row at the moment of sending, and closes it. A repeated request has the same bytes and write timestamps.
+   * Encodes the row when it is sent, and closes it. A repeated request uses the first encoding, so it has the same bytes.
    *
    * @returns {Query[]}
    */
@@ -93,22 +94,22 @@ export class PendingRow {
     return this.#queries;
   }
 
-  /** Lets no further message join. */
+  /** Closes the row, so that no further message joins. */
   close() {
     if (this.partition.open === this) this.partition.open = null;
   }
 }
 
 /**
- * Sends the rows of a table. A row accepts messages until it is sent. Under little load a row has one
- * message, and is sent at once. The busier the database, the more messages share a row, and the more rows
- * share a request.
+ * Sends the rows of a table. Messages may join a row until it is sent. Under little load a row has one message, and is
+ * sent at once. The busier the database, the longer rows wait. Then more messages share a row, and more rows share a
+ * request.
  *
  *     waiting     [a 12:00 | 12:00 | 12:00]  [c 12:00]  [latest: a b']   messages join the row of their partition; b' is b, and a newer b
  *     merged      [a 12:00 + latest]  [c 12:00]                          a permit is free: rows of the same replicas share a request
  *     in flight   [b 12:00]                                              one permit a request; rows of its replicas wait for its answer
  *
- * A failed request is repeated: each of its rows alone, with the same bytes.
+ * After a failed request, each of its rows is repeated in a separate request, with the same bytes.
  */
 export class PendingRows {
   #session;
@@ -119,8 +120,8 @@ export class PendingRows {
    * @param {object} deps
    * @param {Pick<Session, 'writeMerged'>} deps.session
    * @param {Pick<Retry, 'repeat' | 'noteAnswer'>} deps.retry
-   * @param {boolean} [deps.isSequential] whether only one row of a partition is in flight at a time, and
-   *   further messages share the next row (default: false)
+   * @param {boolean} [deps.isSequential] whether only one row of a partition is in flight at a time, while further messages
+   *   join the next row (default: false)
    */
   constructor({ session, retry, isSequential = false }) {
     this.#session = session;
@@ -129,7 +130,7 @@ export class PendingRows {
   }
 
   /**
-   * Sends a row that messages may join until it is sent.
+   * Queues a row for sending. Messages may join the row until it is sent.
    *
    * @template {PendingRow<any>} R
    * @param {R} row
@@ -144,24 +145,24 @@ export class PendingRows {
     return row;
   }
 
-  /** Sends a row in a separate request. @param {PendingRow<any>} row that no message may join */
+  /** Sends a row in a separate request. @param {PendingRow<any>} row an encoded row, which no message may join */
   sendAlone(row) {
     row.isAlone = true;
     return this.#send(row);
   }
 
-  /** @param {PendingRow<any>} row @param {PendingRow<any>} before that is committed first @returns {Promise<void>} */
+  /** Sends a row after the row `before` has settled. @param {PendingRow<any>} row @param {PendingRow<any>} before @returns {Promise<void>} */
   #sendAfter(row, before) {
     const send = () => this.#send(row);
     return before.done.then(send, send);
   }
 
   /**
-   * Uses `then` and not async, because the first attempt of a row needs neither a promise of the retry nor
-   * the state of two more functions.
+   * Sends a row. The function uses `then` instead of async. So the first attempt of a row needs no promise of the retry,
+   * and does not keep the state of two more functions.
    *
    * @param {PendingRow<any>} row
-   * @returns {Promise<void>} settles when it is committed
+   * @returns {Promise<void>} settles when the row is committed
    */
   #send(row) {
     const written = this.#session.writeMerged(row);
@@ -174,7 +175,7 @@ export class PendingRows {
     );
   }
 
-  /** @param {PendingRow<any>} row @param {unknown} error of its first attempt */
+  /** @param {PendingRow<any>} row @param {unknown} error error of the first attempt */
   async #repeat(row, error) {
     let isCommitted = false;
     try {
@@ -185,7 +186,7 @@ export class PendingRows {
     }
   }
 
-  /** @param {PendingRow<any>} row that was sent for the last time @param {boolean} isCommitted */
+  /** Ends the work on a row that is committed or has finally failed. @param {PendingRow<any>} row @param {boolean} isCommitted */
   #leave(row, isCommitted) {
     row.close();
     if (row.partition.last === row) row.partition.last = null;

@@ -11,15 +11,15 @@ const LONGEST_PAUSE_MS = 2000;
 const REPORT_EVERY_MS = 10_000;
 
 /**
- * Retries transient failures in place, without a limit. A broker redelivers an unacknowledged message only
- * after a reconnect. So after giving up on a message, the connection would have to be closed.
+ * Retries requests after transient failures, without a limit. A broker redelivers an unacknowledged message only after a
+ * reconnect. So if ingest gave up on a message, it would have to close the connection to get the message again.
  */
 export class Retry {
   #logger;
   #onRetry;
   #ending = new AbortController();
   #throttle = new LogThrottle({ everyMs: REPORT_EVERY_MS });
-  /** When requests began to fail, in ms of `performance.now()`; null: the last one succeeded. @type {number | null} */
+  /** When requests began to fail, in ms of `performance.now()`; null: the last request succeeded. @type {number | null} */
   #failingSince = null;
   #answeredAt = Number.NEGATIVE_INFINITY;
 
@@ -27,8 +27,8 @@ export class Retry {
   constructor({ logger, onRetry }) {
     this.#logger = logger;
     this.#onRetry = onRetry;
-    // Every waiting request listens to the signal. While the database is unavailable, all messages in flight
-    // wait.
+    // No limit of listeners: every waiting request listens to the signal, and while the database is unavailable, all
+    // messages in flight wait.
     setMaxListeners(0, this.#ending.signal);
   }
 
@@ -51,12 +51,12 @@ export class Retry {
   }
 
   /**
-   * Repeats a request that has failed, until the database answers. A caller that handles the first attempt
-   * itself saves a promise.
+   * Repeats a request that has failed, until the database answers. A caller that sends the first attempt itself, and
+   * calls `repeat` only after a failure, saves a promise.
    *
    * @template T
    * @param {() => Promise<T>} request idempotent
-   * @param {unknown} failure of the first attempt
+   * @param {unknown} failure error of the first attempt
    * @returns {Promise<T>}
    * @throws {MillraceError} as `run`
    */
@@ -87,12 +87,12 @@ export class Retry {
     this.#markAnswered();
   }
 
-  /** How long requests have failed. @returns {number} ms since requests began to fail; 0: the last one succeeded */
+  /** How long requests have failed. @returns {number} ms since requests began to fail; 0: the last request succeeded */
   get failingForMs() {
     return this.#failingSince === null ? 0 : performance.now() - this.#failingSince;
   }
 
-  /** When the database last answered. @returns {number} time of the last answer, in ms of `performance.now()`; -Infinity before the first */
+  /** When the database last answered. @returns {number} ms of `performance.now()`; -Infinity before the first answer */
   get answeredAt() {
     return this.#answeredAt;
   }
@@ -107,7 +107,7 @@ export class Retry {
     return this.#ending.signal.aborted;
   }
 
-  /** A rejection is an answer as well, so the database is available. */
+  /** Notes that the database answered. A rejection is an answer too, because it shows that the database is available. */
   #markAnswered() {
     this.#failingSince = null;
     this.#answeredAt = performance.now();

@@ -4,13 +4,13 @@ import cassandra from 'cassandra-driver';
 
 const { policies, types } = cassandra;
 
-/** Cached replicas expire after this time, in ms, because topology and replication change. */
+/** Time in ms after which the cache of replicas is cleared, because topology and replication may change. */
 const KEPT_MS = 30_000;
 
 /**
- * Sends a request to a replica of its partition, as the driver's TokenAwarePolicy does, and caches the
- * replicas by routing key. The driver's Murmur3 in JavaScript took a sixth of ingest's CPU at ten samples per
- * message. The cache compares Buffers by identity, so pass the same Buffer for the same partition.
+ * Sends a request to a replica of its partition, as the driver's TokenAwarePolicy does, and caches the replicas by
+ * routing key. Without the cache, the driver's Murmur3 in JavaScript took a sixth of ingest's CPU at ten samples per
+ * message. The cache compares Buffers by identity, so pass the same Buffer object for the same partition.
  */
 export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalancingPolicy {
   /** @type {WeakMap<Buffer, Host[]>} */
@@ -51,7 +51,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
   /**
    * @param {string} keyspace
    * @param {Buffer} key routing key; the same Buffer object for the same partition
-   * @returns {string | null} a name for its set of replicas in the local data center; null: unknown
+   * @returns {string | null} a name for the partition's set of replicas in the local data center; null: unknown
    */
   replicaSetOf(keyspace, key) {
     const replicas = this.#replicasOf(keyspace, key);
@@ -70,7 +70,7 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
     return this.#nodes.getOptions();
   }
 
-  /** @param {string} keyspace @param {Buffer} key @returns {Host[]} in the local data center */
+  /** @param {string} keyspace @param {Buffer} key @returns {Host[]} replicas in the local data center */
   #replicasOf(keyspace, key) {
     const now = Date.now();
     if (Math.abs(now - this.#rememberedAt) > KEPT_MS) {
@@ -89,7 +89,8 @@ export class RememberedReplicasPolicy extends policies.loadBalancing.LoadBalanci
 
 /**
  * @param {Client} client
- * @returns {((key: Buffer) => string | null) | undefined} names the replica set of a partition; undefined: the client has another policy
+ * @returns {((key: Buffer) => string | null) | undefined} function that names the replica set of a partition; undefined: the client
+ *   has another load balancing policy
  */
 export function findReplicaSets(client) {
   // The driver's types lack the options of a client.
@@ -100,7 +101,9 @@ export function findReplicaSets(client) {
 }
 
 /**
- * @param {Host[]} replicas each with the same probability of being first
+ * Creates a query plan: first the replicas, then the other nodes.
+ *
+ * @param {Host[]} replicas each replica has the same probability of being first
  * @param {Iterator<Host>} others
  * @returns {Iterator<Host, undefined>}
  */
@@ -122,9 +125,9 @@ function replicasFirst(replicas, others) {
 }
 
 /**
- * Computes the routing key of a partition. Keep the Buffer for further writes to the partition. In a
- * composite key, the length of each part precedes it and a zero byte follows it, as in the servers
- * (native_protocol_v4.spec leaves this to drivers).
+ * Computes the routing key of a partition. Use one Buffer object for all writes to a partition. A composite key has the
+ * length before each part and a zero byte after it, as the servers encode it (native_protocol_v4.spec leaves this to
+ * drivers).
  *
  * @param {Buffer[]} parts the CQL encoding of the partition key's columns, in order
  * @returns {Buffer}

@@ -25,27 +25,28 @@ const { errors } = cassandra;
  * Bounds the requests in flight.
  *
  * @typedef {object} Gate
- * @property {() => Promise<void> | undefined} enter resolves when a request may be sent; undefined: at once. After a rejection, do not call `leave`
+ * @property {() => Promise<void> | undefined} enter resolves when a request may be sent; undefined: it may be sent now. After a
+ *   rejection, do not call `leave`
  * @property {(began: number, error?: unknown) => void} leave called when the request was answered or failed;
  *   `began` in ms of `performance.now()`
  * @property {() => void} cancel called when no request was sent
  */
 
-/** @type {Gate} */
+/** Lets all requests pass at once. @type {Gate} */
 const OPEN = { enter: () => undefined, leave: () => {}, cancel: () => {} };
 
 /** Records the latency of a request. @callback Observe @param {{ query: string, ok: string }} labels a statement's name; `true` or `false` @param {number} seconds */
 
 /**
- * The only access of the store to the driver. Every request is prepared, and its latency is reported under
- * the name of its statement. Its error is a MillraceError that distinguishes retryable from permanent
- * failures, unless it is a defect of this code or the driver.
+ * Creates a session, through which the store sends all requests to the driver. Every request is prepared, and its latency
+ * is reported under the name of its statement. A failed request throws a MillraceError that distinguishes retryable from
+ * permanent failures. Errors that are defects of this code or of the driver are thrown unchanged.
  *
  * @param {Client} client
  * @param {Observe} observe
- * @param {Gate} [gate] each request occupies one place, from sending to answer
+ * @param {Gate} [gate] bounds the requests in flight; default: no bound
  * @param {(routing: Buffer) => string | null} [replicasOf] names the replica set of a partition; null: unknown
- * @param {BatchLimits} [limits] of batches over several partitions; default: `DEFAULT_LIMITS`
+ * @param {BatchLimits} [limits] limits of batches over several partitions; default: `DEFAULT_LIMITS`
  */
 export function createSession(
   client,
@@ -110,16 +111,16 @@ export function createSession(
     },
 
     /**
-     * Sends an unlogged batch for one partition of one table, which is one mutation for the server.
+     * Sends an unlogged batch for one partition of one table, which the server applies as one mutation.
      *
      * @param {string} name
-     * @param {() => Query[]} take called when the batch is sent, so that it can grow until then
+     * @param {() => Query[]} take returns the rows; called when the batch is sent, so that rows can be added until then
      * @param {Buffer} [routingKey] see `routing.js`; without it the driver computes one
      * @returns {Promise<unknown>}
      */
     writeBatch: (name, take, routingKey) => timed(name, () => execute(take(), routingKey)),
 
-    /** Sends the row together with others for the same replicas: see write-merger.js. */
+    /** Sends a row, together with other rows for the same replicas if some wait: see write-merger.js. */
     writeMerged: (/** @type {PendingRow<any>} */ row) => merger.write(row),
 
     /** Number of merged writes that wait to be sent. */
@@ -164,12 +165,12 @@ export function createSession(
     },
 
     /**
-     * Reads all rows of a result that its statement bounds. A page of the driver may be short, or even empty.
-     * The last page has no page state.
+     * Reads all rows of a result, for statements whose result is bounded. The read ends at a page without a page state. A
+     * short or empty page is no end, because the driver may return such pages at any time.
      *
      * @param {Statement} statement
      * @param {unknown[]} params
-     * @param {number} [limit] rows, default unlimited
+     * @param {number} [limit] limit of rows (default: unlimited)
      * @returns {Promise<Row[]>}
      */
     async all({ name, cql, fetchSize }, params, limit = Number.POSITIVE_INFINITY) {
@@ -190,7 +191,7 @@ export function createSession(
 
 /** @typedef {ReturnType<typeof createSession>} Session */
 
-/** Protocol error codes (native_protocol_v4.spec, section 9) of requests that the server will always reject. */
+/** Protocol error codes (native_protocol_v4.spec, section 9) for requests that the server rejects on each attempt. */
 const REFUSALS = new Set([0x2000, 0x2200]);
 
 /**
@@ -207,6 +208,6 @@ export function translate(error, query) {
   });
 }
 
-/** @param {unknown} error @returns {boolean} true for errors that only wrong code causes */
+/** @param {unknown} error @returns {boolean} true for errors that only a defect in code can cause */
 const isDefect = (error) =>
   [TypeError, RangeError, ReferenceError, errors.ArgumentError].some((type) => error instanceof type);

@@ -4,69 +4,68 @@ import { isRefusal } from './pending-rows.js';
 /** @import { Query } from './session.js' */
 
 /**
- * Limits of a batch over several partitions. Neither Cassandra nor ScyllaDB checks a batch of one partition
- * of one table.
+ * Limits of a batch over several partitions. A batch for one partition of one table has no limits, because neither
+ * Cassandra nor ScyllaDB checks its size.
  *
  * @typedef {{ partitions: number, bytes: number }} BatchLimits
  */
 
 /**
- * By default Cassandra logs a warning above these limits (`unlogged_batch_across_partitions_warn_threshold`,
- * `batch_size_warn_threshold`), and refuses more than 50 KiB. ScyllaDB warns of more than 128 KiB.
+ * Limits above which Cassandra logs a warning by default (`unlogged_batch_across_partitions_warn_threshold`,
+ * `batch_size_warn_threshold`). Cassandra refuses batches of more than 50 KiB. ScyllaDB warns above 128 KiB.
  *
  * @type {BatchLimits}
  */
 export const DEFAULT_LIMITS = { partitions: 10, bytes: 5 * 1024 };
 
 /**
- * Number of requests in flight to the same replicas from which rows wait for an answer. Without a request in
- * flight rows never wait.
+ * Number of requests in flight to the same replicas from which on further rows wait for an answer of one of them.
  */
 const BUSY_REQUESTS = 1;
 
 /**
- * Longest time for which rows wait for an answer, in ms. Each request costs client and server a read, a write
- * and a wake-up, which take longer than a row.
+ * Longest time for which rows wait for an answer, in ms. Waiting saves time, because each request costs client and server a
+ * read, a write and a wake-up, which take more time than a row.
  */
 const MAX_HOLD_MS = 5;
 
 /**
- * A batch is sent after this many writes of its replicas did not fit into it. Without a limit, 20,000 large
- * waiting writes cost 369 µs of CPU each.
+ * Number of waiting rows that do not fit into a batch, after which no more rows are tried and the batch is sent. Without
+ * this limit, 20,000 large waiting rows cost 369 µs of CPU each.
  */
 const MAX_MISFITS = 32;
 
 /**
- * Limit of permits for which the merger waits at once. Permits are granted in order. With only one, 2,000
- * other requests ahead of it would allow one batch per round: 27 rows/s instead of 42,000.
+ * Limit of permits for which the merger waits at once. Permits are granted in the order of the requests. If the merger
+ * waited for one permit behind 2,000 other requests, it would send one batch per round: 27 rows/s instead of 42,000.
  */
 const MAX_PENDING_PERMITS = 64;
 
 /**
- * A set of nodes that store a partition.
+ * A set of nodes that store a partition, and the rows that wait to be sent to these nodes.
  *
  * @typedef {object} Replicas
  * @property {string} name
- * @property {Set<PendingRow<any>>} rows that are not sent yet, in order of arrival
- * @property {number} bytes of these rows together. Each tick looks at them, so they are not added up there
- * @property {boolean} isHeld whether the rows wait for an answer; false: they wait for a permit
- * @property {number} inFlight requests without an answer
+ * @property {Set<PendingRow<any>>} rows rows that are not sent yet, in order of arrival
+ * @property {number} bytes total size of `rows`. It is kept up to date, because each tick compares it with the limit
+ * @property {boolean} isHeld true: the rows wait for an answer of a request in flight; false: the rows wait for a permit
+ * @property {number} inFlight number of requests without an answer
  */
 
 /**
  * Merges waiting rows with the same replica set into one unlogged batch, across devices and tables. One batch
- * replaces ten requests, or more if the database allows it. Measured: a single row costs 16 µs of CPU in the
- * client and 37 µs in the database; in a batch of ten a row costs 7 and 24 µs. In an idle system a row is
- * sent as soon as a permit is free. A message's row and its row of `latest` are one request if they have the
- * same replicas. While requests are in flight, rows of their replicas are held until the last answer, for 5
- * ms, or until they fill a request. So requests grow with the load, as segments of TCP do (RFC 896).
+ * replaces ten requests, or more if the database allows larger batches. Measured: a single row costs 16 µs of CPU in the
+ * client and 37 µs in the database. In a batch of ten a row costs 7 and 24 µs. In an idle system a row is sent as soon as a
+ * permit is free. A message's row and its row of `latest` are one request if they have the same replicas. While requests
+ * are in flight, new rows for their replicas are held back until the last answer, until the rows fill a request, or for
+ * 5 ms at most. So requests grow with the load, as segments of TCP do (RFC 896).
  *
  *     held              [e: nodes 5 6 7] [f: nodes 5 6 7]                                          a request to 5 6 7 is in flight
  *     waiting           [a: nodes 1 2 3] [b: nodes 2 3 4] [c: nodes 1 2 3] [d: nodes 1 2 3]
  *     a permit is free  [a c d] is sent, b is next
  *
- * Each row of a failed batch is then sent alone. After `rejected` the merger itself sends it again. After
- * `unavailable` its promise rejects, and the caller's retry writes it again.
+ * Each row of a failed batch is then sent in a separate request. After the error `rejected` the merger itself sends the
+ * rows again. After `unavailable` the promises of the rows reject, and the caller's retry writes the rows again.
  */
 export class WriteMerger {
   #acquire;
@@ -77,11 +76,11 @@ export class WriteMerger {
   #holdMs;
   /** Rows that wait for a permit, in order of arrival. @type {Set<PendingRow<any>>} */
   #waiting = new Set();
-  /** By name. @type {Map<string, Replicas>} */
+  /** Replica sets by name. @type {Map<string, Replicas>} */
   #replicas = new Map();
-  /** Replica sets whose rows are held. @type {Set<Replicas>} */
+  /** Replica sets whose rows wait for an answer. @type {Set<Replicas>} */
   #held = new Set();
-  /** Ends the wait of all rows that are held. @type {NodeJS.Timeout | null} */
+  /** Timer that ends the wait of all rows in `#held`. @type {NodeJS.Timeout | null} */
   #timer = null;
   #isScheduled = false;
   #pendingPermits = 0;
@@ -90,7 +89,8 @@ export class WriteMerger {
    * @param {object} parts
    * @param {() => Promise<void> | undefined} parts.acquire settles when a request may be sent; undefined: it may be sent at once
    * @param {() => void} parts.release returns a permit that was not used
-   * @param {(name: string, queries: Query[], routing: Buffer) => Promise<unknown>} parts.send sends a request that has its permit, and returns the permit
+   * @param {(name: string, queries: Query[], routing: Buffer) => Promise<unknown>} parts.send sends a request with an acquired permit,
+   *   and then returns the permit
    * @param {(routing: Buffer) => string | null} parts.replicasOf names the nodes that hold a partition; null:
    *   unknown, so the row is sent alone
    * @param {BatchLimits} [parts.limits]
@@ -105,13 +105,13 @@ export class WriteMerger {
     this.#holdMs = holdMs;
   }
 
-  /** Number of rows that wait for a permit. Held rows do not count, because they show no lack of permits. */
+  /** Number of rows that wait for a permit. Rows that wait for an answer do not count, because they show no lack of permits. */
   get waiting() {
     return this.#waiting.size;
   }
 
   /**
-   * @param {PendingRow<any>} row not waiting
+   * @param {PendingRow<any>} row a row that does not wait here yet
    * @returns {Promise<void>} settles when the row is committed
    * @throws {MillraceError} `unavailable` or `rejected`
    */
@@ -148,7 +148,7 @@ export class WriteMerger {
     return replicas;
   }
 
-  /** @param {Replicas} replicas without rows */
+  /** Makes the next rows of a replica set wait for an answer. @param {Replicas} replicas without rows */
   #hold(replicas) {
     if (this.#holdMs === 0) return;
     replicas.isHeld = true;
@@ -167,7 +167,7 @@ export class WriteMerger {
     for (const row of replicas.rows) this.#waiting.add(row);
   }
 
-  /** @param {Replicas} replicas @returns {boolean} whether its rows fill a request */
+  /** @param {Replicas} replicas @returns {boolean} whether the waiting rows fill a request */
   #isFull({ rows, bytes }) {
     const limits = this.#limits;
     return rows.size >= limits.partitions || bytes >= limits.bytes;
@@ -176,8 +176,8 @@ export class WriteMerger {
   #schedule() {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // The delay merges rows of one read, such as the two of a message, and rows of `latest` that begin after
-    // an answer. It is one tick, because all microtasks of the read end before it.
+    // The delay of one tick merges rows that one read of a socket causes: the two rows of a message, or rows of `latest`
+    // that follow an answer. All microtasks of the read have ended by then.
     process.nextTick(() => {
       this.#isScheduled = false;
       for (const each of this.#held)
@@ -232,7 +232,7 @@ export class WriteMerger {
     );
   }
 
-  /** @param {Replicas} replicas of a request that was answered, or that failed */
+  /** @param {Replicas} replicas replicas of a request that was answered, or that failed */
   #noteAnswer(replicas) {
     replicas.inFlight--;
     if (replicas.isHeld) this.#schedule();
@@ -241,7 +241,7 @@ export class WriteMerger {
 
   /**
    * @param {PendingRow<any>} first
-   * @returns {PendingRow<any>[]} the row and others of the same replicas, as far as they fit; empty if no row can be encoded
+   * @returns {PendingRow<any>[]} the row, and other rows for the same replicas that fit into the batch; empty if no row can be encoded
    */
   #gather(first) {
     const limits = this.#limits;
@@ -261,9 +261,11 @@ export class WriteMerger {
   }
 
   /**
+   * Adds a row to a batch if it fits. The first row is added even if it is too large.
+   *
    * @param {PendingRow<any>} row
-   * @param {PendingRow<any>[]} batch whose first row may be larger than the room
-   * @param {number} room bytes
+   * @param {PendingRow<any>[]} batch
+   * @param {number} room bytes that still fit into the batch
    * @returns {number} bytes that were added
    */
   #take(row, batch, room) {
@@ -275,7 +277,7 @@ export class WriteMerger {
       // The size is read after encoding, because the row may be smaller than estimated.
       return row.bytes;
     } catch (error) {
-      // A defect in the encoding of this row must not stop the others.
+      // A defect in the encoding of this row must not stop the other rows.
       this.#reject(row, error);
       return 0;
     }
@@ -284,12 +286,13 @@ export class WriteMerger {
   /** @param {PendingRow<any>} row @param {unknown} error */
   #reject(row, error) {
     this.#remove(row);
-    // Messages may join a row that was not encoded until it is added again, and then its bytes count once.
+    // A row that was not encoded may grow until it is added again. Without replicas its growth is not counted now, so
+    // that all of its bytes are counted once when it is added again.
     row.replicas = null;
     row.reject(error);
   }
 
-  /** @param {PendingRow<any>} row that waits for a permit */
+  /** Removes a row from the queue for permits. @param {PendingRow<any>} row */
   #remove(row) {
     this.#waiting.delete(row);
     const { replicas } = row;

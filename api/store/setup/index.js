@@ -11,9 +11,11 @@ export { makeRoles } from './roles.js';
 const MIGRATION = { applicationName: 'millrace-migrate', retryBusyServer: true, awaitsAgreement: false };
 
 /**
+ * Migrates the schema of the database to the version of this program.
+ *
  * @param {Config} config
  * @param {(line: string) => void} [onStatus]
- * @returns {Promise<{ from: number, to: number }>} versions before and after
+ * @returns {Promise<{ from: number, to: number }>} versions of the schema before and after the migration
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`, `unavailable`
  */
 export async function migrateDatabase({ cql, retention }, onStatus) {
@@ -33,7 +35,7 @@ export async function migrateDatabase({ cql, retention }, onStatus) {
   }
 }
 
-/** A statement that the server rejects is a defect of the migration. The driver's error is then thrown as it is. @param {unknown} error */
+/** Translates an error. A rejected statement is a defect of the migration, so the driver's error stays unchanged. @param {unknown} error */
 function unlessRejected(error) {
   const translated = translate(error, 'migrate');
   return translated instanceof MillraceError && translated.code === 'unavailable' ? translated : error;

@@ -8,14 +8,14 @@ import { innerErrors, reasonOf } from '../error-reason.js';
 /** @import { RoleStatement } from '../../../schema/roles.js' */
 
 /**
- * Creates roles, for which CQL_USERNAME needs the permission. Permissions can only be granted in an existing
- * keyspace, so the keyspace is created as `migrate` would. Then the role of `migrate` needs no permission
- * beyond the keyspace.
+ * Creates roles and grants their permissions. CQL_USERNAME must have the permission to create roles. Permissions can
+ * only be granted in an existing keyspace, so the keyspace is created first, as the command `migrate` would create it.
+ * So the role of `migrate` needs no permission beyond the keyspace.
  *
  * @param {Config['cql']} cql
  * @param {RoleStatement[]} statements
  * @param {(shown: string) => void} onDone called after each statement, and for a new keyspace
- * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses one
+ * @throws {MillraceError} `database_away`, `bad_settings`, `failed` when the database refuses a statement
  */
 export async function makeRoles(cql, statements, onDone) {
   let isAuthenticated = false;
@@ -29,7 +29,7 @@ export async function makeRoles(cql, statements, onDone) {
       try {
         await admin.execute(statement, [], DDL);
       } catch (error) {
-        // The error has no cause, because the driver's error contains the statement with a password.
+        // The driver's error is not the `cause` of this error, because it contains the statement with a password.
         throw new MillraceError(
           'failed',
           `${shown}: ${reasonOf(error).replace(/\.$/, '')}. ${hint(error, { isAuthenticated, role: cql.username })}`.trim(),
@@ -54,7 +54,7 @@ const { errors } = cassandra;
 /** Protocol error code (native_protocol_v4.spec, section 9) for a missing permission. */
 const UNAUTHORIZED = 0x2100;
 
-/** Cassandra reports the same code if it could not read the permissions. */
+/** Message of Cassandra if it could not read the permissions. The error has the same code as a missing permission. */
 const PERMISSIONS_AWAY = /^unable to perform authorization/i;
 
 /** @param {unknown} error of the driver */
@@ -70,12 +70,12 @@ const refusal = (error) =>
 export const isForbidden = (error) => refusal(error) !== undefined;
 
 /**
- * Explains a missing permission. A retry cannot help, so a starting process reports the error with the
- * command that grants the permission.
+ * Explains a missing permission with the command that grants it. A retry cannot help, so a starting process reports this
+ * error and ends.
  *
  * @param {unknown} error of the driver
  * @param {string | undefined} role
- * @returns {MillraceError | null} null: another error
+ * @returns {MillraceError | null} null: the error is no missing permission
  */
 export function missingPermission(error, role) {
   const refused = refusal(error);
