@@ -136,7 +136,7 @@ export class ImportWriter {
     if (changed.length > 0) publish(device, changed, []);
   }
 
-  /** @param {Device} device @param {Series} series @param {Piece[]} closed closed hours @returns {Promise<number[]>} changed hours, epoch ms */
+  /** @param {Device} device @param {Series} series @param {Piece[]} closed @returns {Promise<number[]>} changed hours, epoch ms */
   async #writeClosed(device, { sensor, times, values }, closed) {
     if (closed.length === 0) return [];
     const { store, retry, clock } = this.#deps;

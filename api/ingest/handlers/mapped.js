@@ -152,7 +152,7 @@ function readInto(batch, { mapping }, opened) {
   }
 }
 
-/** @param {Sensor} sensor @param {Description} description @returns {{ unit?: string, type?: string } | null} new attributes; null: none is new */
+/** @param {Sensor} sensor @param {Description} description @returns {{ unit?: string, type?: string } | null} what is new; null: nothing */
 function newsOf(sensor, { unit, type, isCurrent }) {
   const isNews = (/** @type {string | null} */ known, /** @type {string | undefined} */ given) =>
     given !== undefined && (known === null || (isCurrent && known !== given));

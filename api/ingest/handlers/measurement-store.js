@@ -271,14 +271,20 @@ export class MeasurementStore {
     let count = 0;
     for (const [ref, { times, values }] of batch.sensors) {
       const known = sensorOf(device, ref);
-      // A message may name a sensor by its id and by its name. Two names never belong to one sensor, so a batch with only names needs no map.
+      // A message may name a sensor by its id and by its name. Two names never belong to one sensor, so names alone need no map.
       if (!known || known.id === ref) return this.#resolveEach(device, batch);
       series[count++] = seriesOf(known, times, values);
     }
     return this.#sort(series, batch);
   }
 
-  /** Finds the sensors of a batch with ids or new sensors. @param {Device} device @param {MessageBatch} batch @returns {Series[] | Promise<Series[]>} */
+  /**
+   * Finds the sensors of a batch that has ids or new sensors.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @returns {Series[] | Promise<Series[]>}
+   */
   #resolveEach(device, batch) {
     /** @type {Map<Sensor, SensorSamples>} */
     const found = new Map();
@@ -313,7 +319,7 @@ export class MeasurementStore {
     return this.#sort(series, batch);
   }
 
-  /** Sorts each series, and merges samples of the same instant. @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} `list` */
+  /** Sorts each series, and merges samples of one instant. @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} `list` */
   #sort(list, { keepsLast }) {
     for (const series of list) {
       // Most series are already sorted.
@@ -359,7 +365,7 @@ export class MeasurementStore {
     if (counts.relative > 0) this.#metrics.relative.inc(counts.relative);
   }
 
-  /** Counts a settled message of measurements for the dashboard. @param {MessageBatch} batch @param {number} began by `performance.now()` */
+  /** Counts a settled message for the dashboard. @param {MessageBatch} batch @param {number} began by `performance.now()` */
   noteSettled(batch, began) {
     this.#processStats.note(batch.measurementCounts(), performance.now() - began);
   }
@@ -443,7 +449,7 @@ function newestOfAll(series) {
   return newest;
 }
 
-/** Counts merged samples: samples of one sensor and one instant are stored as one sample. @param {MessageBatch} batch @param {Series[]} series */
+/** Counts merged samples: equal instants of a sensor are stored as one sample. @param {MessageBatch} batch @param {Series[]} series */
 function countMerged({ counts }, series) {
   let stored = 0;
   for (const { times } of series) stored += times.length;

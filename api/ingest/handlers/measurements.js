@@ -24,7 +24,7 @@ import { arrivalOf, toKept } from '../pipeline.js';
  * @param {AwaitingRegistration} deps.awaitingRegistration
  */
 export function createMeasurementHandler({ decoder, measurements, deadLetters, awaitingRegistration }) {
-  /** Counts a settled batch for the dashboard. @param {MessageBatch} batch @param {number} began by `performance.now()` @returns {Outcome} */
+  /** Counts a settled batch. @param {MessageBatch} batch @param {number} began by `performance.now()` @returns {Outcome} */
   function outcomeOf(batch, began) {
     measurements.noteSettled(batch, began);
     return batch.outcome;

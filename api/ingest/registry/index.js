@@ -66,7 +66,12 @@ export class Registry {
     return this.#limits.autoRegister;
   }
 
-  /** Finds a device in the cache or the database. @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} null: not registered */
+  /**
+   * Finds a device in the cache or the database.
+   *
+   * @param {Pick<Device, 'id' | 'bytes'>} identity
+   * @returns {Promise<Device | null>} null: the device is not registered
+   */
   find(identity) {
     return this.#retry.run(() => this.cache.find(identity));
   }
@@ -160,7 +165,7 @@ export class Registry {
     });
   }
 
-  /** Counts the registered devices. Until the next count only registrations of this process are added, so AUTO_REGISTER_MAX is approximate. */
+  /** Counts the registered devices. Until the next count only changes by this process are added, so AUTO_REGISTER_MAX is approximate. */
   async recount() {
     this.#countedAt = this.#clock();
     this.#devices = await this.#store.countDevices(this.#groups);
