@@ -89,7 +89,7 @@ export class Mapping {
     return this.#spec.skip === true;
   }
 
-  /** @param {string} device @returns {string[]} filters of the topics on which the device sends; empty: the topic does not name the device */
+  /** @param {string} device @returns {string[]} filters of the topics on which the device sends; empty: no topic names the device */
   filtersOf(device) {
     if (this.#spec.device !== '{device}' || this.isSkipped) return [];
     return this.patterns
@@ -281,7 +281,7 @@ export class Mapping {
     return { ...texts, isCurrent: [specs.unit, specs.type].some((spec) => typeof spec === 'object') };
   }
 
-  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec }} the first unit and the first type that the table has for the sensor */
+  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec }} the first unit and type in the table for the sensor */
   #lookUp(sensor) {
     const entries = this.#table.filter(({ glob }) => glob.test(sensor));
     return {
@@ -291,7 +291,7 @@ export class Mapping {
   }
 }
 
-/** `root`: the member of the payload that is read now. `content`: the whole payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
+/** `root`: the member that is read now. `content`: the whole payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
 /** @typedef {{ ts: number | null | undefined, path: string }} Time as `readTime` returns it */
 /** @typedef {Place & { base: Pointer, time: Time }} Part */
 /** @typedef {ReturnType<typeof toConditions>} Conditions */

@@ -1,6 +1,6 @@
-/** Names of levels and their texts, such as `device` and `kitchen`. @typedef {Record<string, string>} Levels */
+/** Texts of topic levels by name of the level, such as `{ device: 'kitchen' }`. @typedef {Record<string, string>} Levels */
 
-/** A named level, a wildcard, or a text that must be equal. @typedef {{ name: string } | { any: true } | { text: string }} Level */
+/** A level of a pattern: named, a wildcard, or a fixed text. @typedef {{ name: string } | { any: true } | { text: string }} Level */
 
 const NAMED = /^\{([a-z][a-z0-9_]*)\}$/;
 

@@ -46,7 +46,7 @@ const Text = z.union(
   { error: 'must be a text such as °C, or {pointer: /unit}' },
 );
 
-/** @typedef {string | { pointer: string[], words: Record<string, string> }} TextSpec a text, or pointers to it; `words`: replacements for texts */
+/** @typedef {string | { pointer: string[], words: Record<string, string> }} TextSpec a text or pointers; `words` replaces texts */
 
 const described = { unit: Text.optional(), type: Text.optional() };
 

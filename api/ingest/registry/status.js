@@ -96,7 +96,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
     await commit(device, { state: 'offline', endedSessions: endSession(device, id) }, arrival);
   }
 
-  /** Writes the event `offline`. @param {Device} device @param {number} start of the session, epoch ms @param {number} receivedAt epoch ms */
+  /** Writes the event `offline`. @param {Device} device @param {number} start start of the session @param {number} receivedAt epoch ms */
   async function noteOffline(device, start, receivedAt) {
     if (device.state === 'offline') return;
     const session = device.clockOffset === 0 ? Math.min(start, receivedAt) : receivedAt;

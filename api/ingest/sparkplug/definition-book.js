@@ -172,7 +172,7 @@ export function readDefinitions(text, bornAt) {
   return definitions;
 }
 
-/** Returns the aliases of earlier births. @param {Definitions} definitions @param {Definitions} before definitions of the previous birth */
+/** Returns aliases of earlier births. @param {Definitions} definitions @param {Definitions} before definitions of the previous birth */
 function historyOf(definitions, before) {
   const retired = new Map([...before.retired, ...before.names]);
   const contested = new Set(before.contested);

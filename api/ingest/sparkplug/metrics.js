@@ -153,10 +153,10 @@ function plain(value) {
   return typeof value === 'object' ? unsigned(value) : Number(value);
 }
 
-/** @param {number} datatype @returns {boolean} whether its values can be stored */
+/** @param {number} datatype @returns {boolean} whether values of this data type can be stored */
 export const isNumeric = (datatype) => TO_NUMBER.has(datatype);
 
-/** @param {number} datatype a numeric one @returns {string} the type of a sensor with this data type */
+/** @param {number} datatype a numeric data type @returns {string} the type of a sensor with this data type */
 export const nameOf = (datatype) => /** @type {string} */ (NAMES[datatype]);
 
 /**

@@ -82,7 +82,7 @@ export class Nodes {
     this.#retry = retry;
   }
 
-  /** Returns an edge node from memory, or reads the node from the database. @param {Identity} identity of the node @returns {Promise<Node>} */
+  /** Returns an edge node from memory or from the database. @param {Identity} identity of the node @returns {Promise<Node>} */
   async of(identity) {
     return this.#nodes.get(identity.id) ?? this.#reads.read(identity);
   }

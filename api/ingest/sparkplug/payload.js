@@ -355,10 +355,10 @@ const INEXACT_HIGH = 2 ** 21;
 
 /** A 64-bit integer in two halves. @typedef {ReturnType<Reader['uint64']>} Long */
 
-/** @param {Long} long @returns {number} read as an unsigned integer: the nearest double */
+/** @param {Long} long @returns {number} the double nearest to the unsigned integer */
 export const unsigned = ({ high, low }) => (high >>> 0) * HIGH + (low >>> 0);
 
-/** @param {Long} long @returns {number} read as two's complement: the nearest double */
+/** @param {Long} long @returns {number} the double nearest to the signed integer (two's complement) */
 export const signed = ({ high, low }) => (high | 0) * HIGH + (low >>> 0);
 
 /**
