@@ -189,7 +189,7 @@ export class LateDayNotes {
   }
 }
 
-/** Finds days whose second packing pass may have begun. @param {number[]} hours @param {number} now epoch ms @returns {number[]} epoch ms */
+/** Returns days whose second packing pass may have begun. @param {number[]} hours @param {number} now epoch ms @returns {number[]} */
 const settledDays = (hours, now) =>
   [...new Set(hours.map(dayOf))].filter((day) => now >= settlingOf(day) - LATE_MARGIN_MS);
 

@@ -140,7 +140,7 @@ export class BrokerTransport {
     return this.#outbox.put(topic, payload, waited, retain);
   }
 
-  /** The broker does not report its subscribers, so the configured kinds of named topics are always published. @type {Transport['demandOf']} */
+  /** The broker does not report its subscribers, so named topics of these kinds are always published. @type {Transport['demandOf']} */
   demandOf(kinds) {
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };
   }
@@ -240,7 +240,7 @@ export class BrokerTransport {
   async #subscribe(filters) {
     if (!this.#client.connected || filters.length === 0) return;
     try {
-      // Retain handling 2 (send no retained messages): Millrace retains no message on these topics, so a retained message would be outdated.
+      // Retain handling 2: the broker sends no retained messages. Millrace retains none on these topics, so they would be outdated.
       const granted = await this.#client.subscribeAsync(filters, { qos: 0, rh: 2 });
       this.#refused = granted.some(({ qos }) => qos > 2);
     } catch {
@@ -435,7 +435,7 @@ function lengthOfLength(value) {
   return bytes;
 }
 
-/** Writes a variable byte integer. @param {Buffer} packet @param {number} from @param {number} value @returns {number} index after the integer */
+/** Writes a variable byte integer. @param {Buffer} packet @param {number} from @param {number} value @returns {number} index after it */
 function writeLength(packet, from, value) {
   let at = from;
   let rest = value;

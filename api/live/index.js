@@ -28,9 +28,9 @@ export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reache
 /** No followers, for an external broker, which does not report its subscribers. */
 export const NOBODY = { any: false, anyAsking: false, ask: () => false };
 
-/** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener false: the snapshot is not valid */
+/** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener returns false if the snapshot is not valid */
 
-/** @typedef {(alarm: string) => void} AlarmListener receives JSON */
+/** @typedef {(alarm: string) => void} AlarmListener receives a change of an alarm as JSON */
 
 /**
  * Carries live changes from the process that commits them to the processes that serve readers.

@@ -43,7 +43,7 @@ function readAnnouncement(payload) {
 export class Interest {
   #monotonic;
   #onNew;
-  /** Announced devices by name of the process. `until`: end of the validity. @type {Map<string, { devices: Set<string>, until: number }>} */
+  /** Announced devices by process. `until`: end of the validity. @type {Map<string, { devices: Set<string>, until: number }>} */
   #readers = new Map();
   /**
    * Until this time every change is published, because some processes may not have announced their readers yet. In ms of

@@ -101,7 +101,7 @@ export const EVERY_PROCESS = `${STATS}+`;
 /** @param {string} process name of the process @returns {string} topic in ASCII, even if the name has other characters */
 export const statsTopic = (process) => STATS + encodeURIComponent(process);
 
-/** @param {string} topic below `iot/live/` @returns {string | null} name of the process whose statistics the topic has; null: no statistics */
+/** @param {string} topic below `iot/live/` @returns {string | null} the process whose statistics the topic has; null: no statistics */
 export function statsProcess(topic) {
   if (!topic.startsWith(STATS)) return null;
   try {

@@ -5,7 +5,7 @@ import { liveItem } from './messages.js';
 /** @import { NamedTopics } from './named-topics.js' */
 /** @import { Transport } from './index.js' */
 
-/** Minimum time between two publishes of a device, in ms. The first change is published at once. Later changes wait for the next publish. */
+/** Interval of publishing, in ms. The first change of a device is published at once. Later changes wait for the end of the interval. */
 const INTERVAL_MS = 50;
 
 /**

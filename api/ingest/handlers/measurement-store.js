@@ -319,7 +319,7 @@ export class MeasurementStore {
     return this.#sort(series, batch);
   }
 
-  /** Sorts each series, and merges equal instants. @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} `list` */
+  /** Sorts each series, and merges equal instants. @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} */
   #sort(list, { keepsLast }) {
     for (const series of list) {
       // Most series are already sorted.

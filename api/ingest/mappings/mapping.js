@@ -291,7 +291,7 @@ export class Mapping {
   }
 }
 
-/** `root`: the member that is read now. `content`: the whole payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
+/** `root`: the member that is read. `content`: the whole payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
 /** @typedef {{ ts: number | null | undefined, path: string }} Time as `readTime` returns it */
 /** @typedef {Place & { base: Pointer, time: Time }} Part */
 /** @typedef {ReturnType<typeof toConditions>} Conditions */
