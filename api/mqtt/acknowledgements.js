@@ -49,8 +49,8 @@ const HEADER = 0x4002;
 const BYTES = 4;
 
 /**
- * Sends all PUBACKs of one iteration of the event loop with one write, because one read of database answers settles
- * tens of messages. Through MQTT.js each PUBACK costs 5 µs. As part of one write, a PUBACK costs a tenth of that.
+ * Sends all PUBACKs of one tick with one write, because one read of database answers settles tens of messages. Through
+ * MQTT.js each PUBACK costs 5 µs. As part of one write, a PUBACK costs a tenth of that.
  */
 export class Pubacks {
   #stream;
@@ -62,7 +62,7 @@ export class Pubacks {
     this.#stream = stream;
   }
 
-  /** Sends a PUBACK at the end of the present callback of the event loop. @param {number} id of the message */
+  /** Sends a PUBACK at the next tick. @param {number} id of the message */
   send(id) {
     this.#due.push(id);
     if (this.#due.length === 1) process.nextTick(() => this.#send());
@@ -90,7 +90,7 @@ const MAX_OPEN = 1024;
 /** Limit of remembered messages of all disconnected clients, at about 250 bytes each. The oldest are forgotten. */
 const MAX_ABSENT = 100_000;
 
-/** A received message of QoS 1 or 2. @typedef {{ qos: number, messageId?: number | undefined, dup: boolean, topic: string, payload: Buffer }} Delivered */
+/** A message of QoS 1 or 2. @typedef {{ qos: number, messageId?: number | undefined, dup: boolean, topic: string, payload: Buffer }} Delivered */
 
 /** @typedef {{ topic: string, content: Buffer | string, receipt: Receipt }} Delivery `content`: the payload, or its digest */
 
@@ -162,7 +162,13 @@ export class ClientDeliveries {
   /** Messages of disconnected clients by client id. @type {LRUCache<string, Deliveries>} */
   #absent = new LRUCache({ maxSize: MAX_ABSENT, sizeCalculation: ({ size }) => size });
 
-  /** Returns the messages of a new connection. @param {string} clientId @param {AbortSignal} closed aborts when the connection closes @returns {Deliveries} */
+  /**
+   * Returns the unacknowledged messages of a client for a new connection.
+   *
+   * @param {string} clientId
+   * @param {AbortSignal} closed aborts when the connection closes
+   * @returns {Deliveries}
+   */
   open(clientId, closed) {
     const known = this.#connected.get(clientId);
     const client = known ?? { deliveries: this.#absent.get(clientId) ?? new Deliveries(), connections: 0 };

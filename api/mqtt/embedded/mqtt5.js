@@ -279,7 +279,7 @@ function guardSubscribe(client, packet) {
   }
 }
 
-/** Disconnects a client. @param {Client} client @param {{ cmd: string }} packet is changed to a type for which aedes closes the connection */
+/** Disconnects a client. @param {Client} client @param {{ cmd: string }} packet gets a type for which aedes closes the connection */
 function reject(client, packet, reasonCode = REASONS.protocolError) {
   disconnect(client, reasonCode);
   packet.cmd = 'reserved';

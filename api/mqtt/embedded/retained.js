@@ -247,7 +247,13 @@ export class Persistence {
     this.#incoming.set(client, ids.add(messageId));
   }
 
-  /** Returns a stored QoS 2 message. @param {object} client @param {{ messageId: number }} packet @throws {Error} as aedes expects, if the id is unknown */
+  /**
+   * Returns the id of a stored QoS 2 message.
+   *
+   * @param {object} client
+   * @param {{ messageId: number }} packet
+   * @throws {Error} if the id is unknown, as aedes expects
+   */
   async incomingGetPacket(client, { messageId }) {
     if (!this.#incoming.get(client)?.has(messageId)) throw new Error('no such packet');
     return { messageId };

@@ -105,7 +105,14 @@ export function createSettling(deps) {
     return connection.permits;
   }
 
-  /** Settles a last will. @param {PublishPacket} packet @param {Topic | null} route @param {Client | null} client @throws {MillraceError} `unavailable` */
+  /**
+   * Settles a last will.
+   *
+   * @param {PublishPacket} packet
+   * @param {Topic | null} route
+   * @param {Client | null} client
+   * @throws {MillraceError} `unavailable`
+   */
   async function settleWill(packet, route, client) {
     const cost = packet.payload.length + WILL_OVERHEAD;
     if (willBytes + cost > MAX_WILL_BYTES) {
@@ -144,7 +151,13 @@ export function createSettling(deps) {
     });
   }
 
-  /** Prepares the acknowledgement of a message. @param {Connection} connection @param {PublishPacket} packet of QoS 1 or 2 @param {() => void} done */
+  /**
+   * Prepares the acknowledgement of a message, which is sent in order after the message is settled.
+   *
+   * @param {Connection} connection
+   * @param {PublishPacket} packet of QoS 1 or 2
+   * @param {() => void} done
+   */
   function track(connection, packet, done) {
     const { client, acknowledgements } = connection;
     const { topic, qos, messageId } = packet;

@@ -22,7 +22,7 @@ export class KeepAlive {
     this.#client = client;
   }
 
-  /** Called when reading stops. */
+  /** Starts the PINGREQs. Called when reading stops. */
   stopReading() {
     this.#isReading = false;
     this.#hasStopped = true;

@@ -93,7 +93,7 @@ class PublishReader extends Writable {
 
   /**
    * @param {Duplex} source stream of the connection
-   * @param {NodeJS.WritableStream} others stream into which MQTT.js reads packets
+   * @param {NodeJS.WritableStream} others stream through which MQTT.js receives packets
    * @param {Receive} receive
    */
   constructor(source, others, receive) {
