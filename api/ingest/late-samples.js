@@ -43,7 +43,7 @@ export function createLateWriter({ store, retry, days, arrivals, onLate }) {
   return {
     /**
      * @param {{ bytes: Buffer, group: number }} device
-     * @param {Hour[]} hours of a message, committed
+     * @param {Hour[]} hours committed hours of a message
      * @param {{ began: number, at: number }} time time before the commit and after it, in epoch ms; the clock was trusted at `at`
      * @returns {Promise<void>} settles when the late samples are committed to history
      */

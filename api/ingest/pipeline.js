@@ -41,8 +41,8 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @typedef {object} Message
  * @property {string} topic
  * @property {Route | null} route the topic, as `parseTopic` reads it; null: the contract does not have the topic
- * @property {Buffer} payload from `PayloadMemory`, because the byte budget counts all memory that it keeps
- *   alive
+ * @property {Buffer} payload payload from `PayloadMemory`, because the byte budget counts all memory that a payload
+ *   keeps alive
  * @property {string} [contentType] content type from MQTT 5
  * @property {boolean} retained whether this is a copy that the broker retained, which does not show that the device is active now
  * @property {number} receivedAt epoch ms
@@ -283,7 +283,7 @@ export class IngestPipeline {
    * Makes the whole message a dead letter.
    *
    * @param {Message} message
-   * @param {unknown} error of its handler
+   * @param {unknown} error error of the handler
    * @returns {Promise<Outcome>}
    * @throws the same error if the message must stay unacknowledged
    */

@@ -57,7 +57,7 @@ export class ReceiptTimes {
    * @param {Device | null | undefined} device the device, if it is registered
    * @param {number} receivedAt epoch ms
    * @param {Receipt} receipt is changed; a redelivery and a replay have a receipt with a decided `from`
-   * @returns {number} ms after which the message may be stored
+   * @returns {number} time in ms that the message must wait before it is stored
    */
   place(batch, identity, device, receivedAt, receipt) {
     if (!batch.untimed) return 0;
@@ -117,7 +117,7 @@ export class ReceiptTimes {
  * @param {NonNullable<MessageBatch['untimed']>} untimed
  * @param {Pick<Identity, 'id'>} identity
  * @param {Device | null | undefined} device
- * @returns {Map<string, UntimedSensor>} by the id of the sensor
+ * @returns {Map<string, UntimedSensor>} sensors by id
  */
 function sensorsIn(untimed, identity, device) {
   /** @type {Map<string, UntimedSensor>} */

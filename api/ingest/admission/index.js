@@ -291,7 +291,7 @@ export class Progress {
     this.#clock = clock;
   }
 
-  /** Counts a message as unsettled. @param {object} message that arrived @param {number} [now] ms of `clock` */
+  /** Counts a message that arrived as unsettled. @param {object} message @param {number} [now] ms of `clock` */
   begin(message, now = this.#clock()) {
     this.#unsettled.set(message, now);
   }

@@ -11,7 +11,7 @@ const LOWER_E = 0x65;
 const UPPER_E = 0x45;
 const LAST_PLAIN = 0x7e;
 
-/** Every integer with this many digits is exact as a double. */
+/** Every integer with up to 15 digits is exact as a double. */
 const EXACT_DIGITS = 15;
 
 /** Powers of ten that are exact as doubles, up to `EXACT_DIGITS`. */

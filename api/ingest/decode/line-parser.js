@@ -18,9 +18,7 @@ const LOWER_E = 0x65;
 const LOWER_I = 0x69;
 const LOWER_U = 0x75;
 
-/**
- * Every integer with this many digits is exact as a double, and so is the power of ten with this exponent.
- */
+/** Every integer with up to 15 digits is exact as a double, and every power of ten up to 10^15 is exact too. */
 const EXACT_DIGITS = 15;
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 

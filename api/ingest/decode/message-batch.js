@@ -78,7 +78,9 @@ export class MessageBatch {
   }
 
   /**
-   * @param {number} index of the element in the message
+   * Adds a measurement, or refuses it.
+   *
+   * @param {number} index index of the element in the message
    * @param {string} sensor id or name as the message has it
    * @param {number} ts epoch ms
    * @param {number} value

@@ -48,13 +48,13 @@ export const ruleOf = (code) => RULES[code] ?? ERRORS[code].title;
 /** Maximum length of a rule in a dead letter, in characters. A longer rule is cut off, because an error message may quote the payload. */
 const MAX_RULE_LENGTH = 200;
 
-/** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} of a whole message */
+/** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} a refusal of the whole message */
 export const wholeRefusal = (code, rule = ruleOf(code), path = '') => ({ index: -1, code, path, rule });
 
 /**
  * Makes the refusal of a whole message from an error.
  *
- * @param {ErrorCode} code of the refusal
+ * @param {ErrorCode} code code of the refusal
  * @param {unknown} error the reason why the message is refused
  * @returns {Refusal}
  */

@@ -13,7 +13,7 @@ const RELATIVE_BELOW = 2 ** 28;
 const NEWEST_VERSION = 10;
 
 /**
- * Reads SenML records (RFC 8428) of any encoding. Base fields apply to their record and all later ones. The name of a sensor is
+ * Reads SenML records (RFC 8428) of any encoding. Base fields apply to their record and all later records. The name of a sensor is
  * `bn + n`, its time `bt + t` in seconds, its value `bv + v`. `vb` is stored as 0 or 1. Texts and data (`vs`, `vd`) are skipped and
  * counted.
  *

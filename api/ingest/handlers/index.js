@@ -47,7 +47,7 @@ export { MeasurementStore } from './measurement-store.js';
  * @property {(message: Message, route: R, identity: I) => Promise<Outcome>} handle
  *   settles when the good elements are committed, and the refused elements are in a dead letter
  * @property {(kept: Kept, route: R, identity: I) => Promise<IngestResult>} replay settles when the good elements are
- *   committed. A birth or a status counts as one accepted element. Replaying twice writes the same rows
+ *   committed. A birth or a status counts as one accepted element. A second replay writes the same rows
  */
 
 /**

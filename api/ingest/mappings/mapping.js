@@ -97,7 +97,7 @@ export class Mapping {
       .map((pattern) => pattern.filterFor(device));
   }
 
-  /** @param {string[]} levels of a topic @returns {Levels | null} */
+  /** @param {string[]} levels of a topic @returns {Levels | null} texts of the named levels; null: no pattern matches the topic */
   match(levels) {
     for (const pattern of this.patterns) {
       const found = pattern.match(levels);
@@ -371,7 +371,7 @@ const tooMany = () =>
 /** @param {Buffer} payload @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
 function parsePayload(payload) {
   const text = decodeText(payload).trim();
-  // `JSON.parse` keeps a payload `nan` as a text. It may be a word of the mapping. Otherwise it is refused as one value.
+  // A payload `nan` stays a text. It may be a word of the mapping. Otherwise it is refused as one value.
   if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) return parseJsonText(text);
   try {
     return JSON.parse(text);

@@ -86,7 +86,7 @@ export function covers(wide, narrow) {
   return wideLevels.length === narrowLevels.length;
 }
 
-/** @param {string} text of a topic pattern @returns {string | null} the rule that it breaks */
+/** @param {string} text of a topic pattern @returns {string | null} the rule that the pattern breaks; null: the pattern is valid */
 export function brokenPatternRule(text) {
   const levels = text.split('/');
   const names = levels.flatMap((level) => NAMED.exec(level)?.[1] ?? []);

@@ -178,7 +178,7 @@ export const changedAttributes = (device, birth) => {
 };
 
 /**
- * @param {Device} device with the attributes of the birth
+ * @param {Device} device the device, whose attributes are already those of the birth
  * @param {SensorBirth[]} born the accepted sensors of the birth
  * @returns {PlannedSensor[]} all sensors with changes. Sensors that the birth does not list may change too,
  *   because their rows contain the name and site of the device

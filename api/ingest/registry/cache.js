@@ -55,8 +55,8 @@ export const MAX_ENTRIES = 500_000;
  * @property {number | null} describedAt time of the newest description over HTTP, epoch ms; null: no description
  * @property {number} lastSeen time when the device was last seen, as last written to the database, epoch ms
  * @property {number | null} retiredAt epoch ms; null: the device was never retired
- * @property {Map<string, Sensor>} sensors by id
- * @property {Map<string, Sensor>} byRef by id or name, as in messages: up to two entries for each sensor
+ * @property {Map<string, Sensor>} sensors sensors by id
+ * @property {Map<string, Sensor>} byRef sensors by id or name, as in messages: up to two entries for each sensor
  */
 
 /** Caches devices with all their sensors. Number and age of the entries are limited. */

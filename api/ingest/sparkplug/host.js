@@ -73,7 +73,7 @@ export class Host {
   }
 }
 
-/** Minimum time between two rebirth requests to one edge node, in ms. A node may need seconds to send thousands of metrics. */
+/** Minimum time between two rebirth requests to one edge node, in ms, because a birth with thousands of metrics takes a while. */
 const EVERY_MS = 10_000;
 
 /** Limit of nodes for which the time of the last request is remembered. */

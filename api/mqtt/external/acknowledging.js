@@ -50,7 +50,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
   let isAccepting = true;
   let unsettled = 0;
   let unsettledBytes = 0;
-  /** Accepts the message that waits while too much is unsettled, and resumes reading; null: no message waits. @type {(() => void) | null} */
+  /** Accepts the message that waits while too much is unsettled, and resumes reading; null: none waits. @type {(() => void) | null} */
   let waiting = null;
 
   const isFull = () =>

@@ -215,7 +215,7 @@ export function createSubscriber(deps) {
 }
 
 /**
- * @param {unknown} error of Node.js, which may have only a code, for example if a host has several addresses
+ * @param {unknown} error an error of Node.js, which may have only a code, for example if a host has several addresses
  * @returns {string}
  */
 function reasonOf(error) {
