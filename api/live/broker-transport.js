@@ -140,7 +140,7 @@ export class BrokerTransport {
     return this.#outbox.put(topic, payload, waited, retain);
   }
 
-  /** The broker does not report its subscribers, so named topics of these kinds are always published. @type {Transport['demandOf']} */
+  /** Wants all topics of these kinds, because the broker does not report its subscribers. @type {Transport['demandOf']} */
   demandOf(kinds) {
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };
   }

@@ -103,7 +103,7 @@ export class Hub {
     return closed;
   }
 
-  /** Whether a device has subscribers. @param {string} device id */
+  /** Checks whether a device has subscribers. @param {string} device id */
   hasSubscribers(device) {
     return this.#listeners.has(EVERY_DEVICE) || this.#listeners.has(device);
   }

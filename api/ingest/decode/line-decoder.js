@@ -27,7 +27,7 @@ const MAX_VALUES = 100_000;
 const MAX_BROKEN_LINES = 10_000;
 
 /**
- * A line that was not stored, or only in part.
+ * A refusal of a line that was not stored, or of which only some values were stored.
  *
  * @typedef {Omit<Refusal, 'index'> & { line: number }} LineRefusal `line` counts from 1
  */
@@ -175,8 +175,8 @@ function toMs(time, precision) {
 const escaped = (text) => text.replaceAll(/[\\,=]/g, '\\$&');
 
 /**
- * Whether a name of the line contains a replacement character. Its bytes were not UTF-8, so different names
- * would become equal.
+ * Checks whether a name in the line contains a replacement character. The bytes of such a name were not UTF-8, so
+ * different names would become equal.
  *
  * @param {LineSeries} series
  * @param {string[]} fields

@@ -276,7 +276,7 @@ export class LineParser {
     return false;
   }
 
-  /** @returns {number | null} NaN: no value; null: an integer beyond 64 bits */
+  /** Reads a number or a boolean. @returns {number | null} NaN: no value; null: an integer beyond 64 bits */
   #readValue() {
     const text = this.#text;
     const from = this.#at;

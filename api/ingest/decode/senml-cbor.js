@@ -98,8 +98,8 @@ function toLabelled(record, index) {
   const fields = {};
   for (const [key, value] of record) {
     const label = typeof key === 'number' ? (LABELS.get(key) ?? String(key)) : String(key);
-    // A label `__proto__` would set the prototype. It ends in "_", so it must be understood, or the whole
-    // pack is refused (RFC 8428, section 4.4).
+    // A label `__proto__` would set the prototype. A pack with an unknown label that ends in "_" must be refused as a
+    // whole (RFC 8428, section 4.4).
     if (label === '__proto__') {
       throw new MillraceError('malformed', 'SenML has no label __proto__', { path: `[${index}]` });
     }

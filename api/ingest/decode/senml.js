@@ -19,8 +19,8 @@ const NEWEST_VERSION = 10;
  *
  * @param {unknown[]} records
  * @param {MessageBatch} batch
- * @throws {MillraceError} `malformed` for the whole pack: a base field has a wrong type, or a label that must be understood
- *   is unknown
+ * @throws {MillraceError} `malformed`: the whole pack is refused, because a base field has a wrong type, or an unknown
+ *   label ends in "_"
  */
 export function readSenml(records, batch) {
   batch.pathOf = PATHS.senml;
@@ -55,7 +55,7 @@ export function readSenml(records, batch) {
  */
 function takeBase(index, fields, base) {
   for (const label in fields) {
-    // A label that ends in "_" must be understood, or the whole pack is refused (RFC 8428, section 4.4).
+    // A pack with an unknown label that ends in "_" must be refused as a whole (RFC 8428, section 4.4).
     if (label.charCodeAt(label.length - 1) === 95) {
       const rule = `has a label that must be understood and is not: ${JSON.stringify(label)}`;
       throw new MillraceError('malformed', rule, { path: PATHS.senml(index) });

@@ -347,7 +347,7 @@ function bytesIn(reader) {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Factor of the upper half of a 64-bit integer. */
+/** Factor by which the upper half of a 64-bit integer is multiplied. */
 const HIGH = 2 ** 32;
 
 /** Upper half of 2^53. From there on, two integers may be the same double. */

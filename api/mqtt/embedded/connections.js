@@ -117,7 +117,7 @@ export class Connections {
     return this.#known.get(client);
   }
 
-  /** The open connections. @returns {Iterable<Connection>} */
+  /** Returns the open connections. @returns {Iterable<Connection>} */
   all() {
     return this.#open;
   }
