@@ -6,13 +6,14 @@ import { ClockGuard, connectStore, logSecurityProblems } from './store/index.js'
 /** @import { Store } from './store/index.js' */
 
 /**
- * Opens the database of a process: its store, and the clock that is compared with the clock of the database.
+ * Opens the database of a process. Returns the store, and the clock guard, which compares the clock of the process with the clock of the
+ * database.
  *
  * @param {Context} context
  * @param {object} [deps]
- * @param {typeof connectStore} [deps.openStore] tests and benchmarks open another one
- * @param {() => Promise<number>} [deps.clockDifference] difference of `clock` from the clock of the database,
- *   in ms; for tests with a clock of their own
+ * @param {typeof connectStore} [deps.openStore] opens the store; tests and benchmarks replace it
+ * @param {() => Promise<number>} [deps.clockDifference] returns the difference between `clock` and the clock of the
+ *   database, in ms; only for tests that set `clock`
  * @param {ConstructorParameters<typeof ClockGuard>[0]['periods']} [deps.comparing] how often the two clocks are compared; tests shorten it
  * @returns {Promise<{ store: Store, clockGuard: ClockGuard }>}
  * @throws {MillraceError} `database_away`, `bad_settings`, `schema_differs`

@@ -34,7 +34,7 @@ const LINE = {
   flags: FLAGS,
 };
 
-// npm start: ingest, API and dashboard. It runs until a signal arrives or its parent process ends.
+// `npm start` runs ingest, API and dashboard, until a signal arrives or its parent process ends.
 await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
   // Without this check a job that lacks --drain would start a normal process.
@@ -101,7 +101,8 @@ function createEnd() {
   const reached = new Promise((resolve, reject) => {
     fail = reject;
     for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, () => resolve(event));
-    // The parent may have ended while the modules loaded, before the listener was added. Undefined: there is no parent.
+    // The parent process may have ended while the modules loaded, before the listener was added. `process.connected` is undefined without
+    // a parent.
     if (process.connected === false) resolve('disconnect');
   });
   // `reached` may reject before it is awaited. A later await still gets the rejection.

@@ -39,7 +39,7 @@ import {
 /** @import { Send } from './ingest/pipeline.js' */
 /** @import { connectStore } from './store/index.js' */
 
-/** Limit of wrong tokens per address. */
+/** Limit of wrong access tokens from one address: `most` tokens within `windowMs`. */
 const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
 
 /**
@@ -55,11 +55,11 @@ const WRONG_TOKENS = { most: 10, windowMs: 60_000 };
  * @param {() => number} [parts.clock] epoch ms
  * @param {Periods} [parts.periods]
  * @param {Rate} [parts.wrongTokens] limit of wrong tokens per address
- * @param {typeof connectStore} [parts.openStore] benchmarks replace the store
- * @param {typeof createMessageSource} [parts.openSource] benchmarks replace the broker
- * @param {() => Promise<number>} [parts.clockDifference] difference of `clock` from the clock of the
- *   database, in ms, for tests with a clock of their own
- * @throws {MillraceError} the reason why it cannot start
+ * @param {typeof connectStore} [parts.openStore] opens the store; benchmarks replace it
+ * @param {typeof createMessageSource} [parts.openSource] creates the message source; benchmarks replace it
+ * @param {() => Promise<number>} [parts.clockDifference] returns the difference between `clock` and the clock of the
+ *   database, in ms; only for tests that set `clock`
+ * @throws {MillraceError} if the process cannot start; the error has the reason
  */
 export async function startSystem(parts) {
   const { config, version, onFatal, periods = PERIODS_MS, wrongTokens = WRONG_TOKENS } = parts;
@@ -67,8 +67,8 @@ export async function startSystem(parts) {
   const context = createContext(parts);
   const { clock, logger, metrics } = context;
   const tls = createTls(context, { everyMs: periods.certificates });
-  // Ingest publishes live changes and sends commands to devices. Both need the message source, which needs
-  // ingest. Events break this dependency cycle.
+  // Ingest publishes live changes and sends commands to devices. Publishing and sending need the message source, and the
+  // message source needs ingest. Events break this dependency cycle.
   /** @type {EventEmitter<{ committed: Parameters<Publish>, command: Parameters<Send> }>} */
   const events = new EventEmitter();
   const { store, clockGuard } = await openDatabase(context, { openStore, clockDifference });
@@ -77,7 +77,7 @@ export async function startSystem(parts) {
     store,
     clockGuard,
     send: (...command) => void events.emit('command', ...command),
-    // The function is bound, so that no function of this file runs for each message.
+    // The function is bound, so that no wrapper function runs for each message.
     publish: /** @type {Publish} */ (/** @type {Function} */ (events.emit).bind(events, 'committed')),
   });
   const { outbox, processStats } = ingest;
@@ -161,7 +161,7 @@ export async function startSystem(parts) {
   /** @type {typeof revokeAndRetire} */
   async function retire(device) {
     const isRetired = await revokeAndRetire(device);
-    // The alarms of the device end even if the device is already retired, because a second call repairs a failure here.
+    // The alarms of the device end even if the device is already retired: if this step fails, a second call of `retire` repeats it.
     await alarms.endOfDevice(device.bytes);
     return isRetired;
   }
@@ -175,7 +175,7 @@ export async function startSystem(parts) {
   const readiness = new Readiness({ health: store.health, checks, notes });
   const processHealth = new ProcessHealth({
     role: config.role,
-    // A test with a clock of its own has no difference to report.
+    // A test that sets `clock` also sets `clockDifference`, so the health report uses this difference.
     readiness: clockDifference ? new Readiness({ health: { clockDifference }, checks, notes }) : readiness,
     progress: ingest.progress,
   });
@@ -241,8 +241,8 @@ export async function startSystem(parts) {
   });
 
   /**
-   * Stops in reverse order: no new messages are accepted, messages under way are settled, and readers get
-   * their answers; then the rest stops.
+   * Stops the system in reverse order of the start. First no new messages are accepted, unsettled messages are settled,
+   * and HTTP clients get their answers. Then all other components stop.
    */
   async function stop() {
     await Promise.all([

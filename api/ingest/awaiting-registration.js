@@ -1,20 +1,23 @@
 /** @import { Metrics } from '../observability/metrics.js' */
 /** @import { Message } from './pipeline.js' */
 
-/** Limits of the queue: number of messages, time in ms, and size of one message in bytes. */
+/**
+ * Limits of the queue: number of messages, time in ms, and size of one message in bytes. Above the first two the oldest messages are
+ * dropped. A larger message is not queued.
+ */
 const MAX_MESSAGES = 1000;
 const KEPT_MS = 60_000;
 const MAX_BYTES = 16_384;
 
 /**
- * Messages that arrived before the birth of their device: when AUTO_REGISTER is off, or with aliases of Sparkplug. Each is already a dead
- * letter. If the birth arrives within a minute, ingest stores them.
+ * Queues messages that arrived before the birth of their device: when AUTO_REGISTER is off, or with aliases of Sparkplug. Each message
+ * also becomes a dead letter. If the birth arrives within a minute, ingest stores the messages.
  *
  * @template {Message} [M=Message]
  */
 export class AwaitingRegistration {
   #clock;
-  /** The oldest first. @type {Array<{ device: string, arrivedAt: number, message: M }>} */
+  /** Waiting messages, the oldest first. @type {Array<{ device: string, arrivedAt: number, message: M }>} */
   #waiting = [];
 
   /** @param {{ clock: () => number }} deps `clock` in epoch ms */
@@ -22,7 +25,7 @@ export class AwaitingRegistration {
     this.#clock = clock;
   }
 
-  /** Keeps a message for a minute, unless it is large. @param {string} device id @param {M} message */
+  /** Queues a message for a minute, unless it is larger than `MAX_BYTES`. @param {string} device id @param {M} message */
   remember(device, message) {
     this.#forgetOld();
     if (message.payload.length > MAX_BYTES) return;
@@ -50,7 +53,7 @@ export class AwaitingRegistration {
 }
 
 /**
- * Stores messages that waited for a birth. Each message is already a dead letter, which remains if the storing fails.
+ * Stores messages that waited for a birth. Each message is also a dead letter, which remains if the storing fails.
  *
  * @template {Message} M
  * @param {M[]} messages that `take` returned

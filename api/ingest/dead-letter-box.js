@@ -13,8 +13,8 @@ import { storedForm } from '../store/index.js';
 /** @import { Registry } from './registry/index.js' */
 
 /**
- * Stores refused messages as dead letters: one dead letter per message with all its refusals. Above the quota of a device it stores one
- * dead letter a minute, with counts only.
+ * Creates the store of dead letters. A refused message becomes one dead letter with all its refusals. Above the quota of a device, one dead
+ * letter a minute is stored, with counts only.
  *
  * @param {object} deps
  * @param {DeadLetterWrites} deps.store
@@ -24,8 +24,8 @@ import { storedForm } from '../store/index.js';
  * @param {Metrics} deps.metrics
  * @param {() => number} deps.clock epoch ms
  * @param {DeadLetterQuota} [deps.quota]
- * @param {Outbox | null} [deps.outbox] default: nothing is streamed out
- * @param {number} [deps.groups] `LATEST_GROUPS`, for the outbox
+ * @param {Outbox | null} [deps.outbox] outbox of the Kafka stream; default: no dead letter is sent to Kafka
+ * @param {number} [deps.groups] `LATEST_GROUPS`, the number of groups into which the outbox is divided
  */
 export function createDeadLetterBox(deps) {
   const { store, registry, retry, notices, metrics, clock, quota = new DeadLetterQuota() } = deps;
@@ -42,7 +42,7 @@ export function createDeadLetterBox(deps) {
 
   /** @param {DeadLetter} deadLetter @returns {Promise<void>} */
   function commit(deadLetter) {
-    // Created once, so that each repetition writes the same row.
+    // The stored form is created once, so that each retry writes the same row.
     const stored = storedForm(deadLetter);
     if (!outbox) return retry.run(() => store.write(deadLetter, stored));
     const group = Number(stored.id.at(-1)) % groups;
@@ -58,8 +58,8 @@ export function createDeadLetterBox(deps) {
       await commit(deadLetter);
     } catch (error) {
       if (!(error instanceof MillraceError) || error.code !== 'rejected' || !deadLetter.content) throw error;
-      // The database refuses the content, so only the counts are stored. An unacknowledged message would be
-      // redelivered forever.
+      // The database refuses the content, so only the counts are stored. Without a stored dead letter the message would
+      // stay unacknowledged, and the broker would redeliver it forever.
       await commit({ ...deadLetter, content: null });
     }
   }
@@ -86,7 +86,7 @@ export function createDeadLetterBox(deps) {
       const isWhole = verdict === 'whole';
       await write({
         receivedAt,
-        // Counts of unregistered devices are kept together, so they belong to no single device.
+        // All unregistered devices share one count, so a dead letter with counts only names no device.
         device: isWhole || account ? device : undefined,
         topic,
         codes,
@@ -109,12 +109,12 @@ function countCodes(refused) {
 const MINUTE_MS = 60_000;
 
 /**
- * Dead letters that a process stores per hour: of one device, of all unregistered devices together, and in total. `counting`: those
- * with counts only, in total per minute.
+ * Limits of dead letters that a process stores per hour: of one device, of all unregistered devices together, and in total. `counting`
+ * limits the dead letters with counts only, in total per minute.
  */
 const LIMITS = { perDevice: 1000, unregistered: 10_000, total: 100_000, counting: 100 };
 
-/** Devices whose dead letters are counted. An evicted device starts at 0 again, within the total limit. */
+/** Limit of devices whose dead letters are counted in memory. An evicted device starts at 0 again, within the total limit. */
 const MAX_DEVICES = 10_000;
 
 /** @typedef {{ stored: number, countedAt: number, pending: Record<string, number> }} QuotaUse `pending`: refusals that no dead letter counts yet */
@@ -122,11 +122,11 @@ const MAX_DEVICES = 10_000;
 /** @returns {QuotaUse} */
 const openAccount = () => ({ stored: 0, countedAt: 0, pending: {} });
 
-/** @typedef {'whole' | 'counts' | 'none'} Verdict `counts`: a dead letter without the payload; `none`: the next one counts it */
+/** @typedef {'whole' | 'counts' | 'none'} Verdict `counts`: a dead letter without the payload; `none`: a later one has these counts */
 
 /**
- * Bounds the number of dead letters, because a broken device must not fill the disk. Above the limit one dead letter a minute contains
- * the counts of all refusals since the last.
+ * Bounds the number of dead letters, because a broken device must not fill the disk. Above the limit one dead letter a minute is stored,
+ * with the counts of all refusals since the previous dead letter.
  *
  * Unregistered devices and invalid names share one account, because a client can invent any number of names.
  */

@@ -29,20 +29,21 @@ import { sensorOf } from './registry/cache.js';
 /** @import { Described, Registry } from './registry/index.js' */
 /** @import { SampleWriter, Series } from './sample-writer.js' */
 
-/** Sensors of a device that are written at once, and days of a sensor. */
+/** Limits of sensors of a device, and of days of a sensor, that are written concurrently. */
 const SENSORS_AT_ONCE = 8;
 const DAYS_AT_ONCE = 4;
 
-/** Longest duration of a packer's read of an hour, in ms. */
+/** Longest time that a packer may take to read an hour, in ms. Statistics from a read that began within this time are not trusted. */
 const READING_MS = HOUR_MS;
 
-/** Samples of one sensor in one hour: those of the indexes [from, to). @typedef {{ hour: number, from: number, to: number }} Piece */
+/** The samples of one sensor in one hour, with the indexes in [from, to). @typedef {{ hour: number, from: number, to: number }} Piece */
 
 /**
- * Commits samples of files. Hours that are closed are written directly to history, like late rows: first the
- * rows, then the mark, then the note for the packer. They need no row of `message`, because a reader that
- * sees the mark reads history, and a packer merges it. The mark has the time after the commit of the rows. So
- * statistics from a read that missed the rows are not trusted. Hours that are open are written like messages.
+ * Commits samples of imported files. Samples of closed hours are written directly to history, like late samples: first
+ * the rows, then the mark that makes the statistics of the hour inexact, then the note for the packer. These samples
+ * need no row of `message`, because a reader that sees the mark reads history, and a packer merges history. The mark
+ * has the time after the commit of the rows. So statistics from a read that missed the rows are not trusted. Samples of
+ * open hours are written like messages.
  */
 export class ImportWriter {
   #deps;
@@ -62,12 +63,12 @@ export class ImportWriter {
   }
 
   /**
-   * Finds the sensors of a device, and registers those that are unknown.
+   * Finds the sensors of a device, and registers unknown sensors.
    *
    * @param {Identity} identity of the device
-   * @param {Described} sensors by their ids or names
+   * @param {Described} sensors type and unit of the sensors, by id or name
    * @param {{ registers: boolean, site?: string }} options `registers`: false to change nothing; a sensor that would be registered is then
-   *   null. `site`: of a device that is new
+   *   null. `site`: site for a new device
    * @returns {Promise<{ device: Device | null, known: Map<string, Sensor | null>, refused: Map<string, ErrorCode> }>}
    * @throws {MillraceError} `registration_limit`
    */
@@ -111,7 +112,7 @@ export class ImportWriter {
 
   /**
    * @param {Device} device
-   * @param {Series[]} series of its sensors, one of each
+   * @param {Series[]} series one series for each sensor of the device
    * @returns {Promise<void>} settles when all samples are committed
    */
   async write(device, series) {
@@ -131,11 +132,11 @@ export class ImportWriter {
     if (late.size > 0) await this.#deps.days.note(device, [...late]);
     if (open.length > 0) await samples.write(device, open);
     const changed = await store.write.latest(device, series.map(newestOf));
-    // A file may have years of samples. Live topics only get the newest sample.
+    // A file may have years of samples, so live topics get only the newest sample of each sensor.
     if (changed.length > 0) publish(device, changed, []);
   }
 
-  /** @param {Device} device @param {Series} series @param {Piece[]} closed @returns {Promise<number[]>} the hours that have changed */
+  /** @param {Device} device @param {Series} series @param {Piece[]} closed @returns {Promise<number[]>} changed hours, epoch ms */
   async #writeClosed(device, { sensor, times, values }, closed) {
     if (closed.length === 0) return [];
     const { store, retry, clock } = this.#deps;
@@ -150,7 +151,7 @@ export class ImportWriter {
       await retry.run(() => store.write.history.writeSamples(key, rows));
       changed.push(...fresh.map(({ hour }) => hour));
     });
-    // The clock is read after the commit: a packer that began to read before it may have missed these rows.
+    // The clock is read after the commit, because a packer that began to read before the commit may have missed these rows.
     const at = await clock.now();
     for (const hours of partitions(
       changed.map((hour) => ({ hour })),
@@ -162,7 +163,7 @@ export class ImportWriter {
     return changed;
   }
 
-  /** @param {SensorBytes} key @param {Piece[]} pieces @returns {Promise<Map<number, HourRow>>} by hour */
+  /** @param {SensorBytes} key @param {Piece[]} pieces @returns {Promise<Map<number, HourRow>>} statistics and marks by hour */
   async #statistics(key, pieces) {
     const { store, retry } = this.#deps;
     /** @type {Map<number, HourRow>} */
@@ -181,9 +182,9 @@ export class ImportWriter {
    *
    * @param {SensorBytes} key
    * @param {Samples} samples
-   * @param {Piece[]} pieces of one day
-   * @param {{ stored: Map<number, HourRow>, now: number }} state `stored`: statistics and marks
-   * @returns {Promise<Piece[]>}
+   * @param {Piece[]} pieces hours of one day
+   * @param {{ stored: Map<number, HourRow>, now: number }} state `stored`: statistics and marks by hour; `now`: epoch ms
+   * @returns {Promise<Piece[]>} the hours that still have to be written
    */
   async #notStored(key, samples, pieces, { stored, now }) {
     const candidates = pieces.filter(({ hour }) => stored.has(hour));
@@ -204,12 +205,12 @@ export class ImportWriter {
 const refuseAll = (refs, code) => new Map(refs.map((ref) => [ref, code]));
 
 /**
- * Whether the statistics count all samples of history. Otherwise the hour gets its rows and its mark again:
- * an earlier import may have ended between the two writes, or a packer that is reading now may have missed
+ * Checks whether the statistics count all samples of history. Otherwise the hour gets its rows and its mark again,
+ * because an earlier import may have ended between these two writes, or a packer that is reading now may have missed
  * the rows.
  *
  * @param {HourRow} row
- * @param {Samples} there
+ * @param {Samples} there samples of the hour in history
  * @param {number} now epoch ms
  */
 function isCounted(row, there, now) {
@@ -218,7 +219,12 @@ function isCounted(row, there, now) {
   return row.statistics.count === count && row.statistics.sum === sum;
 }
 
-/** @param {Samples} there merged @param {Samples} samples sorted @param {Piece} piece @returns {boolean} whether merging the piece would change nothing */
+/**
+ * @param {Samples} there merged samples of the hour in history
+ * @param {Samples} samples sorted samples of the file
+ * @param {Piece} piece indexes of the hour in `samples`
+ * @returns {boolean} whether history already has all samples of the piece
+ */
 function hasAll(there, { times, values }, { from, to }) {
   const piece = { times: times.slice(from, to), values: values.slice(from, to) };
   const merged = mergeSeries([there, piece]);
@@ -230,7 +236,7 @@ function hasAll(there, { times, values }, { from, to }) {
   );
 }
 
-/** @param {Samples['times']} times sorted @returns {Piece[]} */
+/** Divides sorted times into hours. @param {Samples['times']} times epoch ms, sorted @returns {Piece[]} */
 function piecesOf(times) {
   /** @type {Piece[]} */
   const pieces = [];

@@ -35,8 +35,8 @@ import { UnmatchedTopics } from './unmatched-topics.js';
 /** @import { Series } from './sample-writer.js' */
 
 /**
- * Time in ms after which a database that accepted no request counts as unavailable. A shorter time may be one
- * request that timed out.
+ * Time in ms after which a database that accepted no request counts as unavailable. With a shorter limit, a single
+ * timed-out request would already count as an outage.
  */
 const STUCK_AFTER_MS = 1000;
 
@@ -50,9 +50,8 @@ const STUCK_AFTER_MS = 1000;
  */
 
 /**
- * Ingest: it decodes and validates messages, registers devices and sensors, and commits samples before the
- * acknowledgement. This module creates its parts. `pipeline.js` is the path of a message. This folder does
- * not depend on MQTT, HTTP or CQL.
+ * Creates ingest, which decodes and validates messages, registers devices and sensors, and commits samples before the
+ * acknowledgement. `pipeline.js` shows the path of a message. This folder does not depend on MQTT, HTTP or CQL.
  *
  * @param {Context} context
  * @param {object} deps
@@ -74,7 +73,7 @@ export function createIngest(context, deps) {
   const clocks = new ClockNotices({ logger });
   const births = createBirths({ registry, store: store.write.registry, retry, clock, clocks });
   const notices = new RefusalNotices({ logger });
-  // Commands have an outbox, too, because their commits must also reach Kafka.
+  // Processes that run only a command also get an outbox, because their commits must reach Kafka too.
   const outbox = config.stream.kafka ? new Outbox({ store: store.write.outbox, clock }) : null;
   const deadLetters = createDeadLetterBox({
     store: store.deadLetters,
@@ -180,19 +179,19 @@ export function createIngest(context, deps) {
     /** Descriptions of devices and sensors from clients of HTTP. */
     descriptions: createDescriptions({ registry, births, isStuck, clock }),
     files,
-    /** @returns {Promise<{ oldest: number, newest: number }>} the times that are accepted now, epoch ms; settles when the clock is right */
+    /** @returns {Promise<{ oldest: number, newest: number }>} limits of accepted times in epoch ms; settles when the clock is right */
     async acceptedTimes() {
       const now = await clockGuard.now();
       return { oldest: now - historyMs, newest: now + maxClockSkewMs };
     },
-    /** Called when the connection to the broker broke: births of Sparkplug may have been missed. */
+    /** Forgets the births of Sparkplug. Called after a lost connection to the broker, because newer births may have been missed. */
     forgetBirths: sparkplug.forgetBirths,
     /** Sets the function through which alarms receive committed samples. */
     setSampleObserver: (/** @type {SampleObserver | null} */ observer) =>
       measurements.setSampleObserver(observer),
-    /** The devices in memory, with the newest values that this process committed. */
+    /** Returns a device from memory, with the newest values that this process committed. */
     peek: (/** @type {string} */ id) => registry.cache.peek(id),
-    /** Announcements of streaming out; null: nothing is streamed out. */
+    /** Outbox of the Kafka stream; null: the Kafka stream is off. */
     outbox,
     /** Topics outside the contract on which clients publish. */
     unmatchedTopics,
@@ -209,7 +208,7 @@ export function createIngest(context, deps) {
     get unsettledBytes() {
       return admission.budget.used;
     },
-    /** Bytes of submissions that are received or settled. */
+    /** Bytes of HTTP submissions that are being received or processed. */
     get submittedBytes() {
       return submissions.held;
     },

@@ -9,14 +9,14 @@ import { refusalOf } from './decode/refusals.js';
  * The result of measurements for a client that waits for the answer. Refusals are returned and do not become a dead letter.
  *
  * @typedef {object} IngestResult
- * @property {number} accepted measurements that are committed
+ * @property {number} accepted number of committed measurements
  * @property {Refusals} refused
  */
 
-/** Errors that do not concern the message, so they do not refuse it. */
+/** Codes of errors that the message did not cause, so they do not refuse the message. */
 const NOT_REFUSALS = new Set(['unavailable', 'not_replayable']);
 
-/** @param {MessageBatch} batch whose good measurements are committed @returns {IngestResult} */
+/** @param {MessageBatch} batch a batch whose good measurements are committed @returns {IngestResult} */
 export const resultOf = ({ counts, refused }) => ({ accepted: counts.samples, refused });
 
 /**

@@ -10,15 +10,15 @@ import { bucketOf, dayOf, isLate, LATE_MARGIN_MS, settlingOf, yearOf } from '../
 /** @import { Hour } from '../store/measurements/hours.js' */
 /** @import { Retry } from '../store/sending/retry.js' */
 
-/** Sensors of one message whose late samples are written at once. */
+/** Limit of sensors of one message whose late samples are written concurrently. */
 const SENSORS_AT_ONCE = 16;
 
 /**
- * Writes late samples to history too. A sample is late if it was committed while its hour was closing, or
- * later. The packer may already have read the hour. The samples become separate rows in history, and a mark
- * makes the statistics of the hour inexact until the packer reads the hour again. Both are committed before
- * the acknowledgement, in any order. The batches contain the samples already, and a packer that finds the
- * mark reads them.
+ * Creates the writer that copies late samples to the history table. A sample is late if it was committed while its hour
+ * was closing, or later. Then the packer, which moves a closed hour to history, may already have read the hour. The
+ * samples become separate rows in history, and a mark makes the statistics of the hour inexact until the packer reads
+ * the hour again. Rows and mark are committed before the acknowledgement, in any order: the samples are already in
+ * `message`, and a packer that finds the mark reads them there.
  *
  * @param {object} deps
  * @param {HistoryWrites} deps.store
@@ -43,8 +43,8 @@ export function createLateWriter({ store, retry, days, arrivals, onLate }) {
   return {
     /**
      * @param {{ bytes: Buffer, group: number }} device
-     * @param {Hour[]} hours of a message, committed
-     * @param {{ began: number, at: number }} time epoch ms of a clock that is trusted at `at`: read before the commit, and after it
+     * @param {Hour[]} hours committed hours of a message
+     * @param {{ began: number, at: number }} time time before the commit and after it, in epoch ms; the clock was trusted at `at`
      * @returns {Promise<void>} settles when the late samples are committed to history
      */
     async write(device, hours, { began, at }) {
@@ -72,7 +72,14 @@ export function createLateWriter({ store, retry, days, arrivals, onLate }) {
 
 /** @typedef {ReturnType<typeof createLateWriter>} LateWriter */
 
-/** @template {{ hour: number }} T @param {T[]} rows @param {(hour: number) => number} partitionOf @returns {Iterable<T[]>} the rows of each partition */
+/**
+ * Groups rows by partition.
+ *
+ * @template {{ hour: number }} T
+ * @param {T[]} rows
+ * @param {(hour: number) => number} partitionOf
+ * @returns {Iterable<T[]>} the rows of each partition
+ */
 export function partitions(rows, partitionOf) {
   /** @type {Map<number, T[]>} */
   const found = new Map();
@@ -85,10 +92,10 @@ export function partitions(rows, partitionOf) {
   return found.values();
 }
 
-/** Notes of the current hour that this process remembers. Above this limit it writes notes again, which changes nothing. */
+/** Limit of remembered notes of the current hour. Above it the process forgets all of them and writes them again, which changes nothing. */
 const MAX_REMEMBERED = 100_000;
 
-/** Writes notes for readers of an hour, and remembers those of the current hour. */
+/** Writes notes about late samples for the processes that read each hour, and remembers which notes of the current hour are written. */
 class HourNotes {
   #clock;
   #hour = 0;
@@ -101,11 +108,11 @@ class HourNotes {
   }
 
   /**
-   * Writes notes for the hour in which they are committed. While the database was unavailable, the readers of
-   * an hour may have moved on to the next hour. Then the next hour gets the notes as well.
+   * Writes notes under the hour in which they are committed. If the database was unavailable, this hour may already be
+   * closed, and its readers may have missed the notes. Then the notes are also written under the next hour.
    *
    * @param {number} at epoch ms
-   * @param {(noticed: number, now: number) => Promise<void>} write `noticed`: the hour; both in epoch ms
+   * @param {(noticed: number, now: number) => Promise<void>} write `noticed`: start of the hour in epoch ms; `now`: epoch ms
    */
   async writeAt(at, write) {
     let now = at;
@@ -118,10 +125,10 @@ class HourNotes {
   }
 
   /**
-   * Whether a note is already written. Remembered notes of another hour are dropped first.
+   * Checks whether a note is already written. Remembered notes of another hour are dropped first.
    *
    * @param {number} noticed epoch ms
-   * @param {string} key of a note
+   * @param {string} key key of a note
    * @returns {boolean} whether the note is known to be committed
    */
   has(noticed, key) {
@@ -132,15 +139,15 @@ class HourNotes {
     return this.#written.has(key);
   }
 
-  /** @param {number} noticed epoch ms @param {string} key of a note that is committed */
+  /** Remembers a committed note. @param {number} noticed epoch ms @param {string} key key of the note */
   add(noticed, key) {
     if (noticed === this.#hour) this.#written.add(key);
   }
 }
 
 /**
- * Notes days that get samples during or after their second packing pass. Without the note no packer would
- * read the day again, and each query of it would stay slow. One note is written per hour, device and day.
+ * Notes days that get samples during or after their second packing pass. Without the note no packer would read the day
+ * again, and each query of the day would stay slow. One note is written per hour of the commit, device and day.
  */
 export class LateDayNotes {
   #store;
@@ -162,10 +169,10 @@ export class LateDayNotes {
   }
 
   /**
-   * Writes a note for each settled day that received late samples.
+   * Writes a note for each day that received late samples during or after its second packing pass.
    *
    * @param {{ bytes: Buffer, group: number }} device
-   * @param {number[]} hours with late samples in history, epoch ms
+   * @param {number[]} hours hours with late samples in history, epoch ms
    * @returns {Promise<void>} settles when the notes are committed
    */
   async note({ bytes, group }, hours) {
@@ -182,14 +189,14 @@ export class LateDayNotes {
   }
 }
 
-/** @param {number[]} hours epoch ms @param {number} now epoch ms @returns {number[]} days, epoch ms */
+/** Returns days whose second packing pass may have begun. @param {number[]} hours @param {number} now epoch ms @returns {number[]} */
 const settledDays = (hours, now) =>
   [...new Set(hours.map(dayOf))].filter((day) => now >= settlingOf(day) - LATE_MARGIN_MS);
 
 /**
- * Notes the hours of devices that got late messages, by the hour in which they were committed. Readers of
- * changes and the completion of Kafka read such an hour again. Without the note they would miss the messages.
- * One note is written per hour, device and hour of the samples.
+ * Notes the hours of devices that got late messages, by the hour in which the messages were committed. Readers of
+ * changes and the completion of the Kafka stream read such an hour again. Without the note they would miss the
+ * messages. One note is written per hour of the commit, device and hour of the samples.
  */
 export class LateArrivalNotes {
   #store;
@@ -212,8 +219,8 @@ export class LateArrivalNotes {
    * Writes the notes of a committed message.
    *
    * @param {{ bytes: Buffer, group: number }} device
-   * @param {Set<number>} buckets its late hours, epoch ms
-   * @param {{ began: number, at: number }} time epoch ms, before and after the commit
+   * @param {Set<number>} buckets late hours of the message, epoch ms
+   * @param {{ began: number, at: number }} time time before the commit and after it, in epoch ms
    * @returns {Promise<void>} settles when the notes are committed
    */
   async note({ bytes, group }, buckets, { began, at }) {

@@ -6,8 +6,8 @@ import { bucketOf } from '../../schema/rules.js';
 /** @import { OutboxStore } from '../store/outbox.js' */
 
 /**
- * An item that is sent to Kafka after its commit: a device event, a dead letter, or a change of an alarm. Samples
- * have no announcement.
+ * An announcement describes an item that is sent to Kafka after its commit: a device event, a dead letter, or a
+ * change of an alarm. Samples have no announcement. `group`: number from 0, part of the partition key of the outbox.
  *
  * @typedef {{ kind: 'event', id: string, group: number, device: { id: string, name: string | null }, event: DeviceEvent }
  *   | { kind: 'dead_letter', id: string, group: number, deadLetter: StoredDeadLetter }
@@ -17,9 +17,9 @@ import { bucketOf } from '../../schema/rules.js';
 /** An announcement whose outbox row is written. @typedef {{ announcement: Announcement, noticed: number }} Noted `noticed`: epoch ms of the start of the hour in which the row was written */
 
 /**
- * Sends events, dead letters and alarms to Kafka. The row of the outbox is written before the row of the item,
- * so no item is left out if the process is killed. When the hour has closed, its completion sends the
- * announcements that no process sent, if the row of the item exists.
+ * Announces events, dead letters and alarms to Kafka. The row of the outbox is written before the row of the item,
+ * so no item is left out if the process is killed. When an hour has closed, the completion of the Kafka stream sends
+ * the announcements of this hour that no process sent, if the row of the item exists.
  */
 export class Outbox {
   #store;
@@ -33,7 +33,7 @@ export class Outbox {
   }
 
   /**
-   * Sets the receiver of announcements after their commit.
+   * Sets the function that receives each announcement after the commit of its item.
    *
    * @param {(noted: Noted) => void} onCommitted must return at once
    */
@@ -42,8 +42,8 @@ export class Outbox {
   }
 
   /**
-   * Writes the row of the outbox. The caller then commits the row of the item at once. A repeated commit also
-   * repeats this write, because the completion reads an hour only once.
+   * Writes the row of the outbox. The caller then commits the row of the item at once. When the caller retries the
+   * commit, it also repeats this write: the completion reads each hour only once, and may have read the earlier row.
    *
    * @param {Announcement} announcement
    * @returns {Promise<Noted>}
@@ -59,7 +59,12 @@ export class Outbox {
     this.#onCommitted(noted);
   }
 
-  /** @param {Announcement} announcement @param {() => Promise<unknown>} write commits the announced item */
+  /**
+   * Writes the outbox row, commits the item, and sends the announcement.
+   *
+   * @param {Announcement} announcement
+   * @param {() => Promise<unknown>} write commits the item
+   */
   async commit(announcement, write) {
     const noted = await this.note(announcement);
     await write();

@@ -25,7 +25,7 @@ import { ONE_REFUSED } from './ingest-result.js';
 /** @import { UnmatchedTopics } from './unmatched-topics.js' */
 
 /**
- * Publishes to devices with QoS 0. Does nothing while no broker is connected.
+ * Publishes a message to devices with QoS 0. Does nothing while no broker is connected.
  *
  * @callback Send
  * @param {string} topic
@@ -33,26 +33,26 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @param {boolean} [retain] default: false
  */
 
-/** A topic that ingest handles: of the contract, or of a mapping. @typedef {Topic | MappedTopic} Route */
+/** A topic that ingest handles, because the contract or a mapping has it. @typedef {Topic | MappedTopic} Route */
 
 /**
  * A message from a broker.
  *
  * @typedef {object} Message
  * @property {string} topic
- * @property {Route | null} route the topic, as `parseTopic` reads it; null: it is not a topic of the contract
- * @property {Buffer} payload from `PayloadMemory`, because the byte budget counts all memory that it keeps
- *   alive
- * @property {string} [contentType] MQTT 5
- * @property {boolean} retained a copy that the broker retained: it does not show that the device is active now
+ * @property {Route | null} route the topic, as `parseTopic` reads it; null: the contract does not have the topic
+ * @property {Buffer} payload payload from `PayloadMemory`, because the byte budget counts all memory that a payload
+ *   keeps alive
+ * @property {string} [contentType] content type from MQTT 5
+ * @property {boolean} retained whether this is a copy that the broker retained, which does not show that the device is active now
  * @property {number} receivedAt epoch ms
  * @property {boolean} [dup] whether the DUP flag is set: an earlier delivery may have been handled
- * @property {Receipt} receipt of this message. A redelivery of the message has the same receipt
+ * @property {Receipt} receipt receipt of this message. A redelivery of the message has the same receipt
  * @property {(refused: Refusals) => void} [onRefused] receives the refused elements before the message is settled. A
  *   source passes it if its protocol can report a reason
  * @property {AbortSignal} [signal] aborts when the sender disconnects; a message that has begun is finished
  * @property {(device: string, topic: string) => boolean} [permits] whether the sender may send for a device
- *   that a mapping names; missing: it may. Topics of the contract are checked earlier
+ *   that a mapping names; missing: the sender may send for every device. Topics of the contract are checked earlier
  */
 
 /**
@@ -63,7 +63,8 @@ import { ONE_REFUSED } from './ingest-result.js';
  * @typedef {object} Arrival
  * @property {number} receivedAt epoch ms of the first receipt
  * @property {'live' | 'repeated' | 'retained' | 'replayed' | 'contradictory'} as
- * @property {number} [began] when this process began to handle it, by `performance.now()`: the order of messages; missing in a replay
+ * @property {number} [began] when this process began to handle the message, by `performance.now()`. It shows which of two messages
+ *   came first; missing in a replay
  */
 
 /** @param {Pick<Message, 'receivedAt' | 'retained' | 'dup'>} message @returns {Arrival & { began: number }} */
@@ -74,12 +75,12 @@ export const arrivalOf = ({ receivedAt, retained, dup }) => ({
 });
 
 /**
- * Converts a message to the form in which it is kept for later storage. Its values will get the instants that
- * this receipt gave them.
+ * Converts a message to the form for a dead letter or a later attempt. When it is stored later, its values get the
+ * same instants as at this receipt.
  *
  * @template {Pick<Message, 'receivedAt' | 'receipt'>} M
  * @param {M} message
- * @returns {M} the message, with the instant from which its values count as `receivedAt`
+ * @returns {M} a copy whose `receivedAt` is the instant from which the times of its values count
  */
 export const toKept = (message) => ({ ...message, receivedAt: message.receipt.from ?? message.receivedAt });
 
@@ -88,7 +89,7 @@ export const toKept = (message) => ({ ...message, receivedAt: message.receipt.fr
  *
  * @param {Message} message
  * @param {string} device name or id of the device
- * @returns {boolean} whether it is refused
+ * @returns {boolean} whether the message is refused
  */
 export function refuseForbidden({ permits, topic, onRefused }, device) {
   if (permits?.(device, topic) !== false) return false;
@@ -97,21 +98,21 @@ export function refuseForbidden({ permits, topic, onRefused }, device) {
 }
 
 /**
- * The outcome of a message. `accepted`: its good measurements are committed, its bad ones are in a dead
- * letter. `refused`: the whole message is in a dead letter. Messages of the other two outcomes are dropped.
- * `forbidden`: its sender may not send for the device that a mapping finds. `unknown_topic`: neither the
- * contract nor a mapping has its topic.
+ * The outcome of a message. `accepted`: its good measurements are committed, and its bad measurements are in a dead
+ * letter. `refused`: the message is in a dead letter, and no part of it is stored. `forbidden`: the sender may not
+ * send for the device that a mapping finds, so the message is dropped. `unknown_topic`: neither the contract nor a
+ * mapping has the topic, so the message is dropped.
  *
  * @typedef {'accepted' | 'refused' | 'forbidden' | 'unknown_topic'} Outcome
  */
 
 /** @typedef {(message: Message) => Promise<Outcome>} HandleMessage */
 
-/** Cached identities, at about 300 bytes each. */
+/** Limit of cached device identities, at about 300 bytes each. The least recently used identity is evicted. */
 const MAX_IDENTITIES = 100_000;
 
 /**
- * One of the two functions of a handler: `handle` or `replay`. `identity`: null if the payload names the device.
+ * Calls one of the two functions of a handler: `handle` or `replay`. `identity`: null if the payload names the device.
  *
  * @template M
  * @template T
@@ -129,19 +130,19 @@ const REPLAY = (handler, kept, route, identity) => handler.replay(kept, route, i
  *
  *     admit -> route -> handle -> outcome
  *
- * `admission/` waits for room and for the right clock. Then the topic decides which handler gets the message, behind earlier births and
- * statuses of its device (`handlers/`). The steps of a measurement are:
+ * `admission/` waits for room in the byte budget and for the right clock. Then the topic decides which handler gets the message. The
+ * handler (`handlers/`) starts after earlier births and statuses of the device. The steps of a measurement are:
  *
  *     receive -> limit -> decode -> validate -> resolve -> write -> publish -> acknowledge
  *
- * The source receives and acknowledges, `admission/` limits, and the handler of measurements does the others. Replays take the same path,
- * and HTTP enters it with `submission.js`.
+ * The source receives and acknowledges, `admission/` limits, and the handler of measurements does the other steps. Replays take the same
+ * path. HTTP requests enter it through `submission.js`.
  *
  * Every message passes here, so each layer costs CPU. Three measures saved an eighth of ingest's CPU at one
- * sample a message. Functions are async only if they await. Known sensors are found synchronously. One
- * promise needs no Promise.all. An async function costs each message half a kilobyte: a promise, its own
- * state, and two functions for each `await`. So no function between `admit` and the rows of the store is
- * async. A message that waits for more than its writes takes another path.
+ * sample a message: functions are async only if they await, known sensors are found synchronously, and a single
+ * promise is awaited without `Promise.all`. An async function costs each message half a kilobyte: a promise, the
+ * state of the function, and two functions for each `await`. So no function between `admit` and the rows of the
+ * store is async. A message that waits for more than its writes takes another path.
  */
 export class IngestPipeline {
   #deps;
@@ -149,7 +150,7 @@ export class IngestPipeline {
   #metrics;
   #maxMessageBytes;
   #takesSparkplug;
-  /** Messages of the brokers. @type {Handling<Message, Outcome>} */
+  /** How admission handles messages from brokers. @type {Handling<Message, Outcome>} */
   #ofBrokers = {
     handle: (message) => this.#handle(message),
     refuse: (message, error) => this.#refuse(message, error),
@@ -187,9 +188,9 @@ export class IngestPipeline {
   }
 
   /**
-   * The function that all brokers call. A broker acknowledges the message when the promise resolves: every measurement
-   * in it is committed or in a dead letter. The promise rejects if the process ends, or if the sender disconnects before the message
-   * begins. Then the broker must not acknowledge.
+   * Handles a message of any broker. The broker acknowledges the message when the promise resolves: then every measurement in it is
+   * committed or in a dead letter. The promise rejects if the process ends, or if the sender disconnects before the message begins. Then
+   * the broker must not acknowledge.
    *
    * @type {HandleMessage}
    */
@@ -201,7 +202,7 @@ export class IngestPipeline {
   };
 
   /**
-   * Stores the refused elements of an earlier message. Replaying twice writes the same rows.
+   * Stores the refused elements of an earlier message. A second replay writes the same rows.
    *
    * @param {Omit<Kept, 'now'>} kept
    * @param {Route} route
@@ -216,15 +217,15 @@ export class IngestPipeline {
     );
   }
 
-  /** @param {string} topic @returns {Route | null} null: neither the contract nor a mapping has it */
+  /** @param {string} topic @returns {Route | null} null: neither the contract nor a mapping has the topic */
   routeOf = (topic) => parseTopic(topic) ?? this.#deps.mappings.match(topic);
 
-  /** @param {string} name or id of a device, as its topic has it @returns {Identity | null} null: it is not valid */
+  /** @param {string} name name or id of a device, as in its topic @returns {Identity | null} null: the name is not valid */
   identify = (name) => {
     const known = this.#identities.get(name);
     if (known) return known;
-    // A copy, because a name of line protocol is a slice of its request, and a slice keeps the whole string
-    // in memory.
+    // The name is copied, because a name from line protocol is a slice of the request, and a slice keeps the whole
+    // string in memory.
     const own = Buffer.from(name).toString();
     const identity = identifyDevice(own);
     if (identity) this.#identities.set(own, identity);
@@ -240,14 +241,14 @@ export class IngestPipeline {
     return Promise.resolve('unknown_topic');
   }
 
-  /** @param {Message} message @returns {Route | null} null: this process does not read its topic */
+  /** @param {Message} message @returns {Route | null} null: this process does not read the topic of the message */
   #findRoute(message) {
     const route = message.route ?? this.#deps.mappings.match(message.topic);
     return route?.kind === 'sparkplug' && !this.#takesSparkplug ? null : route;
   }
 
   /**
-   * Hands a message to the handler of its topic, after earlier births and statuses of its device.
+   * Passes a message to the handler of its topic, after earlier births and statuses of its device.
    *
    * @template {Pick<Message, 'payload'>} M
    * @template T
@@ -282,7 +283,7 @@ export class IngestPipeline {
    * Makes the whole message a dead letter.
    *
    * @param {Message} message
-   * @param {unknown} error of its handler
+   * @param {unknown} error error of the handler
    * @returns {Promise<Outcome>}
    * @throws the same error if the message must stay unacknowledged
    */
@@ -290,7 +291,8 @@ export class IngestPipeline {
     const refusal = this.#toRefusal(error, message);
     const route = this.#findRoute(message);
     if (!route) throw error;
-    // The handler could not read the message, so it did not check the sender. A dead letter would fill the quota of the topic's device.
+    // The handler could not read the message, so it did not check the sender. Without this check, a sender without permission could
+    // use up the dead letter quota of the topic's device.
     if (route.kind === 'mapped' && route.device !== '' && refuseForbidden(message, route.device))
       return 'forbidden';
     if (route.kind === 'sparkplug') this.#deps.handlers.sparkplug.refused(route);
@@ -319,7 +321,13 @@ export class IngestPipeline {
     return refusalOf('rejected', error);
   }
 
-  /** @param {Message} message @param {Outcome | undefined} outcome undefined: it stays unacknowledged @param {number} began by `performance.now()` */
+  /**
+   * Counts a message whose handling has ended.
+   *
+   * @param {Message} message
+   * @param {Outcome | undefined} outcome undefined: the message stays unacknowledged
+   * @param {number} began arrival of the message by `performance.now()`
+   */
   #count(message, outcome, began) {
     const now = performance.now();
     const isSettled = outcome === 'accepted' || outcome === 'refused';

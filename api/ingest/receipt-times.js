@@ -8,18 +8,18 @@ import { sensorOf } from './registry/cache.js';
 /** @import { Device, Sensor } from './registry/cache.js' */
 
 /**
- * Least limit in ms by which a message may be ahead of its receipt with any MAX_CLOCK_SKEW, since two
- * messages may arrive in one ms.
+ * Lower bound, in ms, of how far the instants of a message may be ahead of its receipt. Also with a smaller
+ * MAX_CLOCK_SKEW, messages that arrive in the same ms need different instants.
  */
 const MIN_AHEAD_MS = 1000;
 
-/** Limit of sensors in memory, at about 150 bytes each. */
+/** Limit of sensors in memory, at about 150 bytes each. The least recently used sensor is evicted. */
 const MAX_SENSORS = 100_000;
 
 /**
- * The receipt of one message. The source of the message keeps it until the acknowledgement, and passes it
- * again with a redelivery. So the values of a redelivery have the instants of the first delivery, and are
- * stored once.
+ * The receipt of one message. The source of the message stores the receipt until the acknowledgement, and passes the
+ * same receipt with a redelivery. So the values of a redelivery get the instants of the first delivery, and are stored
+ * only once.
  *
  * @typedef {object} Receipt
  * @property {number | null} from epoch ms from which the instants of the message count; null: not decided yet
@@ -27,21 +27,21 @@ const MAX_SENSORS = 100_000;
 
 /**
  * Chooses instants for values without a time. Each value of a sensor gets its own instant: the next free ms
- * of that sensor, in order of arrival. With an equal instant, the second value would overwrite the first,
- * which is acknowledged.
+ * of that sensor, in order of arrival. With an equal instant, the second value would overwrite the first value,
+ * which is already acknowledged.
  *
- * A message has one time from which its values count. So its dead letter needs this time only, and a replay
- * computes the same instants. A sensor that sends more than one value per ms runs ahead of the clock, up to
- * MAX_CLOCK_SKEW. Then its messages wait.
+ * All values of a message count from one time. So its dead letter needs this time only, and a replay computes the same
+ * instants. A sensor that sends more than one value per ms gets instants ahead of the clock, up to MAX_CLOCK_SKEW.
+ * Beyond this limit its messages wait.
  *
- * Other ingest processes do not know these instants. After a restart the newest committed sample of a sensor
- * replaces them.
+ * Other ingest processes do not know the chosen instants. After a restart, the process continues after the newest
+ * committed sample of each sensor.
  */
 export class ReceiptTimes {
   #maxAheadMs;
   /** Epoch ms of the newest receipt. */
   #receivedAt = 0;
-  /** By the id of the sensor: its newest instant, epoch ms. @type {LRUCache<string, number>} */
+  /** The newest instant by the id of the sensor, epoch ms. @type {LRUCache<string, number>} */
   #newest = new LRUCache({ max: MAX_SENSORS });
 
   /** @param {{ maxAheadMs: number }} options how far a message may be ahead of its receipt, in ms */
@@ -54,10 +54,10 @@ export class ReceiptTimes {
    *
    * @param {MessageBatch} batch is changed; its times count from `receivedAt`
    * @param {Pick<Identity, 'id'>} identity of the device
-   * @param {Device | null | undefined} device if it is registered
+   * @param {Device | null | undefined} device the device, if it is registered
    * @param {number} receivedAt epoch ms
    * @param {Receipt} receipt is changed; a redelivery and a replay have a receipt with a decided `from`
-   * @returns {number} ms after which the message may be stored
+   * @returns {number} time in ms that the message must wait before it is stored
    */
   place(batch, identity, device, receivedAt, receipt) {
     if (!batch.untimed) return 0;
@@ -69,7 +69,11 @@ export class ReceiptTimes {
     return Math.max(0, receipt.from - receivedAt - this.#maxAheadMs);
   }
 
-  /** @param {Map<string, UntimedSensor>} sensors @param {number} receivedAt epoch ms @returns {number} epoch ms from which the instants are free for all of them */
+  /**
+   * @param {Map<string, UntimedSensor>} sensors
+   * @param {number} receivedAt epoch ms
+   * @returns {number} epoch ms from which the instants are free for all sensors
+   */
   #take(sensors, receivedAt) {
     // The clock was set back. Without this reset the known instants would be ahead for a long time.
     if (receivedAt < this.#receivedAt - this.#maxAheadMs) {
@@ -81,12 +85,12 @@ export class ReceiptTimes {
     let from = receivedAt;
     for (const [id, { known }] of sensors) {
       const committed = known?.ts ?? Number.NEGATIVE_INFINITY;
-      // A committed sample that is farther ahead comes from a clock that was set back.
+      // A committed sample beyond `farthest` was stored before the clock was set back, so it is ignored.
       const newest = this.#newest.get(id) ?? (committed <= farthest ? committed : 0);
       from = Math.max(from, newest + 1);
     }
-    // A committed value with a time may lie in the range. Moving past the value of one sensor may hit the
-    // value of another.
+    // A committed value with a time may lie in the range of the new instants. Moving past the value of one sensor may
+    // hit the value of another sensor, so the loop repeats until no value is hit.
     for (let passed = Number.NaN; passed !== from; ) {
       passed = from;
       for (const { known, count } of sensors.values()) {
@@ -102,9 +106,9 @@ export class ReceiptTimes {
 /**
  * @typedef {object} UntimedSensor
  * @property {Sensor | undefined} known
- * @property {number} count of the values without a time
- * @property {Array<{ ref: string, after: number }>} refs id and name of the sensor as in the message, with the
- *   number of values before them
+ * @property {number} count number of values without a time
+ * @property {Array<{ ref: string, after: number }>} refs id and name of the sensor as in the message; `after`: number of
+ *   values of this sensor under the earlier reference
  */
 
 /**
@@ -113,14 +117,14 @@ export class ReceiptTimes {
  * @param {NonNullable<MessageBatch['untimed']>} untimed
  * @param {Pick<Identity, 'id'>} identity
  * @param {Device | null | undefined} device
- * @returns {Map<string, UntimedSensor>} by the id of the sensor
+ * @returns {Map<string, UntimedSensor>} sensors by id
  */
 function sensorsIn(untimed, identity, device) {
   /** @type {Map<string, UntimedSensor>} */
   const sensors = new Map();
   for (const [ref, { count }] of untimed) {
     const known = device ? sensorOf(device, ref) : undefined;
-    // An invalid name belongs to no sensor, and its values are refused.
+    // An invalid name belongs to no sensor. Its values are refused later.
     const id = known?.id ?? identifySensor(identity.id, ref)?.id;
     if (id === undefined) continue;
     const sensor = sensors.get(id);

@@ -4,20 +4,20 @@ import { printable } from '../../common/printable.js';
 /** @import { Logger } from 'pino' */
 /** @import { Refusal } from '../../common/errors.js' */
 
-/** Minimum time between two log lines about refusals, in ms. One broken device must not fill the log. */
+/** Minimum time between two log lines about refusals, in ms. Without this limit one broken device could fill the log. */
 const EVERY_MS = 10_000;
 
 /** The reason as the dashboard and `GET /unmatched-topics` name it. */
 const UNMATCHED_TOPIC = 'unmatched topic';
 
 /**
- * Logs refused and dropped messages with their reason. The first case is logged at once. A second line sums
- * up the cases of the next seconds. A device with MQTT 3.1.1 gets no error, because that version has none.
+ * Logs refused and dropped messages with their reason. The first refusal is logged at once. A second line sums up the
+ * refusals of the next seconds. A device with MQTT 3.1.1 gets no error, because this version of MQTT cannot report it.
  */
 export class RefusalNotices {
   #logger;
   #everyMs;
-  /** Cases since the last line, by reason. @type {Map<string, number>} */
+  /** Number of refused measurements and dropped messages since the last log line, by reason. @type {Map<string, number>} */
   #more = new Map();
   #lastTopic = '';
   /** @type {Refusal | undefined} */
@@ -35,7 +35,7 @@ export class RefusalNotices {
    *
    * @param {string} topic
    * @param {Record<string, number>} codes refused measurements by code
-   * @param {Refusal} first of them
+   * @param {Refusal} first first refusal of the message
    */
   refused(topic, codes, first) {
     const counts = Object.entries(codes);
@@ -47,14 +47,14 @@ export class RefusalNotices {
     this.#note(topic, [[UNMATCHED_TOPIC, 1]], `dropped: an ${UNMATCHED_TOPIC}`);
   }
 
-  /** Delays further lines for a while. */
+  /** Delays the next log line until `everyMs` has passed. */
   #rest() {
     this.#isResting = true;
-    // The end of the process does not wait for this line.
+    // `unref`: the end of the process does not wait for this log line.
     setTimeout(() => this.#sumUp(), this.#everyMs).unref();
   }
 
-  /** Logs one line for all cases since the last line. */
+  /** Logs one line for all refused and dropped messages since the last line. */
   #sumUp() {
     this.#isResting = false;
     if (this.#more.size === 0) return;
@@ -85,10 +85,10 @@ export class RefusalNotices {
   }
 }
 
-/** @param {Refusal} [refusal] @returns {Partial<Refusal>} reason as members of the log line */
+/** @param {Refusal} [refusal] @returns {Partial<Refusal>} the reason of the refusal, as members of the log line */
 const reasonOf = (refusal) => (refusal ? { path: refusal.path, rule: refusal.rule } : {});
 
-/** @param {Refusal} [refusal] @returns {string} reason as the end of the log line */
+/** @param {Refusal} [refusal] @returns {string} the reason of the refusal, as the end of the log message */
 const reasonText = (refusal) => (refusal ? `: ${printable(refusalText(refusal))}` : '');
 
 /** @param {[reason: string, count: number][]} counts */
@@ -97,6 +97,6 @@ const listed = (counts) => counts.map(([reason, count]) => `${count} ${reason}`)
 /** @param {Iterable<number>} counts */
 const total = (counts) => [...counts].reduce((sum, count) => sum + count, 0);
 
-/** A client chose the topic, so the log shows it in quotes, shortened, and without control characters. @param {string} topic */
+/** Formats a topic for the log: in quotes, shortened, and without control characters, because a client chose it. @param {string} topic */
 const shown = (topic) =>
   JSON.stringify(topic.length > 80 ? `${topic.slice(0, 80)}…` : topic).replaceAll(/\p{C}/gu, '?');

@@ -5,11 +5,11 @@ import { notReplayable, resultOrRefusal } from './ingest-result.js';
 /** @import { IngestPipeline } from './pipeline.js' */
 
 /**
- * Replays a dead letter after an operator has fixed the reason of its refusal. Only refused measurements are
- * stored. The others were stored when the message arrived, and a second write would add another row with the
- * same samples. Relative times count from the first receipt. The limits of age and clock skew count from now.
- * Measurements that are refused again are returned, without a new dead letter. Replaying twice writes the
- * same rows.
+ * Creates the function that replays a dead letter, after an operator has fixed the reason of its refusal. Only the
+ * refused measurements are stored. The good measurements were stored when the message arrived, and a second write
+ * would add another row with the same samples. Relative times count from the first receipt. The limits of age and
+ * clock skew count from now. Measurements that are refused again are returned, without a new dead letter. A second
+ * replay writes the same rows.
  *
  * @param {object} deps
  * @param {IngestPipeline} deps.pipeline
@@ -20,6 +20,7 @@ export function createReplay({ pipeline, clock }) {
     /**
      * @param {StoredDeadLetter} deadLetter
      * @returns {Promise<IngestResult>} settles when all good measurements are committed; a birth or a status counts as one
+     *   accepted measurement
      * @throws {MillraceError} `not_replayable` with the reason
      */
     async replay({ topic, receivedAt, content }) {

@@ -9,12 +9,12 @@ import { isLate } from '../../schema/rules.js';
 /** @import { Device, Sensor } from './registry/cache.js' */
 
 /**
- * The samples of one sensor in one message: sorted, one per instant. `from` and `to`: see `SensorSeries` of the store.
+ * The samples of one sensor in one message, sorted by time, with one sample per instant. `from` and `to`: see `SensorSeries` of the store.
  *
  * @typedef {{ known: Sensor, sensor: Buffer, times: Numbers, values: Numbers, from?: number, to?: number }} Series
  */
 
-/** Commits samples. Late samples also go into history. */
+/** Commits samples, and also writes late samples to history. */
 export class SampleWriter {
   #write;
   #clock;
@@ -33,7 +33,7 @@ export class SampleWriter {
   }
 
   /**
-   * Writes the samples of a message. Not async: see `pipeline.js`.
+   * Writes the samples of a message. The function is not async, to save memory: see `pipeline.js`.
    *
    * @param {Device} device
    * @param {Series[]} series
@@ -46,8 +46,8 @@ export class SampleWriter {
   }
 
   /**
-   * Commits the hours of a message, which is the first part of `write`. A caller with other writes calls
-   * `finish` after all of them, and so saves a promise for each message.
+   * Commits the samples of a message by hour, which is the first step of `write`. A caller with other writes calls
+   * `finish` after all its writes, and so saves a promise for each message.
    *
    * @param {Device} device
    * @param {Series[]} series
@@ -62,8 +62,8 @@ export class SampleWriter {
    * Writes the late samples of a message into history.
    *
    * @param {Device} device
-   * @param {Hour[]} hours of a message, committed
-   * @param {number} began epoch ms, before the commit
+   * @param {Hour[]} hours committed hours of a message
+   * @param {number} began time before the commit, in epoch ms
    * @returns {Promise<void> | undefined} settles when the late samples are committed; undefined: no hour is
    *   late
    */
@@ -76,9 +76,9 @@ export class SampleWriter {
 
   /**
    * @param {Device} device
-   * @param {Hour[]} hours of a message, committed
-   * @param {number} began epoch ms, before the commit
-   * @param {number} at epoch ms, after the commit
+   * @param {Hour[]} hours committed hours of a message
+   * @param {number} began time before the commit, in epoch ms
+   * @param {number} at time after the commit, in epoch ms
    * @returns {Promise<void> | undefined} undefined: no hour is late
    */
   #writeLate(device, hours, began, at) {

@@ -16,7 +16,7 @@ import { arrivalOf } from './pipeline.js';
 /** @import { MeasurementHandler, Submitted } from './handlers/measurements.js' */
 /** @import { IngestResult } from './ingest-result.js' */
 
-/** Limit of the bytes of submissions under way. A slow client only occupies the part of its submission. */
+/** Limit of the bytes of unfinished submissions. Above it a submission is refused as `busy`. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -25,30 +25,30 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * @typedef {object} Submission
  * @property {Identity} device
  * @property {string | undefined} contentType
- * @property {number} bytes upper limit of the payload size
- * @property {() => Promise<Buffer>} read receives the payload; called when there is room for it
+ * @property {number} bytes upper limit of the payload size in bytes
+ * @property {() => Promise<Buffer>} read receives the payload; called when the byte budget has room for it
  * @property {AbortSignal} signal aborts when the client disconnects; a message that has begun is finished
  */
 
 /**
- * Line protocol of any devices from a client that waits for the answer: a submission with the unit of its times.
+ * Line protocol with values of any number of devices, from a client that waits for the answer. `precision`: unit of the times.
  *
  * @typedef {Omit<Submission, 'device' | 'contentType'> & { precision: Precision }} LineSubmission
  */
 
 /**
  * @typedef {object} LineResult
- * @property {number} accepted values that are committed
- * @property {LineRefusal[]} refused by line, at most one for each line and code
+ * @property {number} accepted number of committed values
+ * @property {LineRefusal[]} refused refusals in order of lines, at most one for each line and code
  */
 
-/** Devices of one request that are stored at the same time. Each needs a request to the database or more. */
+/** Limit of devices of one request that are stored concurrently. Each device needs at least one request to the database. */
 const DEVICES_AT_ONCE = 64;
 
 /**
- * Accepts measurements from clients that wait for the answer, such as HTTP clients. When ingest is overloaded
- * it refuses them at once. Behind a broker, ingest delays the acknowledgement instead. A waiting HTTP client
- * would send the request again.
+ * Accepts measurements from clients that wait for the answer, such as HTTP clients. An overloaded ingest refuses
+ * them at once, because a waiting HTTP client would send the request again. For messages from a broker, ingest
+ * delays the acknowledgement instead.
  */
 export class Submissions {
   #admission;
@@ -59,7 +59,7 @@ export class Submissions {
   #identify;
   #clock;
   #metrics;
-  /** Bytes of submissions under way. */
+  /** Budget of the bytes of unfinished submissions. */
   #submissions = new ByteBudget(MAX_BYTES);
   #memory = new PayloadMemory();
 
@@ -126,7 +126,7 @@ export class Submissions {
     });
   }
 
-  /** Bytes of submissions that are received or settled. */
+  /** Bytes of submissions that are being received or processed. */
   get held() {
     return this.#submissions.used;
   }
@@ -157,7 +157,7 @@ export class Submissions {
     return this.#measurements.noteAnswered(result, counts, began);
   }
 
-  /** Stores the values of one device, or refuses them with a code. @param {string} name @param {MessageBatch} batch @param {Submitted} message */
+  /** Stores the values of one device, or refuses them. @param {string} name @param {MessageBatch} batch @param {Submitted} message */
   async #storeDevice(name, batch, message) {
     const device = this.#identify(name);
     if (!device) return refuseAll(batch, 'bad_id', `the device ${brokenNameRule(name)}`);
@@ -166,17 +166,17 @@ export class Submissions {
         this.#measurements.store(device, batch, arrivalOf(message), { from: null }),
       );
     } catch (error) {
-      // The error concerns this device alone, so the lines of other devices are stored.
+      // The error concerns only this device, so the lines of other devices are still stored.
       if (!(error instanceof MillraceError) || error.code === 'unavailable') throw error;
       refuseAll(batch, error.code, ruleOf(error.code));
     }
   }
 }
 
-/** @param {Refusal} refusal whose index is a line @returns {LineRefusal} */
+/** @param {Refusal} refusal its `index` is the number of a line @returns {LineRefusal} */
 const toLineRefusal = ({ index, ...refusal }) => ({ line: index, ...refusal });
 
-/** @param {LineRefusal[]} refusals of values @returns {LineRefusal[]} by line, each code of a line once */
+/** @param {LineRefusal[]} refusals @returns {LineRefusal[]} one refusal for each code of a line, in order of lines */
 function eachOnce(refusals) {
   const byLine = new Map(refusals.map((refusal) => [`${refusal.line} ${refusal.code}`, refusal]));
   return [...byLine.values()].sort((one, other) => one.line - other.line);

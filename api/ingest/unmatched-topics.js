@@ -3,26 +3,26 @@ import { copyBytes } from './admission/byte-budget.js';
 
 /** @import { Message } from './pipeline.js' */
 
-/** Limit of topics in the list. A further topic replaces the one that was least recently seen. */
+/** Limit of topics in the list. Above this limit a new topic replaces the least recently seen topic. */
 const MAX_TOPICS = 200;
 
-/** Limit of a topic's characters in the list. A topic may have 64 KiB. */
+/** Maximum length of a topic in the list, in characters. A longer topic is cut off, because an MQTT topic may have 64 KiB. */
 const MAX_TOPIC = 512;
 
 /**
- * Limit of a payload's bytes in the list. An operator writes a mapping from them, and an uplink of a LoRaWAN
- * server has 1 to 2 KB.
+ * Maximum length of a payload in the list, in bytes. A longer payload is cut off. An operator writes a mapping from
+ * the payload, and an uplink message of a LoRaWAN server has 1 to 2 KB.
  */
 const MAX_PAYLOAD = 2048;
 
 /**
- * Messages on one topic that neither the contract nor a mapping has, with the newest of them.
+ * A topic that neither the contract nor a mapping has, with the number of its messages and its newest message.
  *
  * @typedef {object} UnmatchedTopic
  * @property {string} topic its first 512 characters
- * @property {number} count of messages
+ * @property {number} count number of messages
  * @property {number} seenAt epoch ms of the newest message
- * @property {number} size bytes of the whole payload of the newest message
+ * @property {number} size size of the newest payload in bytes, before it was cut off
  * @property {Buffer} payload the first 2 KiB of the newest payload
  */
 
@@ -35,7 +35,7 @@ export class UnmatchedTopics {
   /** @type {LRUCache<string, UnmatchedTopic>} */
   #topics;
 
-  /** Epoch ms of the start of the list. */
+  /** Time from which the list counts messages, in epoch ms. */
   since;
 
   /** @param {{ clock: () => number, maxTopics?: number }} deps `clock`: epoch ms */
@@ -48,7 +48,7 @@ export class UnmatchedTopics {
   note({ topic: given, payload, receivedAt }) {
     const topic = given.length > MAX_TOPIC ? shortCopy(given) : given;
     const count = (this.#topics.get(topic)?.count ?? 0) + 1;
-    // A copy: a view would keep the whole payload in memory.
+    // The bytes are copied, because a view would keep the whole payload in memory.
     const kept = copyBytes(payload.subarray(0, MAX_PAYLOAD));
     this.#topics.set(topic, { topic, count, seenAt: receivedAt, size: payload.length, payload: kept });
   }

@@ -27,15 +27,14 @@ import {
 /** @import { Listener } from './hub.js' */
 /** @import { LiveItem } from './messages.js' */
 
-/** The first connection and an orderly disconnect may each take this long, in ms. */
+/** Time limit of the first connection and of an orderly disconnect, in ms. After it the process continues without waiting. */
 const CONNECT_TIMEOUT_MS = 1000;
 
 /**
- * A separate connection to the broker, only for live changes. So backpressure on the connection of ingest
- * never stops readers, and a slow reader never delays an acknowledgement. The connection has no session, so
- * readers read the database after a reconnect. When one reader follows the whole fleet and another follows
- * one device, the broker may send the changes of that device twice. Readers ignore the second copy, because
- * its values are not newer.
+ * A separate connection to the broker, only for live changes. So backpressure on the connection of ingest never stops
+ * readers, and a slow reader never delays an acknowledgement. The connection has no persistent session, so readers read
+ * the database after a reconnect. When one reader follows the whole fleet and another reader follows one device, the
+ * broker may send the changes of that device twice. Readers ignore the second copy, because its values are not newer.
  *
  * @implements {Transport}
  */
@@ -115,7 +114,7 @@ export class BrokerTransport {
     });
   }
 
-  /** @param {string} device id @returns {boolean} whether a reader of any process may follow it */
+  /** @param {string} device id @returns {boolean} whether a reader of any process may follow the device */
   isWanted(device) {
     return this.#publishesAll || this.#interest.has(device) || this.#hub.hasSubscribers(device);
   }
@@ -130,7 +129,7 @@ export class BrokerTransport {
    *
    * @param {string} device id
    * @param {LiveItem[]} items
-   * @param {number} committedAt the commit of the oldest item, in ms of `performance.now()`
+   * @param {number} committedAt time of the commit of the oldest item, in ms of `performance.now()`
    */
   publish(device, items, committedAt) {
     this.#outbox.put(liveTopic(device), JSON.stringify(items), performance.now() - committedAt);
@@ -141,7 +140,7 @@ export class BrokerTransport {
     return this.#outbox.put(topic, payload, waited, retain);
   }
 
-  /** The broker does not report its subscribers, so the chosen topics are always published. @type {Transport['demandOf']} */
+  /** Wants all topics of these kinds, because the broker does not report its subscribers. @type {Transport['demandOf']} */
   demandOf(kinds) {
     return { any: () => kinds.size > 0, wants: (kind) => kinds.has(kind) };
   }
@@ -155,7 +154,7 @@ export class BrokerTransport {
    */
   async listen(devices, listener) {
     const opened = this.#hub.add(devices, listener);
-    // Another call may have subscribed to the same device a moment ago.
+    // The calls wait for each other, because an earlier call may still be subscribing to the same device.
     this.#standing = this.#standing.then(() => this.#subscribe(opened.map(liveTopic)));
     await this.#standing;
     if (opened.length > 0) this.#announcer.change();
@@ -212,7 +211,7 @@ export class BrokerTransport {
     };
   }
 
-  /** Waits for the connection for a limited time. If it is missing, readers get changes later. */
+  /** Connects, and waits for a limited time. Without a connection, the process starts anyway, and readers get changes later. */
   async start() {
     const answered = new Promise((resolve) => {
       this.#client.once('connect', () => resolve(undefined));
@@ -225,7 +224,7 @@ export class BrokerTransport {
   /** Sends the waiting messages, and disconnects. */
   async stop() {
     this.#announcer.stop();
-    // Another part failed to start, so this client never connected. MQTT.js (5.16) cannot end such a client.
+    // If another component failed to start, this client never connected. MQTT.js (5.16) cannot end such a client.
     if (!this.#client.stream) return;
     this.#outbox.flush();
     await Promise.race([this.#client.endAsync(), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
@@ -241,11 +240,11 @@ export class BrokerTransport {
   async #subscribe(filters) {
     if (!this.#client.connected || filters.length === 0) return;
     try {
-      // Retain handling 2: Millrace retains no live change, so a retained one is old.
+      // Retain handling 2: the broker sends no retained messages. Millrace retains none on these topics, so they would be outdated.
       const granted = await this.#client.subscribeAsync(filters, { qos: 0, rh: 2 });
       this.#refused = granted.some(({ qos }) => qos > 2);
     } catch {
-      // After a broken connection the client subscribes to all topics again.
+      // An error of a broken connection is no refusal: on the next connection the client subscribes to all topics again.
       this.#refused = this.#client.connected;
     }
     if (this.#refused)
@@ -269,14 +268,14 @@ export class BrokerTransport {
 }
 
 /**
- * The topic on which Mosquitto reports how many messages it has dropped since its start because the queue of
- * a client was full.
+ * Topic on which Mosquitto reports how many messages it has dropped since its start, because the queue of a client was
+ * full.
  */
 const DROPPED = '$SYS/broker/publish/messages/dropped';
 
 /**
- * Counts the messages that an external broker dropped after it acknowledged them to their device. Only Mosquitto reports this by
- * MQTT. The count is unknown behind another broker, and when the broker does not let Millrace read the topic.
+ * Counts the messages that an external broker dropped after it acknowledged them to the device. Only Mosquitto reports this count by
+ * MQTT. The count is unknown with another broker, and when the broker does not let Millrace read the topic.
  */
 class BrokerDrops {
   #client;
@@ -300,11 +299,11 @@ class BrokerDrops {
     try {
       await this.#client.subscribeAsync(DROPPED, { qos: 0 });
     } catch {
-      // The broker may forbid this topic. Live changes work without it.
+      // The broker may forbid this topic. Live changes work without the count.
     }
   }
 
-  /** Reads a count of the broker. @param {string} topic @param {Buffer} payload @returns {boolean} whether the message was on this topic */
+  /** Reads a count of the broker. @param {string} topic @param {Buffer} payload @returns {boolean} whether the topic is `DROPPED` */
   receive(topic, payload) {
     if (topic !== DROPPED) return false;
     this.#dropped = Number(payload.toString('latin1'));
@@ -312,7 +311,7 @@ class BrokerDrops {
   }
 
   /**
-   * Resets the count when the connection closes. The broker may have restarted since, and then its count
+   * Resets the count when the connection closes. The broker may restart before the next connection, and then its count
    * starts at 0.
    */
   forget() {
@@ -320,12 +319,12 @@ class BrokerDrops {
   }
 }
 
-/** Bytes that may wait for a slow broker. Above this limit changes are dropped, and readers read the database. */
+/** Limit of bytes that wait for a slow broker. Above this limit changes are dropped, and readers read the database. */
 const MOST_WAITING = 1024 * 1024;
 
 /**
- * Collects the messages of one turn of the event loop. At its end they are written at once, directly to the
- * stream of the connection.
+ * Collects the messages of one iteration of the event loop. At its end all messages are sent with one write, directly
+ * to the stream of the connection.
  */
 export class Outbox {
   #client;
@@ -343,7 +342,7 @@ export class Outbox {
     this.#live = live;
   }
 
-  /** Writes all packets that wait. Drops them without a connection. */
+  /** Writes all waiting packets. Without a connection they are dropped. */
   flush() {
     if (this.#client.connected && this.#packets.length > 0)
       this.#client.stream.write(Buffer.concat(this.#packets, this.#bytes));
@@ -352,7 +351,7 @@ export class Outbox {
   }
 
   /**
-   * Adds a message, which is written at the end of this turn.
+   * Adds a message, which is written at the end of this iteration of the event loop.
    *
    * @param {string} topic
    * @param {string} payload
@@ -373,27 +372,27 @@ export class Outbox {
   }
 }
 
-/** PUBLISH with QoS 0, without the flags DUP and RETAIN (MQTT 5, section 3.3.1). */
+/** First byte of a PUBLISH with QoS 0, without the flags DUP and RETAIN (MQTT 5, section 3.3.1). */
 const PUBLISH = 0x30;
 
-/** The flag RETAIN. */
+/** The flag RETAIN in the first byte. */
 const RETAIN = 0x01;
 
-/** User property: a name and a text (3.3.2.3.7). Brokers forward it unaltered. */
+/** Identifier of a user property, which has a name and a text (MQTT 5, section 3.3.2.3.7). Brokers forward user properties unaltered. */
 const USER_PROPERTY = 0x26;
 
 /**
- * The user property with the age of the oldest commit of a message when it was sent, in whole ms. It uses only the clock of the
- * sender, because the clocks of two machines differ.
+ * Name of the user property with the time from the oldest commit in a message to its sending, in whole ms. The receiver subtracts this
+ * duration from its own clock, because the clocks of two machines differ.
  */
 export const WAITED = 'waited_ms';
 
-/** Longest plausible wait, in ms. */
+/** Longest plausible value of `WAITED`, in ms. A greater value is read as 0. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * Encodes a PUBLISH of MQTT 5. A publish through MQTT.js costs the ingest process 11 µs or more. This
- * function takes 3 µs, 2 of them for the JSON.
+ * Encodes a PUBLISH of MQTT 5. A publish through MQTT.js costs the ingest process 11 µs or more. A publish with this
+ * function takes 3 µs, of which JSON takes 2 µs.
  *
  * @param {string} topic
  * @param {string} payload
@@ -403,7 +402,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 export function publishPacket(topic, payload, waited, retain = false) {
   const bytes = Buffer.byteLength(payload);
   const text = waited === undefined ? '' : String(Math.round(waited));
-  // The properties are far below 128 bytes, so their length takes one byte.
+  // The properties are much shorter than 128 bytes, so their length takes one byte.
   const properties = text === '' ? 0 : 1 + 2 + WAITED.length + 2 + text.length;
   const topicBytes = Buffer.byteLength(topic);
   const rest = 2 + topicBytes + 1 + properties + bytes;
@@ -422,21 +421,21 @@ export function publishPacket(topic, payload, waited, retain = false) {
 
 /**
  * @param {IPublishPacket} packet
- * @returns {number} ms; 0 when the property is missing or not plausible
+ * @returns {number} value of `WAITED` in ms; 0: the property is missing or not plausible
  */
 export function waitedMs({ properties }) {
   const waited = Number(properties?.userProperties?.[WAITED]);
   return waited >= 0 && waited <= LONGEST_WAIT_MS ? waited : 0;
 }
 
-/** Variable byte integers (1.5.5): seven bits per byte. @param {number} value */
+/** Returns the number of bytes of a variable byte integer (MQTT 5, section 1.5.5), with seven bits per byte. @param {number} value */
 function lengthOfLength(value) {
   let bytes = 1;
   for (let rest = value >>> 7; rest > 0; rest >>>= 7) bytes++;
   return bytes;
 }
 
-/** @param {Buffer} packet @param {number} from @param {number} value @returns {number} index after it */
+/** Writes a variable byte integer. @param {Buffer} packet @param {number} from @param {number} value @returns {number} index after it */
 function writeLength(packet, from, value) {
   let at = from;
   let rest = value;
@@ -448,8 +447,8 @@ function writeLength(packet, from, value) {
 /**
  * @param {Buffer} packet
  * @param {number} from
- * @param {string} text of ASCII
- * @returns {number} index after it
+ * @param {string} text ASCII
+ * @returns {number} index after the text
  */
 function writeText(packet, from, text) {
   const at = packet.writeUInt16BE(text.length, from);

@@ -4,12 +4,12 @@ import { LRUCache } from 'lru-cache';
 /** @import { SendLive } from './named-topics.js' */
 
 /**
- * Limit of sensors whose announcement is remembered. A sensor that was dropped from this cache is announced
- * again, which changes nothing.
+ * Limit of sensors whose announcement to Home Assistant is remembered. A sensor that was evicted from this cache is
+ * announced again, which changes nothing.
  */
 const MAX_SENSORS = 100_000;
 
-/** Home Assistant's names of units, if they differ from SenML and UCUM. */
+/** Names of units in Home Assistant, for units that SenML or UCUM name differently. */
 const UNITS = new Map([
   ['Cel', '°C'],
   ['degC', '°C'],
@@ -31,8 +31,8 @@ const UNITS = new Map([
 ]);
 
 /**
- * The device classes of Home Assistant by unit, for units that belong to one quantity. Home Assistant rejects
- * a device class together with a unit that it does not know for this class.
+ * Device classes of Home Assistant by unit, for units that belong to a single quantity. Home Assistant rejects a device
+ * class together with a unit that does not belong to this class.
  */
 const CLASS_OF_UNIT = new Map([
   ['°C', 'temperature'],
@@ -68,7 +68,7 @@ const CLASS_OF_UNIT = new Map([
 ]);
 
 /**
- * The device classes of units that belong to several quantities, by a word in the type or name of the sensor.
+ * Device classes for units that belong to several quantities. A word in the type or name of the sensor decides.
  *
  * @type {Array<[unit: string, word: RegExp, deviceClass: string]>}
  */
@@ -104,7 +104,7 @@ export class HomeAssistant {
     this.#send = send;
   }
 
-  /** @param {LiveItem} item @param {string} stateTopic with the newest value of the sensor */
+  /** Announces a new or changed sensor. @param {LiveItem} item @param {string} stateTopic topic with the newest value of the sensor */
   announce(item, stateTopic) {
     const { device_id, sensor_id, device, name, type, unit, site } = item;
     const attributes = `${device}\n${name}\n${type}\n${unit}\n${site}`;
@@ -114,13 +114,13 @@ export class HomeAssistant {
     if (isSent) this.#announced.set(topic, attributes);
   }
 
-  /** Announces all sensors again, each with its next value. */
+  /** Forgets the announcements, so that each sensor is announced again with its next value. */
   forget() {
     this.#announced.clear();
   }
 }
 
-/** @param {LiveItem} item @param {string} stateTopic */
+/** Returns the discovery message of a sensor. @param {LiveItem} item @param {string} stateTopic topic with the newest value */
 export function discoveryOf({ device_id, sensor_id, device, name, type, unit, site }, stateTopic) {
   const shownUnit = unit === null ? undefined : (UNITS.get(unit) ?? unit) || undefined;
   const device_class = deviceClass(shownUnit, `${type ?? ''} ${name ?? ''}`);
@@ -133,7 +133,7 @@ export function discoveryOf({ device_id, sensor_id, device, name, type, unit, si
     value_template: '{{ value_json.value }}',
     unit_of_measurement: shownUnit,
     device_class,
-    // Home Assistant accepts energy only as a total.
+    // Home Assistant accepts the class `energy` only as a total.
     state_class: device_class === 'energy' ? 'total_increasing' : 'measurement',
     device: {
       identifiers: [device_id],

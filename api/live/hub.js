@@ -4,8 +4,8 @@ import { ALARMS, EVERY_DEVICE, liveTopic, statsTopic } from './messages.js';
 /** @import { LiveItem } from './messages.js' */
 
 /**
- * The transport of a single process: its readers receive a change in the same turn of the event loop. Clients of the embedded
- * broker may subscribe too.
+ * Creates the transport for an installation with a single process. Its readers receive a change in the same iteration of the event
+ * loop. Clients of the embedded broker may subscribe too.
  *
  * @param {BrokerClients} brokerClients
  * @returns {Transport}
@@ -18,7 +18,7 @@ export function createLocalTransport(brokerClients) {
   return {
     isWanted: (device) => hub.hasSubscribers(device) || brokerClients.followers.any,
 
-    // Within one process, every reader receives every change.
+    // This transport never reports new readers: within one process, no change is missed before a reader is known.
     onWanted() {},
 
     publish(device, items, committedAt) {
@@ -46,7 +46,7 @@ export function createLocalTransport(brokerClients) {
       wants: (kind, topic) => kinds.has(kind) && brokerClients.followers.ask(topic),
     }),
 
-    // There are no other processes.
+    // There are no other processes, so no statistics arrive.
     onStats() {},
 
     publishAlarm(message) {
@@ -73,18 +73,18 @@ export function createLocalTransport(brokerClients) {
  *
  * @callback Listener
  * @param {LiveItem[]} items
- * @param {number} committedAt estimated commit of the oldest item, in ms of this process's `performance.now()`
+ * @param {number} committedAt estimated time of the commit of the oldest item, in ms of `performance.now()` of this process
  */
 
-/** The subscribers of this process, by device. */
+/** Passes changes to the subscribers in this process, by device. */
 export class Hub {
-  /** @type {Map<string, Set<Listener>>} by device id, or `EVERY_DEVICE` */
+  /** Subscribers by device id, or by `EVERY_DEVICE`. @type {Map<string, Set<Listener>>} */
   #listeners = new Map();
 
   /**
    * Adds a subscriber.
    *
-   * @param {string[]} devices ids, or `EVERY_DEVICE`
+   * @param {string[]} devices ids of devices, or `EVERY_DEVICE`
    * @param {Listener} listener
    * @returns {string[]} the devices that had no subscriber before
    */
@@ -95,7 +95,7 @@ export class Hub {
     return opened;
   }
 
-  /** Removes a subscriber. @param {string[]} devices @param {Listener} listener @returns {string[]} the devices that have no subscriber any more */
+  /** Removes a subscriber. @param {string[]} devices @param {Listener} listener @returns {string[]} devices without any subscriber now */
   remove(devices, listener) {
     for (const device of devices) this.#listeners.get(device)?.delete(listener);
     const closed = devices.filter((device) => this.#listeners.get(device)?.size === 0);
@@ -103,7 +103,7 @@ export class Hub {
     return closed;
   }
 
-  /** Whether a device has subscribers. @param {string} device id */
+  /** Checks whether a device has subscribers. @param {string} device id */
   hasSubscribers(device) {
     return this.#listeners.has(EVERY_DEVICE) || this.#listeners.has(device);
   }
@@ -114,7 +114,7 @@ export class Hub {
     for (const listener of this.#listeners.get(EVERY_DEVICE) ?? []) listener(items, committedAt);
   }
 
-  /** Devices with subscribers. `EVERY_DEVICE` may be one of them. */
+  /** Ids of devices with subscribers, possibly including `EVERY_DEVICE`. */
   get devices() {
     return [...this.#listeners.keys()];
   }

@@ -20,17 +20,17 @@ export { EVERY_DEVICE, FIRST_FURTHER_LEVEL, isFurtherTopic, isStatsTopic, reache
  *
  * @typedef {object} BrokerClients
  * @property {{ any: boolean, anyAsking: boolean, ask: (topic: string) => boolean }} followers `any`: whether
- *   a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of a client asks for topics of
- *   `named-topics.js`; `ask`: whether a filter asks for this one
+ *   a client subscribes to `iot/live/...`; `anyAsking`: whether the filter of any client asks for named topics
+ *   (`named-topics.js`); `ask`: whether the filter of any client asks for this named topic
  * @property {Send} send
  */
 
-/** The followers behind an external broker, which does not report them. */
+/** No followers, for an external broker, which does not report its subscribers. */
 export const NOBODY = { any: false, anyAsking: false, ask: () => false };
 
-/** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener false: the snapshot is not valid */
+/** @typedef {(process: string, snapshot: Buffer) => boolean} StatsListener returns false if the snapshot is not valid */
 
-/** @typedef {(alarm: string) => void} AlarmListener receives JSON */
+/** @typedef {(alarm: string) => void} AlarmListener receives a change of an alarm as JSON */
 
 /**
  * Carries live changes from the process that commits them to the processes that serve readers.
@@ -39,18 +39,19 @@ export const NOBODY = { any: false, anyAsking: false, ask: () => false };
  * @property {(device: string) => boolean} isWanted whether a device may have subscribers
  * @property {(listener: () => void) => void} onWanted called when devices get their first subscribers in
  *   other processes
- * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish `committedAt`: the commit of the
- *   oldest item, in ms of `performance.now()`
- * @property {SendLive} send publishes on a topic of `named-topics.js`, or of Home Assistant
- * @property {(kinds: Set<NamedTopic>) => Demand} demandOf the subscribers of topics of these kinds
+ * @property {(device: string, items: LiveItem[], committedAt: number) => void} publish publishes changes. `committedAt`: time of
+ *   the commit of the oldest item, in ms of `performance.now()`
+ * @property {SendLive} send publishes on a named topic (`named-topics.js`), or on a topic of Home Assistant
+ * @property {(kinds: Set<NamedTopic>) => Demand} demandOf returns the subscribers of named topics of these kinds
  * @property {(devices: string[], listener: Listener) => Promise<() => void>} listen subscribes to device ids, or to
- *   `EVERY_DEVICE`. Resolves to a function that unsubscribes. When it resolves, no later change is missed, or the broker
- *   is not connected
- * @property {(process: string, snapshot: string) => void} publishStats to the other processes
- * @property {(listener: StatsListener) => void} onStats receives the snapshots of all processes, possibly of this one too
- * @property {(message: object) => void} publishAlarm to the other processes, and to the readers of this
- *   process
- * @property {(listener: AlarmListener) => void} onAlarm receives the changes of alarms of all processes
+ *   `EVERY_DEVICE`. The promise resolves to a function that unsubscribes. From then on no change is missed, unless the
+ *   broker is not connected
+ * @property {(process: string, snapshot: string) => void} publishStats publishes statistics to the other processes
+ * @property {(listener: StatsListener) => void} onStats adds a listener for the snapshots of all processes, possibly
+ *   including this process
+ * @property {(message: object) => void} publishAlarm publishes a change of an alarm to the other processes, and to the
+ *   readers of this process
+ * @property {(listener: AlarmListener) => void} onAlarm adds a listener for the changes of alarms of all processes
  * @property {(listener: () => void) => () => void} onMissed called when changes may have been missed and now arrive again.
  *   Returns a function that removes the listener
  * @property {Record<string, () => Check>} checks
@@ -60,9 +61,9 @@ export const NOBODY = { any: false, anyAsking: false, ask: () => false };
  */
 
 /**
- * Publishes committed changes to readers. With MQTT_URL they go through that broker, on a separate
- * connection. With the embedded broker they stay in this process. Changes have QoS 0: a reader that misses
- * one reads the database again.
+ * Creates the service that publishes committed changes to readers. With MQTT_URL the changes go through that broker, on
+ * a separate connection. With the embedded broker they stay in this process. Changes are sent with QoS 0, because a
+ * reader that misses a change reads the database again.
  *
  * @param {Context} context
  * @param {object} deps

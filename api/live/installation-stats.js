@@ -5,26 +5,26 @@ import { isWell, parseSnapshot, statsOf } from '../observability/index.js';
 /** @import { Stats, StatsSnapshot, ProcessStats } from '../observability/process-stats.js' */
 /** @import { Live } from './index.js' */
 
-/**
- * Period in ms in which a process publishes its statistics. A process that missed two snapshots no longer
- * counts.
- */
+/** Interval in ms at which a process publishes its statistics. A process that missed two snapshots is no longer counted. */
 const PUBLISH_EVERY_MS = 1000;
 const COUNTS_FOR_MS = 3 * PUBLISH_EVERY_MS;
 
-/** Number of seconds whose statistics are kept: five minutes. */
+/** Number of seconds whose statistics are kept in memory: five minutes. */
 const MAX_RECENT = 300;
 
-/** On a broker without access control any client may pose as a process. These limits bound the processes and their names. */
+/**
+ * Limits of processes, and of the characters of a process name. Snapshots beyond the limits are ignored, because any client may pose as a
+ * process on a broker without access control.
+ */
 const MAX_PROCESSES = 1000;
 const MAX_NAME_LENGTH = 1000;
 
-/** Processes in a report of their health. Those with a failed check come first. */
+/** Limit of processes in a health report. Processes with a failed check come first, so they are not left out. */
 const MAX_REPORTED = 100;
 
 /**
- * The statistics of all processes of the installation together. Each process publishes its snapshot once a second. A process that
- * serves readers sums the snapshots of the last three seconds.
+ * The statistics of all processes of the installation together. Each process publishes a snapshot of its statistics once a second. A
+ * process that serves readers (HTTP clients) sums the newest snapshots of all processes that published within the last three seconds.
  */
 export class InstallationStats {
   #processStats;
@@ -36,7 +36,7 @@ export class InstallationStats {
   #everyMs;
   /** @type {Map<string, { snapshot: StatsSnapshot, receivedAt: number }>} */
   #others = new Map();
-  /** The oldest first. @type {Array<{ ts: string } & Stats>} */
+  /** Statistics of the last five minutes, the oldest first. @type {Array<{ ts: string } & Stats>} */
   #recent = [];
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
@@ -44,8 +44,8 @@ export class InstallationStats {
 
   /**
    * @param {object} deps
-   * @param {Pick<ProcessStats, 'snapshot'>} deps.processStats of this process
-   * @param {Pick<ProcessHealth, 'read'>} deps.processHealth of this process
+   * @param {Pick<ProcessStats, 'snapshot'>} deps.processStats statistics of this process
+   * @param {Pick<ProcessHealth, 'read'>} deps.processHealth health of this process
    * @param {Pick<Live, 'publishStats' | 'onStats'>} deps.live
    * @param {boolean} deps.serves whether this process serves readers; otherwise it only publishes
    * @param {() => number} deps.clock epoch ms
@@ -71,7 +71,7 @@ export class InstallationStats {
     this.#everyMs = everyMs;
   }
 
-  /** The statistics of now. */
+  /** Returns the present statistics of the installation. */
   read() {
     this.#forgetStopped();
     return statsOf([
@@ -81,8 +81,8 @@ export class InstallationStats {
   }
 
   /**
-   * The health of all processes that publish it. The report needs no database, so it also works while the
-   * database is unavailable.
+   * Returns the health of all processes that publish their health. The report needs no database, so it also works while
+   * the database is unavailable.
    *
    * @returns {Array<{ client_id: string } & HealthReport>}
    */
@@ -95,12 +95,12 @@ export class InstallationStats {
     return all.sort((a, b) => Number(isWell(a)) - Number(isWell(b))).slice(0, MAX_REPORTED);
   }
 
-  /** The statistics of the last five minutes, or since the start of this process: one a second, the oldest first. */
+  /** Returns the statistics of the last five minutes, or since the start of this process: one entry per second, the oldest first. */
   recent() {
     return this.#recent;
   }
 
-  /** Publishes once a second. @param {string} name of this process, unique in the installation */
+  /** Starts to publish statistics once a second. @param {string} name name of this process, unique in the installation */
   start(name) {
     this.#own = name;
     if (this.#serves) this.#live.onStats((process, payload) => this.#receive(process, payload));
@@ -113,7 +113,7 @@ export class InstallationStats {
     clearInterval(this.#timer);
   }
 
-  /** @param {string} name @param {Buffer} payload @returns {boolean} whether it is a valid snapshot of a process */
+  /** @param {string} name @param {Buffer} payload @returns {boolean} whether the payload is a valid snapshot of a process */
   #receive(name, payload) {
     if (name === this.#own) return true;
     const snapshot = name.length <= MAX_NAME_LENGTH ? parseSnapshot(payload) : null;

@@ -1,28 +1,31 @@
 import { EVERY_DEVICE } from './messages.js';
 
 /**
- * Which devices the readers of an installation follow, behind an external broker. A broker does not report
- * its subscribers. So each process with readers announces the devices that they follow, and a process that
- * commits publishes only changes of these devices. Without any reader, live values are neither encoded nor
- * sent. At 50 sensors a message, encoding and sending take a quarter of the CPU of ingest.
+ * Finds out which devices the readers of an installation follow, behind an external broker. A broker does not report its
+ * subscribers. So each process with readers announces the devices that its readers follow, and a process that commits
+ * publishes only changes of these devices. Without any reader, live values are neither encoded nor sent. At 50 sensors a
+ * message, encoding and sending take a quarter of the CPU of ingest.
  */
 
 /**
- * Period in ms in which a process announces the devices that its readers follow. It also announces each
- * change.
+ * Interval in ms at which a process repeats its announcement of the devices that its readers follow. A change of these
+ * devices is announced at once.
  */
 const ANNOUNCE_EVERY_MS = 5000;
 
-/** Validity of an announcement, in ms: two announcements may be lost. */
+/** Validity of an announcement, in ms. It is more than three intervals, so two announcements may be lost. */
 const LEASE_MS = 16_000;
 
-/** More devices than this are announced as all devices, which keeps an announcement below 40 KB. */
+/** Limit of devices in an announcement, which keeps it below 40 KB. A process that follows more devices announces all devices. */
 const MAX_DEVICES = 1000;
 
-/** Processes whose announcements are kept. Any client may send them if the broker has no access control. */
+/**
+ * Limit of processes whose announcements are remembered. Announcements of further processes are ignored. Any client may send announcements
+ * if the broker has no access control.
+ */
 const MAX_READERS = 1000;
 
-/** @param {Buffer} payload from the broker @returns {string[] | null} ids of devices, or `EVERY_DEVICE`; null: it is not valid */
+/** @param {Buffer} payload from the broker @returns {string[] | null} ids of devices, or `EVERY_DEVICE`; null: not valid */
 function readAnnouncement(payload) {
   try {
     const { devices } = JSON.parse(payload.toString());
@@ -36,18 +39,18 @@ function readAnnouncement(payload) {
   }
 }
 
-/** The devices that readers of any process follow, by their announcements. */
+/** The devices that readers of any process follow, according to the announcements of these processes. */
 export class Interest {
   #monotonic;
   #onNew;
-  /** By name of the process. @type {Map<string, { devices: Set<string>, until: number }>} */
+  /** Announced devices by process. `until`: end of the validity. @type {Map<string, { devices: Set<string>, until: number }>} */
   #readers = new Map();
   /**
-   * Until this time every change counts as wanted, because some readers may not have announced themselves
-   * yet.
+   * Until this time every change is published, because some processes may not have announced their readers yet. In ms of
+   * `monotonic`.
    */
   #everythingUntil = Number.NEGATIVE_INFINITY;
-  /** When the first lease ends. */
+  /** Time at which the validity of the first announcement ends, in ms of `monotonic`. */
   #checkAt = Number.POSITIVE_INFINITY;
   #wantsAll = false;
 
@@ -61,12 +64,12 @@ export class Interest {
     this.#monotonic = monotonic;
   }
 
-  /** Starts over on a new connection, because announcements may have been missed. */
+  /** Publishes every change for a while after a new connection, because announcements may have been missed. */
   begin() {
     this.#everythingUntil = this.#monotonic() + LEASE_MS;
   }
 
-  /** @param {string} device id @returns {boolean} whether a reader may follow it */
+  /** @param {string} device id @returns {boolean} whether a reader may follow the device */
   has(device) {
     const now = this.#monotonic();
     if (now >= this.#checkAt) this.#forgetEnded(now);
@@ -74,9 +77,11 @@ export class Interest {
   }
 
   /**
-   * @param {string} reader name of a process
+   * Reads the announcement of a process.
+   *
+   * @param {string} reader name of the process
    * @param {Buffer} payload
-   * @returns {boolean} whether it is a valid announcement
+   * @returns {boolean} whether the payload is a valid announcement
    */
   receive(reader, payload) {
     const announced = readAnnouncement(payload);
@@ -91,7 +96,7 @@ export class Interest {
 
   /**
    * @param {string} device id, or `EVERY_DEVICE`
-   * @returns {boolean} whether the newest announcement of a reader contains it
+   * @returns {boolean} whether the newest announcement of any process contains the device
    */
   #isFollowed(device) {
     if (this.#wantsAll) return true;
@@ -106,7 +111,7 @@ export class Interest {
     this.#summarize();
   }
 
-  /** Computes the members that each message checks. */
+  /** Computes `#checkAt` and `#wantsAll`, which are checked for each message. */
   #summarize() {
     const all = [...this.#readers.values()];
     this.#checkAt = Math.min(...all.map(({ until }) => until));
@@ -125,7 +130,7 @@ export class Announcer {
 
   /**
    * @param {object} deps
-   * @param {() => string[]} deps.devices ids that are followed now, or `EVERY_DEVICE`
+   * @param {() => string[]} deps.devices returns the ids of the followed devices, or `EVERY_DEVICE`
    * @param {(payload: string) => void} deps.send
    * @param {number} [deps.everyMs]
    */
@@ -135,7 +140,7 @@ export class Announcer {
     this.#everyMs = everyMs;
   }
 
-  /** Announces a change, once for all changes of one turn of the event loop. */
+  /** Announces the followed devices after a change, once for all changes of one iteration of the event loop. */
   change() {
     if (this.#isDue) return;
     this.#isDue = true;

@@ -13,7 +13,7 @@ import { formatTime } from '../../common/times.js';
  * @property {string | null} type
  * @property {string | null} unit
  * @property {string | null} site
- * @property {number} [interval_ms] as announced. Only an item from the database has it
+ * @property {number} [interval_ms] interval of the measurements in ms, as the device announced it; only in items from the database
  * @property {string | null} ts ISO 8601 in UTC, with milliseconds. Such texts sort by time
  * @property {number | null} value
  */
@@ -38,9 +38,9 @@ export const liveItem = (device, sensor) => ({
 /**
  * Validates a message from the broker. A broker without access control lets any client publish on these topics.
  *
- * @param {string} device its id, by the topic
+ * @param {string} device id of the device in the topic
  * @param {Buffer} payload
- * @returns {LiveItem[] | null} null: it is not a valid message
+ * @returns {LiveItem[] | null} null: the message is not valid
  */
 export function readItems(device, payload) {
   try {
@@ -54,7 +54,7 @@ export function readItems(device, payload) {
 /** @param {unknown} text */
 const isText = (text) => text === null || typeof text === 'string';
 
-/** Readers compare times as texts, so all must have the form of `formatTime`. */
+/** Matches a time in the form of `formatTime`. Readers compare times as texts, so all times must have this form. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** @param {unknown} ts */
@@ -70,19 +70,19 @@ const isItemOf = (device, item) =>
 
 const PREFIX = 'iot/live/';
 
-/** Readers of the whole fleet subscribe to this. */
+/** Readers of the whole fleet subscribe to this wildcard instead of a device id. */
 export const EVERY_DEVICE = '+';
 
-/** @param {string} device its id, or `EVERY_DEVICE` */
+/** @param {string} device id of the device, or `EVERY_DEVICE` */
 export const liveTopic = (device) => PREFIX + device;
 
 /** The topic of alarm changes. No device has this topic: `named-topics.js` does not use it as a name. */
 export const ALARMS = `${PREFIX}alarms`;
 
-/** Limit of a message about an alarm, in bytes. Its texts are bounded. */
+/** Limit of a message about an alarm, in bytes. A larger message is not valid, because the texts of an alarm are limited. */
 const MAX_ALARM_BYTES = 16 * 1024;
 
-/** @param {Buffer} payload from the broker @returns {string | null} JSON of a change of an alarm, in one line; null: it is not valid */
+/** @param {Buffer} payload from the broker @returns {string | null} JSON of a change of an alarm, in one line; null: not valid */
 export function readAlarm(payload) {
   try {
     const { event, alarm } = JSON.parse(payload.toString());
@@ -98,40 +98,40 @@ const STATS = `${PREFIX}stats/`;
 /** The filter for the statistics of all processes. */
 export const EVERY_PROCESS = `${STATS}+`;
 
-/** @param {string} process its name @returns {string} in ASCII, even if the name is not */
+/** @param {string} process name of the process @returns {string} topic in ASCII, even if the name has other characters */
 export const statsTopic = (process) => STATS + encodeURIComponent(process);
 
-/** @param {string} topic below `iot/live/` @returns {string | null} the process that published its statistics */
+/** @param {string} topic below `iot/live/` @returns {string | null} the process whose statistics the topic has; null: no statistics */
 export function statsProcess(topic) {
   if (!topic.startsWith(STATS)) return null;
   try {
     return decodeURIComponent(topic.slice(STATS.length));
   } catch {
-    // Not a topic of Millrace's statistics.
+    // Millrace does not publish statistics on such a topic, so no process has this name.
     return '';
   }
 }
 
 const READERS = `${PREFIX}readers/`;
 
-/** The filter for the announcements of all processes with readers. */
+/** The filter for the announcements of all processes with readers: the devices that their readers follow (`interest.js`). */
 export const EVERY_READER = `${READERS}+`;
 
-/** @param {string} process its name, of ASCII */
+/** @param {string} process name of the process in ASCII */
 export const readerTopic = (process) => READERS + process;
 
-/** @param {string} topic @returns {string | null} the process whose announcement is on this topic; null: it has no announcement */
+/** @param {string} topic @returns {string | null} name of the process whose announcement the topic has; null: no announcement */
 export const readerOf = (topic) => (topic.startsWith(READERS) ? topic.slice(READERS.length) : null);
 
 /** @param {string} topic or filter */
 export const isStatsTopic = (topic) => topic.startsWith(STATS);
 
-/** Number of levels in `iot/live/{device}`. */
+/** Index of the first level after `iot/live/{device}`, counted from 0. */
 export const FIRST_FURTHER_LEVEL = 3;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Whether a topic is one of `named-topics.js`. @param {string} topic */
+/** Checks whether a topic is a named topic (`named-topics.js`). @param {string} topic */
 export const isFurtherTopic = (topic) =>
   topic.startsWith(PREFIX) &&
   topic !== ALARMS &&
@@ -139,12 +139,12 @@ export const isFurtherTopic = (topic) =>
   readerOf(topic) === null &&
   !ID.test(liveDevice(topic));
 
-/** @param {string} topic below `iot/live/` @returns {string} the device's id */
+/** @param {string} topic below `iot/live/` @returns {string} id of the device */
 export const liveDevice = (topic) => topic.slice(PREFIX.length);
 
 /**
- * Whether a filter may match a live topic. Only its first two levels are compared, so the answer may be true for a filter that
- * matches nothing.
+ * Checks whether a filter may match a live topic. Only the first two levels of the filter are compared, so the answer may be true
+ * for a filter that matches no topic.
  *
  * @param {string} filter
  */

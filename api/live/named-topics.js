@@ -6,13 +6,13 @@ import { liveItem, liveTopic } from './messages.js';
 /** @import { HomeAssistant } from './home-assistant.js' */
 /** @import { LiveItem } from './messages.js' */
 
-/** Items of one message, as in `publisher.js`. */
+/** Limit of items in one message, as in `publisher.js`. */
 const MOST_ITEMS = 100;
 
-/** Limit of remembered topics of devices, and of sensors. */
+/** Limit of cached topics of devices, and of cached topics of sensors. A full cache is emptied. */
 const MAX_TOPICS = 100_000;
 
-/** @typedef {'name' | 'samples' | 'sensors'} NamedTopic the kinds of further topics */
+/** @typedef {'name' | 'samples' | 'sensors'} NamedTopic the kinds of named topics, see `NamedTopics` */
 
 /**
  * Sends a message with QoS 0.
@@ -26,17 +26,17 @@ const MAX_TOPICS = 100_000;
  */
 
 /**
- * The subscribers of further topics.
+ * The subscribers of named topics.
  *
  * @typedef {object} Demand
- * @property {() => boolean} any whether there may be a subscriber of any of them
- * @property {(kind: NamedTopic, topic: string) => boolean} wants
+ * @property {() => boolean} any whether any named topic may have a subscriber
+ * @property {(kind: NamedTopic, topic: string) => boolean} wants whether this topic may have a subscriber
  */
 
 /**
  * Publishes live changes on topics with names, next to `iot/live/{device id}`:
  *
- *     iot/live/{device}                      the same message
+ *     iot/live/{device}                      the message of iot/live/{device id}
  *     iot/live/{device}/samples              all samples of each message, not only the newest
  *     iot/live/{device}/sensors/{sensor}     the newest value of one sensor, retained by setting
  *
@@ -48,9 +48,9 @@ export class NamedTopics {
   #send;
   #isRetained;
   #homeAssistant;
-  /** By device id. @type {Map<string, { device: string | null, topic: string }>} */
+  /** Topics by device id. `device`: name of the device. @type {Map<string, { device: string | null, topic: string }>} */
   #deviceTopics = new Map();
-  /** By sensor id. @type {Map<string, { above: string, name: string | null, topic: string }>} */
+  /** Topics by sensor id. `above`: topic of the device. @type {Map<string, { above: string, name: string | null, topic: string }>} */
   #sensorTopics = new Map();
 
   /**
@@ -72,7 +72,7 @@ export class NamedTopics {
     return this.#isRetained || this.#homeAssistant !== null;
   }
 
-  /** @param {LiveItem[]} items of one device @param {number} committedAt ms of `performance.now()` */
+  /** Publishes changes. @param {LiveItem[]} items of one device @param {number} committedAt ms of `performance.now()` */
   publish(items, committedAt) {
     const [first] = items;
     if (!first || !(this.isAlways || this.#demand.any())) return;
@@ -88,7 +88,7 @@ export class NamedTopics {
     }
   }
 
-  /** @param {Device} device @param {Series[]} series of one message */
+  /** Publishes all samples of a message. @param {Device} device @param {Series[]} series of one message */
   publishSamples(device, series) {
     const [first] = series;
     if (!first || !this.#demand.any()) return;
@@ -101,7 +101,7 @@ export class NamedTopics {
       this.#send(topic, JSON.stringify(items.slice(from, from + MOST_ITEMS)));
   }
 
-  /** Resets the announced topics, because the broker may have lost its retained messages. */
+  /** Causes new announcements to Home Assistant, because the broker may have lost its retained messages. */
   forget() {
     this.#homeAssistant?.forget();
   }
@@ -129,8 +129,8 @@ export class NamedTopics {
 }
 
 /**
- * Caches a topic, because finding out whether an id is computed from a name takes a hash. A full map is
- * emptied first.
+ * Caches a topic, because a hash must be computed to find out whether an id comes from a name. A full map is emptied
+ * first.
  *
  * @template T
  * @param {Map<string, T>} topics by id
@@ -142,7 +142,7 @@ function remember(topics, id, topic) {
   topics.set(id, topic);
 }
 
-/** The levels for stats of processes, for their announcements and for alarms. No device may use them. */
+/** Topic levels for statistics of processes, for announcements of processes, and for alarms. The topic of a device must not use them. */
 const RESERVED = new Set(['stats', 'readers', 'alarms']);
 
 /** @param {Pick<LiveItem, 'device' | 'device_id'>} item @returns {string} */
@@ -155,5 +155,5 @@ const deviceLevel = ({ device, device_id }) =>
 const sensorLevel = ({ device_id, name, sensor_id }) =>
   name !== null && identifySensor(device_id, name)?.id === sensor_id ? levelOf(name) : sensor_id;
 
-/** @param {string} name @returns {string} a level of a topic: `%`, slash, `+` and `#` are percent-encoded */
+/** @param {string} name @returns {string} the name as a topic level, in which `%`, `/`, `+` and `#` are percent-encoded */
 export const levelOf = (name) => name.replace(/[%/+#]/g, (character) => encodeURIComponent(character));

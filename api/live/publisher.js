@@ -5,24 +5,23 @@ import { liveItem } from './messages.js';
 /** @import { NamedTopics } from './named-topics.js' */
 /** @import { Transport } from './index.js' */
 
-/** The first change of a device is published at once. The next ones wait for the end of this interval, in ms. */
+/** Interval of publishing, in ms. The first change of a device is published at once. Later changes wait for the end of the interval. */
 const INTERVAL_MS = 50;
 
 /**
- * Period in ms after which an unfollowed change may be dropped. If a reader follows its device within one to
- * two of these periods, the change is published.
+ * Period in ms for which a change of a device without readers is kept at least. If a reader follows the device within
+ * this period, the change is published. After twice the period it is dropped.
  */
 const KEPT_MS = 2000;
 
-/** Items of one message. With names of 128 bytes this is about 100 KB. */
+/** Limit of items in one message. Further items go into the next message. With names of 128 bytes, 100 items are about 100 KB. */
 const MOST_ITEMS = 100;
 
 /** Committed changes of a device that are not published yet. @typedef {{ sensors: Set<Sensor>, since: number }} Changes `since`: the oldest commit, in ms of `performance.now()` */
 
 /**
- * Publishes the changes that ingest has committed, only the newest value of each sensor. Most devices send
- * less often than the interval. So their changes are published without delay, and wait only for the interval
- * of the readers.
+ * Publishes the changes that ingest has committed, with only the newest value of each sensor. Most devices send less
+ * often than once per interval, so their changes are published without delay.
  */
 export class Publisher {
   #transport;
@@ -30,7 +29,7 @@ export class Publisher {
   /** Devices that were published in this interval, with their changes since then. @type {Map<Device, Changes>} */
   #recent = new Map();
   /**
-   * Devices whose first change of the interval is published at the end of this turn of the event loop.
+   * Devices whose first change of the interval is published at the end of this iteration of the event loop.
    *
    * @type {Device[]}
    */
@@ -60,8 +59,8 @@ export class Publisher {
   }
 
   /**
-   * Publishes committed changes, or keeps them for the next interval. The function is bound, because the
-   * pipeline calls it for every message, without a wrapper.
+   * Publishes committed changes at once or at the end of the interval. The function is bound to this object, because the
+   * pipeline calls it for every message without a wrapper.
    *
    * @type {Publish}
    */
@@ -72,13 +71,13 @@ export class Publisher {
     else this.#keep(device);
   };
 
-  /** @param {Device} device @param {Iterable<Sensor>} sensors whose changes are to be published */
+  /** Schedules changes for publishing. @param {Device} device @param {Iterable<Sensor>} sensors the changed sensors */
   #note(device, sensors) {
     let changes = this.#recent.get(device);
     if (!changes) {
       changes = { sensors: new Set(), since: 0 };
       this.#recent.set(device, changes);
-      // One turn of the event loop settles many messages. Their changes are published together.
+      // One iteration of the event loop settles many messages. Their changes are published together.
       if (this.#due.push(device) === 1) setImmediate(() => this.#publishDue());
       this.#timer ??= setInterval(() => this.#publishRecent(), INTERVAL_MS).unref();
     }
@@ -86,7 +85,7 @@ export class Publisher {
     for (const sensor of sensors) changes.sensors.add(sensor);
   }
 
-  /** @param {Device} device with a change that no reader follows */
+  /** Remembers a device with changes that no reader follows. @param {Device} device */
   #keep(device) {
     const now = performance.now();
     if (now - this.#keptSince >= KEPT_MS) {
@@ -99,9 +98,9 @@ export class Publisher {
   }
 
   /**
-   * Publishes kept changes of devices that a reader follows now. A reader reads the database when it begins
-   * to follow devices. It would miss changes that were committed after that read and before its announcement
-   * arrived.
+   * Publishes the remembered changes of devices that a reader follows now. A reader reads the database when it begins to
+   * follow devices, and then announces these devices to the processes that commit. Without this function it would miss
+   * changes that were committed after its read and before its announcement arrived.
    */
   #publishUnfollowed() {
     for (const devices of this.#unfollowed) {

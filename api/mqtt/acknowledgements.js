@@ -5,18 +5,18 @@ import { LRUCache } from 'lru-cache';
 /** @import { Receipt } from '../ingest/receipt-times.js' */
 
 /**
- * The pending acknowledgements of one connection. They are sent in the order in which the messages arrived
- * (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later message is committed first. A message that is never
- * settled blocks the acknowledgements of all later ones.
+ * The pending acknowledgements of one connection. Acknowledgements are sent in the order in which the messages arrived
+ * (MQTT 3.1.1, 4.6.0-2; MQTT 5, 4.6.0-2), even if a later message is committed first. A message that is never settled
+ * blocks the acknowledgements of all later messages.
  */
 export class Acknowledgements {
-  /** The oldest first. @type {Array<{ isSettled: boolean, acknowledge: () => void }>} */
+  /** Unacknowledged messages, the oldest first. @type {Array<{ isSettled: boolean, acknowledge: () => void }>} */
   #pending = [];
 
   /**
    * Adds a message that arrived.
    *
-   * @param {() => void} acknowledge called when this message and all earlier ones are settled
+   * @param {() => void} acknowledge called when this message and all earlier messages are settled
    * @returns {() => void} the caller calls it when this message is settled
    */
   track(acknowledge) {
@@ -42,16 +42,15 @@ export class Acknowledgements {
 }
 
 /**
- * PUBACK and its remaining length of two bytes, which are the message id. A reason code of 0 may be left out
- * (MQTT 5, 3.4.2.1).
+ * First two bytes of a PUBACK (type and remaining length), and the size of a PUBACK in bytes. The other two bytes are
+ * the message id. A reason code of 0 may be left out (MQTT 5, 3.4.2.1).
  */
 const HEADER = 0x4002;
 const BYTES = 4;
 
 /**
- * Sends all PUBACKs of one turn of the event loop in one write, because one read of database answers settles
- * tens of messages. Through MQTT.js each PUBACK costs 5 µs. As part of one write, a PUBACK costs a tenth of
- * that.
+ * Sends all PUBACKs of one tick with one write, because one read of database answers settles tens of messages. Through
+ * MQTT.js each PUBACK costs 5 µs. As part of one write, a PUBACK costs a tenth of that.
  */
 export class Pubacks {
   #stream;
@@ -63,7 +62,7 @@ export class Pubacks {
     this.#stream = stream;
   }
 
-  /** Sends a PUBACK at the end of this turn. @param {number} id of the message */
+  /** Sends a PUBACK at the next tick. @param {number} id of the message */
   send(id) {
     this.#due.push(id);
     if (this.#due.length === 1) process.nextTick(() => this.#send());
@@ -72,8 +71,8 @@ export class Pubacks {
   #send() {
     const ids = this.#due;
     this.#due = [];
-    // One side has ended the connection, so the broker sends the messages again. A write would fail, and
-    // destroy data that is not sent yet.
+    // One side has ended the connection, so the broker sends the messages again. A write would fail, and would discard
+    // data that is not sent yet.
     if (!this.#stream.writable) return;
     const bytes = Buffer.allocUnsafe(BYTES * ids.length);
     let at = 0;
@@ -83,39 +82,41 @@ export class Pubacks {
 }
 
 /**
- * Limit of remembered messages of one client. If a client with QoS 2 never sends PUBREL, its oldest messages
- * are dropped.
+ * Limit of remembered unacknowledged messages of one client. Above this limit the oldest message is forgotten, for
+ * example if a client with QoS 2 never sends PUBREL.
  */
 const MAX_OPEN = 1024;
 
-/** Limit of remembered messages of absent clients, at about 250 bytes each. */
+/** Limit of remembered messages of all disconnected clients, at about 250 bytes each. The oldest are forgotten. */
 const MAX_ABSENT = 100_000;
 
-/** A message with an acknowledgement. @typedef {{ qos: number, messageId?: number | undefined, dup: boolean, topic: string, payload: Buffer }} Delivered */
+/** A message of QoS 1 or 2. @typedef {{ qos: number, messageId?: number | undefined, dup: boolean, topic: string, payload: Buffer }} Delivered */
 
 /** @typedef {{ topic: string, content: Buffer | string, receipt: Receipt }} Delivery `content`: the payload, or its digest */
 
 /**
- * The unacknowledged messages of one client by packet identifier. They are kept even after their connection
- * closed. A message with the DUP flag that repeats one of them is the same message, so it gets the same
- * receipt (MQTT 3.1.1, 4.3.2 and 4.3.3). After the PUBACK of QoS 1 the identifier denotes a new message, with
- * or without the DUP flag (MQTT-4.3.2-2). With QoS 2 this holds after the PUBREL.
+ * The unacknowledged messages of one client by packet identifier. They are remembered even after their connection
+ * closed. A message with the DUP flag may repeat an unacknowledged message. Then it is a redelivery, and gets the
+ * receipt of the first delivery (MQTT 3.1.1, 4.3.2 and 4.3.3). After the PUBACK of QoS 1 the identifier denotes a new
+ * message, with or without the DUP flag (MQTT-4.3.2-2). With QoS 2 the identifier is free after the PUBREL.
  */
 export class Deliveries {
-  /** The oldest first. @type {Map<number, Delivery>} */
+  /** Unacknowledged messages by packet identifier, the oldest first. @type {Map<number, Delivery>} */
   #open = new Map();
 
   /**
-   * @param {Delivered} message of QoS 1 or 2
-   * @returns {Receipt} of this message, or of the one that it repeats
+   * Remembers a message, unless it is a redelivery.
+   *
+   * @param {Delivered} message message of QoS 1 or 2
+   * @returns {Receipt} receipt of this message; for a redelivery, the receipt of the first delivery
    */
   receive({ qos, messageId = 0, dup, topic, payload }) {
     const known = this.#open.get(messageId);
-    // A client that lost its state starts again with the first identifiers, and sends other content.
+    // The content is compared too. A client that lost its state reuses the first identifiers for other messages.
     if (known && dup && known.topic === topic && isContent(known.content, payload)) return known.receipt;
     const receipt = { from: null };
     if (known) this.#open.delete(messageId);
-    // A message with QoS 2 may wait for its PUBREL for any time, so only a digest of its payload is kept.
+    // A message with QoS 2 may wait for its PUBREL without a time limit, so only a digest of its payload is stored.
     this.#open.set(messageId, { topic, content: qos === 2 ? digestOf(payload) : payload, receipt });
     if (this.#open.size > MAX_OPEN) this.#forgetOldest();
     return receipt;
@@ -126,19 +127,19 @@ export class Deliveries {
     if (oldest !== undefined) this.#open.delete(oldest);
   }
 
-  /** Frees an identifier. @param {number | undefined} messageId of a message that is acknowledged */
+  /** Frees an identifier. @param {number | undefined} messageId identifier of an acknowledged message */
   release(messageId = 0) {
     this.#open.delete(messageId);
   }
 
-  /** Replaces payloads by digests, since the client may stay away. */
+  /** Replaces payloads by digests to save memory, because the client may stay disconnected for long. */
   condense() {
     for (const delivery of this.#open.values()) {
       if (typeof delivery.content !== 'string') delivery.content = digestOf(delivery.content);
     }
   }
 
-  /** Number of messages that are not acknowledged. */
+  /** Number of unacknowledged messages. */
   get size() {
     return this.#open.size;
   }
@@ -152,16 +153,22 @@ const isContent = (content, payload) =>
   typeof content === 'string' ? content === digestOf(payload) : content.equals(payload);
 
 /**
- * The unacknowledged messages of all clients of the embedded broker, in memory. A client may connect again
- * before its older connection closes, so both connections share them.
+ * The unacknowledged messages of all clients of the embedded broker, in memory. A client may connect again before its
+ * older connection closes. Then both connections share the messages.
  */
 export class ClientDeliveries {
-  /** By client id. @type {Map<string, { deliveries: Deliveries, connections: number }>} */
+  /** Messages of connected clients by client id. @type {Map<string, { deliveries: Deliveries, connections: number }>} */
   #connected = new Map();
-  /** @type {LRUCache<string, Deliveries>} */
+  /** Messages of disconnected clients by client id. @type {LRUCache<string, Deliveries>} */
   #absent = new LRUCache({ maxSize: MAX_ABSENT, sizeCalculation: ({ size }) => size });
 
-  /** @param {string} clientId of a connection @param {AbortSignal} closed aborts when the connection closes @returns {Deliveries} */
+  /**
+   * Returns the unacknowledged messages of a client for a new connection.
+   *
+   * @param {string} clientId
+   * @param {AbortSignal} closed aborts when the connection closes
+   * @returns {Deliveries}
+   */
   open(clientId, closed) {
     const known = this.#connected.get(clientId);
     const client = known ?? { deliveries: this.#absent.get(clientId) ?? new Deliveries(), connections: 0 };

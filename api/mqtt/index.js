@@ -10,7 +10,8 @@ import { createSubscriber } from './external/index.js';
 /** @import { Context } from '../observability/index.js' */
 
 /**
- * Time in ms in which messages under way may settle at the end of the process. The rest stays unacknowledged.
+ * Time in ms in which unsettled messages may settle at the end of the process. After it they stay unacknowledged, and
+ * their senders send them again.
  */
 const DRAIN_MS = 2000;
 
@@ -18,13 +19,13 @@ const DRAIN_MS = 2000;
 const WILLS_MS = 1000;
 
 /**
- * The source of messages: the embedded broker, or a subscription at the broker that MQTT_URL names. Both call
- * `handleMessage`, and acknowledge a message when its promise resolves. An orderly stop still sends every
+ * Creates the source of messages: the embedded broker, or a subscriber at the broker that MQTT_URL names. Both sources
+ * call `handleMessage`, and acknowledge a message when the returned promise resolves. An orderly stop still sends every
  * acknowledgement that is possible.
  *
  * @param {Context} context
  * @param {object} deps
- * @param {OwnCertificate | null} deps.tls of the embedded broker
+ * @param {OwnCertificate | null} deps.tls certificate of the embedded broker; null: no TLS
  * @param {HandleMessage} deps.handleMessage
  * @param {Pick<Ingest, 'room' | 'progress' | 'isStuck' | 'abort' | 'mappings' | 'forgetBirths'>} deps.ingest
  * @param {Accounts} deps.accounts
@@ -74,7 +75,7 @@ export function createMessageSource(context, deps) {
     /** Ends the connections of a device whose credential has changed. @param {string} deviceId */
     recheck: (deviceId) => source.recheck(deviceId),
 
-    /** Accepts no new messages, settles messages under way if possible, and leaves the rest unacknowledged. */
+    /** Stops accepting messages, settles unsettled messages if possible, and leaves the others unacknowledged. */
     async stop() {
       source.quiesce();
       await progress.untilSettled({ withinMs: DRAIN_MS, isHopeless: () => ingest.isStuck });
@@ -89,7 +90,7 @@ export function createMessageSource(context, deps) {
     /** The subscribers of live topics at the embedded broker. */
     followers: source.followers,
 
-    /** @returns {number} port of the embedded broker; 0 behind an external one */
+    /** @returns {number} port of the embedded broker; 0 with an external broker */
     get mqttPort() {
       return source.port;
     },

@@ -5,9 +5,9 @@ import { Queue } from '../../../common/queue.js';
 const MESSAGE_OVERHEAD = 2048;
 
 /**
- * Bounds the bytes of unsettled messages. Messages enter in order of arrival. A message that is larger than the whole budget enters
- * alone. Waiting messages also take memory. So message sources read no further while a message waits, and the waiting messages of a
- * closed connection leave.
+ * Bounds the bytes of unsettled messages: those that are neither committed nor refused yet. Messages enter in order of arrival. A
+ * message that is larger than the whole budget enters alone. Waiting messages also take memory. So message sources read no further
+ * while a message waits, and the waiting messages of a closed connection are dropped.
  */
 export class ByteBudget {
   #limit;
@@ -35,7 +35,7 @@ export class ByteBudget {
     return undefined;
   }
 
-  /** @param {number} payloadBytes of a message that entered */
+  /** Frees the bytes of a message that entered, and admits waiting messages. @param {number} payloadBytes */
   leave(payloadBytes) {
     this.#used -= payloadBytes + MESSAGE_OVERHEAD;
     this.#admit();
@@ -44,7 +44,7 @@ export class ByteBudget {
   /**
    * @template T
    * @param {number} payloadBytes
-   * @param {() => Promise<T>} work begins at once if there is room
+   * @param {() => Promise<T>} work begins when the budget has room for the payload
    * @param {AbortSignal} [signal] see `enter`
    * @returns {Promise<T>}
    * @throws {MillraceError} `unavailable`: the signal aborted before the message began
@@ -59,7 +59,7 @@ export class ByteBudget {
     }
   }
 
-  /** Whether messages wait. A further message would wait too. */
+  /** Whether messages wait. Then every new message waits too. */
   get isFull() {
     return this.#waiting.size > 0;
   }
@@ -117,15 +117,16 @@ export class ByteBudget {
   }
 }
 
-/** A view that uses less than this share of the memory behind it is copied. */
+/** A payload is copied if it uses less than this share of the ArrayBuffer behind it. */
 const MIN_SHARE = 1 / 2;
 
 /**
- * Memory in bytes that a view may always keep alive. The byte budget counts it as overhead of each message.
+ * Unused bytes that a payload may always keep alive without a copy. The overhead of each message in the byte budget
+ * includes them.
  */
 const FREE_BYTES = MESSAGE_OVERHEAD;
 
-/** Maximum size in bytes of a copy that shares a slab with others. A longer copy gets its own memory. */
+/** Maximum size in bytes of a copy that shares a slab with other copies. A longer copy gets its own memory. */
 const MAX_SHARED_BYTES = FREE_BYTES / 2;
 
 /**
@@ -142,7 +143,7 @@ export class PayloadMemory {
 
   /**
    * @param {Buffer | string} payload
-   * @returns {Buffer} a view of at most twice its length and 2 KiB
+   * @returns {Buffer} a view whose ArrayBuffer has at most twice the length of the payload plus 2 KiB
    */
   own(payload) {
     const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(payload);
@@ -165,11 +166,11 @@ export class PayloadMemory {
 }
 
 /**
- * Copies bytes that are kept for long. `Buffer.from` would take a small copy from the pool: a retained status of 6 bytes could keep
- * 64 KiB alive.
+ * Copies bytes that stay in memory for long. `Buffer.from` would cut a small copy from the pool of Node.js: a retained status of
+ * 6 bytes could keep 64 KiB alive.
  *
  * @param {Uint8Array} bytes
- * @returns {Buffer} the only view of its memory
+ * @returns {Buffer} a copy that shares its memory with no other Buffer
  */
 export function copyBytes(bytes) {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
@@ -178,8 +179,8 @@ export function copyBytes(bytes) {
 }
 
 /**
- * Counts the memory that a payload keeps alive, for the byte budget. A view that keeps up to 2 KiB more than
- * its length alive counts as its length.
+ * Returns the memory that a payload keeps alive, for the byte budget. Up to 2 KiB beyond the length of the payload are
+ * not counted, because the overhead of each message includes them.
  *
  * @param {Buffer} payload
  * @returns {number} bytes

@@ -1,6 +1,6 @@
 /**
- * Admission to ingest: room for the bytes of unsettled messages, a clock that is right, and the order of the
- * messages of each device. Admission reads no payload and does not write to the database.
+ * Admission to ingest. A message waits here until the byte budget has room, until the clock is right, and for earlier
+ * messages of its device. Admission reads no payload and does not write to the database.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ export { copyBytes, keptBytes, PayloadMemory } from './byte-budget.js';
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Message, Route } from '../pipeline.js' */
 
-/** Limit of the bytes of unsettled messages. */
+/** Limit of the bytes of unsettled messages. Above this limit further messages wait. */
 const BUDGET_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -56,15 +56,15 @@ export class Admission {
   }
 
   /**
-   * Handles a message when there is room for it. The clock is checked twice. If it is wrong at the arrival,
-   * ingest would refuse good measurements and give wrong times to those without a time. If it is wrong after
-   * the commit, Millrace must not acknowledge.
+   * Handles a message when the byte budget has room for it. The clock is checked twice. With a clock that is wrong at the
+   * arrival, ingest would refuse good measurements and give wrong times to measurements without a time. If the clock is
+   * wrong after the commit, Millrace must not acknowledge.
    *
    * @template {Admitted} M
    * @template T
    * @param {M} message that arrived now
    * @param {Handling<M, T>} handling
-   * @param {number} [began] its arrival by `performance.now()`; default: now
+   * @param {number} [began] arrival of the message by `performance.now()`; default: now
    * @returns {Promise<T>} settles when the message may be acknowledged
    * @throws {MillraceError} `unavailable`: the process ends, or the sender disconnected before the message began
    */
@@ -76,7 +76,7 @@ export class Admission {
   }
 
   /**
-   * Handles a message that need not wait. Not async: see `pipeline.js`.
+   * Handles a message that need not wait. The function is not async, to save memory: see `pipeline.js`.
    *
    * @template {Admitted} M
    * @template T
@@ -104,14 +104,14 @@ export class Admission {
   }
 
   /**
-   * Handles a message that waits for room, or for the right clock.
+   * Handles a message that waits for room in the byte budget, or for the right clock.
    *
    * @template {Admitted} M
    * @template T
    * @param {M} message
    * @param {Handling<M, T>} handling
    * @param {{ began: number, isTimed: boolean, room: Promise<void> | undefined }} arrival `began` by `performance.now()`; `isTimed`:
-   *   the clock was right; `room` settles when the message enters the budget
+   *   the clock was right at the arrival; `room` settles when the message enters the budget
    * @returns {Promise<T>}
    */
   async #handleLater(message, handling, { began, isTimed, room }) {
@@ -134,7 +134,7 @@ export class Admission {
    * @template T
    * @param {M} message
    * @param {Handling<M, T>} handling
-   * @param {number} began by `performance.now()`, when it arrived
+   * @param {number} began arrival of the message by `performance.now()`
    * @returns {Promise<T>}
    */
   async #handleWithRightClock(message, handling, began) {
@@ -148,7 +148,7 @@ export class Admission {
   }
 
   /**
-   * Settles a message that has to wait for more than its handler: for room, for its dead letter, or for the right clock.
+   * Settles a message that waits for more than its handler: for room in the budget, for its dead letter, or for the right clock.
    *
    * @template {Admitted} M
    * @template T
@@ -211,9 +211,9 @@ async function handleOrRefuse(message, handling) {
  * @template T
  * @param {M} message
  * @param {Handling<M, T>} handling
- * @param {unknown} error of its handler
+ * @param {unknown} error error of the handler
  * @returns {Promise<T>}
- * @throws the error if the source handles it by itself
+ * @throws the error, if the source of the message handles errors itself
  */
 function refuse(message, handling, error) {
   if (!handling.refuse) throw error;
@@ -253,7 +253,7 @@ export class DeviceQueue {
 }
 
 /**
- * The queue of a device. An edge node and its devices share one sequence, so they share a queue.
+ * Returns the key of a device's queue. A Sparkplug edge node and its devices share one sequence of messages, so they share a queue.
  *
  * @param {Route} route
  * @param {Identity} identity of the device
@@ -261,7 +261,7 @@ export class DeviceQueue {
  */
 export const queueKeyOf = ({ sparkplug }, identity) => sparkplug?.node ?? identity.id;
 
-/** @param {Route} route @returns {boolean} whether later messages of the device wait for it */
+/** @param {Route} route @returns {boolean} whether later messages of the device wait for a message of this route */
 export const isBarrier = ({ kind, sparkplug }) =>
   kind === 'birth' ||
   kind === 'status' ||
@@ -271,7 +271,8 @@ export const isBarrier = ({ kind, sparkplug }) =>
 const POLL_MS = 20;
 
 /**
- * Tracks the unsettled messages of the process. The health check reports how long the oldest waits, and an orderly stop waits for all.
+ * Tracks the unsettled messages of the process. The health check reports the age of the oldest unsettled message. An orderly stop waits
+ * until all messages are settled.
  */
 export class Progress {
   #answeredAt;
@@ -290,7 +291,7 @@ export class Progress {
     this.#clock = clock;
   }
 
-  /** Counts a message as unsettled. @param {object} message that arrived @param {number} [now] ms of `clock` */
+  /** Counts a message that arrived as unsettled. @param {object} message @param {number} [now] ms of `clock` */
   begin(message, now = this.#clock()) {
     this.#unsettled.set(message, now);
   }
@@ -319,10 +320,11 @@ export class Progress {
   }
 
   /**
-   * The time without progress. Some messages need no database, for example empty ones. So progress needs both
+   * The time without progress. Some messages need no database, for example empty messages. So progress needs both
    * a settled message and an answer of the database.
    *
-   * @returns {number} ms since both happened, while a message waits; 0: no message waits
+   * @returns {number} ms since the earlier of the last settled message and the last answer of the database, counted from the
+   *   arrival of the oldest unsettled message at most; 0: no message waits
    */
   get standstillMs() {
     const [oldest] = this.#unsettled.values();
@@ -345,7 +347,7 @@ export class Progress {
   }
 
   /**
-   * The readiness check of ingest.
+   * Returns the readiness check of ingest.
    *
    * @param {number} maxWaitMs the check fails when a message waits for longer
    * @returns {Check}

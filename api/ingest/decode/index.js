@@ -18,8 +18,8 @@ export { parseJsonText } from './text.js';
 const SENML_LABELS = ['n', 'v', 'bn', 'bt', 'vb', 'vs', 'vd', 'bver', 'bv', 'bs', 'bu'];
 
 /**
- * SenML labels that are also common names of sensors. An object with only these labels is no record: a record
- * has a name or a value, or sets a base.
+ * SenML labels that are also common names of sensors. An object with only these labels is no SenML record, because
+ * a record has a name or a value, or sets a base field.
  */
 const AMBIGUOUS_LABELS = ['s', 't', 'u'];
 
@@ -32,7 +32,7 @@ const BY_TYPE = new Map([
   ['application/cbor', readCbor],
 ]);
 
-/** Decodes messages and validates each measurement in them, by the settings of this process. */
+/** Decodes messages and validates each measurement in them against the settings of this process. */
 export class MessageDecoder {
   #historyMs;
   #maxClockSkewMs;
@@ -52,8 +52,9 @@ export class MessageDecoder {
    * @param {Buffer} payload
    * @param {string | undefined} contentType
    * @param {number} receivedAt epoch ms
-   * @param {number} [now] epoch ms, for a message that was received before: its age counts from then
-   * @returns {MessageBatch} its good measurements, and one refusal for each bad one; a message that is refused as a whole has one refusal, with index -1
+   * @param {number} [now] epoch ms; the limits of age and clock skew count from this time, and not from the receipt (for a replay)
+   * @returns {MessageBatch} the good measurements, and a refusal for each bad measurement; a message that is refused as a whole
+   *   has one refusal, with index -1
    */
   decode(payload, contentType, receivedAt, now = receivedAt) {
     const batch = this.emptyBatch(receivedAt, now);
@@ -67,7 +68,7 @@ export class MessageDecoder {
     return batch;
   }
 
-  /** An empty batch with the same rules, for the Sparkplug decoder. @param {number} receivedAt epoch ms @param {number} [now] epoch ms */
+  /** Creates an empty batch with the rules of this decoder. @param {number} receivedAt epoch ms @param {number} [now] as in `decode` */
   emptyBatch(receivedAt, now = receivedAt) {
     const rules = {
       receivedAt,
@@ -81,12 +82,12 @@ export class MessageDecoder {
 }
 
 /**
- * Reads a payload into the batch: by its content type, else by its shape.
+ * Reads a payload into the batch. The content type selects the format. Without a content type the first bytes do.
  *
  * @param {Buffer} payload
  * @param {string | undefined} contentType as MQTT 5 or HTTP carry it
  * @param {MessageBatch} batch
- * @throws {MillraceError} `malformed`, `unknown_format`, `too_large`: for the message as a whole
+ * @throws {MillraceError} `malformed`, `unknown_format`, `too_large`: the message as a whole is refused
  */
 export function decode(payload, contentType, batch) {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
@@ -129,7 +130,7 @@ function readCbor(payload, batch) {
 /** @param {object} content @returns {unknown[]} */
 const elementsOf = (content) => (Array.isArray(content) ? content : [content]);
 
-/** @param {unknown} content @returns {unknown[]} its records (RFC 8428, section 4) @throws {MillraceError} `malformed` */
+/** @param {unknown} content @returns {unknown[]} the SenML records (RFC 8428, section 4) @throws {MillraceError} `malformed` */
 function packOf(content) {
   if (Array.isArray(content)) return content;
   throw new MillraceError('malformed', 'must be an array of SenML records');
@@ -144,7 +145,7 @@ function limited(elements) {
 /** @param {Buffer} payload */
 function byShape(payload) {
   const first = payload.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
-  // A printable character: the sender probably tried to send JSON.
+  // A printable character, or an empty payload: the sender probably tried to send JSON.
   if (first === undefined || (first >= 0x20 && first < 0x7f)) return readJson;
   // An array in CBOR begins with 0x80 to 0x9f (RFC 8949, section 3.1), which no text does.
   if ((first >= 0x80 && first <= 0x9f) || isSelfDescribed(payload)) return readCbor;

@@ -11,13 +11,13 @@ const LOWER_E = 0x65;
 const UPPER_E = 0x45;
 const LAST_PLAIN = 0x7e;
 
-/** Every integer with this many digits is exact as a double. */
+/** Every integer with up to 15 digits is exact as a double. */
 const EXACT_DIGITS = 15;
 
 /** Powers of ten that are exact as doubles, up to `EXACT_DIGITS`. */
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
-/** Number of cached strings. It must be a power of two. */
+/** Number of strings in the name cache. It must be a power of two, because the hash is masked. */
 const SLOTS = 1024;
 
 /** Longest string that is cached, in bytes. */
@@ -32,7 +32,7 @@ export class NameCache {
   /** @type {string[]} */
   #names = Array.from({ length: SLOTS }, () => '');
 
-  /** @param {Buffer} bytes @param {number} from @param {number} to @returns {string} these bytes, which are ASCII */
+  /** @param {Buffer} bytes ASCII @param {number} from @param {number} to @returns {string} the text of the bytes from `from` to `to` */
   read(bytes, from, to) {
     if (to - from > MAX_LENGTH) return bytes.toString('latin1', from, to);
     let hash = 0;
@@ -69,7 +69,7 @@ export class JsonCursor {
     this.at = 0;
   }
 
-  /** Skips white space, but not the byte after it. @returns {number} that byte; NaN at the end */
+  /** Skips white space. @returns {number} the byte after the white space, which is not skipped; NaN at the end */
   peek() {
     const { bytes } = this;
     let byte = /** @type {number} */ (bytes[this.at]);
@@ -79,7 +79,7 @@ export class JsonCursor {
     return byte === undefined ? Number.NaN : byte;
   }
 
-  /** @param {number} byte @returns {boolean} whether it was the next byte, and was skipped */
+  /** Skips `byte` if it is the next byte after white space. @param {number} byte @returns {boolean} whether it was skipped */
   pass(byte) {
     if (this.peek() !== byte) return false;
     this.at++;
@@ -89,8 +89,8 @@ export class JsonCursor {
   /**
    * Skips a string.
    *
-   * @returns {number} index of the first byte of its text; the text ends one byte before `at`. -1: no string,
-   *   or not a plain one
+   * @returns {number} index of the first byte after the opening quote; the text ends one byte before `at`. -1: no
+   *   string, or a string with escapes or bytes outside printable ASCII
    */
   passText() {
     if (!this.pass(QUOTE)) return -1;
@@ -109,7 +109,7 @@ export class JsonCursor {
   /**
    * Skips a field name of one or two bytes, and the colon.
    *
-   * @returns {number} its bytes as a big-endian number; -1: no such name
+   * @returns {number} the bytes of the field name as a big-endian number; -1: no such name
    */
   label() {
     if (this.peek() !== QUOTE) return -1;
@@ -122,7 +122,7 @@ export class JsonCursor {
     return this.pass(COLON) ? label : -1;
   }
 
-  /** @returns {string | null} null: no string, or not a plain one */
+  /** Reads a string. @returns {string | null} null: no string, or a string that `passText` declines */
   text() {
     const from = this.passText();
     if (from < 0) return null;
@@ -169,7 +169,7 @@ export class JsonCursor {
     return first === MINUS ? -magnitude : magnitude;
   }
 
-  /** @param {number} at of the `e` @returns {number} behind the exponent; -1: there is none */
+  /** @param {number} at index of the `e` @returns {number} index behind the exponent; -1: the exponent has no digits */
   #afterExponent(at) {
     const { bytes } = this;
     let next = at + 1;

@@ -6,9 +6,9 @@ import { parseJsonText, textOf } from './text.js';
 
 /**
  * @param {Buffer} payload
- * @param {string} [contentType] which may declare a charset
+ * @param {string} [contentType] may declare a charset
  * @returns {object} an object or an array
- * @throws {MillraceError} `malformed`; `unknown_format`: its charset is unknown
+ * @throws {MillraceError} `malformed`; `unknown_format`: the charset is unknown
  */
 export function parseJson(payload, contentType) {
   const content = parseJsonText(textOf(payload, contentType));

@@ -6,7 +6,7 @@ import { LineParser } from './line-parser.js';
 /** @import { Refusal } from '../../../common/errors.js' */
 /** @import { MessageBatch } from './message-batch.js' */
 
-/** Ms per unit of time, and the digits that are cut off if the unit is smaller than a ms. */
+/** `ms`: milliseconds in the unit. `cut`: number of digits that are cut off, if the unit is smaller than a millisecond. */
 const UNITS = {
   ns: { ms: 1, cut: 6 },
   us: { ms: 1, cut: 3 },
@@ -20,25 +20,25 @@ const UNITS = {
 
 export const PRECISIONS = /** @type {Precision[]} */ (Object.keys(UNITS));
 
-/** Limit of values in one request. A value takes two bytes or more of the request, and 24 bytes of memory. */
+/** Limit of values in one request, which is refused above it. A value takes 2 bytes or more of the request, and 24 bytes of memory. */
 const MAX_VALUES = 100_000;
 
-/** Lines of one request that break the grammar. Each has its entry in the answer. */
+/** Limit of lines that break the grammar in one request, which is refused above it. Each such line has an entry in the answer. */
 const MAX_BROKEN_LINES = 10_000;
 
 /**
- * A line that was not stored, or only in part.
+ * A refusal of a line that was not stored, or of which only some values were stored.
  *
  * @typedef {Omit<Refusal, 'index'> & { line: number }} LineRefusal `line` counts from 1
  */
 
 /**
  * @typedef {object} Lines
- * @property {number} lines that the request has, without empty ones and comments
+ * @property {number} lines number of lines in the request, without empty lines and comments
  * @property {Map<string, MessageBatch[]>} devices the valid values by the name of their device; the index of
- *   a value is its line
+ *   a value in its batch is the number of its line
  * @property {LineRefusal[]} refused
- * @property {number} texts fields with texts, which are skipped
+ * @property {number} texts number of text fields, which are skipped
  */
 
 /** The device of a series, and the beginning and the end of the names of its sensors. @typedef {{ device: string, batches: MessageBatch[], prefix: string, suffix: string }} LineSeries */
@@ -60,7 +60,7 @@ export class LineDecoder {
 
   /**
    * @param {Buffer} payload
-   * @param {Precision} precision unit of its times
+   * @param {Precision} precision unit of the times in the payload
    * @param {number} receivedAt epoch ms
    * @returns {Lines}
    * @throws {MillraceError} `too_large`: the payload has too many values, or too many lines that break the
@@ -115,7 +115,14 @@ export class LineDecoder {
     return { device, batches, prefix: `${measurement}.`, suffix: suffix && `{${suffix}}` };
   }
 
-  /** A batch with room for a line. @param {MessageBatch[]} batches of its device @param {number} count of its values @param {number} receivedAt epoch ms @returns {MessageBatch} */
+  /**
+   * Returns a batch with room for the `count` values of a line.
+   *
+   * @param {MessageBatch[]} batches batches of the device
+   * @param {number} count
+   * @param {number} receivedAt epoch ms
+   * @returns {MessageBatch}
+   */
   #batchOf(batches, count, receivedAt) {
     const newest = batches.at(-1);
     if (newest && newest.counts.samples + count <= MAX_SAMPLES_PER_MESSAGE) return newest;
@@ -128,7 +135,7 @@ export class LineDecoder {
 
 /**
  * @param {MessageBatch} batch
- * @param {LineParser<LineSeries, string>} parser that has read a good line
+ * @param {LineParser<LineSeries, string>} parser a parser that has just read a good line
  * @param {Precision} precision
  */
 function addLine(batch, { line, fields, values, count, time }, precision) {
@@ -139,7 +146,7 @@ function addLine(batch, { line, fields, values, count, time }, precision) {
       other && `is in ${precision} here, and would be a good time in ${other}; set precision=${other}`;
     batch.countReceived(1);
     if (rule) return batch.refuse(line, ts < toMs(time, other) ? 'too_old' : 'in_future', 'ts', rule);
-    // `add` refuses the line, once.
+    // `add` refuses the whole line with one refusal.
     return batch.add(line, String(fields[0]), ts, 0);
   }
   batch.countReceived(count);
@@ -151,7 +158,7 @@ function addLine(batch, { line, fields, values, count, time }, precision) {
   }
 }
 
-/** @param {string} time digits @param {Precision} precision @returns {number} epoch ms, without fractions */
+/** @param {string} time digits @param {Precision} precision @returns {number} epoch ms, rounded toward 0 */
 function toMs(time, precision) {
   const { ms, cut } = UNITS[precision];
   if (cut === 0) return Number(time) * ms;
@@ -163,13 +170,13 @@ function toMs(time, precision) {
 /**
  * Escapes a text, so that two different sets of tags never give the same text.
  *
- * @param {string} text of a tag
+ * @param {string} text key or value of a tag
  */
 const escaped = (text) => text.replaceAll(/[\\,=]/g, '\\$&');
 
 /**
- * Whether a name of the line contains a replacement character. Its bytes were not UTF-8, so different names
- * would become equal.
+ * Checks whether a name in the line contains a replacement character. The bytes of such a name were not UTF-8, so
+ * different names would become equal.
  *
  * @param {LineSeries} series
  * @param {string[]} fields

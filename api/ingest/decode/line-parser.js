@@ -18,16 +18,14 @@ const LOWER_E = 0x65;
 const LOWER_I = 0x69;
 const LOWER_U = 0x75;
 
-/**
- * Every integer with this many digits is exact as a double, and so is the power of ten with this exponent.
- */
+/** Every integer with up to 15 digits is exact as a double, and every power of ten up to 10^15 is exact too. */
 const EXACT_DIGITS = 15;
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
-/** Longest start of a line that is looked up as a known series, in characters. */
+/** Maximum length of measurement and tags in characters. The parser reads a longer series without the cache of known series. */
 const MAX_KNOWN_LENGTH = 4096;
 
-/** Limit of series that are cached for one text. The parser reads further series without the cache. */
+/** Limit of series that are cached for one text. Above this limit the parser reads new series without the cache. */
 const MAX_KNOWN_SERIES = 10_000;
 const MAX_KNOWN_FIELDS = 1000;
 
@@ -69,8 +67,8 @@ const RULES = {
  * first newline, so the next lines are read normally.
  *
  * The parser is written by hand, because npm has no parser of this format. Two measures make it fast. The
- * text up to the first space is looked up as a whole among the series that came before. Each field is first
- * compared with the field at the same place in the last line of the series.
+ * text up to the first space (measurement and tags) is looked up as a whole among the series of earlier lines.
+ * Each key of a field is first compared with the known field of the series at the same position.
  *
  * @template S, F
  */
@@ -84,7 +82,7 @@ export class LineParser {
   /** By the raw text of measurement and tags. @type {Map<string, Series<S, F>>} */
   #known = new Map();
 
-  /** The number of the line, from 1. */
+  /** The number of the current line, counted from 1. */
   line = 0;
   /**
    * The rule that the line breaks; null: the line is valid, and the members below are set.
@@ -94,7 +92,7 @@ export class LineParser {
   error = null;
   /** @type {S | undefined} */
   series = undefined;
-  /** Fields with numbers. Only the first `count` are valid. @type {F[]} */
+  /** Fields of the line that have a number. Only the first `count` elements are valid. @type {F[]} */
   fields = [];
   /** Values of `fields`. @type {number[]} */
   values = [];
@@ -130,7 +128,7 @@ export class LineParser {
     return true;
   }
 
-  /** @returns {boolean} whether a line begins */
+  /** Skips empty lines and comments. @returns {boolean} whether a line follows */
   #skipEmptyLines() {
     const text = this.#text;
     while (this.#at < text.length) {
@@ -210,7 +208,7 @@ export class LineParser {
     return tags;
   }
 
-  /** @param {Series<S, F>} series @returns {string | null} the rule that it breaks */
+  /** @param {Series<S, F>} series @returns {string | null} the rule that the line breaks */
   #readFields(series) {
     const text = this.#text;
     for (let place = 0; ; place++) {
@@ -235,7 +233,7 @@ export class LineParser {
    * Reads a key and its equals sign.
    *
    * @param {Series<S, F>} series
-   * @param {number} place of the field
+   * @param {number} place position of the field in the line, from 0
    * @returns {Field<F> | null} null: there is no valid key
    */
   #readKey(series, place) {
@@ -278,7 +276,7 @@ export class LineParser {
     return false;
   }
 
-  /** @returns {number | null} NaN: no value; null: an integer beyond 64 bits */
+  /** Reads a number or a boolean. @returns {number | null} NaN: no value; null: an integer beyond 64 bits */
   #readValue() {
     const text = this.#text;
     const from = this.#at;
@@ -308,7 +306,7 @@ export class LineParser {
     return digitsFrom === from ? magnitude : -magnitude;
   }
 
-  /** @param {number} from of its digits @param {number} to of the `i` or `u` */
+  /** @param {number} from index of the first digit @param {number} to index of the `i` or `u` */
   #readInteger(from, to) {
     const text = this.#text;
     const isSigned = text.charCodeAt(to) === LOWER_I;
@@ -339,7 +337,7 @@ export class LineParser {
     return value ?? Number.NaN;
   }
 
-  /** @param {number} at of the `e` @returns {number} -1: the exponent has no digit */
+  /** @param {number} at index of the `e` @returns {number} index behind the exponent; -1: the exponent has no digit */
   #endOfExponent(at) {
     const text = this.#text;
     const sign = text.charCodeAt(at + 1);
@@ -364,7 +362,7 @@ export class LineParser {
     return this.#passNewline() ? null : RULES.time;
   }
 
-  /** @returns {boolean} whether the line ends here */
+  /** Skips a newline. @returns {boolean} whether the line ends here */
   #passNewline() {
     const text = this.#text;
     if (this.#at >= text.length) return true;
@@ -389,7 +387,7 @@ export class LineParser {
   }
 
   /**
-   * Finds the end of a measurement. A backslash also takes the next character.
+   * Finds the end of the name of a measurement. The character after a backslash belongs to the name.
    *
    * @param {number} from
    */
@@ -405,7 +403,7 @@ export class LineParser {
   }
 
   /**
-   * Finds the end of a field key. A backslash also takes the next character.
+   * Finds the end of a field key. The character after a backslash belongs to the key.
    *
    * @param {number} from
    */
@@ -438,7 +436,7 @@ export class LineParser {
     return Math.min(at, text.length);
   }
 
-  /** @param {number} at @returns {boolean} whether a backslash may stand before this character */
+  /** @param {number} at index of a character @returns {boolean} whether a backslash may stand before this character */
   #escapes(at) {
     const char = this.#text.charCodeAt(at);
     return at < this.#text.length && (char === SPACE || !isBreak(char));
@@ -451,14 +449,14 @@ const BOOLEANS = new Map([
   ...['f', 'F', 'false', 'False', 'FALSE'].map((word) => /** @type {const} */ ([word, 0])),
 ]);
 
-/** Space, tab, vertical tab and form feed. @param {number} char */
+/** Matches space, tab, vertical tab and form feed. @param {number} char */
 const isSpace = (char) => char === SPACE || char === TAB || (char > NEWLINE && char <= FORM_FEED);
 
-/** White space and newlines. @param {number} char */
+/** Matches white space and newlines. @param {number} char */
 const isBreak = (char) => char === SPACE || (char >= TAB && char <= RETURN);
 
 /** @param {number} char */
 const isAlphabetic = (char) => (char | 0x20) >= 0x61 && (char | 0x20) <= 0x7a;
 
-/** @param {string} text of a tag or a field key */
+/** @param {string} text a field key, or the key or value of a tag */
 const unescaped = (text) => (text.includes('\\') ? text.replaceAll(/\\([,= "])/g, '$1') : text);

@@ -17,15 +17,16 @@ const UNITS_MS = [1000, 1, 1e-3, 1e-6];
  * @typedef {object} SensorSamples
  * @property {number[]} times epoch ms, in order of arrival
  * @property {number[]} values
- * @property {number[]} indexes which elements of the message these are
+ * @property {number[]} indexes index of each sample's element in the message
  */
 
 /**
  * The measurements of one sensor whose times count from the receipt of the message.
  *
  * @typedef {object} Untimed
- * @property {number} count of the measurements without a time, refused ones included, so that a replay counts the same
- * @property {number[]} places in `SensorSamples` of those that are good, with those that have a relative time
+ * @property {number} count number of measurements without a time. Refused measurements are included, so that a replay gives
+ *   the same number
+ * @property {number[]} places indexes in `SensorSamples` of the good measurements with a relative time or without a time
  */
 
 /**
@@ -36,9 +37,9 @@ const UNITS_MS = [1000, 1, 1e-3, 1e-6];
  */
 
 /**
- * The measurements of one message. A decoder adds them one by one. Good measurements are grouped by sensor; each bad one is refused
- * with a reason. A bad measurement never affects a good one. This is a class because an object with seven closures takes four
- * times the memory, and each message makes one.
+ * The measurements of one message. A decoder adds them one by one. Good measurements are grouped by sensor. Each bad measurement is
+ * refused with a reason, and never affects a good one. This is a class because an object with seven closures takes four times the
+ * memory, and each message creates a batch.
  */
 export class MessageBatch {
   /** By the id or name of the sensor in the message. @type {Map<string, SensorSamples>} */
@@ -46,38 +47,40 @@ export class MessageBatch {
   /** @type {Refusals} */
   refused = [];
   /**
-   * `received` counts what the decoder found, and not what it did with it: each is then a sample, merged with an equal instant, skipped, or
-   * refused. The accounts of the process compare the two.
+   * `received`: elements that the decoder found. Each element then becomes a sample, is merged with a sample of the same instant, is
+   * skipped, or is refused. The statistics of the process compare `received` with the sum of these outcomes.
    */
   counts = { received: 0, samples: 0, merged: 0, skipped: 0, relative: 0 };
   /**
-   * By the id or name of the sensor: its measurements whose times count from the receipt of the message. `ReceiptTimes` moves them to
-   * instants of their own. null: there are none.
+   * The measurements whose times count from the receipt of the message, by the id or name of the sensor. `ReceiptTimes` moves each of
+   * them to its own instant. null: all measurements have absolute times.
    *
    * @type {Map<string, Untimed> | null}
    */
   untimed = null;
   /**
-   * Whether the last of two values of a sensor with one instant is stored, and not the greater one. Set by the decoder of Sparkplug: an
-   * edge node reports the changes of a metric in their order, also two of one ms, and sends no sample in two messages.
+   * Whether the last of two values of a sensor with the same instant is stored, and not the greater value. The decoder of Sparkplug sets
+   * this, because an edge node reports the changes of a metric in order, also two changes within one ms, and sends no sample twice.
    */
   keepsLast = false;
-  /** Set by the decoder. @type {PathOf} */
+  /** Makes the paths of refused elements. The decoder of the format sets it. @type {PathOf} */
   pathOf = PATHS.array;
   #rules;
-  // Usually the next sample has the same sensor, and the same string object.
+  // Usually the next sample has the same sensor, and its name is the same string object. So a map lookup is saved.
   #latestName = '';
   /** @type {SensorSamples | undefined} */
   #latest = undefined;
 
-  /** @param {TimeRules} rules @param {NameCache | null} [names] for the decoder (default: it keeps no names) */
+  /** @param {TimeRules} rules @param {NameCache | null} [names] cache of sensor names for the decoder; default: no cache */
   constructor(rules, names = null) {
     this.#rules = rules;
     this.names = names;
   }
 
   /**
-   * @param {number} index of the element in the message
+   * Adds a measurement, or refuses it.
+   *
+   * @param {number} index index of the element in the message
    * @param {string} sensor id or name as the message has it
    * @param {number} ts epoch ms
    * @param {number} value
@@ -89,7 +92,13 @@ export class MessageBatch {
     this.#push(index, sensor, ts, value);
   }
 
-  /** @param {number} index @param {string} sensor @param {number} ts epoch ms @param {number} value @returns {number} its place in the samples of the sensor */
+  /**
+   * @param {number} index
+   * @param {string} sensor
+   * @param {number} ts epoch ms
+   * @param {number} value
+   * @returns {number} index of the sample among the samples of the sensor
+   */
   #push(index, sensor, ts, value) {
     this.counts.samples++;
     const samples = this.#latest && sensor === this.#latestName ? this.#latest : this.sensors.get(sensor);
@@ -115,7 +124,7 @@ export class MessageBatch {
    * Reads the member `ts` of plain JSON: a number in the unit of TS_UNIT, or ISO 8601.
    *
    * @param {unknown} ts
-   * @returns {number | null} epoch ms; null: it is no time
+   * @returns {number | null} epoch ms; null: `ts` is no time
    */
   timeOf(ts) {
     if (typeof ts === 'string') return parseTime(ts);
@@ -126,11 +135,11 @@ export class MessageBatch {
   }
 
   /**
-   * Reads the time of a map of sensors, which programs in the field send in any unit. A number that is no good time in the unit of TS_UNIT
-   * counts in the only other unit in which it is one.
+   * Reads the time of a sensor map, which programs in the field send in any unit. If a number is no accepted time in the unit of TS_UNIT,
+   * but is an accepted time in exactly one of s, ms, µs and ns, it is read in that unit.
    *
    * @param {unknown} ts
-   * @returns {number | null} epoch ms; null: it is no time
+   * @returns {number | null} epoch ms; null: `ts` is no time
    */
   timeBySize(ts) {
     const time = this.timeOf(ts);
@@ -142,18 +151,18 @@ export class MessageBatch {
   /** Refuses an element for a `ts` that `timeOf` cannot read. @param {number} index @param {unknown} ts */
   refuseTime(index, ts) {
     const { oldest, newest, unitMs = 1 } = this.#rules;
-    // Many programs have fractions of a second in their times.
+    // Many programs send seconds with a fraction. The refusal then names seconds as the probable mistake.
     const isSeconds = typeof ts === 'number' && ts * 1000 >= oldest && ts * 1000 <= newest;
     const rule = unitMs === 1 ? undefined : 'must be epoch seconds, since TS_UNIT is s, or ISO 8601';
     this.refuse(index, 'bad_timestamp', 'ts', isSeconds ? secondsRule(ts) : rule);
   }
 
   /**
-   * Adds a measurement with a relative time, or without a time. Values of one sensor without a time follow each other by 1 ms.
+   * Adds a measurement with a relative time, or without a time. Values of one sensor without a time get instants 1 ms apart.
    *
    * @param {number} index
    * @param {string} sensor
-   * @param {number} agoMs ms from the time of receipt, negative for the past; 0 without a time
+   * @param {number} agoMs offset from the time of receipt in ms, negative for the past; 0: no time
    * @param {number} value
    */
   addRelative(index, sensor, agoMs, value) {
@@ -170,7 +179,7 @@ export class MessageBatch {
     else this.add(index, sensor, ts, value);
   }
 
-  /** Moves the measurements of a sensor whose times count from the receipt. @param {string} sensor that `untimed` has @param {number} ms */
+  /** Adds `ms` to the times of a sensor that count from the receipt. @param {string} sensor key of `untimed` @param {number} ms */
   moveUntimed(sensor, ms) {
     const samples = this.sensors.get(sensor);
     if (!samples || ms === 0) return;
@@ -189,19 +198,19 @@ export class MessageBatch {
   /**
    * @param {number} index
    * @param {ErrorCode} code
-   * @param {string} [field] that breaks the rule, as in `pathOf`; default: the element itself
+   * @param {string} [field] the field that breaks the rule, as in `pathOf`; default: the element itself
    * @param {string} [rule]
    */
   refuse(index, code, field, rule = ruleOf(code)) {
     this.refused.push({ index, code, path: this.pathOf(index, field), rule });
   }
 
-  /** Counts elements that the payload has, whatever becomes of them. @param {number} elements */
+  /** Counts elements of the payload, whether they are stored or not. @param {number} elements */
   countReceived(elements) {
     this.counts.received += elements;
   }
 
-  /** Its elements by outcome, after it is settled. @returns {MeasurementCounts} */
+  /** Returns the number of elements by outcome, after the batch is settled. @returns {MeasurementCounts} */
   measurementCounts() {
     const { received, samples, merged, skipped } = this.counts;
     const refused = this.refused.length;
@@ -209,12 +218,12 @@ export class MessageBatch {
     return { received: received + wholes, stored: samples, merged, refused, skipped };
   }
 
-  /** An element of a kind that is not stored. */
+  /** Counts an element of a kind that Millrace does not store, such as a text. */
   skip() {
     this.counts.skipped++;
   }
 
-  /** `refused`: parts of the message are refused, and none is stored. @returns {'accepted' | 'refused'} */
+  /** `refused`: at least one element of the message is refused, and no element is stored. @returns {'accepted' | 'refused'} */
   get outcome() {
     return this.refused.length > 0 && this.counts.samples === 0 ? 'refused' : 'accepted';
   }
@@ -246,7 +255,7 @@ export class MessageBatch {
   }
 
   /**
-   * Removes all other elements. A refusal of the whole message (index -1) stays.
+   * Removes the elements that `isWanted` rejects. A refusal of the whole message (index -1) stays.
    *
    * @param {(index: number) => boolean} isWanted
    */
@@ -282,7 +291,7 @@ const tooOldRule = (ts, { oldest, newest }) =>
     ? secondsRule(ts)
     : `must not be before ${formatTime(oldest)}, as far back as HISTORY_DAYS reaches`;
 
-/** @param {number} ts as the message has it */
+/** @param {number} ts as in the message */
 const secondsRule = (ts) => `${ts} is ${new Date(ts).getUTCFullYear()} in ms; did you send seconds?`;
 
 /** @param {number} ts epoch ms @param {Pick<TimeRules, 'oldest' | 'newest' | 'unitMs'>} rules */
@@ -298,11 +307,11 @@ function pick({ times, values, indexes }, isWanted) {
 }
 
 /**
- * Joins the samples that a message has under two references to one sensor.
+ * Joins the samples of one sensor that a message names by its id and by its name.
  *
  * @param {SensorSamples} some
  * @param {SensorSamples} others
- * @returns {SensorSamples} all of them, in the order of the message
+ * @returns {SensorSamples} all samples, in the order of the message
  */
 export function joinSamples(some, others) {
   const indexes = [...some.indexes, ...others.indexes];

@@ -30,7 +30,7 @@ export const PATHS = {
   birth: paths((index) => `sensors[${index}]`, {}),
 };
 
-/** The rule of each code for one element. A decoder may give a more precise rule. @type {Partial<Record<ErrorCode, string>>} */
+/** The broken rule of one element, by error code. A decoder may give a more precise rule. @type {Partial<Record<ErrorCode, string>>} */
 const RULES = {
   malformed: 'must be an object',
   bad_timestamp: 'must be whole epoch milliseconds or ISO 8601',
@@ -45,21 +45,21 @@ const RULES = {
 /** @param {ErrorCode} code @returns {string} */
 export const ruleOf = (code) => RULES[code] ?? ERRORS[code].title;
 
-/** Longest rule in a dead letter, in characters. The message of an error may quote the payload. */
+/** Maximum length of a rule in a dead letter, in characters. A longer rule is cut off, because an error message may quote the payload. */
 const MAX_RULE_LENGTH = 200;
 
-/** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} of a whole message */
+/** @param {ErrorCode} code @param {string} [rule] @param {string} [path] @returns {Refusal} a refusal of the whole message */
 export const wholeRefusal = (code, rule = ruleOf(code), path = '') => ({ index: -1, code, path, rule });
 
 /**
  * Makes the refusal of a whole message from an error.
  *
- * @param {ErrorCode} code of the refusal
+ * @param {ErrorCode} code code of the refusal
  * @param {unknown} error the reason why the message is refused
  * @returns {Refusal}
  */
 export function refusalOf(code, error) {
-  // Only the texts of other errors are for clients. A database error quotes statements and hosts, and a defect belongs in the log.
+  // The texts of these errors are not for clients. A database error quotes statements and hosts, and a defect belongs in the log.
   if (!(error instanceof MillraceError) || code === 'rejected') return wholeRefusal(code);
   return wholeRefusal(code, error.message.slice(0, MAX_RULE_LENGTH), error.path);
 }

@@ -3,7 +3,7 @@ import { decode, Tokenizer, Type } from 'cborg';
 import { MillraceError } from '../../../common/errors.js';
 import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
 
-/** Maximum CBOR items per sample. A map of seven labels and their values has 15. */
+/** Limit of CBOR items per sample. A map of seven labels and their values has 15 items. */
 const ITEMS_PER_SAMPLE = 16;
 
 /** Labels in CBOR are small integers (RFC 8428, table 6). */
@@ -66,7 +66,7 @@ class BoundedTokenizer extends Tokenizer {
 /** The tag 55799, which only marks the bytes as CBOR (RFC 8949, section 3.4.6). */
 const SELF_DESCRIBED = Buffer.from([0xd9, 0xd9, 0xf7]);
 
-/** @param {Buffer} payload @returns {boolean} whether it begins with the tag of self-described CBOR */
+/** @param {Buffer} payload @returns {boolean} whether the payload begins with the tag of self-described CBOR */
 export const isSelfDescribed = (payload) =>
   payload[0] === SELF_DESCRIBED[0] && payload.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
 
@@ -98,8 +98,8 @@ function toLabelled(record, index) {
   const fields = {};
   for (const [key, value] of record) {
     const label = typeof key === 'number' ? (LABELS.get(key) ?? String(key)) : String(key);
-    // A label `__proto__` would set the prototype. It ends in "_", so it must be understood, or the whole
-    // pack is refused (RFC 8428, section 4.4).
+    // A label `__proto__` would set the prototype. A pack with an unknown label that ends in "_" must be refused as a
+    // whole (RFC 8428, section 4.4).
     if (label === '__proto__') {
       throw new MillraceError('malformed', 'SenML has no label __proto__', { path: `[${index}]` });
     }

@@ -6,21 +6,21 @@ import { PATHS } from './refusals.js';
 
 /** @import { MessageBatch } from './message-batch.js' */
 
-/** Times below this many seconds are relative to now (RFC 8428, section 4.5.3). */
+/** A time below this number of seconds is relative to now (RFC 8428, section 4.5.3). */
 const RELATIVE_BELOW = 2 ** 28;
 
-/** Newest supported version of SenML (RFC 8428, section 4.4). */
+/** Newest supported version of SenML (RFC 8428, section 4.4). A pack with a newer version is refused. */
 const NEWEST_VERSION = 10;
 
 /**
- * Reads SenML records (RFC 8428) of any encoding. Base fields apply to their record and all later ones. The name of a sensor is
+ * Reads SenML records (RFC 8428) of any encoding. Base fields apply to their record and all later records. The name of a sensor is
  * `bn + n`, its time `bt + t` in seconds, its value `bv + v`. `vb` is stored as 0 or 1. Texts and data (`vs`, `vd`) are skipped and
  * counted.
  *
  * @param {unknown[]} records
  * @param {MessageBatch} batch
- * @throws {MillraceError} `malformed` for the whole pack: a base field has a wrong type, or a label that must be understood
- *   is unknown
+ * @throws {MillraceError} `malformed`: the whole pack is refused, because a base field has a wrong type, or an unknown
+ *   label ends in "_"
  */
 export function readSenml(records, batch) {
   batch.pathOf = PATHS.senml;
@@ -46,10 +46,16 @@ export function readSenml(records, batch) {
   }
 }
 
-/** @param {number} index @param {Record<string, unknown>} fields @param {{ bn: string, bt: number, bv: number }} base is changed */
+/**
+ * Reads the base fields of a record into `base`.
+ *
+ * @param {number} index
+ * @param {Record<string, unknown>} fields
+ * @param {{ bn: string, bt: number, bv: number }} base is changed
+ */
 function takeBase(index, fields, base) {
   for (const label in fields) {
-    // A label that ends in "_" must be understood, or the whole pack is refused (RFC 8428, section 4.4).
+    // A pack with an unknown label that ends in "_" must be refused as a whole (RFC 8428, section 4.4).
     if (label.charCodeAt(label.length - 1) === 95) {
       const rule = `has a label that must be understood and is not: ${JSON.stringify(label)}`;
       throw new MillraceError('malformed', rule, { path: PATHS.senml(index) });
@@ -100,9 +106,9 @@ function readRecord(index, { n, t, v, vb, vs, vd, s }, { bn, bt, bv }, batch) {
 
 /**
  * @param {number} index of the record
- * @param {string} sensor resolved
- * @param {number} seconds resolved: since the epoch, or relative to now
- * @param {number} value resolved
+ * @param {string} sensor resolved name (with the base name)
+ * @param {number} seconds resolved time (with the base time): since the epoch, or relative to now
+ * @param {number} value resolved value (with the base value)
  * @param {MessageBatch} batch
  */
 export function addSample(index, sensor, seconds, value, batch) {
@@ -121,17 +127,17 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Labels, as their bytes; `bn` is BASE + N. */
+/** Labels as numbers, as `JsonCursor.label` returns them. `bn` is `BASE | N`. */
 const N = 0x6e;
 const T = 0x74;
 const U = 0x75;
 const V = 0x76;
 const BASE = 0x6200;
 
-/** The bit of the value in the set of fields that were read in a record. */
+/** Bit of the field `v` in the set of fields that were read in a record. */
 const VALUE_READ = 4;
 
-/** The base fields, and the fields of the current record. `bv` begins as in `readSenml`. */
+/** Creates the base fields and the fields of the current record. `bv` begins as -0, like in `readSenml`. */
 const blankState = () => ({ bn: '', bt: 0, bv: -0, n: '', t: 0, v: 0 });
 
 /** @typedef {ReturnType<typeof blankState>} State */
@@ -170,7 +176,7 @@ function readCommonRecord(cursor, state) {
   let read = 0;
   do {
     const field = readCommonField(cursor, state);
-    // JSON uses the last of two fields with one name, so decline.
+    // `JSON.parse` uses the last of two fields with the same name, so this reader declines the record.
     if (field === 0 || read & field) return false;
     read |= field;
   } while (cursor.pass(COMMA));

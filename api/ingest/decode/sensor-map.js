@@ -14,22 +14,22 @@ const IN_ARRAY = 'must be a number, true, false, or an object of these, not an a
 
 const NO_TIME = 'must be a time in s, ms, µs or ns, or ISO 8601';
 
-/** Other names for the time of a map. Next to a `ts` they name sensors. */
+/** Other names for the time of a sensor map. In a map with `ts`, they are names of sensors. */
 const OTHER_TIMES = ['time', 'timestamp'];
 
 /**
- * A time of day, as Shelly devices send it in `time`, or an empty text. Without a date it is no time of
- * values.
+ * Matches a time of day, as Shelly devices send it in `time`, or an empty text. It has no date, so it cannot be the
+ * time of measurements.
  */
 const TIME_OF_DAY = /^(?:\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?)?$/i;
 
-/** A number that is written as a text. The sender meant a value, so the text is refused and not skipped. */
+/** Matches a number that is written as a text. The sender meant a value, so the text is refused and not skipped. */
 const NUMERIC = /^\s*[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[-+]?\d+)?\s*$/i;
 
 /**
- * Whether an element of JSON maps names of sensors to values. An object with `sensor_id` is one measurement.
+ * Checks whether an element of JSON maps names of sensors to values. An object with `sensor_id` is one measurement.
  * An object with `value`, `n` or `bn` is also one measurement, but lacks the name of its sensor or is outside
- * a pack of SenML. If it were read as a map, the values of all sensors would be stored under one name.
+ * a pack of SenML. If such an object were read as a map, the values of all sensors would be stored under one name.
  *
  * @param {unknown} element
  * @returns {element is Record<string, unknown>}
@@ -46,7 +46,7 @@ export const isSensorMap = (element) =>
  * texts and `null` are skipped. Without `ts` the time is a number or text named `time` or `timestamp`, but not a time of day. Otherwise it
  * is the time of receipt. The size of a number shows whether it is in s, ms, µs or ns.
  *
- * Refusals are counted by value and not by object. So a replay of one refused value stores only that value.
+ * A refusal names a value, and not the whole object. So a replay of one refused value stores only that value.
  *
  * @param {unknown[]} elements
  * @param {MessageBatch} batch
@@ -58,17 +58,17 @@ export function readSensorMaps(elements, batch, isArray) {
   for (let element = 0; element < elements.length; element++) reader.read(element, elements[element]);
 }
 
-/** Reads one element after the other, and counts their values. */
+/** Reads one element after the other, and numbers the values of all elements. */
 class MapReader {
   #batch;
-  /** The name of each counted value, and its element. @type {string[]} */
+  /** The name of each value, by the index of the value in the message. @type {string[]} */
   #names = [];
-  /** @type {number[]} */
+  /** The index of the element that contains the value, by the index of the value. @type {number[]} */
   #owners = [];
   #element = 0;
-  /** The name of the time in the current element. */
+  /** The key of the time in the current element. */
   #timeKey = 'ts';
-  /** The name of the time by element, if it is not `ts`. @type {string[]} */
+  /** The key of the time by element, for elements in which the key is not `ts`. @type {string[]} */
   #timeKeys = [];
   /** The raw time of the current element. @type {unknown} */
   #ts = undefined;
@@ -87,7 +87,7 @@ class MapReader {
     };
   }
 
-  /** @param {number} element its index @param {unknown} content */
+  /** @param {number} element index of the element @param {unknown} content */
   read(element, content) {
     this.#element = element;
     if (content === null || typeof content !== 'object' || Array.isArray(content)) {
@@ -110,7 +110,7 @@ class MapReader {
     }
   }
 
-  /** @param {object} object @param {string} prefix of its keys @param {number} depth */
+  /** @param {object} object @param {string} prefix text before each key of the object @param {number} depth */
   #readMembers(object, prefix, depth) {
     for (const [key, value] of Object.entries(object)) {
       const isTime = depth === 1 && key === this.#timeKey && (typeof value !== 'object' || value === null);
@@ -146,7 +146,13 @@ class MapReader {
     this.#batch.refuse(this.#count(name), code, undefined, rule);
   }
 
-  /** @param {string} name of a value; empty: the element itself @returns {number} its index in the message @throws {MillraceError} `too_large` */
+  /**
+   * Numbers a value.
+   *
+   * @param {string} name name of the value; empty: the element itself
+   * @returns {number} index of the value in the message
+   * @throws {MillraceError} `too_large`
+   */
   #count(name) {
     const index = this.#names.length;
     if (index === MAX_SAMPLES_PER_MESSAGE) {
@@ -158,12 +164,16 @@ class MapReader {
   }
 }
 
-/** @param {Record<string, unknown>} content @returns {string} the name of its time, which may be missing */
+/** @param {Record<string, unknown>} content @returns {string} the key of the time in the content; `ts` if the content has no time */
 function timeKeyOf(content) {
   if ('ts' in content) return 'ts';
   return OTHER_TIMES.find((name) => isTime(content[name])) ?? 'ts';
 }
 
-/** A device without a clock may send null or an empty text, and `time` may be an object of sensors. @param {unknown} value */
+/**
+ * Checks whether a value is a time. A device without a clock may send null or an empty text, and `time` may be an object of sensors.
+ *
+ * @param {unknown} value
+ */
 const isTime = (value) =>
   typeof value === 'number' || (typeof value === 'string' && !TIME_OF_DAY.test(value.trim()));

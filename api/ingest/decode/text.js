@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { MillraceError } from '../../../common/errors.js';
 
-/** The parameter of a content type (RFC 9110, 8.3.2). */
+/** Matches the charset parameter of a content type (RFC 9110, section 8.3.2). */
 const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]+)"?/i;
 
 /** Byte order marks, and the charset that each stands for (Unicode 16.0, 23.8). */
@@ -29,7 +29,7 @@ export function textOf(payload, contentType) {
   return withoutNul(text);
 }
 
-/** @param {Buffer} payload @returns {boolean} whether it begins with a byte order mark */
+/** @param {Buffer} payload @returns {boolean} whether the payload begins with a byte order mark */
 export const hasMark = (payload) => markOf(payload) !== undefined;
 
 /** @param {Buffer} payload */
@@ -70,18 +70,18 @@ function withoutNul(text) {
 }
 
 /**
- * A string of JSON, which stays as it is, or a number that JSON does not have. A string without a closing
- * quote extends to the end.
+ * Matches a string of JSON, which `parseJsonText` does not change, or a number such as `nan`, which JSON does not
+ * have. A string without a closing quote extends to the end of the text.
  */
 const STRING_OR_NOT_FINITE = /"(?:[^"\\]|\\.)*"?|[-+]?\b(?:nan|infinity|inf)\b/gis;
 
-/** JSON.parse reads this text as Infinity, which no measurement may be. */
+/** JSON.parse reads this text as Infinity. The decoder refuses a measurement with this value. */
 const INFINITE = '1e999';
 
 /**
  * Parses JSON. Firmware writes a value that it could not measure as `nan`, `NaN`, `-nan`, `inf` or
- * `Infinity`. JSON has no such numbers (RFC 8259, section 6), so a second attempt replaces each of them by an
- * infinite number. So one such value does not cause the refusal of the other values in its message.
+ * `Infinity`. JSON has no such numbers (RFC 8259, section 6), so a second attempt replaces each such number by an
+ * infinite number. Only this value is then refused, and not the other values in its message.
  *
  * @param {string} text
  * @returns {any}
@@ -96,7 +96,7 @@ export function parseJsonText(text) {
         text.replace(STRING_OR_NOT_FINITE, (part) => (part.startsWith('"') ? part : INFINITE)),
       );
     } catch {
-      // The first error has the position in the text of the sender.
+      // The error of the first attempt is reported, because it has the position in the text of the sender.
       throw new MillraceError('malformed', /** @type {Error} */ (error).message, { cause: error });
     }
   }

@@ -43,7 +43,7 @@ export function createBirthHandler(deps) {
     return { birth, refused: [...birth.refused, ...tooMany] };
   }
 
-  /** @param {Message} message that waited for this birth @param {Identity} identity */
+  /** Stores a message that waited for this birth. @param {Message} message @param {Identity} identity */
   async function replayWaiting({ route, payload, contentType, receivedAt }, identity) {
     if (!route || !registry.cache.peek(identity.id)) return;
     const kept = { payload, contentType, receivedAt, now: receivedAt, isRefused: null };

@@ -1,5 +1,5 @@
 /**
- * One handler for each kind of message. All handlers have the same interface. The pipeline finds the handler
+ * Creates a handler for each kind of message. All handlers have the interface `Handler`. The pipeline finds the handler
  * by the kind of the topic.
  */
 import { AwaitingRegistration } from '../awaiting-registration.js';
@@ -26,14 +26,14 @@ import { createStatusHandler } from './status.js';
 export { MeasurementStore } from './measurement-store.js';
 
 /**
- * A refused message that is stored now. Its relative times count from its first receipt. Its age is measured
- * now.
+ * A message that was refused earlier and is stored now. Relative times count from the first receipt. The limits of age
+ * and clock skew count from now.
  *
  * @typedef {object} Kept
  * @property {Buffer} payload
- * @property {string} [contentType] MQTT 5
- * @property {number} receivedAt epoch ms
- * @property {number} now epoch ms
+ * @property {string} [contentType] content type from MQTT 5
+ * @property {number} receivedAt time of the first receipt, epoch ms
+ * @property {number} now present time, epoch ms
  * @property {((index: number) => boolean) | null} isRefused whether this element was refused at the first
  *   attempt. Only such elements are stored now; null: all elements are stored
  */
@@ -45,9 +45,9 @@ export { MeasurementStore } from './measurement-store.js';
  * @template {Identity | null} I null: the payload names the device
  * @typedef {object} Handler
  * @property {(message: Message, route: R, identity: I) => Promise<Outcome>} handle
- *   settles when the good elements are committed, and the refused ones are in a dead letter
+ *   settles when the good elements are committed, and the refused elements are in a dead letter
  * @property {(kept: Kept, route: R, identity: I) => Promise<IngestResult>} replay settles when the good elements are
- *   committed. A birth or a status counts as one accepted element. Replaying twice writes the same rows
+ *   committed. A birth or a status counts as one accepted element. A second replay writes the same rows
  */
 
 /**
@@ -112,11 +112,11 @@ export function createHandlers({ clock, metrics }, deps) {
   return { measurements, birth, status, mapped, sparkplug };
 }
 
-/** By the kind of their topics. @typedef {ReturnType<typeof createHandlers>} Handlers */
+/** Handlers by the kind of their topics. @typedef {ReturnType<typeof createHandlers>} Handlers */
 
 /**
  * Writes the time at which a device was last seen, for messages without measurements. `MeasurementStore`
- * writes it for measurements.
+ * writes this time for messages with measurements.
  *
  * @callback NoteLastSeen
  * @param {Message} message

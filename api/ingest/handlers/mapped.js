@@ -22,9 +22,9 @@ import { readSession } from '../registry/sessions.js';
 
 /**
  * Handles messages on mapped topics. A message with values is handled like measurements, and a message with
- * descriptions like a birth. Its outcome is `forbidden` if the sender may not send for the device. `replay`
- * stores all values by the present mappings. These may differ from the mappings of the first attempt, so the
- * indexes of refused values do not apply. Values that are already stored do not change.
+ * descriptions like a birth. The outcome is `forbidden` if the sender may not send for the device. `replay` stores all
+ * values by the present mappings. The mappings may have changed since the first attempt, so the indexes of refused
+ * values do not apply. Values that are already stored do not change.
  *
  * @typedef {Handler<MappedTopic, null>} MappedHandler
  */
@@ -59,7 +59,7 @@ export function createMappedHandler(deps) {
   }
 
   /**
-   * Writes units and types of the sensors of a committed batch, if they are new.
+   * Writes units and types of the sensors of a committed batch, if units or types are new.
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
@@ -152,7 +152,7 @@ function readInto(batch, { mapping }, opened) {
   }
 }
 
-/** @param {Sensor} sensor @param {Description} description @returns {{ unit?: string, type?: string } | null} what to write; null: nothing */
+/** @param {Sensor} sensor @param {Description} description @returns {{ unit?: string, type?: string } | null} what is new; null: nothing */
 function newsOf(sensor, { unit, type, isCurrent }) {
   const isNews = (/** @type {string | null} */ known, /** @type {string | undefined} */ given) =>
     given !== undefined && (known === null || (isCurrent && known !== given));

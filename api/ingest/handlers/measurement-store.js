@@ -23,27 +23,27 @@ import { sensorOf } from '../registry/cache.js';
 /** @import { Kept } from './index.js' */
 
 /**
- * Looks at the samples of a message, for alarms.
+ * Receives the samples of each message, for the evaluation of alarm rules.
  *
  * @typedef {object} SampleObserver
- * @property {(device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined} note notes, next to the commit and before
- *   the acknowledgement, what has to be evaluated after a crash; undefined: nothing. `seenAt`: epoch ms at which the device was seen; null:
- *   all samples are noted
- * @property {(device: Device, series: Series[]) => void} observe called after the commit; it returns at once
+ * @property {(device: Device, series: Series[], seenAt: number | null) => Promise<void> | undefined} note writes notes about the samples
+ *   that must be evaluated after a crash. It runs concurrently with the commit, and ends before the acknowledgement. `undefined`: there is
+ *   nothing to note. `seenAt`: epoch ms at which the device was seen; null: all samples are noted
+ * @property {(device: Device, series: Series[]) => void} observe called after the commit; must return at once
  */
 
-/** A wait checks this often whether the process ends, in ms. */
+/** Interval in ms at which a message that waits for the clock checks whether the process ends. */
 const MAX_SLEEP_MS = 1000;
 
 /**
- * After a commit that took longer than this, in ms, samples are noted for alarms again. A successor reads the notes of the last hours, and
- * devices that were seen lately, but the database may have been away for hours.
+ * Duration of a commit in ms above which its samples are noted for alarms again. After a crash, another process reads the notes of the last
+ * hours and the recently seen devices. It would miss samples of a commit that took hours, because the database was unavailable.
  */
 const SLOW_COMMIT_MS = 30_000;
 
 /**
- * Stores the good measurements of a batch: resolve, write, publish. A registered device that sends timely measurements stays on
- * this path. The branches are `#register` (new sensors) and the late writer in `SampleWriter.finish`.
+ * Stores the good measurements of a batch in three steps: resolve, write, publish. Two cases take additional steps: new sensors
+ * (`#register`), and late samples (`SampleWriter.finish`).
  */
 export class MeasurementStore {
   #deps;
@@ -53,8 +53,8 @@ export class MeasurementStore {
   /** @type {SampleObserver | null} */
   #observer = null;
   /**
-   * Messages of a device that was not in memory, by its id: settles when the last of them has its device. Later messages wait behind them,
-   * so that values without a time get their instants in the order of arrival.
+   * The newest lookup of each device that was not in memory, by the id of the device. Later messages of the device wait for this lookup, so
+   * that values without a time get their instants in the order of arrival.
    *
    * @type {Map<string, Promise<Device | null>>}
    */
@@ -81,20 +81,20 @@ export class MeasurementStore {
     this.#processStats = processStats;
   }
 
-  /** @param {SampleObserver | null} observer null: nobody looks at samples, and a message costs nothing more */
+  /** @param {SampleObserver | null} observer null: no observer, so a message costs no additional time */
   setSampleObserver(observer) {
     this.#observer = observer;
   }
 
   /**
-   * Resolves, writes and publishes the good measurements of a batch. The next three functions are not async, because most messages wait
-   * for nothing except their writes: see `pipeline.js`.
+   * Resolves, writes and publishes the good measurements of a batch. This function and the next three are not async, because most
+   * messages wait only for their writes: see `pipeline.js`.
    *
    * @param {Identity} identity
    * @param {MessageBatch} batch
-   * @param {Arrival} arrival relative times count from its receipt
+   * @param {Arrival} arrival relative times count from its `receivedAt`
    * @param {Receipt} receipt
-   * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so all of it is refused
+   * @returns {Promise<boolean>} settles when the batch is committed; false: the device is not registered, so the whole batch is refused
    */
   store(identity, batch, arrival, receipt) {
     const before = this.#lookUps.get(identity.id);
@@ -109,7 +109,7 @@ export class MeasurementStore {
   /**
    * Gives values without a time their instants, and stores the batch.
    *
-   * @param {Device | null} device null: it is not registered
+   * @param {Device | null} device null: the device is not registered
    * @param {Identity} identity
    * @param {MessageBatch} batch
    * @param {Arrival} arrival
@@ -125,9 +125,9 @@ export class MeasurementStore {
   }
 
   /**
-   * Finds the sensors of a batch, and stores it.
+   * Finds the sensors of a batch, and stores the batch.
    *
-   * @param {Device | null} device null: it is not registered
+   * @param {Device | null} device null: the device is not registered
    * @param {MessageBatch} batch
    * @param {Arrival} arrival
    * @returns {Promise<boolean>}
@@ -144,7 +144,7 @@ export class MeasurementStore {
   }
 
   /**
-   * Writes a batch, and publishes it after the commit.
+   * Writes a batch, and publishes its samples after the commit.
    *
    * @param {Device} device
    * @param {MessageBatch} batch
@@ -167,7 +167,8 @@ export class MeasurementStore {
   }
 
   /**
-   * Notes for alarms again what took long to commit, and that a device is online again. Publishes a batch that is committed.
+   * Finishes a committed batch. If the commit was slow, the samples are noted for alarms again. Then the device is set online, and the
+   * samples are published.
    *
    * @param {Device} device
    * @param {MessageBatch} batch
@@ -184,7 +185,7 @@ export class MeasurementStore {
   }
 
   /**
-   * Notes that a device is online again, and publishes a batch that is committed.
+   * Sets an offline device online, and publishes a committed batch.
    *
    * @param {Device} device
    * @param {MessageBatch} batch
@@ -202,13 +203,13 @@ export class MeasurementStore {
   }
 
   /**
-   * The end of a batch that is committed.
+   * Passes a committed batch to alarms and live clients, and counts its samples.
    *
    * @param {Device} device
    * @param {MessageBatch} batch
    * @param {Series[]} series
    * @param {Sensor[]} changed the sensors that have a newer value now
-   * @param {number | null} seenAt epoch ms
+   * @param {number | null} seenAt epoch ms at which the device was seen; null: it was not seen now
    * @returns {true}
    */
   #publish(device, batch, series, changed, seenAt) {
@@ -219,12 +220,12 @@ export class MeasurementStore {
   }
 
   /**
-   * Looks a device up for a message, behind the messages that arrived before. `store` is called in the same microtask in which later
-   * messages need no longer wait. So none of them gets its instants earlier.
+   * Looks up the device of a message after the lookups of earlier messages of this device. `store` is called in the same microtask in
+   * which later messages stop waiting. So no later message gets its instants earlier.
    *
    * @template T
    * @param {Identity} identity
-   * @param {Promise<unknown> | undefined} before of the messages that arrived before
+   * @param {Promise<unknown> | undefined} before lookup of the previous message; undefined: no lookup is running
    * @param {(device: Device | null) => Promise<T>} store null: the device is not registered
    * @returns {Promise<T>}
    * @throws {MillraceError} `registration_limit`
@@ -257,27 +258,33 @@ export class MeasurementStore {
   }
 
   /**
-   * Finds the sensors of a batch. Only new ones make it wait.
+   * Finds the sensors of a batch. Returns a promise only if sensors must be registered.
    *
    * @param {Device} device
    * @param {MessageBatch} batch
-   * @returns {Series[] | Promise<Series[]>} one for each sensor, even if the message has it by name and by id
+   * @returns {Series[] | Promise<Series[]>} one series for each sensor, even if the message names a sensor by name and by id
    */
   #resolve(device, batch) {
-    // A list that grows to 50 sensors is copied three times.
+    // The array is created with its final size. An array that grows to 50 sensors is copied three times.
     /** @type {Series[]} */
     const series = new Array(batch.sensors.size);
     let count = 0;
     for (const [ref, { times, values }] of batch.sensors) {
       const known = sensorOf(device, ref);
-      // A message may have a sensor by its id and by its name. Two names are never of one sensor, so names need no map.
+      // A message may name a sensor by its id and by its name. Two names never belong to one sensor, so names alone need no map.
       if (!known || known.id === ref) return this.#resolveEach(device, batch);
       series[count++] = seriesOf(known, times, values);
     }
     return this.#sort(series, batch);
   }
 
-  /** @param {Device} device @param {MessageBatch} batch that has ids, or new sensors @returns {Series[] | Promise<Series[]>} */
+  /**
+   * Finds the sensors of a batch that has ids or new sensors.
+   *
+   * @param {Device} device
+   * @param {MessageBatch} batch
+   * @returns {Series[] | Promise<Series[]>}
+   */
   #resolveEach(device, batch) {
     /** @type {Map<Sensor, SensorSamples>} */
     const found = new Map();
@@ -295,8 +302,8 @@ export class MeasurementStore {
   /**
    * @param {Device} device
    * @param {MessageBatch} batch
-   * @param {string[]} refs of sensors that are not registered
-   * @param {Map<Sensor, SensorSamples>} found samples of the registered ones
+   * @param {string[]} refs ids or names of sensors that are not registered
+   * @param {Map<Sensor, SensorSamples>} found samples of the registered sensors
    */
   async #register(device, batch, refs, found) {
     const { known, refused } = await this.#deps.registry.register(device, refs);
@@ -312,10 +319,10 @@ export class MeasurementStore {
     return this.#sort(series, batch);
   }
 
-  /** @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} the same list, each sorted, with one sample for each instant */
+  /** Sorts each series, and merges equal instants. @param {Series[]} list is changed @param {MessageBatch} batch @returns {Series[]} */
   #sort(list, { keepsLast }) {
     for (const series of list) {
-      // The usual case.
+      // Most series are already sorted.
       if (isAscending(series.times)) continue;
       const sort = keepsLast ? sortKeepLast : sortMerge;
       const { times, values, conflicts } = sort(series.times, series.values);
@@ -328,11 +335,11 @@ export class MeasurementStore {
   }
 
   /**
-   * Commits the samples, the newest values and when the device was last seen. None of the three waits for another.
+   * Commits the samples, the newest values and the time when the device was last seen. The three writes run concurrently.
    *
    * @param {Device} device
    * @param {Series[]} series
-   * @param {number | null} seenAt epoch ms
+   * @param {number | null} seenAt epoch ms; null: the device was not seen now
    * @returns {Promise<[changed: Sensor[], hours: Hour[], ...others: unknown[]]>} the sensors that have a newer value now, and the hours of
    *   the samples
    */
@@ -341,7 +348,7 @@ export class MeasurementStore {
     const rows = samples.commit(device, series);
     const latest = write.latest(device, series.map(newestOf));
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
-    // Nearly always it was written less than a minute ago.
+    // `seen` is nearly always undefined, because the time was written less than a minute ago.
     return seen ? Promise.all([latest, rows, seen]) : Promise.all([latest, rows]);
   }
 
@@ -349,7 +356,7 @@ export class MeasurementStore {
   #count({ counts }, series, seenAt) {
     this.#metrics.samples.add(counts.samples);
     if (counts.merged > 0) this.#metrics.merged.inc(counts.merged);
-    // Replays are not counted in end-to-end latency, and neither are messages without samples.
+    // End-to-end latency does not count replays, retained copies, and messages without samples.
     if (seenAt !== null && series.length > 0) {
       const waitedMs = Math.max(0, this.#clock() - newestOfAll(series));
       this.#metrics.endToEndSeconds.observe(waitedMs / 1000);
@@ -358,13 +365,13 @@ export class MeasurementStore {
     if (counts.relative > 0) this.#metrics.relative.inc(counts.relative);
   }
 
-  /** Counts a message of measurements for the dashboard. @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` */
+  /** Counts a settled message for the dashboard. @param {MessageBatch} batch @param {number} began by `performance.now()` */
   noteSettled(batch, began) {
     this.#processStats.note(batch.measurementCounts(), performance.now() - began);
   }
 
   /**
-   * Counts a message for a client that waits for the answer, and gets the refusals in it.
+   * Counts a message of a client that waits for the answer, such as an HTTP client. The answer contains the refusals.
    *
    * @template {{ accepted: number, refused: Array<{ code: ErrorCode }> }} T
    * @param {T} result
@@ -389,7 +396,7 @@ export class MeasurementStore {
    */
   async storeAgain(identity, batch, { receivedAt, isRefused }) {
     const receipt = { from: receivedAt };
-    // All measurements count for the times of those that were refused.
+    // The refused measurements get the same instants as at the receipt only if all measurements of the message are placed.
     const device = this.#deps.registry.cache.peek(identity.id);
     this.#deps.receiptTimes.place(batch, identity, device, receivedAt, receipt);
     batch.untimed = null;
@@ -399,7 +406,7 @@ export class MeasurementStore {
 }
 
 /**
- * Neither a copy that the broker retained nor a replay shows that the device is active now.
+ * Returns when a message shows that its device is active. A copy that the broker retained and a replay do not show it.
  *
  * @param {Arrival} arrival
  * @returns {number | null} epoch ms at which the device was seen; null: it was not seen now
@@ -424,7 +431,7 @@ const newestOf = ({ known, times, values }) => ({
 });
 
 /**
- * Adds samples to those that a message has under another reference to the same sensor.
+ * Adds samples of a sensor. A message may also have samples of this sensor under its other reference (id or name).
  *
  * @param {Map<Sensor, SensorSamples>} found
  * @param {Sensor} sensor
@@ -442,7 +449,7 @@ function newestOfAll(series) {
   return newest;
 }
 
-/** Samples of one sensor and one instant are stored as one, so `accepted` counts one. @param {MessageBatch} batch @param {Series[]} series */
+/** Counts merged samples: equal instants of a sensor are stored as one sample. @param {MessageBatch} batch @param {Series[]} series */
 function countMerged({ counts }, series) {
   let stored = 0;
   for (const { times } of series) stored += times.length;

@@ -15,7 +15,7 @@ import { arrivalOf, toKept } from '../pipeline.js';
 /** Measurements from a client that waits for the answer. @typedef {Pick<Message, 'payload' | 'contentType' | 'receivedAt' | 'retained' | 'signal'>} Submitted */
 
 /**
- * Handles measurements on topics of the contract, and those that clients of HTTP submit.
+ * Creates the handler for measurements on topics of the contract, and for measurements that HTTP clients submit.
  *
  * @param {object} deps
  * @param {MessageDecoder} deps.decoder
@@ -24,7 +24,7 @@ import { arrivalOf, toKept } from '../pipeline.js';
  * @param {AwaitingRegistration} deps.awaitingRegistration
  */
 export function createMeasurementHandler({ decoder, measurements, deadLetters, awaitingRegistration }) {
-  /** @param {MessageBatch} batch that is settled @param {number} began by `performance.now()` @returns {Outcome} */
+  /** Counts a settled batch. @param {MessageBatch} batch @param {number} began by `performance.now()` @returns {Outcome} */
   function outcomeOf(batch, began) {
     measurements.noteSettled(batch, began);
     return batch.outcome;
@@ -34,9 +34,9 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
    * Puts the refused measurements of a message into a dead letter.
    *
    * @param {Message} message
-   * @param {string} device its name or id
+   * @param {string} device name or id of the device
    * @param {MessageBatch} batch
-   * @param {Identity | null} unknown the device, if it is not registered. Its birth may follow soon
+   * @param {Identity | null} unknown the device, if it is not registered. Then the message also waits for the birth of the device
    */
   async function keepRefused(message, device, batch, unknown) {
     const kept = toKept(message);
@@ -46,7 +46,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
 
   return {
     /**
-     * Not async: see `pipeline.js`.
+     * Stores a message from a broker. The function is not async, to save memory: see `pipeline.js`.
      *
      * @param {Message} message
      * @param {OwnTopic} topic
@@ -73,7 +73,7 @@ export function createMeasurementHandler({ decoder, measurements, deadLetters, a
     },
 
     /**
-     * Refusals are returned, and do not become a dead letter.
+     * Stores a message from an HTTP client. Refusals are returned to the client, and do not become a dead letter.
      *
      * @param {Submitted} message
      * @param {Identity} identity

@@ -16,12 +16,13 @@ import { arrivalOfSession, eventOf } from '../registry/status.js';
 /** @import { Devices, Handler, NoteLastSeen } from './index.js' */
 /** @import { MeasurementStore } from './measurement-store.js' */
 
-/** `refused` is called when a message is refused as a whole. @typedef {Handler<EdgeTopic, Identity> & { refused(topic: EdgeTopic): void }} SparkplugHandler */
+/** The pipeline calls `refused` when a message is refused as a whole. @typedef {Handler<EdgeTopic, Identity> & { refused(topic: EdgeTopic): void }} SparkplugHandler */
 
-/** @typedef {Message & { isRefused: (index: number) => boolean }} WaitingMessage `isRefused`: whether a metric was refused */
+/** A message that waits for a birth. @typedef {Message & { isRefused: (index: number) => boolean }} WaitingMessage `isRefused`: whether a metric was refused */
 
 /**
- * Handles the messages of Sparkplug edge nodes. A message may be a birth, the end of some devices, measurements, or several of these.
+ * Creates the handler for messages of Sparkplug edge nodes. A message may be a birth, a death that ends devices, measurements, or several
+ * of these.
  *
  * @param {object} deps
  * @param {Devices} deps.devices
@@ -50,7 +51,7 @@ export function createSparkplugHandler(deps) {
   }
 
   /**
-   * Live data show that a device and its edge node are online.
+   * Sets a device and its edge node online, because live data prove that both are online.
    *
    * @param {Arrival} arrival
    * @param {Identity[]} identities
@@ -83,7 +84,7 @@ export function createSparkplugHandler(deps) {
       const arrival = arrivalOf(message);
       const result = await sparkplug.read(message, topic.sparkplug, identity);
       const { birth, isContradictory, isNewSession, isUncertain, ended, batch, nodeIdentity } = result;
-      // This step precedes the commit, because a birth that arrives meanwhile has to find the waiting
+      // The message is queued before the commit, because a birth that arrives during the commit has to find the waiting
       // message.
       if (isUncertain && batch) {
         const indexes = new Set(batch.refused.map(({ index }) => index));
@@ -103,7 +104,7 @@ export function createSparkplugHandler(deps) {
       await deadLetters.put(toKept(message), topic.device, oncePerMetric([...batch.refused, ...tooMany]));
       await noteLastSeen(message, identity);
       measurements.noteSettled(batch, arrival.began);
-      // A birth of a new session does not define the aliases of waiting messages from the session before.
+      // The birth of a new session does not define the aliases of waiting messages from the previous session.
       if (!isNewSession && !isContradictory) {
         storeWaiting(waiting, metrics, async ({ route, isRefused, ...kept }) => {
           if (route?.kind === 'sparkplug')
@@ -116,7 +117,7 @@ export function createSparkplugHandler(deps) {
 }
 
 /**
- * A metric of a birth may be refused twice, as a sensor and as a measurement. It counts once.
+ * Removes repeated refusals: a metric of a birth may be refused twice, as a sensor and as a measurement.
  *
  * @param {Refusals} refused
  */

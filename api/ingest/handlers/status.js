@@ -20,7 +20,7 @@ export function createStatusHandler({ devices, noteLastSeen, awaitingRegistratio
   return {
     /** @param {Message} message @param {OwnTopic} _topic @param {Identity} identity @returns {Promise<Outcome>} */
     async handle(message, _topic, identity) {
-      // An empty payload removes a retained message. It is not a status.
+      // An empty payload only removes a retained message, so it is no status.
       if (message.payload.length === 0) return 'accepted';
       const status = readStatus(message.payload, message.receivedAt);
       const device = await registry.device(identity);

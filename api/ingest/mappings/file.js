@@ -44,7 +44,7 @@ export function readMappings(path) {
 
 /**
  * @param {string} text YAML
- * @param {string} name of its file, for messages
+ * @param {string} name name of the file, for error messages
  * @returns {Mapping[]}
  * @throws {MillraceError} `bad_settings`
  */
@@ -57,7 +57,7 @@ export function parseMappings(text, name) {
 
 const QUOTES = "Within [ ] and { }, quote texts with braces, such as 'home/{device}'.";
 
-/** A file of mappings while it is read. It collects all problems with their places. */
+/** Reads a file of mappings, and collects all problems with their lines and columns. */
 class MappingFile {
   #name;
   #document;
@@ -70,12 +70,12 @@ class MappingFile {
   constructor(text, name) {
     this.#name = name;
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
-    // Only the first syntax error is reported, because the others follow from it.
+    // Only the first syntax error is reported, because it usually causes the other errors.
     const [error] = this.#document.errors;
     if (error) this.#note(error.pos[0], `${error.message}. ${QUOTES}`);
   }
 
-  /** @returns {z.infer<typeof MAPPING>[]} the valid mappings, with those of presets */
+  /** @returns {z.infer<typeof MAPPING>[]} the valid mappings, including the mappings of presets */
   read() {
     if (this.#problems.length > 0) return [];
     const content = this.#content();
@@ -101,7 +101,7 @@ class MappingFile {
     throw new MillraceError('bad_settings', `Mappings to correct (MQTT_MAPPINGS):\n${lines.join('\n')}`);
   }
 
-  /** @returns {unknown} the parsed content; an alias bomb is reported as a problem of the file */
+  /** @returns {unknown} the parsed content. A file whose YAML aliases expand without limit is reported as a problem */
   #content() {
     try {
       return this.#document.toJS();
@@ -142,7 +142,7 @@ class MappingFile {
     return expandPreset(preset, data);
   }
 
-  /** @param {Path} path of the checked part @param {z.ZodError | undefined} error */
+  /** @param {Path} path path of the checked entry @param {z.ZodError | undefined} error */
   #noteIssues(path, error) {
     for (const issue of error?.issues ?? []) {
       const at = [...path, .../** @type {Path} */ (issue.path)];
@@ -152,7 +152,7 @@ class MappingFile {
     }
   }
 
-  /** @param {Path} path @param {string} message that continues the path */
+  /** @param {Path} path @param {string} message text after the path */
   #noteAt(path, message) {
     this.#note(offsetOf(this.#document, path), `${textOf(path)} ${message}`.trim());
   }
@@ -167,7 +167,7 @@ class MappingFile {
 /**
  * @param {Preset} preset
  * @param {Omit<Use, 'use'>} [options]
- * @returns {z.infer<typeof MAPPING>[]} its mappings, whose names begin with that of the preset
+ * @returns {z.infer<typeof MAPPING>[]} mappings of the preset. Their names begin with the name of the preset
  */
 export function expandPreset({ name, base, mappings }, options = {}) {
   const own = JSON.stringify(options.base ?? base ?? '').slice(1, -1);
@@ -188,7 +188,7 @@ export function expandPreset({ name, base, mappings }, options = {}) {
 const withoutKeys = (all, without = {}) =>
   Object.fromEntries(Object.entries(all).filter(([key]) => !Object.hasOwn(without, key)));
 
-/** @param {Document} document @param {Path} path @returns {number} offset of the nearest part that exists */
+/** @param {Document} document @param {Path} path @returns {number} offset of the deepest node on the path that exists */
 function offsetOf(document, path) {
   for (let length = path.length; length > 0; length--) {
     const parent = document.getIn(path.slice(0, length - 1), true) ?? document.contents;
@@ -201,7 +201,7 @@ function offsetOf(document, path) {
   return document.contents?.range?.[0] ?? 0;
 }
 
-/** @param {Path} path @returns {string} `mappings[0].values[1].pointer` */
+/** @param {Path} path @returns {string} a text such as `mappings[0].values[1].pointer` */
 const textOf = (path) =>
   path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`))

@@ -1,7 +1,7 @@
 /**
  * Mappings of topics outside the contract. A mapping defines which messages of other products become which
- * measurements. Mappings are data, and run no code. `presets/` has ready-made mappings.
- * `../handlers/mapped.js` handles the messages like any others.
+ * measurements. Mappings are data, and run no code. `presets/` has ready-made mappings. `../handlers/mapped.js` handles
+ * the messages of mapped topics.
  */
 import { readMappings } from './file.js';
 import { covers, isReserved } from './pattern.js';
@@ -18,17 +18,17 @@ export { proposeMapping, proposeMappings } from './proposal.js';
  *
  * @typedef {object} MappedTopic
  * @property {'mapped'} kind
- * @property {string} device by the topic alone; empty: the payload names it
+ * @property {string} device name of the device in the topic; empty: the payload names the device
  * @property {Mapping} mapping
  * @property {Levels} levels
  * @property {undefined} [sparkplug]
  */
 
 /**
- * Filters of subscriptions. `shared`: one process receives each message of measurements. `own`: each process
- * receives all descriptions. `covered`: another shared filter matches all their topics, so they get no
- * subscription. A broker may send a message once for each matching filter (MQTT 5, 3.3.4), and Millrace would
- * store each copy.
+ * Filters for subscriptions. `shared`: filters of shared subscriptions, so only one process receives each message with
+ * measurements. `own`: each process receives all descriptions. `covered`: filters without a subscription, because
+ * another shared filter matches all their topics. A broker may send a message once for each matching filter (MQTT 5,
+ * 3.3.4), and Millrace would store each copy.
  *
  * @typedef {{ shared: string[], own: string[], covered: string[] }} MappedFilters
  */
@@ -37,7 +37,7 @@ export { proposeMapping, proposeMappings } from './proposal.js';
 export class Mappings {
   #all;
 
-  /** @param {Mapping[]} all the first one that matches a topic is used */
+  /** @param {Mapping[]} all the first mapping that matches a topic is used */
   constructor(all) {
     this.#all = all;
   }
@@ -52,7 +52,7 @@ export class Mappings {
     return this.#all;
   }
 
-  /** @param {string} topic outside the contract @returns {MappedTopic | null} null: no mapping reads it */
+  /** @param {string} topic a topic outside the contract @returns {MappedTopic | null} null: no mapping reads the topic */
   match(topic) {
     if (this.#all.length === 0 || isReserved(topic)) return null;
     const split = topic.split('/');

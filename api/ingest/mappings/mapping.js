@@ -16,9 +16,9 @@ import { readTime } from './times.js';
  * A message with a parsed payload.
  *
  * @typedef {object} ParsedMessage
- * @property {string} device its name
- * @property {Levels} levels named levels of its topic, and parts of its texts
- * @property {unknown} content of its payload
+ * @property {string} device name of the device
+ * @property {Levels} levels named levels of the topic, and named parts of texts in the payload
+ * @property {unknown} content parsed payload
  */
 
 /**
@@ -28,19 +28,19 @@ import { readTime } from './times.js';
  * @typedef {{ unit?: string, type?: string, isCurrent: boolean }} Description
  */
 
-/** Longest text without JSON that may be a value, in bytes. */
+/** Longest payload that may be a single value without JSON, in bytes. A longer payload must be JSON. */
 const MAX_BARE_BYTES = 1024;
 
-/** JSON's own form of a number. A text such as 0012 or 1E3F is probably an id. */
+/** Matches a text that is a number in JSON. A text such as 0012 or 1E3F is probably an id, so it is no value. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Longest name of a sensor, in characters. */
+/** Maximum length of a sensor's name, in characters. */
 const MAX_NAME = 128;
 
-/** Names of sensors whose descriptions a mapping remembers. */
+/** Limit of sensor names whose descriptions a mapping caches. */
 const MAX_KNOWN = 10_000;
 
-/** A mapping that is ready to read messages: how their topics and payloads become measurements. */
+/** A mapping defines how topics and payloads of another product become measurements, and reads such messages. */
 export class Mapping {
   #spec;
   #skips;
@@ -49,12 +49,12 @@ export class Mapping {
   #time;
   #rules;
   #table;
-  /** @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec }>} by name of a sensor */
+  /** Unit and type by name of the sensor. @type {LRUCache<string, { unit?: TextSpec, type?: TextSpec }>} */
   #known = new LRUCache({ max: MAX_KNOWN, memoMethod: (sensor) => this.#lookUp(sensor) });
   name;
   patterns;
 
-  /** @param {MappingSpec} spec that the schema accepts */
+  /** @param {MappingSpec} spec a specification that the schema has accepted */
   constructor(spec) {
     this.#spec = spec;
     this.name = spec.name;
@@ -79,17 +79,17 @@ export class Mapping {
     this.#table = Object.entries(spec.sensors).map(([glob, entry]) => ({ ...entry, glob: globOf(glob) }));
   }
 
-  /** Whether its messages describe a sensor and have no values. */
+  /** Whether the messages of this mapping describe a sensor and have no values. */
   get isDescription() {
     return this.#spec.describes !== undefined;
   }
 
-  /** Whether no message of these topics is read. */
+  /** Whether this mapping skips all messages of its topics. */
   get isSkipped() {
     return this.#spec.skip === true;
   }
 
-  /** @param {string} device @returns {string[]} filters of the topics on which the device sends; none: the payload names it */
+  /** @param {string} device @returns {string[]} filters of the topics on which the device sends; empty: no topic names the device */
   filtersOf(device) {
     if (this.#spec.device !== '{device}' || this.isSkipped) return [];
     return this.patterns
@@ -97,7 +97,7 @@ export class Mapping {
       .map((pattern) => pattern.filterFor(device));
   }
 
-  /** @param {string[]} levels of a topic @returns {Levels | null} */
+  /** @param {string[]} levels of a topic @returns {Levels | null} texts of the named levels; null: no pattern matches the topic */
   match(levels) {
     for (const pattern of this.patterns) {
       const found = pattern.match(levels);
@@ -106,16 +106,16 @@ export class Mapping {
     return null;
   }
 
-  /** @param {Levels} levels of the topic @returns {string} the device by its topic alone; empty: the payload names it */
+  /** @param {Levels} levels of the topic @returns {string} name of the device; empty: the payload names the device */
   deviceOf(levels) {
     const { device } = this.#spec;
     return typeof device === 'string' ? (filled(device, levels) ?? '') : '';
   }
 
   /**
-   * Parses the payload of a message, as far as is needed to find its device.
+   * Parses the payload of a message, and finds the device.
    *
-   * @param {Levels} levels of its topic
+   * @param {Levels} levels named levels of the topic
    * @param {Buffer} payload
    * @returns {ParsedMessage | null} null: the mapping skips this message
    * @throws {MillraceError} `malformed`, `bad_id`
@@ -138,8 +138,8 @@ export class Mapping {
    *
    * @param {ParsedMessage} message
    * @param {MessageBatch} batch
-   * @returns {Map<string, Description>} by name of the sensor
-   * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
+   * @returns {Map<string, Description>} descriptions by name of the sensor
+   * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
    */
   read({ levels, content }, batch) {
     const reading = new Reading(batch);
@@ -176,7 +176,7 @@ export class Mapping {
   /**
    * @param {Levels} levels
    * @param {unknown} content
-   * @returns {Levels | null} with the parts of texts; null: the mapping cannot read which sensor is described
+   * @returns {Levels | null} `levels` with the named parts of texts; null: the mapping cannot find which sensor is described
    */
   #extract(levels, content) {
     let extended = levels;
@@ -190,7 +190,7 @@ export class Mapping {
     return extended;
   }
 
-  /** @param {unknown} content @returns {Array<[key: string | null, root: unknown]>} the parts of the payload that have values */
+  /** @param {unknown} content @returns {Array<[key: string | null, root: unknown]>} members of the payload that have values, by key */
   #roots(content) {
     if (this.#each === null) return [[null, content]];
     const parts = find(content, this.#each);
@@ -249,7 +249,7 @@ export class Mapping {
     if (below === undefined) return;
     visitValues(below, (tokens, value) => {
       const path = tokens.join('.');
-      // Longer paths cannot be names of sensors.
+      // A longer path cannot be the name of a sensor, so it is not compared with the ignored names.
       if (path.length <= MAX_NAME && rule.ignored.some((glob) => glob.test(path))) return reading.ignore();
       reading.countReceived();
       const number = Array.isArray(value) ? null : toNumber(value, this.#spec.words);
@@ -281,7 +281,7 @@ export class Mapping {
     return { ...texts, isCurrent: [specs.unit, specs.type].some((spec) => typeof spec === 'object') };
   }
 
-  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec }} of the table, the first entry that has each */
+  /** @param {string} sensor @returns {{ unit?: TextSpec, type?: TextSpec }} the first unit and type in the table for the sensor */
   #lookUp(sensor) {
     const entries = this.#table.filter(({ glob }) => glob.test(sensor));
     return {
@@ -291,7 +291,7 @@ export class Mapping {
   }
 }
 
-/** A part of a payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
+/** `root`: the member that is read. `content`: the whole payload. @typedef {{ levels: Levels, root: unknown, content: unknown }} Place */
 /** @typedef {{ ts: number | null | undefined, path: string }} Time as `readTime` returns it */
 /** @typedef {Place & { base: Pointer, time: Time }} Part */
 /** @typedef {ReturnType<typeof toConditions>} Conditions */
@@ -300,7 +300,7 @@ export class Mapping {
 /** Collects the values of one message, and their paths in the payload. */
 class Reading {
   #batch;
-  /** @type {Array<{ value: string, ts: string }>} paths by index */
+  /** Paths of value and time in the payload, by index of the value. @type {Array<{ value: string, ts: string }>} */
   #paths = [];
   #isEmpty = true;
   /** @type {Map<string, Description>} */
@@ -312,7 +312,7 @@ class Reading {
     batch.pathOf = (index, field) => this.#paths[index]?.[field === 'ts' ? 'ts' : 'value'] ?? '';
   }
 
-  /** Whether no value was found, not even one to skip or to ignore. */
+  /** Whether no value was found, not even a value to skip or to ignore. */
   get isEmpty() {
     return this.#isEmpty;
   }
@@ -322,7 +322,7 @@ class Reading {
     this.#batch.countReceived(1);
   }
 
-  /** Counts a value that is not stored. */
+  /** Counts a value that is not stored, such as a text. */
   skip() {
     this.#isEmpty = false;
     this.#batch.skip();
@@ -334,7 +334,8 @@ class Reading {
   }
 
   /**
-   * @param {{ sensor: string | null, value: number | null, time: Time, path: string, rule: string }} found `rule`: if there is no value
+   * @param {{ sensor: string | null, value: number | null, time: Time, path: string, rule: string }} found `rule`: the broken rule if
+   *   `value` is null
    * @param {(sensor: string) => Description | null} describe
    */
   add({ sensor, value, time, path, rule }, describe) {
@@ -358,7 +359,7 @@ const NOT_NUMERIC = 'must be a number, true, false, a number as a text, or one o
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param {Record<string, unknown>} value @param {Pointer} at where the mapping expects a number @returns {string} what to write instead */
+/** @param {Record<string, unknown>} value @param {Pointer} at where the mapping expects a number @returns {string} text of the refusal */
 function objectRule(value, at) {
   const [member = 'temperature'] = Object.keys(value).filter((name) => name.length <= MAX_NAME);
   return `is an object; the mapping needs pointer: '${pointerText([...at, member])}' for one of its values, or all: '${pointerText(at)}' for all`;
@@ -367,10 +368,10 @@ function objectRule(value, at) {
 const tooMany = () =>
   new MillraceError('too_large', `more than ${MAX_SAMPLES_PER_MESSAGE} values; these are the most`);
 
-/** @param {Buffer} payload @returns {unknown} JSON, or a text that is none @throws {MillraceError} `malformed` */
+/** @param {Buffer} payload @returns {unknown} parsed JSON, or the text if it is no JSON @throws {MillraceError} `malformed` */
 function parsePayload(payload) {
   const text = decodeText(payload).trim();
-  // A bare `nan` is a word of the mapping, or is refused as one value.
+  // A payload `nan` stays a text. It may be a word of the mapping. Otherwise it is refused as one value.
   if (/^[[{"]/.test(text) || payload.length > MAX_BARE_BYTES) return parseJsonText(text);
   try {
     return JSON.parse(text);
@@ -382,7 +383,7 @@ function parsePayload(payload) {
 /** @param {MappingSpec['values'][number]['skip']} skip */
 const toConditions = (skip) => skip.map((rule) => ({ ...rule, at: parsePointer(rule.pointer) }));
 
-/** Whether a part of a payload is skipped. @param {Conditions} conditions @param {unknown} content */
+/** Checks whether any skip condition is met. @param {Conditions} conditions @param {unknown} content */
 const isAnyMet = (conditions, content) =>
   conditions.some(({ is, missing, at }) => {
     const found = find(content, at);
@@ -390,7 +391,7 @@ const isAnyMet = (conditions, content) =>
     return /** @type {unknown[]} */ (is ?? []).includes(found);
   });
 
-/** @param {Pointer[]} pointers @param {unknown} content @returns {unknown} of the first pointer that finds a value */
+/** @param {Pointer[]} pointers @param {unknown} content @returns {unknown} value of the first pointer that finds a value */
 function firstOf(pointers, content) {
   for (const pointer of pointers) {
     const found = find(content, pointer);
@@ -402,7 +403,7 @@ function firstOf(pointers, content) {
 /**
  * @param {Array<TopicPattern | TextPattern>} patterns
  * @param {string} text
- * @returns {Levels | null} its named parts, by the first pattern that fits
+ * @returns {Levels | null} named parts of the text, by the first pattern that matches
  */
 function partsOf(patterns, text) {
   const topic = text.split('/');
@@ -425,7 +426,7 @@ function withBase(text, content) {
   return text.replace(/^~/, () => base).replace(/~$/, () => base);
 }
 
-/** @param {unknown} value @param {Record<string, number>} words @returns {number | null} null: it is no number */
+/** @param {unknown} value @param {Record<string, number>} words @returns {number | null} null: the value is no number */
 function toNumber(value, words) {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
@@ -435,7 +436,7 @@ function toNumber(value, words) {
   return NUMBER.test(text) ? Number(text) : null;
 }
 
-/** @param {{ unit?: TextSpec, type?: TextSpec }} specs @param {Place} place @returns {{ unit?: string, type?: string }} those that are valid names */
+/** @param {{ unit?: TextSpec, type?: TextSpec }} specs @param {Place} place @returns {{ unit?: string, type?: string }} only valid names */
 function textsOf({ unit, type }, place) {
   const texts = { unit: textOf(unit, place), type: textOf(type, place) };
   return {

@@ -1,16 +1,16 @@
-/** Names of levels and their texts, such as `device` and `kitchen`. @typedef {Record<string, string>} Levels */
+/** Texts of topic levels by name of the level, such as `{ device: 'kitchen' }`. @typedef {Record<string, string>} Levels */
 
-/** A named level, a wildcard, or a text that must be equal. @typedef {{ name: string } | { any: true } | { text: string }} Level */
+/** A level of a pattern: named, a wildcard, or a fixed text. @typedef {{ name: string } | { any: true } | { text: string }} Level */
 
 const NAMED = /^\{([a-z][a-z0-9_]*)\}$/;
 
 /**
- * Topics of Millrace, of Sparkplug and of brokers. Mappings cannot read them, because live values would be
- * stored again.
+ * Matches topics of Millrace, of Sparkplug and of brokers. Mappings cannot read these topics, because live values that
+ * Millrace publishes would be stored again.
  */
 const RESERVED = /^(?:iot|spBv1\.0|\$[^/]*)(?:\/|$)/;
 
-/** @param {string} topic or pattern @returns {boolean} whether no mapping may use it */
+/** @param {string} topic topic or pattern @returns {boolean} whether mappings must not use the topic */
 export const isReserved = (topic) => RESERVED.test(topic);
 
 /**
@@ -24,7 +24,7 @@ export class TopicPattern {
   /** The pattern as written. */
   text;
 
-  /** @param {string} text that `brokenPatternRule` accepts */
+  /** @param {string} text a pattern that `brokenPatternRule` accepts */
   constructor(text) {
     this.text = text;
     const levels = text.split('/');
@@ -37,7 +37,7 @@ export class TopicPattern {
     });
   }
 
-  /** Names of its levels, without repetition. @returns {string[]} */
+  /** Names of the named levels. Each name occurs once. @returns {string[]} */
   get names() {
     return this.#levels.flatMap((level) => ('name' in level ? [level.name] : []));
   }
@@ -57,7 +57,7 @@ export class TopicPattern {
     return [...levels, ...(this.#isOpen ? ['#'] : [])].join('/');
   }
 
-  /** @param {string[]} levels of a topic @returns {Levels | null} the texts of the named levels; null: it does not match */
+  /** @param {string[]} levels of a topic @returns {Levels | null} the texts of the named levels; null: the topic does not match */
   match(levels) {
     const wanted = this.#levels;
     if (this.#isOpen ? levels.length < wanted.length : levels.length !== wanted.length) return null;
@@ -86,7 +86,7 @@ export function covers(wide, narrow) {
   return wideLevels.length === narrowLevels.length;
 }
 
-/** @param {string} text of a topic pattern @returns {string | null} the rule that it breaks */
+/** @param {string} text of a topic pattern @returns {string | null} the rule that the pattern breaks; null: the pattern is valid */
 export function brokenPatternRule(text) {
   const levels = text.split('/');
   const names = levels.flatMap((level) => NAMED.exec(level)?.[1] ?? []);
@@ -103,12 +103,12 @@ export function brokenPatternRule(text) {
 /** @param {string} level */
 const isWild = (level) => level === '+' || level === '#' || NAMED.test(level);
 
-/** Longest text that a text pattern reads, in characters. */
+/** Longest text that a text pattern reads, in characters. A longer text does not match. */
 const MAX_TEXT = 256;
 
 /**
- * Limit of named parts and wildcards in a text pattern. The time of a comparison grows with the length of the
- * text to the power of their number.
+ * Limit of named parts and wildcards in a text pattern. With n parts and wildcards, the time of a comparison grows with
+ * the length of the text to the power of n.
  */
 export const MAX_PARTS = 3;
 
@@ -118,9 +118,9 @@ export const MAX_PARTS = 3;
  */
 export class TextPattern {
   #expression;
-  /** Names of its parts. @type {string[]} */
+  /** Names of the named parts. @type {string[]} */
   names;
-  /** Named parts and wildcards. */
+  /** Number of named parts and wildcards. */
   size;
 
   /** @param {string} text */
@@ -131,7 +131,7 @@ export class TextPattern {
     this.#expression = new RegExp(`^${parts.map(expressionOf).join('')}$`, 's');
   }
 
-  /** @param {string} text @returns {Levels | null} its named parts; null: it does not match */
+  /** @param {string} text @returns {Levels | null} the named parts of the text; null: the text does not match */
   match(text) {
     const found = text.length > MAX_TEXT ? null : this.#expression.exec(text);
     return found && Object.fromEntries(this.names.map((name, index) => [name, String(found[index + 1])]));
@@ -151,9 +151,9 @@ const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 /** Compares names of sensors with a text in which `*` stands for any text. @typedef {{ test: (name: string) => boolean }} Glob */
 
 /**
- * Compiles a glob without a regular expression, because one with five wildcards took 24 s to compare a name
- * of 128 characters. The comparison takes the first place of each part. A later place never leaves more room
- * for the parts behind it.
+ * Compiles a glob without a regular expression, because a regular expression with five wildcards took 24 s to compare a
+ * name of 128 characters. The comparison uses the first occurrence of each text between wildcards. A later occurrence
+ * never leaves more characters for the texts behind it.
  *
  * @param {string} glob
  * @returns {Glob}
@@ -179,7 +179,7 @@ export function globOf(glob) {
 
 const PART = /\{([a-z][a-z0-9_]*)\}/g;
 
-/** @param {string} template such as `{site}-{device}` @returns {string[]} the names that it needs */
+/** @param {string} template such as `{site}-{device}` @returns {string[]} the names in the template */
 export const namesIn = (template) => [...template.matchAll(PART)].map(([, name]) => String(name));
 
 /** @param {string} template @param {Levels} levels @returns {string | null} null: a name has no text */

@@ -1,11 +1,11 @@
-/** Deepest level of a payload in which values are searched. Deeper ones are skipped and counted. */
+/** Deepest level of a payload in which values are searched. An object at this level is counted as one value. */
 const MAX_DEPTH = 8;
 
 /** A JSON Pointer (RFC 6901), as its unescaped tokens. @typedef {string[]} Pointer */
 
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** @param {string} text @returns {boolean} whether it is a JSON Pointer; an empty text is one, and means the whole payload */
+/** @param {string} text @returns {boolean} whether the text is a JSON Pointer. An empty text is a pointer to the whole payload */
 export const isPointer = (text) => POINTER.test(text);
 
 /** @param {string} text a JSON Pointer @returns {Pointer} */
@@ -22,13 +22,13 @@ export const pointerText = (tokens) =>
 /**
  * @param {unknown} content
  * @param {Pointer} pointer
- * @returns {unknown} undefined: there is no such value. Inherited members, such as those of `Object.prototype`, are no values
+ * @returns {unknown} undefined: there is no such value. Inherited members, such as members of `Object.prototype`, are no values
  */
 export function find(content, pointer) {
   let value = content;
   for (const token of pointer) {
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, token)) return undefined;
-    // The length of an array is its own property, but no value of the payload.
+    // `length` is an own property of an array, but no value of the payload.
     if (Array.isArray(value) && !/^\d+$/.test(token)) return undefined;
     value = /** @type {Record<string, unknown>} */ (value)[token];
   }
@@ -48,12 +48,12 @@ export const pathOf = (tokens) =>
   );
 
 /**
- * Visits the values below a part of a payload: the members of objects, at any depth. An array is visited as
- * one value, because its elements have no names.
+ * Visits the values in a payload, or in a member of it: the members of objects, down to `MAX_DEPTH`. An array is
+ * visited as one value, because its elements have no names.
  *
  * @param {unknown} content
- * @param {(tokens: string[], value: unknown) => void} visit gets each value that is no object; an object
- *   below the depth limit is visited as one value
+ * @param {(tokens: string[], value: unknown) => void} visit receives each value that is no object. An object at the
+ *   depth limit is visited as one value
  */
 export function visitValues(content, visit) {
   /** @param {unknown} value @param {string[]} tokens */

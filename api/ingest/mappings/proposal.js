@@ -6,21 +6,21 @@ import { pointerText, visitValues } from './pointer.js';
 
 /** @import { Preset } from './file.js' */
 
-/** Limit of values that a proposal names one by one. With more values, the proposal takes all. */
+/** Limit of values that a proposal lists one by one. With more values, the proposal reads all values with `all`. */
 const MAX_VALUES = 12;
 
 /** Members that usually have the time of a message, in the order of preference. */
 const TIMES = ['ts', 'time', 'timestamp', 'Time', 'date', 'datetime', 'created_at', 'received_at', 'epoch'];
 
-/** Levels that are probably a kind of message, and not the name of a device. */
+/** Matches topic levels that are probably a kind of message, and not the name of a device. */
 const WORDS =
   /^(?:tele|stat|cmnd|state|status|sensors?|data|up|uplink|events?|telemetry|measurements?|values?|json|info|readings?|v\d+|home|mqtt|devices?|rooms?|temperature|humidity|pressure|power|energy|voltage|current|battery|co2|light|level)$/i;
 
-/** Levels that are probably the name of a quantity. */
+/** Matches topic levels that are probably the name of a quantity. */
 const QUANTITIES =
   /^(?:temperature|temp|humidity|hum|pressure|power|energy|voltage|current|battery|co2|pm\d+|lux|light|level|rssi|flow|speed|weight|distance)$/i;
 
-/** Epoch seconds and milliseconds of 2001 to 2286. */
+/** Ranges of epoch seconds and epoch milliseconds from 2001 to 2286. */
 const SECONDS = { min: 1e9, max: 1e10 };
 const MILLISECONDS = { min: 1e12, max: 1e13 };
 
@@ -28,14 +28,14 @@ const MILLISECONDS = { min: 1e12, max: 1e13 };
 let presets = null;
 
 /**
- * A message that no mapping reads. `payload`: the newest one, maybe only its beginning.
+ * A topic that no mapping reads. `payload`: the newest payload, or only its beginning.
  *
  * @typedef {{ topic: string, payload: Buffer }} Unmatched
  */
 
 /**
- * The probable meaning of the parts of a topic. `device`: the number of its level. `quantity`: the text of
- * the last level.
+ * The probable meaning of the levels of a topic. `device`: index of the level with the device. `quantity`: text of the
+ * last level, if it names a quantity; else null.
  *
  * @typedef {{ levels: string[], content: unknown, pattern: string, device: number, quantity: string | null }} Guess
  */
@@ -43,18 +43,18 @@ let presets = null;
 /**
  * Proposes an entry for the file of mappings.
  *
- * @param {string} topic that no mapping reads
- * @param {Buffer} payload the newest payload of the topic, maybe only its beginning
+ * @param {string} topic topic that no mapping reads
+ * @param {Buffer} payload the newest payload of the topic, or only its beginning
  * @returns {string | null} YAML; null: no mapping may use this topic
  */
 export const proposeMapping = (topic, payload) => proposeMappings([{ topic, payload }])[0] ?? null;
 
 /**
- * Proposes entries for the file of mappings. Messages whose topics fit one pattern get the same entry, which
- * reads all of them, because a file uses only the first entry of a pattern.
+ * Proposes entries for the file of mappings. Messages with the same topic pattern get the same entry, which reads all
+ * these messages, because a file uses only the first entry with a pattern.
  *
  * @param {Unmatched[]} messages
- * @returns {Array<string | null>} YAML for each of them; null: no mapping may use this topic
+ * @returns {Array<string | null>} YAML for each message; null: no mapping may use the topic
  */
 export function proposeMappings(messages) {
   /** @type {Map<string, Guess[]>} */
@@ -76,7 +76,7 @@ export function proposeMappings(messages) {
 /** @param {string} topic */
 const isUsable = (topic) => !isReserved(topic) && !topic.endsWith('…') && !/[+#{}\p{Cc}]/u.test(topic);
 
-/** @param {string} topic @returns {string | undefined} the preset that reads it */
+/** @param {string} topic @returns {string | undefined} name of the preset that reads the topic */
 function presetFor(topic) {
   if (!isUsable(topic)) return undefined;
   presets ??= readPresets().map((preset) => ({
@@ -108,13 +108,13 @@ const patternOf = (levels, device, hasSensor) =>
     })
     .join('/');
 
-/** @param {Guess[]} group of one pattern @returns {string} YAML of the entry that reads all of them */
+/** @param {Guess[]} group topics with one pattern @returns {string} YAML of the entry that reads all these topics */
 function entryFor(group) {
   const [{ levels, device, quantity, pattern }] = /** @type {[Guess]} */ (group);
   const contents = group.map(({ content }) => content);
   const isBare = (/** @type {unknown} */ content) => content === null || typeof content !== 'object';
   const areObjects = !contents.some(isBare);
-  // The members of objects name their sensors. So the level of the quantity is not needed to name them.
+  // The keys of objects name the sensors. So the topic level with the quantity is not needed as a name.
   const isOwn = areObjects && group.every((guess) => guess.quantity === quantity);
   const topic = isOwn ? patternOf(levels, device, false) : pattern;
   const areBare = contents.every(isBare);
@@ -129,7 +129,7 @@ function entryFor(group) {
   return stringify({ mappings: [{ name: nameFor(topic), topic, ...members }] }, { lineWidth: 0 });
 }
 
-/** @param {string[]} levels @returns {number} the level that is probably the device */
+/** @param {string[]} levels @returns {number} index of the level that is probably the device */
 function deviceLevel(levels) {
   const candidates = levels.flatMap((level, index) =>
     index > 0 && level !== '' && !WORDS.test(level) ? [index] : [],
@@ -140,8 +140,10 @@ function deviceLevel(levels) {
 }
 
 /**
+ * Returns a name for the proposed entry. Each pattern gets its own name, so that a file can have several proposals.
+ *
  * @param {string} pattern
- * @returns {string} a different name for each pattern, so that a file can have several drafts
+ * @returns {string}
  */
 const nameFor = (pattern) =>
   pattern
@@ -152,9 +154,10 @@ const nameFor = (pattern) =>
     .replace(/-$/, '') || 'mapping';
 
 /**
- * @param {unknown[]} contents of messages, none of them an array
- * @param {{ quantity: string | null, hasSensor: boolean, isMixed: boolean }} topic `hasSensor`: it names the sensor. `isMixed`: of different forms
- * @returns {Record<string, unknown>} members of the entry
+ * @param {unknown[]} contents parsed payloads; no payload is an array
+ * @param {{ quantity: string | null, hasSensor: boolean, isMixed: boolean }} topic `hasSensor`: the topic names the sensor. `isMixed`:
+ *   the payloads have different forms
+ * @returns {Record<string, unknown>} members of the proposed entry
  */
 function valuesFor(contents, { quantity, hasSensor, isMixed }) {
   /** @type {Array<{ tokens: string[], value: unknown }>} */
@@ -183,7 +186,14 @@ function valuesFor(contents, { quantity, hasSensor, isMixed }) {
   };
 }
 
-/** @param {string[]} tokens of a value @param {string | null} only the quantity of the topic, if it has no other value @param {string | null} quantity of the topic @returns {string} */
+/**
+ * Proposes the name of a sensor.
+ *
+ * @param {string[]} tokens path of the value
+ * @param {string | null} only quantity of the topic, if the payload has no other value
+ * @param {string | null} quantity quantity of the topic
+ * @returns {string}
+ */
 function sensorFor(tokens, only, quantity) {
   const path = tokens.join('.').replaceAll(/[{}]/g, '');
   if (only !== null) return only;
@@ -229,7 +239,7 @@ const isValue = (value) =>
   typeof value === 'boolean' ||
   (typeof value === 'string' && (/^-?\d+(\.\d+)?$/.test(value) || SWITCH.test(value)));
 
-/** @param {unknown[]} values @returns {{ words?: Record<string, number> }} the words of switches among them, with their opposites */
+/** @param {unknown[]} values @returns {{ words?: Record<string, number> }} words such as `on` among the values, with their opposites */
 function wordsFor(values) {
   /** @type {Record<string, number>} */
   const words = {};
@@ -247,7 +257,7 @@ function wordsFor(values) {
   return Object.keys(words).length > 0 ? { words } : {};
 }
 
-/** @param {string} given @param {string} word @returns {string} the word, written as the given one */
+/** @param {string} given @param {string} word @returns {string} `word` in the upper or lower case of `given` */
 function inCaseOf(given, word) {
   if (given === given.toUpperCase()) return word.toUpperCase();
   return given === given.toLowerCase() ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`;

@@ -6,8 +6,8 @@ import { isZone, REQUIRED } from './times.js';
 /** @import { TimeUnit } from './times.js' */
 
 /**
- * Limit of mappings in a file, including those of its presets. Each unknown topic is compared with all of
- * them.
+ * Limit of mappings in a file, including the mappings of presets. Each topic outside the contract may be compared with
+ * all mappings.
  */
 export const MAX_MAPPINGS = 200;
 
@@ -15,14 +15,14 @@ const Pointer = z.string({ error: 'must be a JSON Pointer' }).refine(isPointer, 
   error: "must be a JSON Pointer such as /object/temperature, or '' for the whole payload",
 });
 
-/** The first pointer that finds a value is used. */
+/** Checks a pointer, or a list of pointers, of which the first that finds a value is used. */
 const Pointers = z
   .union([Pointer, z.array(Pointer).min(1).max(8)], { error: 'must be a JSON Pointer, or a list of them' })
   .transform((given) => [given].flat());
 
 const Words = (/** @type {z.ZodType} */ value) => z.record(z.string(), value).default({});
 
-/** A pattern with named levels. `{base}` at its beginning is replaced before the check. */
+/** Checks a topic pattern with named levels. `{base}` at the beginning of a pattern is replaced before this check. */
 const Pattern = z.string({ error: 'must be a topic pattern' }).superRefine((text, context) => {
   const message = brokenPatternRule(text);
   if (message) context.addIssue({ code: 'custom', message });
@@ -36,7 +36,7 @@ const Name = z.union([z.string().min(1).max(256), z.strictObject({ pointer: Poin
   error: "must be a text such as '{device}', or {pointer: /name}",
 });
 
-/** @typedef {string | { pointer: string[] }} NameSpec a template of named levels, or where the payload has the name */
+/** @typedef {string | { pointer: string[] }} NameSpec a template with named levels, or pointers to the name in the payload */
 
 const Text = z.union(
   [
@@ -46,7 +46,7 @@ const Text = z.union(
   { error: 'must be a text such as °C, or {pointer: /unit}' },
 );
 
-/** @typedef {string | { pointer: string[], words: Record<string, string> }} TextSpec a text, or where the payload has it, and what its words mean */
+/** @typedef {string | { pointer: string[], words: Record<string, string> }} TextSpec a text or pointers; `words` replaces texts */
 
 const described = { unit: Text.optional(), type: Text.optional() };
 
@@ -165,7 +165,7 @@ const mapping = z
 
 /** @typedef {z.infer<typeof mapping>} MappingSpec */
 
-/** Names that a template may use besides the named levels. */
+/** Names that a template may use in addition to the named levels: the path of the value, and its key in `each`. */
 const GIVEN = new Set(['path', 'key']);
 
 /** @param {{ topic: string[], device: NameSpec, match: Array<{ topic: string[], text: string[] }>, values?: Array<{ sensor?: NameSpec }> }} spec @returns {string[]} */
@@ -213,8 +213,8 @@ export const MAPPING = mapping;
 export const USE = use;
 
 /**
- * The outer form of a file. Its entries are checked one by one, so that an error refers to the right kind of
- * entry.
+ * Checks the outer form of a file. Each entry is checked separately with `MAPPING` or `USE`, so that an error refers to
+ * the right kind of entry.
  */
 export const FILE = z.strictObject(
   {
@@ -226,7 +226,7 @@ export const FILE = z.strictObject(
   { error: 'must be {mappings: […]}' },
 );
 
-/** The form of a preset. */
+/** Checks the form of a preset file. */
 export const PRESET = z.strictObject({
   title: z.string(),
   base: z.string().optional(),

@@ -5,16 +5,16 @@ const TIME_UNITS = { s: 1000, ms: 1, us: 1e-3, ns: 1e-6 };
 
 /** @typedef {keyof typeof TIME_UNITS} TimeUnit */
 
-/** A text that names its zone, such as `Z` or `+02:00`. */
+/** Matches a text that ends with a zone, such as `Z` or `+02:00`. */
 const HAS_ZONE = /(?:Z|[+-]\d\d:?(?:\d\d)?)$/i;
 const HAS_CLOCK = /T\d\d/;
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** The value of `zone` by which a text without a zone is no time. */
+/** Value of `zone` in a mapping: a text without a zone is then ignored as a time. */
 export const REQUIRED = 'required';
 
-/** @param {string} zone @returns {boolean} whether it is a zone of the IANA database, such as `Europe/Berlin` */
+/** @param {string} zone @returns {boolean} whether the IANA database has this zone, such as `Europe/Berlin` */
 export function isZone(zone) {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
@@ -29,8 +29,8 @@ export function isZone(zone) {
  * before the time of day and before the zone.
  *
  * @param {unknown} value
- * @param {{ unit: TimeUnit, zone: string }} rules `zone` of texts without one
- * @returns {number | null | undefined} epoch ms; undefined: there is no time, so the time of receipt counts; null: it cannot be read
+ * @param {{ unit: TimeUnit, zone: string }} rules `zone`: zone of texts that name no zone
+ * @returns {number | null | undefined} epoch ms; undefined: there is no time, so the time of receipt counts; null: the time cannot be read
  */
 export function readTime(value, { unit, zone }) {
   if (value === undefined || value === null || value === '') return undefined;
@@ -46,17 +46,19 @@ export function readTime(value, { unit, zone }) {
 }
 
 /**
- * @param {number} local epoch ms of the local time, as if it were UTC
+ * Converts a local time to epoch ms.
+ *
+ * @param {number} local local time, read as if it were UTC, in epoch ms
  * @param {string} zone
  * @returns {number} epoch ms
  */
 function fromLocal(local, zone) {
-  // The offset may change between the two instants, so it is looked up twice.
+  // The zone may change its offset between `local` and the result, so the offset is looked up again.
   const near = local - offsetOf(local, zone);
   return local - offsetOf(near, zone);
 }
 
-/** @type {Map<string, Intl.DateTimeFormat>} by zone; a file of mappings has few */
+/** Formats by zone. The number is not limited, because a file of mappings has few zones. @type {Map<string, Intl.DateTimeFormat>} */
 const formats = new Map();
 
 /**

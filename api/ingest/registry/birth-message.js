@@ -24,7 +24,7 @@ import { readSession } from './sessions.js';
  * @property {string} [site]
  * @property {string} [label]
  * @property {SensorBirth[]} sensors
- * @property {PathOf} [pathOf] of its sensors; default: elements of `sensors`
+ * @property {PathOf} [pathOf] makes the paths of refused sensors; default: paths of elements of `sensors`
  * @property {Refusals} refused invalid elements of `sensors`
  */
 
@@ -33,7 +33,7 @@ import { readSession } from './sessions.js';
  * @param {Identity} device
  * @param {number} receivedAt epoch ms
  * @returns {Birth}
- * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit` for the whole birth
+ * @throws {MillraceError} `malformed`, `bad_id`, `registration_limit`: the whole birth is refused
  */
 export function readBirth(payload, device, receivedAt) {
   const { session, name, site, label, sensors = [] } = parse(payload);
@@ -82,7 +82,7 @@ function optionalName(path, text) {
  * @param {Buffer} payload `{"type", "unit", "label", "interval_ms"}`, the description of one sensor
  * @param {string} deviceId
  * @param {string} sensor id or name
- * @returns {SensorBirth} never with a name
+ * @returns {SensorBirth} the description, without a name
  * @throws {MillraceError} `malformed`, `bad_id`
  */
 export function readDescription(payload, deviceId, sensor) {
@@ -131,7 +131,7 @@ function readSensor(deviceId, index, element, pathOf = PATHS.birth) {
 /** @param {unknown} value */
 const isGiven = (value) => value !== undefined && value !== null;
 
-/** @param {unknown} sensorId @param {unknown} name @returns {[field: string, rule: string]} why they do not identify a sensor */
+/** @param {unknown} sensorId @param {unknown} name @returns {[field: string, rule: string]} why id and name identify no sensor */
 function brokenId(sensorId, name) {
   if (isGiven(sensorId)) return ['sensor_id', brokenNameRule(sensorId)];
   return isGiven(name) ? ['name', brokenNameRule(name)] : ['sensor_id', 'is missing'];

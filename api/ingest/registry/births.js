@@ -15,13 +15,13 @@ import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.j
 /** @import { DeviceSession } from './sessions.js' */
 
 /**
- * Registers devices and sensors from births. Only attributes that differ from the registry are written. Their
- * write timestamp is the time of receipt: the birth that arrived last describes the device, whatever its
- * clock shows. The birth may be acknowledged after that.
+ * Creates the service that registers devices and sensors from births. Only attributes that differ from the registry are
+ * written. Their write timestamp is the time of receipt. So the birth that arrived last describes the device, whatever
+ * the clock of the device shows. The birth may be acknowledged after these writes.
  *
- * A birth of an ended session may arrive again: repeated by the broker, retained, or replayed. Such a birth
- * only adds unknown sensors, with a write timestamp that every other birth overwrites. Several processes
- * receive every birth in the same order. So in each of them the last write is that of the newest birth.
+ * A birth of an ended session may arrive again: repeated by the broker, retained, or replayed. Such a birth only adds
+ * unknown sensors, with a write timestamp that every other birth overwrites. Several processes receive every birth in
+ * the same order. So in each process the last write comes from the newest birth.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -31,7 +31,14 @@ import { beginSession, firstMessageStamp, isOver, nextStamp } from './sessions.j
  * @param {ClockNotices} deps.clocks
  */
 export function createBirths({ registry, store, retry, clock, clocks }) {
-  /** @param {Device} device @param {Description} birth @param {{ isNew: boolean, stamp: number }} options `stamp`: write timestamp, epoch µs @returns {Promise<boolean>} whether anything was written */
+  /**
+   * Writes the changed attributes of a device.
+   *
+   * @param {Device} device
+   * @param {Description} birth
+   * @param {{ isNew: boolean, stamp: number }} options `stamp`: write timestamp, epoch µs
+   * @returns {Promise<boolean>} whether anything was written
+   */
   async function writeDevice(device, birth, { isNew, stamp }) {
     const attributes = changedAttributes(device, birth);
     if (Object.keys(attributes).length === 0) return false;
@@ -45,7 +52,14 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
     return true;
   }
 
-  /** @param {Device} device @param {PlannedSensor[]} planned @param {number} writeTimestamp epoch µs @returns {Promise<boolean>} whether anything was written */
+  /**
+   * Writes the changed attributes of sensors.
+   *
+   * @param {Device} device
+   * @param {PlannedSensor[]} planned
+   * @param {number} writeTimestamp epoch µs
+   * @returns {Promise<boolean>} whether anything was written
+   */
   async function writeSensors(device, planned, writeTimestamp) {
     if (planned.length === 0) return false;
     const now = clock();
@@ -76,15 +90,15 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
         const { taken, refused } = admit(device, birth);
         if (isOver(device, birth.session, arrival)) {
           const written = await writeSensors(device, planNew(device, taken), firstMessageStamp(device));
-          // The write timestamps in the database decide which attributes are valid.
+          // The write timestamps in the database decide which attributes are valid, so the device must be read again.
           if (written) registry.cache.forget(device.id);
           return refused;
         }
         const stamp = nextStamp(device, arrival.receivedAt);
         const begun = beginSession(device, birth.session, arrival.receivedAt);
         clocks.note(device, begun.clockOffset);
-        // The write timestamp of the session shows when the session was announced. A repeated birth does not
-        // write it again.
+        // The write timestamp of the session shows when the session was announced. So a repeated birth must not write
+        // the session again.
         const session =
           birth.session.id === null || begun.session !== device.session ? begun : { session: undefined };
         await writeDevice(device, { ...birth, ...session }, { isNew: found === null, stamp });
@@ -94,19 +108,18 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
       }),
 
     /**
-     * Writes a description that a client sent over HTTP. The description overwrites every birth that arrived
-     * before. A later birth overwrites attributes for which it has another value. A description begins no
-     * session.
+     * Writes a description that a client sent over HTTP. The description overwrites every earlier birth. A later birth
+     * overwrites attributes for which it has another value. A description does not begin a session.
      *
      * @param {Identity} identity
      * @param {Pick<Description, 'site' | 'label'> & Pick<Birth, 'sensors'>} description
-     * @returns {Promise<Refusals>} settles when it is committed, with a refusal for each sensor above the
+     * @returns {Promise<Refusals>} settles when the description is committed, with a refusal for each sensor above the
      *   limit of a device
      */
     describe: (identity, { sensors, ...description }) =>
       registry.serialize(identity.id, async () => {
-        // Another process may have received a birth. Compared with a cached device, the description could
-        // seem to change nothing.
+        // The device is read again, because another process may have received a birth. Compared with an outdated cache
+        // entry, the description could seem to change nothing.
         const found = await registry.reload(identity);
         const device = found ?? (await registry.newDevice({ ...identity, name: null }));
         const { taken, refused } = admit(device, { sensors });
@@ -119,7 +132,7 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
           { isNew: found === null, stamp },
         );
         await writeSensors(device, planSensors(device, taken), stamp);
-        // Another process may have written a newer session meanwhile.
+        // Another process may have written a newer session during these writes, so the device must be read again.
         registry.cache.forget(device.id);
         return refused;
       }),
@@ -137,7 +150,7 @@ export function createBirths({ registry, store, retry, clock, clocks }) {
 const LIMIT = 'registration_limit';
 
 /**
- * Divides the sensors of a birth into those that the device has or has room for, and those above its limit.
+ * Divides the sensors of a birth into accepted sensors and sensors above the limit of the device.
  *
  * @param {Device} device
  * @param {Pick<Birth, 'sensors' | 'pathOf'>} birth
@@ -165,8 +178,8 @@ export const changedAttributes = (device, birth) => {
 };
 
 /**
- * @param {Device} device with the attributes of the birth
- * @param {SensorBirth[]} born the sensors in the birth
+ * @param {Device} device the device, whose attributes are already those of the birth
+ * @param {SensorBirth[]} born the accepted sensors of the birth
  * @returns {PlannedSensor[]} all sensors with changes. Sensors that the birth does not list may change too,
  *   because their rows contain the name and site of the device
  */
@@ -180,7 +193,7 @@ export function planSensors(device, born) {
   ];
 }
 
-/** @param {Device} device @param {SensorBirth[]} born @returns {PlannedSensor[]} the sensors that are new for the device */
+/** @param {Device} device @param {SensorBirth[]} born @returns {PlannedSensor[]} the sensors that the device does not have yet */
 export const planNew = (device, born) =>
   born
     .filter(({ identity }) => !device.sensors.has(identity.id))
@@ -211,7 +224,7 @@ const attributesOf = (device, { name, type, unit, label, intervalMs }) => ({
  * @template {Record<string, unknown>} T
  * @param {T} wanted undefined or null: no value is given
  * @param {Record<string, unknown>} current
- * @returns {{ [K in keyof T]?: NonNullable<T[K]> }} the given values that differ
+ * @returns {{ [K in keyof T]?: NonNullable<T[K]> }} the given values that differ from the current values
  */
 const differing = (wanted, current) =>
   /** @type {{ [K in keyof T]?: NonNullable<T[K]> }} */ (

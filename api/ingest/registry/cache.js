@@ -3,7 +3,7 @@ import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
 
 /** @import { RegistryStore } from '../../store/registry/index.js' */
 
-/** Maximum age of an entry, in ms. A change by another process may stay unseen for this long. */
+/** Maximum age of an entry, in ms. A change by another process may stay unnoticed for this time. */
 const ENTRY_TTL_MS = 600_000;
 
 /**
@@ -12,7 +12,7 @@ const ENTRY_TTL_MS = 600_000;
  */
 const TTL_RESOLUTION_MS = 1000;
 
-/** Limit of devices and sensors together, at about 300 bytes each. */
+/** Limit of devices and sensors together in the cache, at about 300 bytes each. Above it the least recently used device is evicted. */
 export const MAX_ENTRIES = 500_000;
 
 /**
@@ -21,7 +21,7 @@ export const MAX_ENTRIES = 500_000;
  * @typedef {object} Sensor
  * @property {string} id
  * @property {Buffer} bytes the 16 bytes of the id
- * @property {string | null} deviceName as in the row of this sensor
+ * @property {string | null} deviceName name of the device, as in the database row of this sensor
  * @property {string | null} name
  * @property {string | null} type
  * @property {string | null} unit
@@ -38,7 +38,7 @@ export const MAX_ENTRIES = 500_000;
  * @typedef {object} Device
  * @property {string} id
  * @property {Buffer} bytes the 16 bytes of the id
- * @property {number} group
+ * @property {number} group number of the partition group of the device, from 0 to `LATEST_GROUPS` - 1
  * @property {string | null} name
  * @property {string | null} site
  * @property {string | null} label
@@ -46,20 +46,20 @@ export const MAX_ENTRIES = 500_000;
  * @property {number | null} stateStamp write timestamp of the state in epoch µs; null: no status yet
  * @property {number} [stateBegan] when this process began to handle the message of the state, by
  *   `performance.now()`; missing: the state was read from the database
- * @property {number | null} session start of the current session as the device gave it, epoch ms; null: none was announced
- * @property {number | null} sessionStamp write timestamp of the session in epoch µs; null: none was announced
+ * @property {number | null} session start of the current session as the device gave it, epoch ms; null: no session was announced
+ * @property {number | null} sessionStamp write timestamp of the session in epoch µs; null: no session was announced
  * @property {number[]} endedSessions starts of sessions that have ended, the newest last
  * @property {number} clockOffset the clock of the device minus that of Millrace in ms; 0: no difference is
  *   known
  * @property {number} stamp greatest known write timestamp of state, session and description, epoch µs
- * @property {number | null} describedAt epoch ms of its newest description over HTTP; null: none
- * @property {number} lastSeen the last value that was written to the database, in epoch ms
- * @property {number | null} retiredAt epoch ms; null: never
- * @property {Map<string, Sensor>} sensors by id
- * @property {Map<string, Sensor>} byRef by id or name, as in messages: up to two entries for each sensor
+ * @property {number | null} describedAt time of the newest description over HTTP, epoch ms; null: no description
+ * @property {number} lastSeen time when the device was last seen, as last written to the database, epoch ms
+ * @property {number | null} retiredAt epoch ms; null: the device was never retired
+ * @property {Map<string, Sensor>} sensors sensors by id
+ * @property {Map<string, Sensor>} byRef sensors by id or name, as in messages: up to two entries for each sensor
  */
 
-/** Devices with all their sensors, bounded in number and age. */
+/** Caches devices with all their sensors. Number and age of the entries are limited. */
 export class DeviceCache {
   #store;
   #groups;
@@ -88,10 +88,10 @@ export class DeviceCache {
   }
 
   /**
-   * Returns a device from memory, or reads it with its sensors.
+   * Returns a device from memory, or reads the device with its sensors from the database. Concurrent calls share one read.
    *
    * @param {Pick<Device, 'id' | 'bytes'>} identity
-   * @returns {Promise<Device | null>} null: it is not registered. Concurrent calls share one read
+   * @returns {Promise<Device | null>} null: the device is not registered
    */
   find(identity) {
     const known = this.#devices.get(identity.id);
@@ -99,17 +99,17 @@ export class DeviceCache {
     return this.#reads.read(identity);
   }
 
-  /** Stores a new or changed device. Its age counts from the first read. @param {Device} device */
+  /** Puts a new or changed device into the cache. The age of its entry still counts from the first read. @param {Device} device */
   keep(device) {
     const left = this.#devices.getRemainingTTL(device.id);
-    // The cache measures an object only when it is put in, and devices grow.
+    // The device is removed first, because the cache measures the size of an entry only when the entry is added, and devices grow.
     this.#devices.delete(device.id);
     this.#devices.set(device.id, device, left > 0 ? { ttl: left } : {});
   }
 
   /**
-   * Removes a device from the cache. A read under way does not put the device back, and later calls do not
-   * share that read.
+   * Removes a device from the cache. A running read does not put the device back, and later calls do not share that
+   * read.
    *
    * @param {string} id
    */
@@ -120,7 +120,7 @@ export class DeviceCache {
 
   /**
    * @param {Pick<Device, 'id' | 'bytes'>} identity
-   * @param {() => boolean} isShared false: the device was forgotten meanwhile
+   * @param {() => boolean} isShared false: the device was removed from the cache during the read
    * @returns {Promise<Device | null>}
    */
   async #load({ id, bytes }, isShared) {
@@ -144,8 +144,8 @@ export class DeviceCache {
     }
     const kept = this.#devices.get(id);
     if (kept) return kept;
-    // A device that was removed from the cache meanwhile may be retired. So the cache must not keep this
-    // older answer.
+    // A device that was removed from the cache during the read may be retired. So the cache must not store this older
+    // answer.
     if (isShared()) this.#devices.set(id, device);
     return device;
   }
@@ -195,14 +195,14 @@ export const blankSensor = (known) => ({
 });
 
 /**
- * Shares reads under way: concurrent calls with the same key share one read.
+ * Shares running reads: concurrent calls with the same key share one read.
  *
  * @template {{ id: string }} Key
  * @template T
  */
 export class SharedReads {
   #load;
-  /** By the id of the key. @type {Map<string, Promise<T>>} */
+  /** Running reads by the id of the key. @type {Map<string, Promise<T>>} */
   #underWay = new Map();
 
   /** @param {(key: Key, isShared: () => boolean) => Promise<T>} load `isShared`: false after `forget` */
@@ -223,7 +223,7 @@ export class SharedReads {
     return answer;
   }
 
-  /** Later calls do not share a read that is under way. @param {string} id of the key */
+  /** Stops sharing the running read of a key: later calls begin a new read. @param {string} id id of the key */
   forget(id) {
     this.#underWay.delete(id);
   }

@@ -4,12 +4,12 @@ import { LogThrottle } from '../../../common/log-throttle.js';
 /** @import { Device } from './cache.js' */
 
 /**
- * All devices share one line a minute, because a site without a time server has many devices whose clocks are
- * off.
+ * Key of the log throttle. All devices share one log line a minute, because a site without a time server has many
+ * devices with wrong clocks.
  */
 const KEY = 'clocks';
 
-/** Logs devices whose clocks are off when a session begins. */
+/** Logs at the start of a session that the clock of a device is wrong. */
 export class ClockNotices {
   #logger;
   #throttle = new LogThrottle();
@@ -20,8 +20,8 @@ export class ClockNotices {
   }
 
   /**
-   * @param {Pick<Device, 'id' | 'name' | 'clockOffset'>} device before its session begins
-   * @param {number | undefined} offsetMs the clock of the device minus that of Millrace, in ms; 0 or
+   * @param {Pick<Device, 'id' | 'name' | 'clockOffset'>} device the device before the new session begins
+   * @param {number | undefined} offsetMs clock of the device minus clock of Millrace in the new session, in ms; 0 or
    *   undefined: no difference is known
    */
   note({ id, name, clockOffset }, offsetMs = 0) {

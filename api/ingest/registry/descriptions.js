@@ -9,7 +9,8 @@ import { sensorOf } from './cache.js';
 /** @import { Registry } from './index.js' */
 
 /**
- * Descriptions of devices and sensors that a client sends over HTTP: type, unit, site and label, for devices that send no births.
+ * Creates the service that writes descriptions from HTTP clients: type, unit, site and label of devices and sensors, for devices that send
+ * no births.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -30,11 +31,11 @@ export function createDescriptions({ registry, births, isStuck, clock }) {
 
   return {
     /**
-     * Describes a device, and registers it if it is new.
+     * Describes a device, and registers a new device.
      *
      * @param {Identity} device
-     * @param {Buffer} payload as a birth, whose `session` and `name` are ignored
-     * @returns {Promise<IngestResult>} settles when it is committed; counts sensors
+     * @param {Buffer} payload in the format of a birth; `session` and `name` are ignored
+     * @returns {Promise<IngestResult>} settles when the description is committed; `accepted` counts sensors
      * @throws {MillraceError} `busy`; `unavailable`: this process ends
      */
     async device(device, payload) {
@@ -47,17 +48,17 @@ export function createDescriptions({ registry, births, isStuck, clock }) {
     },
 
     /**
-     * Describes a sensor that is registered.
+     * Describes a registered sensor.
      *
      * @param {Identity} device
      * @param {string} sensor id or name
      * @param {Buffer} payload `{"type", "unit", "label", "interval_ms"}`
-     * @returns {Promise<IngestResult>} settles when it is committed
+     * @returns {Promise<IngestResult>} settles when the description is committed
      * @throws {MillraceError} `busy`; `not_found`: there is no such sensor; `unavailable`: this process ends
      */
     async sensor(device, sensor, payload) {
       demandDatabase();
-      // Another process may have received a birth with this sensor.
+      // The device is read again, because another process may have received a birth with this sensor.
       const known = await registry.reload(device);
       if (!known || !sensorOf(known, sensor))
         throw new MillraceError('not_found', 'There is no such sensor.');

@@ -15,19 +15,19 @@ import { firstMessageStamp, nextStamp } from './sessions.js';
 
 /** Type and unit of new sensors, by the id or name in the message. @typedef {Map<string, { type?: string, unit?: string }>} Described */
 
-/** Concurrent requests of one registration. A birth of 10,000 sensors must not block all other messages. */
+/** Limit of concurrent database requests of one registration. Without it a birth of 10,000 sensors would block all other messages. */
 const WRITES_AT_ONCE = 16;
 
 /**
- * While AUTO_REGISTER_MAX is reached, the registry counts the devices again at most this often, in ms. Any
- * sender can invent names of devices.
+ * Minimum time between two counts of the devices while AUTO_REGISTER_MAX is reached, in ms. Without it a sender that
+ * invents device names could cause a count with each message.
  */
 const COUNT_EVERY_MS = 60_000;
 
 /**
- * The registry of devices and sensors, with a bounded cache. If AUTO_REGISTER is on, the first message of an
- * unknown device or sensor registers it. Registration is not on the hot path. A registration is committed
- * before the first measurement is written.
+ * The registry of devices and sensors, with a bounded cache. If AUTO_REGISTER is on, the first message of an unknown
+ * device or sensor registers this device or sensor. The registration is committed before the first measurement is
+ * written.
  */
 export class Registry {
   #store;
@@ -35,7 +35,7 @@ export class Registry {
   #limits;
   #retry;
   #clock;
-  /** The newest change of each device. Changes of one device run one after the other. @type {Map<string, Promise<unknown>>} */
+  /** The newest change of each device, by id. Changes of one device run one after the other. @type {Map<string, Promise<unknown>>} */
   #changing = new Map();
   /** Number of registered devices. */
   #devices = 0;
@@ -66,23 +66,33 @@ export class Registry {
     return this.#limits.autoRegister;
   }
 
-  /** Finds a device in the cache or the database. @param {Pick<Device, 'id' | 'bytes'>} identity @returns {Promise<Device | null>} null: it is not registered */
+  /**
+   * Finds a device in the cache or the database.
+   *
+   * @param {Pick<Device, 'id' | 'bytes'>} identity
+   * @returns {Promise<Device | null>} null: the device is not registered
+   */
   find(identity) {
     return this.#retry.run(() => this.cache.find(identity));
   }
 
   /**
-   * Reads a device and its sensors from the database, even if they are in the cache.
+   * Reads a device and its sensors from the database, even if the device is in the cache.
    *
    * @param {Pick<Device, 'id' | 'bytes'>} identity
-   * @returns {Promise<Device | null>} null: it is not registered
+   * @returns {Promise<Device | null>} null: the device is not registered
    */
   reload(identity) {
     this.cache.forget(identity.id);
     return this.find(identity);
   }
 
-  /** Makes the cache entry of a new device. @param {Pick<Device, 'id' | 'bytes' | 'name'>} known @returns {Promise<Device>} a device that is not registered yet */
+  /**
+   * Creates the object of a new device, without registering the device.
+   *
+   * @param {Pick<Device, 'id' | 'bytes' | 'name'>} known
+   * @returns {Promise<Device>}
+   */
   async newDevice({ id, bytes, name }) {
     const group = groupOf(bytes, this.#groups);
     const retiredAt = await this.#retry.run(() => this.#store.retiredAt({ group, bytes }));
@@ -93,7 +103,7 @@ export class Registry {
    * Runs a change after the earlier changes of the same device.
    *
    * @template T
-   * @param {string} id of the device
+   * @param {string} id id of the device
    * @param {() => Promise<T>} change
    * @returns {Promise<T>}
    */
@@ -108,7 +118,8 @@ export class Registry {
   }
 
   /**
-   * Commits the registration of sensors. Each request is retried alone, because 10,000 sensors of different types need 10,000 requests.
+   * Commits the registration of sensors. A failed request is retried without the others, because 10,000 sensors of different types need
+   * 10,000 requests.
    *
    * @param {Device} device
    * @param {SensorChange[]} changes
@@ -119,20 +130,20 @@ export class Registry {
     const { indexes, sensors } = this.#store.sensorWrites(device, changes, now);
     await this.#commit(indexes);
     await this.#commit(sensors);
-    // This write follows the sensors. So a reader that sees this time and counts again also sees the new
-    // sensors.
+    // This time is written after the sensors. So a reader that sees this time and counts the sensors again also sees the
+    // new sensors.
     await this.#retry.run(() => this.#store.writeSensorsAt(device, this.#clock()));
   }
 
   /**
-   * Writes descriptions of sensors from a mapping. A `current` description comes from the message itself, so
-   * it replaces an older one. Any other description only fills empty attributes, and its write timestamp is
-   * older than that of any birth.
+   * Writes descriptions of sensors from a mapping. A current description comes from the message itself, so it replaces
+   * an older description. Any other description only fills empty attributes, and its write timestamp is older than that
+   * of any birth.
    *
    * @param {Device} device
    * @param {Array<{ sensor: Sensor, unit?: string, type?: string }>} described
    * @param {number | null} currentAt epoch ms of a current description; null: the descriptions are not current
-   * @returns {Promise<unknown>} settles when it is committed
+   * @returns {Promise<unknown>} settles when the descriptions are committed
    */
   describeSensors(device, described, currentAt) {
     return this.serialize(device.id, async () => {
@@ -154,18 +165,18 @@ export class Registry {
     });
   }
 
-  /** Counts the registered devices. Until the next count this process only adds its own registrations, so the limit is approximate. */
+  /** Counts the registered devices. Until the next count only changes by this process are added, so AUTO_REGISTER_MAX is approximate. */
   async recount() {
     this.#countedAt = this.#clock();
     this.#devices = await this.#store.countDevices(this.#groups);
   }
 
   /**
-   * Finds a device. Registers it if AUTO_REGISTER is on.
+   * Finds a device, and registers an unknown device if AUTO_REGISTER is on.
    *
    * @param {Identity} identity
-   * @param {string} [site] of a device that is new
-   * @returns {Promise<Device | null>} null: it is unknown, and AUTO_REGISTER is off
+   * @param {string} [site] site for a new device
+   * @returns {Promise<Device | null>} null: the device is unknown, and AUTO_REGISTER is off
    * @throws {MillraceError} `registration_limit`
    */
   async device(identity, site) {
@@ -180,7 +191,7 @@ export class Registry {
   }
 
   /**
-   * Reads the current state from the database, because another process may have retired or described the device.
+   * Finds a device in its current state. The database is always read, because another process may have retired or described the device.
    *
    * @param {Pick<Device, 'id' | 'bytes'>} identity
    * @returns {Promise<Device | null>}
@@ -193,12 +204,12 @@ export class Registry {
     return this.reload(identity);
   }
 
-  /** Called by a birth that registers a device. */
+  /** Adds a device that a birth registered to the count. */
   countDevice() {
     this.#devices++;
   }
 
-  /** Called by the retirement of a device. */
+  /** Removes a retired device from the count. */
   uncountDevice() {
     this.#devices--;
   }
@@ -208,7 +219,7 @@ export class Registry {
    *
    * @param {Device} device
    * @param {string[]} missing
-   * @param {Described} [described] type and unit of those that are new
+   * @param {Described} [described] type and unit of new sensors
    * @returns {Promise<{ known: Map<string, Sensor>, refused: Map<string, ErrorCode> }>}
    */
   async register(device, missing, described = new Map()) {
@@ -254,13 +265,15 @@ export class Registry {
   }
 
   /**
+   * Registers sensors up to the limit of the device.
+   *
    * @param {Device} known the device as it was when the message looked up its sensors
-   * @param {string[]} refs of sensors that were unknown then
+   * @param {string[]} refs ids or names of sensors that were unknown then
    * @param {Described} described
-   * @returns {Promise<Device>} the current device, with as many of these sensors as it has room for
+   * @returns {Promise<Device>} the current device, with the registered sensors
    */
   async #registerSensors(known, refs, described) {
-    // Meanwhile a birth or the TTL may have replaced the cache entry, or the device was retired. The old entry must not return.
+    // Since the lookup, a birth or the TTL may have replaced the cache entry, or the device was retired. So the device is looked up again.
     const device = (await this.find(known)) ?? (await this.#registerDevice(known));
     const now = this.#clock();
     /** @type {Map<string, Identity & { type?: string, unit?: string }>} */
@@ -295,8 +308,8 @@ export class Registry {
 }
 
 /**
- * Retires devices: removes them from the registry. Another process may accept a cached device for up to ten minutes. This process
- * removes it from its cache at once.
+ * Creates the service that retires devices, which removes them from the registry and from the cache of this process. Another process may
+ * accept messages of a retired device for up to ten minutes, while the device is in its cache.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -308,7 +321,7 @@ export function createRetirement({ registry, store, groups, clock }) {
   return {
     /**
      * @param {Identity} identity
-     * @returns {Promise<boolean>} settles when the device is removed; false: it was not registered
+     * @returns {Promise<boolean>} settles when the device is removed; false: the device was not registered
      * @throws {MillraceError} `unavailable`: a second call finishes the removal
      */
     retire: ({ id, bytes }) =>

@@ -4,26 +4,26 @@ import { parseTime } from '../../../common/times.js';
 /** @import { Arrival } from '../pipeline.js' */
 
 /**
- * The sessions of devices. A device names its session by the start of its connection. The start identifies a
- * session but does not order sessions, because clocks of devices go back: the session that arrived last is
- * the current one.
+ * The sessions of devices. A device names its session by the start of its connection. The start identifies a session,
+ * but does not show which session is newer, because clocks of devices may go back. The session that arrived last is the
+ * current session.
  */
 
-/** 2020-01-01 in epoch ms. An earlier time means that the clock of the device was never set. */
+/** Oldest possible start of a session: 2020-01-01 in epoch ms. An earlier time means that the clock of the device was never set. */
 export const OLDEST_SESSION = 1_577_836_800_000;
 
 /**
- * Smallest difference in ms between the clocks of a device and of Millrace that counts. A smaller one may be
- * the delay of the message.
+ * Tolerance for the difference between the clocks of a device and of Millrace, in ms. A smaller difference is ignored,
+ * because it may be the delay of the message.
  */
 const CLOCK_TOLERANCE_MS = 300_000;
 
-/** Range of CQL's `timestamp` and of `Date`, in epoch ms. */
+/** Greatest time that CQL's `timestamp` and `Date` can store, in epoch ms. A session with a greater or smaller start is ignored. */
 const MAX_TIME = 8.64e15;
 
 /**
- * Limit of remembered ended sessions. A device that restarts has a few sessions whose last wills may still
- * arrive.
+ * Limit of remembered ended sessions of a device. Above it the oldest is forgotten. After restarts of a device, the last
+ * wills of a few ended sessions may still arrive.
  */
 const MAX_ENDED = 16;
 
@@ -31,10 +31,11 @@ const MAX_ENDED = 16;
  * The session that a message names.
  *
  * @typedef {object} DeviceSession
- * @property {number | null} id its start as the device gave it, epoch ms; null: the message names no session
- * @property {number} start epoch ms, never after the receipt; the receipt if the given start is not usable
- * @property {number | null} offset the clock of the device minus that of Millrace in ms, if the given start
- *   is impossible; else null
+ * @property {number | null} id start of the session as the device gave it, epoch ms; null: the message names no session
+ * @property {number} start start of the session, epoch ms, never after the receipt; if the given start is not usable, the
+ *   time of receipt
+ * @property {number | null} offset clock of the device minus clock of Millrace in ms, if the given start is impossible;
+ *   else null
  */
 
 /**
@@ -55,7 +56,7 @@ export function readSession(given, receivedAt) {
 /**
  * @param {Device} device
  * @param {DeviceSession} session
- * @param {Arrival} arrival of the message that announces it
+ * @param {Arrival} arrival arrival of the message that announces the session
  * @returns {boolean} whether a later session arrived before this message
  */
 export function isOver(device, { id }, { as, receivedAt }) {
@@ -66,7 +67,7 @@ export function isOver(device, { id }, { as, receivedAt }) {
 }
 
 /**
- * The columns of a device after a session began.
+ * Returns the session columns of a device after a session began.
  *
  * @param {Device} device
  * @param {DeviceSession} session
@@ -85,14 +86,14 @@ export function beginSession(device, session, receivedAt) {
   };
 }
 
-/** @param {Device} device @param {number | null} id @returns {number[]} the ended sessions, after this one ended */
+/** @param {Device} device @param {number | null} id session that ends @returns {number[]} the ended sessions, including this session */
 export const endSession = ({ endedSessions }, id) =>
   id === null ? endedSessions : [...endedSessions.filter((each) => each !== id), id].slice(-MAX_ENDED);
 
 /**
- * Finds the clock offset of a device. Its clock is off if the start of its session is impossible, or earlier
- * than that of a session that arrived before. The clock counts as off until a session starts within
- * `CLOCK_TOLERANCE_MS` of its receipt.
+ * Finds the clock offset of a device. The clock is wrong if the start of the session is impossible, or earlier than the
+ * start of a session that arrived before. The clock counts as wrong until a session starts within `CLOCK_TOLERANCE_MS`
+ * of its receipt.
  *
  * @param {Device} device
  * @param {DeviceSession} session
@@ -108,9 +109,9 @@ function offsetOf(device, { id, offset }, receivedAt) {
 }
 
 /**
- * Returns the write timestamp of the next change of a device. The change that arrived last has the greatest
- * timestamp, even if two arrive in one ms or the clock of Millrace is set back. The deletes of a retirement
- * have its time, so later writes get greater timestamps.
+ * Returns the write timestamp of the next change of a device. The change that arrived last has the greatest timestamp,
+ * even if two changes arrive in one ms or the clock of Millrace is set back. The deletes of a retirement have the time
+ * of the retirement as their timestamp, so later writes need greater timestamps.
  *
  * @param {Device} device
  * @param {number} receivedAt epoch ms
@@ -123,10 +124,11 @@ export function nextStamp(device, receivedAt) {
 }
 
 /**
- * Write timestamp of the attributes from a first message, in epoch µs. It is older than any time of receipt. So every birth overwrites them.
+ * Write timestamp of the attributes that the first message of a device registers, in epoch µs. It is older than any time of receipt, so
+ * every birth overwrites these attributes.
  */
 const FIRST_MESSAGE_STAMP = OLDEST_SESSION * 1000 - 1;
 
-/** @param {{ retiredAt: number | null }} device @returns {number} write timestamp of the attributes from its first message, in epoch µs */
+/** @param {{ retiredAt: number | null }} device @returns {number} write timestamp for attributes from the first message, in epoch µs */
 export const firstMessageStamp = ({ retiredAt }) =>
   Math.max(FIRST_MESSAGE_STAMP, (retiredAt ?? 0) * 1000 + 1);

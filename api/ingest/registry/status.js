@@ -33,10 +33,10 @@ export function readStatus(payload, receivedAt) {
 }
 
 /**
- * Tracks whether devices are online. The message that arrived last decides. A measurement or a birth proves
- * that the device is online, whatever its status or last will reported before. A last will counts unless it
- * names an ended session, because the device has connected again since. A measurement that arrived before the
- * last will proves nothing, even if its commit comes after the last will.
+ * Creates the service that tracks whether devices are online. The message that arrived last decides. A measurement or a
+ * birth proves that the device is online, whatever an earlier status or last will reported. A last will that names an
+ * ended session is ignored, because the device has connected again since. A measurement that arrived before the last
+ * will proves nothing, even if its commit comes after the last will.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -50,7 +50,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
   async function commit(device, change, { as, receivedAt, began }) {
     const stamp = nextStamp(device, receivedAt);
     await retry.run(() => store.writeStatus(device, change, stamp));
-    // A retained status may be older than any measurement under way.
+    // A retained status may be older than any measurement that is being processed, so it has no place in the order of messages.
     const stateBegan = as === 'retained' ? undefined : began;
     Object.assign(device, change, { stateStamp: stamp, stateBegan });
     if (change.session !== undefined) device.sessionStamp = stamp;
@@ -63,7 +63,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
   /**
    * @param {Device} device
    * @param {Arrival} arrival
-   * @returns {boolean} whether the message arrived before the one that set the state
+   * @returns {boolean} whether the message arrived before the message that set the state
    */
   const isBeforeState = ({ stateBegan = Number.NEGATIVE_INFINITY }, { began = stateBegan }) =>
     began < stateBegan;
@@ -73,13 +73,13 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
     const { as, receivedAt } = arrival;
     const isCurrent = session.id === device.session;
     if ((session.id !== null && isOver(device, session, arrival)) || isReplacedSince(device, arrival)) return;
-    // The broker's copy of the announcement is older than the last will of its session.
+    // The retained copy of the online status is older than the last will of its session, so it does not replace the state.
     if (as === 'retained' && device.state !== null && isCurrent) return;
     if (as === 'repeated' && device.state === 'online' && isCurrent) return;
-    // A message without a session leaves the session open to the last will that names it.
+    // A message without a session does not end the current session, so a last will that names this session still counts.
     const begun = session.id === null ? undefined : beginSession(device, session, receivedAt);
-    // The event is written before the state. In the other order, a process that ended between the two writes
-    // would lose the event: the repeated message would find the state already written.
+    // The event is written before the state. In the other order, a process that ended between the two writes would lose
+    // the event: the redelivered message would find the state already written.
     const began = isCurrent ? arrivalOfSession(device, receivedAt) : receivedAt;
     const event = eventOf('online', session, begun?.clockOffset ?? 0, began);
     if (as !== 'retained') await events.note(device, event);
@@ -96,7 +96,7 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
     await commit(device, { state: 'offline', endedSessions: endSession(device, id) }, arrival);
   }
 
-  /** @param {Device} device @param {number} start of its session, epoch ms @param {number} receivedAt epoch ms */
+  /** Writes the event `offline`. @param {Device} device @param {number} start start of the session @param {number} receivedAt epoch ms */
   async function noteOffline(device, start, receivedAt) {
     if (device.state === 'offline') return;
     const session = device.clockOffset === 0 ? Math.min(start, receivedAt) : receivedAt;
@@ -109,8 +109,8 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
      *
      * @param {Device} device
      * @param {Status} status
-     * @param {Arrival} arrival a retained message is no event
-     * @returns {Promise<void>} settles when it is committed
+     * @param {Arrival} arrival arrival of the message; a retained message writes no event
+     * @returns {Promise<void>} settles when the status is committed
      */
     write: (device, { state, session }, arrival) =>
       registry.serialize(device.id, () =>
@@ -118,12 +118,12 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
       ),
 
     /**
-     * Writes that a device is offline, although the device did not send it: its edge node reported it, or has
-     * ended.
+     * Writes that a device is offline without a status from the device: its edge node reported its death, or the edge
+     * node itself has ended.
      *
      * @param {Device} device
      * @param {Arrival} arrival
-     * @returns {Promise<void>} settles when it is committed
+     * @returns {Promise<void>} settles when the status is committed
      */
     setOffline: (device, arrival) =>
       registry.serialize(device.id, async () => {
@@ -134,12 +134,12 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
       }),
 
     /**
-     * Writes that an offline device is online, since a message from it arrived.
+     * Writes that an offline device is online, because a message from the device arrived.
      *
      * @param {Device} device
-     * @param {Arrival} arrival of the message
-     * @param {DeviceSession} [session] that the message announces; default: none
-     * @returns {Promise<void>} settles when it is committed
+     * @param {Arrival} arrival arrival of the message
+     * @param {DeviceSession} [session] the session that the message announces; default: the message announces no session
+     * @returns {Promise<void>} settles when the status is committed
      */
     setOnline: (device, arrival, session = { id: null, start: arrival.receivedAt, offset: null }) =>
       registry.serialize(device.id, async () => {
@@ -155,8 +155,8 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
         const offset = session.id === null ? 0 : device.clockOffset;
         const began = session.id === null ? receivedAt : arrivalOfSession(device, receivedAt);
         await events.note(device, eventOf('online', session, offset, began));
-        // The session of the device continues, so its next last will counts. A clock that was never set gives
-        // all sessions one start.
+        // The session of the device continues, so it must not count as ended: its next last will is valid. A clock that
+        // was never set gives all sessions the same start.
         const endedSessions = device.endedSessions.filter((each) => each !== device.session);
         await commit(device, { state: 'online', endedSessions }, arrival);
       }),
@@ -164,32 +164,38 @@ export function createStatuses({ registry, store, retry, events, clocks }) {
 }
 
 /**
+ * Returns the event of a session. Its time is the start of the session, or the receipt if the clock of the device is off.
+ *
  * @param {DeviceEvent['kind']} kind `birth` or `online`
  * @param {DeviceSession} session
- * @param {number} clockOffset of the device, ms; 0: no difference is known
- * @param {number} arrivedAt epoch ms of its receipt
- * @returns {DeviceEvent} at the start of the session, or at its receipt if the clock of the device is off
+ * @param {number} clockOffset clock of the device minus the clock of Millrace, ms; 0: no difference is known
+ * @param {number} arrivedAt time at which the session was announced, epoch ms
+ * @returns {DeviceEvent}
  */
 export function eventOf(kind, { start }, clockOffset, arrivedAt) {
   if (clockOffset === 0) return { session: start, kind, ts: start };
   return { session: arrivedAt, kind, ts: arrivedAt, clockOffset };
 }
 
-/** @param {Pick<Device, 'sessionStamp'> | undefined} device @param {number} receivedAt epoch ms @returns {number} epoch ms at which its session was announced last */
+/**
+ * @param {Pick<Device, 'sessionStamp'> | undefined} device
+ * @param {number} receivedAt epoch ms
+ * @returns {number} time at which the session of the device was last announced, epoch ms; `receivedAt` if no session is known
+ */
 export const arrivalOfSession = (device, receivedAt) =>
   device?.sessionStamp ? Math.floor(device.sessionStamp / 1000) : receivedAt;
 
 /** @typedef {ReturnType<typeof createStatuses>} Statuses */
 
 /**
- * Writes the events of devices: births, online, offline. Device, session and kind identify an event. So all
- * processes that receive the same message write the same row, and a repeated message changes nothing. Without
- * a session, or with a clock that is off, the time of receipt replaces the start of the session.
+ * Creates the writer of device events: birth, online, offline. Device, session and kind identify an event. So all
+ * processes that receive the same message write the same row, and a repeated message changes nothing. Without a
+ * session, or with a clock that is off, the time of receipt replaces the start of the session.
  *
  * @param {object} deps
  * @param {EventStore} deps.store
  * @param {Retry} deps.retry
- * @param {Outbox | null} deps.outbox null: nothing is streamed out
+ * @param {Outbox | null} deps.outbox null: events are not sent to Kafka
  * @param {number} deps.groups `LATEST_GROUPS`
  */
 export function createEvents({ store, retry, outbox, groups }) {
@@ -197,7 +203,7 @@ export function createEvents({ store, retry, outbox, groups }) {
     /**
      * @param {Pick<Device, 'id' | 'bytes' | 'name'>} device
      * @param {DeviceEvent} event
-     * @returns {Promise<unknown>} settles when it is committed
+     * @returns {Promise<unknown>} settles when the event is committed
      */
     note(device, event) {
       const { id, bytes, name } = device;

@@ -16,7 +16,8 @@ import { NO_EFFECT } from './nodes.js';
 /** @import { Payload } from './payload.js' */
 
 /**
- * Reads NBIRTH and DBIRTH. Their definitions are committed before any other effect.
+ * Creates the functions that read NBIRTH and DBIRTH. The metric definitions of a birth are committed before any other
+ * effect of the birth.
  *
  * @param {object} deps
  * @param {SparkplugStore} deps.store
@@ -38,17 +39,19 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
     const { message, identity, node, payload } = edgeMessage;
     const { changes } = node;
     const definitions = await book.write(identity, definitionsOf(payload.metrics, message.receivedAt));
-    // The connection to the broker may have broken meanwhile, and a later birth is missing.
+    // If `changes` differs, another birth or death arrived during the write, or the connection to the broker broke and a later birth may
+    // be missing.
     if (node.changes === changes) node.present.add(identity.id);
     else node.needsRebirth = true;
     return result(edgeMessage, definitions);
   }
 
   /**
-   * The result of a birth that is delivered again and is not the newest one: the valid aliases are unknown.
+   * Returns the result of a birth that was delivered again and is not the newest birth. Then the valid aliases are unknown, and a
+   * rebirth is needed.
    *
    * @param {EdgeMessage} edgeMessage
-   * @param {string[]} ids
+   * @param {string[]} ids ids of the node or devices whose aliases become invalid
    * @returns {EdgeResult}
    */
   function contradictory(edgeMessage, ids) {
@@ -65,10 +68,10 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
       const bdSeq = bdSeqOf(payload.metrics);
       const isNew = !node.born || bdSeq !== node.bdSeq;
       if (message.dup && node.born && isNew) return contradictory(edgeMessage, [...node.present]);
-      // The births of its devices follow. Until then the aliases of the devices are not valid.
+      // The births of the node's devices follow. Until then the aliases of the devices are not valid.
       node.forgetBirths();
       const born = await commitBirth(edgeMessage);
-      // A new connection of the node: its devices are offline until their births arrive.
+      // After a new connection of the node, its devices are offline until their births arrive.
       const ended = isNew ? await devices.all(edgeMessage) : [];
       if (isNew) await retry.run(() => store.writeNode(identity.bytes, bdSeq));
       node.sequence.begin(payload.seq);
@@ -107,7 +110,7 @@ export function createSparkplugBirths({ store, decoder, retry, book, devices }) 
 /**
  * Converts a birth certificate to a birth. Its sensors are the numeric metrics.
  *
- * @param {Payload} payload its timestamp identifies the session
+ * @param {Payload} payload the timestamp of the payload identifies the session
  * @param {Identity} device
  * @param {number} receivedAt epoch ms
  * @returns {Birth}
@@ -127,7 +130,7 @@ export function readBirthCertificate({ metrics, timestamp }, device, receivedAt)
     if (name === null || isOfProtocol(name) || !isNumeric(type) || seen.has(name)) continue;
     seen.add(name);
     const identity = identifySensor(device.id, name);
-    // An invalid name is refused with its value, because a birth has a value for every metric.
+    // An invalid name is not refused here. It is refused together with the value of the metric, which every birth contains.
     if (!identity) continue;
     birth.sensors.push({
       index,

@@ -7,26 +7,27 @@ import { SharedReads } from '../registry/cache.js';
 /** @import { SparkplugStore } from '../../store/sparkplug.js' */
 /** @import { Metric } from './payload.js' */
 
-/** Limit of all metric definitions in memory, at about 250 bytes each. */
+/** Limit of all metric definitions in memory, at about 250 bytes each. The least recently used birth is evicted. */
 const MAX_METRICS = 300_000;
 
 /** @typedef {Pick<Identity, 'id' | 'bytes'>} Key */
 
 /**
- * Limit of births of a node or device that a replay compares, and of remembered aliases of earlier births.
+ * Limits for one node or device: births that a replay compares, and remembered aliases of earlier births. With more
+ * births, a replay uses no alias. With more aliases, the oldest are dropped.
  */
 const MAX_LATER_BIRTHS = 50;
 const MAX_RETIRED = 10_000;
 
 /**
- * Keeps the metric definitions of births in the database, in the order in which the births arrived. The newest one decodes data of the
- * present session. A dead letter is decoded by the birth that arrived before it.
+ * Stores the metric definitions of births in the database, in the order in which the births arrived. The newest birth decodes data of
+ * the present session. The birth that arrived before a dead letter decodes this dead letter.
  */
 export class DefinitionBook {
   #store;
   #retry;
   #repeatMs;
-  /** @type {LRUCache<string, Definitions>} the newest of each, by the id of the node or device */
+  /** The newest definitions by the id of the node or device. @type {LRUCache<string, Definitions>} */
   #newest = new LRUCache({
     maxSize: MAX_METRICS,
     sizeCalculation: ({ datatypes }) => 1 + datatypes.size,
@@ -37,7 +38,7 @@ export class DefinitionBook {
    * @param {object} deps
    * @param {SparkplugStore} deps.store
    * @param {Retry} deps.retry
-   * @param {number} deps.historyDays for which the database keeps definitions
+   * @param {number} deps.historyDays time in days for which the database keeps definitions
    */
   constructor({ store, retry, historyDays }) {
     this.#store = store;
@@ -61,11 +62,12 @@ export class DefinitionBook {
   }
 
   /**
-   * Finds the definitions that certainly apply to a message that arrived at a time. A birth that never
-   * arrived may have changed the aliases in between. So the birth before the message and all births since
-   * must be equal in every metric: a node that assigns its aliases again does not return to an earlier
-   * assignment. Equal single aliases prove nothing. The message may also be a repetition, and older than the
-   * birth before it. So only aliases that mean the same in the two births before the message are used.
+   * Finds the definitions that certainly apply to a message that arrived at `receivedAt`. Between the birth before the
+   * message and the message, another birth may have changed the aliases without reaching Millrace. So the birth before
+   * the message and all later births must be equal in every metric. A node that assigns its aliases again does not
+   * return to an earlier assignment, but equal single aliases prove nothing. The message may also be a redelivery that
+   * is older than the birth before it. So only aliases with the same meaning in the two births before the message are
+   * used.
    *
    * @param {Key} key
    * @param {number} receivedAt epoch ms
@@ -83,12 +85,12 @@ export class DefinitionBook {
   }
 
   /**
-   * Writes the definitions of a birth. Unchanged definitions are not written, because a node with a birth
-   * every minute would fill its partition. They are written again before the database expires them.
+   * Writes the definitions of a birth. Unchanged definitions are not written, because a node with a birth every minute
+   * would fill its partition. Unchanged definitions are written again only before the database expires them.
    *
    * @param {Key} key
-   * @param {Definitions} definitions of a birth
-   * @returns {Promise<Definitions>} settles when they are committed
+   * @param {Definitions} definitions definitions of a birth
+   * @returns {Promise<Definitions>} settles when the definitions are committed
    */
   async write(key, definitions) {
     const before = await this.newest(key);
@@ -122,16 +124,16 @@ export class DefinitionBook {
  *
  * @typedef {object} Definitions
  * @property {number} bornAt start of their validity, in epoch ms
- * @property {string} text as it is stored: JSON, `[[name, alias or null, datatype], ...]`
- * @property {Map<number | string, string>} names by alias
- * @property {Map<string, number>} datatypes by name
+ * @property {string} text the stored form in JSON: `[[name, alias or null, datatype], ...]`
+ * @property {Map<number | string, string>} names names of metrics by alias
+ * @property {Map<string, number>} datatypes data types of metrics by name
  * @property {Set<number | string>} contested aliases that had another meaning in an earlier birth
  * @property {Map<number | string, string>} retired names of metrics in earlier births, by aliases that are
  *   not in use now
  */
 
 /**
- * @param {Metric[]} metrics of a birth, with name, alias and type of each
+ * @param {Metric[]} metrics metrics of a birth, each with name, alias and data type
  *   (tck-id-payloads-alias-birth-requirement, tck-id-payloads-metric-datatype-req)
  * @param {number} bornAt epoch ms
  * @returns {Definitions}
@@ -157,20 +159,20 @@ export function readDefinitions(text, bornAt) {
     contested: new Set(),
     retired: new Map(),
   };
-  /** Aliases of several names. @type {Set<number | string>} */
+  /** Aliases that this birth gives to several names. @type {Set<number | string>} */
   const doubled = new Set();
   for (const [name, alias, datatype] of entries) {
     if (alias !== null && (definitions.names.get(alias) ?? name) !== name) doubled.add(alias);
     if (alias !== null) definitions.names.set(alias, name);
     definitions.datatypes.set(name, datatype);
   }
-  // An alias is unique in a birth (tck-id-payloads-alias-uniqueness). The metric of a repeated alias is
-  // unknown.
+  // An alias is unique in a birth (tck-id-payloads-alias-uniqueness). So a repeated alias cannot be resolved, and is
+  // removed.
   for (const alias of doubled) definitions.names.delete(alias);
   return definitions;
 }
 
-/** @param {Definitions} definitions @param {Definitions} before of the birth before */
+/** Returns aliases of earlier births. @param {Definitions} definitions @param {Definitions} before definitions of the previous birth */
 function historyOf(definitions, before) {
   const retired = new Map([...before.retired, ...before.names]);
   const contested = new Set(before.contested);
@@ -189,7 +191,7 @@ function historyOf(definitions, before) {
   return { contested, retired };
 }
 
-/** @param {Definitions} one @param {Definitions} other @returns {Definitions} `one` with the aliases and types that are the same in both */
+/** @param {Definitions} one @param {Definitions} other @returns {Definitions} `one`, with only the aliases and types that `other` has too */
 function agreementOf(one, other) {
   const names = [...one.names].filter(([alias, name]) => other.names.get(alias) === name);
   const datatypes = [...one.datatypes].filter(([name, datatype]) => other.datatypes.get(name) === datatype);

@@ -5,8 +5,8 @@ import { stateTopic } from '../../../schema/sparkplug-topics.js';
 /** @import { Send } from '../pipeline.js' */
 
 /**
- * The state messages of a Sparkplug host application: online or offline, retained, with QoS 1. While its primary host is offline, an
- * edge node keeps its data (tck-id-operational-behavior-primary-application-state-with-multiple-servers-walk).
+ * Creates the state messages of a Sparkplug host application: online or offline, retained, with QoS 1. While its primary host is
+ * offline, an edge node stores its data (tck-id-operational-behavior-primary-application-state-with-multiple-servers-walk).
  */
 export class Host {
   #clock;
@@ -16,7 +16,7 @@ export class Host {
 
   /**
    * @param {object} deps
-   * @param {string} deps.id unique in the installation (tck-id-operational-behavior-host-application-host-id)
+   * @param {string} deps.id host id, unique in the installation (tck-id-operational-behavior-host-application-host-id)
    * @param {() => number} deps.clock epoch ms
    */
   constructor({ id, clock }) {
@@ -25,14 +25,14 @@ export class Host {
     this.#connectedAt = clock();
   }
 
-  /** The last will of the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect). */
+  /** Returns the last will of the next connection (tck-id-host-topic-phid-death-payload-timestamp-connect). */
   will() {
     this.#connectedAt = this.#clock();
     return this.#message(false, this.#connectedAt);
   }
 
   /**
-   * The birth certificate of the host. Its timestamp is that of the last will
+   * Returns the birth certificate of the host, with the timestamp of the last will
    * (tck-id-host-topic-phid-birth-payload-timestamp).
    */
   birth() {
@@ -40,7 +40,7 @@ export class Host {
   }
 
   /**
-   * The death certificate, published before an orderly end
+   * Returns the death certificate of the host, which is published before an orderly end
    * (tck-id-operational-behavior-host-application-termination).
    */
   death() {
@@ -50,9 +50,9 @@ export class Host {
   /**
    * Reads a state message.
    *
-   * @param {Buffer} payload of a state message with the id of this host
-   * @returns {boolean} whether the message reports the host as offline, which is wrong: it is a late will, or
-   *   comes from another host
+   * @param {Buffer} payload payload of a state message with the id of this host
+   * @returns {boolean} whether the message wrongly reports this host as offline. Such a message is a late will, or comes
+   *   from another host
    */
   reportsOffline(payload) {
     try {
@@ -73,10 +73,10 @@ export class Host {
   }
 }
 
-/** Minimum time between two requests to one edge node, in ms. A birth with thousands of metrics takes a while. */
+/** Minimum time between two rebirth requests to one edge node, in ms, because a birth with thousands of metrics takes a while. */
 const EVERY_MS = 10_000;
 
-/** The time of the last request is kept for this many nodes. */
+/** Limit of nodes for which the time of the last request is remembered. */
 const MAX_REQUESTED = 100_000;
 
 /** Requests rebirths from edge nodes (tck-id-operational-behavior-data-commands-ncmd-rebirth-verb). */
@@ -106,7 +106,7 @@ export class Rebirths {
    */
   request(topic) {
     const now = this.#clock();
-    // After the clock was set back, requests must not stop until it has caught up.
+    // The absolute difference is compared. Otherwise requests would stop after the clock was set back, until it reaches the old time.
     if (Math.abs(now - (this.#requested.get(topic) ?? Number.NEGATIVE_INFINITY)) < EVERY_MS) return;
     this.#requested.set(topic, now);
     this.#onRequest();

@@ -29,8 +29,8 @@ export { Host } from './host.js';
 /** @import { EdgeResult, Node, EdgeMessage } from './nodes.js' */
 
 /**
- * The host application of Sparkplug B 3.0. It decodes messages of edge nodes, keeps the definitions of their births, and requests a
- * rebirth when a message is missing. The results follow the path of all other messages.
+ * Creates the host application of Sparkplug B 3.0. The host decodes messages of edge nodes, stores the metric definitions of their births,
+ * and requests a rebirth when a message is missing. Its results are handled like messages of other devices.
  *
  * @param {object} deps
  * @param {SparkplugStore} deps.store
@@ -39,7 +39,7 @@ export { Host } from './host.js';
  * @param {Retry} deps.retry
  * @param {Send} deps.send
  * @param {number} deps.historyDays
- * @param {number} deps.maxMessageBytes of a payload without compression
+ * @param {number} deps.maxMessageBytes limit of a payload in bytes, after decompression
  * @param {() => number} deps.clock epoch ms
  * @param {Metrics} deps.metrics
  */
@@ -59,7 +59,7 @@ export function createSparkplug(deps) {
     if (known) return known;
     const { changes } = node;
     const read = await book.newest({ id, bytes });
-    // A later birth may have arrived meanwhile.
+    // A later birth may have arrived during the read. Then these definitions are outdated.
     return node.changes === changes ? read : null;
   }
 
@@ -67,8 +67,8 @@ export function createSparkplug(deps) {
   async function data({ message, identity, node, payload }) {
     const definitions = await validDefinitions(node, identity);
     const batch = decoder.emptyBatch(message.receivedAt);
-    // Births with QoS 0 overtake queued data with QoS 1. So a message with DUP, or after a gap in the
-    // sequence numbers, may be older than the newest birth.
+    // Births with QoS 0 overtake queued data with QoS 1. So a message with the DUP flag, or after a gap in the sequence
+    // numbers, may be older than the newest birth.
     const isDoubtful = message.dup || node.needsRebirth;
     if (!readMetrics(payload, definitions, batch, isDoubtful)) node.needsRebirth = true;
     return {
@@ -91,9 +91,9 @@ export function createSparkplug(deps) {
     /**
      * @param {Message} message
      * @param {SparkplugTopic} topic
-     * @param {Identity} identity of the device, or of the node if the message is about the node itself
+     * @param {Identity} identity identity of the device, or of the node if the message is about the node itself
      * @returns {Promise<EdgeResult & { nodeIdentity: Identity }>} settles when the definitions of a birth are committed
-     * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
+     * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
      */
     async read(message, topic, identity) {
       const payload = readPayload(message.payload, maxMessageBytes);
@@ -107,8 +107,8 @@ export function createSparkplug(deps) {
     },
 
     /**
-     * Drops the aliases of a node or device whose birth was refused. The new aliases are unknown, and those
-     * of the previous birth are not valid any more.
+     * Drops the aliases of a node or device whose birth was refused. The new aliases are unknown, and the aliases of the
+     * previous birth are no longer valid.
      *
      * @param {SparkplugTopic} topic
      */
@@ -130,15 +130,14 @@ export function createSparkplug(deps) {
     forgetBirths: () => nodes.forgetBirths(),
 
     /**
-     * Reads a message again for a replay. The replay does not change the state of the node or the sequence,
-     * and does not count as a sign of a missing message. Aliases are resolved if the birth before the message
-     * and all later births are equal.
+     * Reads a message again for a replay. The replay does not change the state of the node or the sequence, and does not
+     * cause a rebirth request. Aliases are resolved only if the birth before the message and all later births are equal.
      *
-     * @param {{ payload: Buffer, receivedAt: number, now: number }} message epoch ms
+     * @param {{ payload: Buffer, receivedAt: number, now: number }} message times in epoch ms
      * @param {SparkplugTopic} topic
      * @param {Identity} identity
      * @returns {Promise<Pick<EdgeResult, 'birth' | 'batch'>>}
-     * @throws {MillraceError} `malformed`, `too_large`: for the message as a whole
+     * @throws {MillraceError} `malformed`, `too_large`: the message as a whole is refused
      */
     async readAgain({ payload: bytes, receivedAt, now }, { type, node }, identity) {
       if (isDeath(type)) return NO_EFFECT;

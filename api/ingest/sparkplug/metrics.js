@@ -9,7 +9,7 @@ import { signed, unsigned } from './payload.js';
 const BD_SEQ = 'bdSeq';
 
 /**
- * Commands that a node offers (tck-id-topics-nbirth-rebirth-metric). A birth lists them as metrics, but they
+ * Matches commands that a node offers (tck-id-topics-nbirth-rebirth-metric). A birth lists commands as metrics, but they
  * measure nothing.
  */
 const COMMANDS = /^(Node|Device) Control\//;
@@ -20,15 +20,15 @@ export const isOfProtocol = (name) => name === BD_SEQ || COMMANDS.test(name);
 /**
  * Reads the values of a message into the batch. Nulls, transient values, texts and bytes are skipped and
  * counted. Arrays, data sets and templates are refused, because skipping them could silently lose numbers. A
- * historical value is stored like any other, because the time of measurement decides which value is the
+ * historical value is stored like any other value, because the time of measurement decides which value is the
  * latest.
  *
  * @param {Payload} payload
- * @param {Definitions | null} definitions of the birth that applies to the message; null: no birth is known
+ * @param {Definitions | null} definitions definitions of the birth that applies to the message; null: no birth is known
  * @param {MessageBatch} batch
- * @param {boolean} [isDoubtful] whether the message may be older than the birth: then aliases that had
- *   another meaning before are not used
- * @returns {boolean} whether its birth defines all of its metrics
+ * @param {boolean} [isDoubtful] whether the message may be older than the birth. Then aliases that had another meaning
+ *   in an earlier birth are not used
+ * @returns {boolean} whether the birth defines all metrics of the message
  */
 export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtful = false) {
   batch.pathOf = PATHS.sparkplug;
@@ -57,7 +57,7 @@ export function readMetrics({ metrics, timestamp }, definitions, batch, isDoubtf
   return allKnown;
 }
 
-/** Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). @param {number} datatype */
+/** Matches the types Int8Array to DateTimeArray (Sparkplug 3.0, section 6.4.16). @param {number} datatype */
 const isArray = (datatype) => datatype >= 22 && datatype <= 34;
 
 /**
@@ -70,7 +70,7 @@ function structureOf({ structure }, datatype) {
   return structure;
 }
 
-/** @param {Metric} metric whose name is unknown @returns {[field: string, rule: string]} */
+/** Returns the reason to refuse a metric with an unknown name. @param {Metric} metric @returns {[field: string, rule: string]} */
 const namelessRule = ({ alias }) =>
   alias === null
     ? ['sensor', 'is missing, and there is no alias']
@@ -80,7 +80,7 @@ const namelessRule = ({ alias }) =>
  * @param {MessageBatch} batch
  * @param {number} index
  * @param {string} name
- * @param {number | null} ts epoch ms; every metric of an edge node has one (tck-id-payloads-name-birth-data-requirement)
+ * @param {number | null} ts epoch ms. By the specification every metric has a time (tck-id-payloads-name-birth-data-requirement)
  * @param {number} value
  */
 function addTo(batch, index, name, ts, value) {
@@ -90,7 +90,7 @@ function addTo(batch, index, name, ts, value) {
 
 /**
  * @param {Metric[]} metrics
- * @returns {number | null} null: there is none
+ * @returns {number | null} value of the metric `bdSeq`; null: there is no such metric
  */
 export function bdSeqOf(metrics) {
   const value = metrics.find(({ name }) => name === BD_SEQ)?.value;
@@ -123,10 +123,10 @@ export const UINT64 = 8;
 /**
  * Converts the value of each numeric type to a number. All other types are texts, bytes and structures.
  *
- * Integers travel in unsigned fields of 32 or 64 bits, negative ones as two's complement. Libraries differ:
- * -1 as an Int8 is 0xff with one and 0xffffffff with another, and a UInt32 may come in the field of 64 bits.
- * So only the bits of the declared type count, in whichever field they come. A 64-bit integer beyond 2^53 is
- * stored as the nearest double. A DateTime is a number too: epoch milliseconds.
+ * Integers are sent in unsigned fields of 32 or 64 bits, negative integers as two's complement. Libraries differ: some
+ * send -1 of the type Int8 as 0xff, others as 0xffffffff, and a UInt32 may be sent in the field of 64 bits. So only the
+ * bits of the declared type are read, from either field. A 64-bit integer beyond 2^53 is stored as the nearest double. A
+ * DateTime is stored as epoch milliseconds.
  *
  * @type {Map<number, (value: WireValue) => number>}
  */
@@ -148,19 +148,19 @@ const TO_NUMBER = new Map([
 /** @param {WireValue} value @returns {number} the lowest 32 bits of the value */
 const low32 = (value) => (typeof value === 'object' ? value.low : Number(value));
 
-/** @param {WireValue} value @returns {number} the value of the field: unsigned if it is an integer */
+/** @param {WireValue} value @returns {number} the value of the field; an integer is read as unsigned */
 function plain(value) {
   return typeof value === 'object' ? unsigned(value) : Number(value);
 }
 
-/** @param {number} datatype @returns {boolean} whether its values can be stored */
+/** @param {number} datatype @returns {boolean} whether values of this data type can be stored */
 export const isNumeric = (datatype) => TO_NUMBER.has(datatype);
 
-/** @param {number} datatype a numeric one @returns {string} the type of a sensor with this data type */
+/** @param {number} datatype a numeric data type @returns {string} the type of a sensor with this data type */
 export const nameOf = (datatype) => /** @type {string} */ (NAMES[datatype]);
 
 /**
- * @param {number} datatype a numeric one
+ * @param {number} datatype a numeric data type
  * @param {WireValue} value
  * @returns {number}
  */

@@ -14,13 +14,13 @@ import { bdSeqOf } from './metrics.js';
 /** @import { Registry } from '../registry/index.js' */
 /** @import { Payload } from './payload.js' */
 
-/** Edge nodes in memory, at about 300 bytes each. */
+/** Limit of edge nodes in memory, at about 300 bytes each. The least recently used node is evicted. */
 const MAX_NODES = 50_000;
 
 /** The session of an edge node, as far as this process received its messages. */
 export class Node {
   /**
-   * `bdSeq` of the newest NBIRTH, which distinguishes its NDEATH from older ones; null: the NBIRTH had none.
+   * `bdSeq` of the newest NBIRTH, which distinguishes its NDEATH from an older NDEATH; null: the NBIRTH had no `bdSeq`.
    *
    * @type {number | null}
    */
@@ -28,7 +28,7 @@ export class Node {
   /** Whether an NBIRTH ever arrived. */
   born;
   /**
-   * Ids of the node and its devices whose births arrived in this session. Only their aliases are used.
+   * Ids of the node and the devices whose births arrived in this session. Only aliases of these births are used.
    *
    * @type {Set<string>}
    */
@@ -48,7 +48,7 @@ export class Node {
     this.born = row !== null;
   }
 
-  /** @param {string} id of the node or a device whose aliases are not valid from now on */
+  /** Invalidates the aliases of the node or of one device. @param {string} id id of the node or device */
   forgetBirth(id) {
     this.changes++;
     this.present.delete(id);
@@ -62,13 +62,13 @@ export class Node {
 }
 
 /**
- * The edge nodes. Their sessions are only in memory. A process that has just started may have missed a birth,
- * since edge nodes publish births with QoS 0. So a process uses no alias before the next birth.
+ * The edge nodes. Their sessions are only in memory. A process that has just started may have missed a birth, because
+ * edge nodes publish births with QoS 0. So a process uses no alias of a node before the next birth.
  */
 export class Nodes {
   #store;
   #retry;
-  /** @type {LRUCache<string, Node>} by id */
+  /** Nodes by id. @type {LRUCache<string, Node>} */
   #nodes = new LRUCache({ max: MAX_NODES });
   #reads = new SharedReads((/** @type {Identity} */ identity) => this.#load(identity));
 
@@ -82,7 +82,7 @@ export class Nodes {
     this.#retry = retry;
   }
 
-  /** Returns an edge node from memory, or reads it. @param {Identity} identity of the node @returns {Promise<Node>} */
+  /** Returns an edge node from memory or from the database. @param {Identity} identity of the node @returns {Promise<Node>} */
   async of(identity) {
     return this.#nodes.get(identity.id) ?? this.#reads.read(identity);
   }
@@ -100,14 +100,14 @@ export class Nodes {
     return this.#nodes.get(id);
   }
 
-  /** The connection to the broker broke, so births may have been missed. */
+  /** Invalidates all aliases after the connection to the broker broke, because births may have been missed. */
   forgetBirths() {
     for (const node of this.#nodes.values()) node.forgetBirths();
   }
 }
 
 /**
- * Handles NDEATH and DDEATH.
+ * Creates the functions that handle NDEATH and DDEATH.
  *
  * @param {object} deps
  * @param {Registry} deps.registry
@@ -143,7 +143,7 @@ export function createSparkplugDeaths({ registry, devices }) {
 }
 
 /**
- * The devices of each edge node. They become offline when the connection of their node ends.
+ * Creates the store of the devices of each edge node. The devices become offline when the connection of their node ends.
  *
  * @param {object} deps
  * @param {SparkplugStore} deps.store
@@ -152,11 +152,11 @@ export function createSparkplugDeaths({ registry, devices }) {
  */
 export function createNodeDevices({ store, registry, retry }) {
   return {
-    /** @param {EdgeMessage} edgeMessage of a device @returns {Promise<unknown>} settles when it is committed */
+    /** Stores the device of a message. @param {EdgeMessage} edgeMessage @returns {Promise<unknown>} settles when the device is committed */
     add: ({ topic, nodeIdentity }) =>
       retry.run(() => store.writeDevice(nodeIdentity.bytes, /** @type {string} */ (topic.device))),
 
-    /** @param {EdgeMessage} edgeMessage @returns {Promise<Device[]>} all devices of the node that are registered */
+    /** @param {EdgeMessage} edgeMessage @returns {Promise<Device[]>} all registered devices of the node */
     async all({ topic, nodeIdentity }) {
       /** @type {Device[]} */
       const found = [];
@@ -176,10 +176,10 @@ export function createNodeDevices({ store, registry, retry }) {
 const NUMBERS = 256;
 
 /**
- * Checks the sequence numbers of one edge node. Births, data and deaths of its devices share one sequence, in
- * the order of publishing. A broker keeps that order for a connection, so messages are never reordered. Any
- * other number than the next one means that messages were lost
- * (tck-id-operational-behavior-host-reordering-start with a timeout of 0).
+ * Checks the sequence numbers of one edge node. Births, data and deaths of its devices share one sequence, in the order
+ * of publishing. A broker keeps that order for a connection, so the host does not reorder messages. If the next message
+ * does not have the next number, messages were lost (tck-id-operational-behavior-host-reordering-start with a timeout
+ * of 0).
  */
 export class Sequence {
   /** @type {number | null} null: no number is known yet, so any number may come next */
@@ -188,7 +188,7 @@ export class Sequence {
   /**
    * Restarts the sequence.
    *
-   * @param {number | null} seq of an NBIRTH, which restarts the sequence; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
+   * @param {number | null} seq number of an NBIRTH; 0 by the specification (tck-id-payloads-sequence-num-zero-nbirth)
    */
   begin(seq) {
     this.#next = ((seq ?? 0) + 1) % NUMBERS;
@@ -197,9 +197,9 @@ export class Sequence {
   /**
    * Checks and counts the number of a message.
    *
-   * @param {number | null} seq of any message other than an NBIRTH; null: the message has no number
-   * @param {boolean} dup whether the broker has sent this message before: its number may already be counted
-   * @returns {boolean} false: a message before it is missing
+   * @param {number | null} seq number of a message that is no NBIRTH; null: the message has no number
+   * @param {boolean} dup whether the broker has sent this message before. Then its number may already be counted
+   * @returns {boolean} false: an earlier message is missing
    */
   follows(seq, dup) {
     if (seq === null || (dup && seq !== this.#next)) return true;
@@ -215,19 +215,19 @@ export class Sequence {
  * @typedef {object} EdgeMessage
  * @property {Message} message
  * @property {SparkplugTopic} topic
- * @property {Identity} identity of the device, or of the node if the message is about the node itself
+ * @property {Identity} identity identity of the device, or of the node if the message is about the node itself
  * @property {Identity} nodeIdentity
  * @property {Node} node
  * @property {Payload} payload
  */
 
 /**
- * The result of a message of an edge node, in the form of all other messages.
+ * The content of a message of an edge node, in the same types as for messages of other devices.
  *
  * @typedef {object} EdgeResult
- * @property {Birth | null} birth whose device is online afterwards
- * @property {boolean} isContradictory whether the birth contradicts later messages, so it changes nothing
- *   that is known
+ * @property {Birth | null} birth birth of a device or node, which is online afterwards
+ * @property {boolean} isContradictory whether the birth contradicts later messages. Then it does not change the state of
+ *   the device
  * @property {boolean} isNewSession whether the node has connected again, so earlier messages belong to
  *   another session
  * @property {Device[]} ended devices that became offline
@@ -246,7 +246,8 @@ export const NO_EFFECT = {
 };
 
 /**
- * An NDEATH has no sequence number (tck-id-payloads-ndeath-seq), and an NBIRTH restarts the sequence.
+ * Checks whether a message has a number in the sequence. An NDEATH has no sequence number (tck-id-payloads-ndeath-seq),
+ * and an NBIRTH restarts the sequence.
  *
  * @param {SparkplugTopic} topic
  * @returns {boolean} whether the message belongs to the sequence that a birth has begun
@@ -257,7 +258,7 @@ export const hasSequenceNumber = ({ type }) => type !== 'NBIRTH' && type !== 'ND
  * Checks and counts the sequence number of a message.
  *
  * @param {EdgeMessage} edgeMessage
- * @returns {boolean} whether anything is missing before this message, or no birth of this session of its node has arrived
+ * @returns {boolean} whether an earlier message is missing, or the birth of the node in this session has not arrived
  */
 export function isAnyMissing({ message, node, nodeIdentity, payload }) {
   const inOrder = node.sequence.follows(payload.seq, message.dup === true);

@@ -10,11 +10,11 @@ import { MAX_SAMPLES_PER_MESSAGE } from '../../../schema/rules.js';
  * The parts of a Sparkplug B payload that Millrace uses.
  *
  * @typedef {object} Payload
- * @property {number | null} timestamp epoch ms: when it was sent
- * @property {number | null} seq
+ * @property {number | null} timestamp time of sending, epoch ms
+ * @property {number | null} seq sequence number
  * @property {Metric[]} metrics
  * @property {string | null} uuid the kind of `body`
- * @property {Buffer | null} body content in another form
+ * @property {Buffer | null} body content in another format, such as a compressed payload
  */
 
 // Field numbers of `Payload` (Sparkplug 3.0, section 6.4.1).
@@ -31,11 +31,11 @@ const PAYLOAD_BODY = 5;
 const COMPRESSED = 'SPBV1.0_COMPRESSED';
 
 /**
- * Decodes a payload that may be compressed. The function is synchronous, because the messages of a node keep
- * their order. A megabyte takes 3 ms.
+ * Decodes a payload that may be compressed. The function is synchronous, so that the messages of a node keep their
+ * order. Decompressing a megabyte takes 3 ms.
  *
  * @param {Buffer} bytes
- * @param {number} maxBytes of the payload without compression
+ * @param {number} maxBytes limit of the payload in bytes, after decompression
  * @returns {Payload}
  * @throws {MillraceError} `malformed`, `too_large`; `unknown_format`: the payload has a body of another kind
  */
@@ -43,7 +43,7 @@ export function readPayload(bytes, maxBytes) {
   const payload = decodePayload(bytes);
   if (payload.body === null) return payload;
   if (payload.uuid !== COMPRESSED) {
-    // A payload may have metrics and a body of another kind. Its metrics are valid.
+    // A payload may have metrics and a body of another kind. Then its metrics are still valid.
     if (payload.metrics.length > 0) return payload;
     throw new MillraceError(
       'unknown_format',
@@ -52,7 +52,7 @@ export function readPayload(bytes, maxBytes) {
   }
   const inner = decodePayload(inflated(payload.body, maxBytes));
   if (inner.body !== null) throw new MillraceError('malformed', 'must not be compressed twice');
-  // Some libraries set the sequence number in the outer payload, others in the inner one.
+  // Some libraries set the sequence number in the outer payload, others in the inner payload.
   return { ...inner, timestamp: inner.timestamp ?? payload.timestamp, seq: inner.seq ?? payload.seq };
 }
 
@@ -60,7 +60,7 @@ export function readPayload(bytes, maxBytes) {
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
 /**
- * Inflates a body. Java writes the format of zlib (RFC 1950), other libraries raw DEFLATE (RFC 1951).
+ * Decompresses a body. Java writes the zlib format (RFC 1950). Other libraries write raw DEFLATE (RFC 1951).
  *
  * @param {Buffer} body
  * @param {number} maxOutputLength bytes
@@ -85,10 +85,10 @@ function inflated(body, maxOutputLength) {
 
 /**
  * Decodes the parts of a payload that a host needs, directly from the wire format. Templates, data sets,
- * metadata and extensions of third parties are skipped by their length, however deep they are nested. So a
- * hostile payload costs no more than its bytes. With the reader of protobufjs a metric of alias, time and
- * double takes 0.12 µs. The time is 0.14 µs with the reader of @bufbuild/protobuf, 0.14 to 0.18 µs with the
- * decoders that protobufjs makes from a schema, and 0.4 µs as JSON.
+ * metadata and extensions of third parties are skipped by their length, however deep they are nested. So the time for
+ * a hostile payload depends only on its length. With the reader of protobufjs a metric of alias, time and double takes
+ * 0.12 µs. The time is 0.14 µs with the reader of @bufbuild/protobuf, 0.14 to 0.18 µs with the decoders that protobufjs
+ * generates from a schema, and 0.4 µs as JSON.
  *
  * @param {Buffer} bytes
  * @returns {Payload}
@@ -135,7 +135,7 @@ function readField(reader, payload) {
 }
 
 /**
- * A value as its field carries it. Integers are unsigned whatever their type is.
+ * A value as in its protobuf field. Integers are unsigned, whatever type the metric declares.
  *
  * @typedef {number | boolean | Long} WireValue
  */
@@ -144,10 +144,10 @@ function readField(reader, payload) {
  * @typedef {object} Metric
  * @property {string | null} name
  * @property {number | string | null} alias
- * @property {number | null} timestamp epoch ms: when the value was measured
+ * @property {number | null} timestamp time of measurement, epoch ms
  * @property {number} datatype index in the specification's list; 0: the metric has no datatype
- * @property {number} implied the type that the value's field implies; 0: the field implies none
- * @property {boolean} isTransient not to be stored
+ * @property {number} implied the type that the value's field implies; 0: the field implies no type
+ * @property {boolean} isTransient whether the value must not be stored
  * @property {string | null} unit
  * @property {WireValue | null} value null: the metric is null, has no value, or its value is no number
  * @property {'bytes' | 'data set' | 'template' | null} structure the kind of a value that may contain several
@@ -171,7 +171,7 @@ const BYTES = (16 << 3) | 2;
 const DATA_SET = (17 << 3) | 2;
 const TEMPLATE = (18 << 3) | 2;
 
-/** Types that a field implies. The integer fields imply none, because a negative integer and a large one look the same. */
+/** Types that a field implies. Integer fields imply no type, because a negative integer and a large integer have the same bits. */
 const IMPLIED = { float: 9, double: 10, boolean: 11 };
 
 /**
@@ -260,10 +260,10 @@ export function readMetric(reader) {
   return metric;
 }
 
-/** The field number of `Template` (Sparkplug 3.0, section 6.4.1) for a definition, which has no values. */
+/** Field number of `is_definition` in `Template` (Sparkplug 3.0, section 6.4.1). A definition has no values. */
 const IS_DEFINITION = 5 << 3;
 
-/** @param {Reader} reader at the length of a template @returns {boolean} whether it defines a template */
+/** @param {Reader} reader at the length of a template @returns {boolean} whether the template is a definition */
 function isDefinition(reader) {
   const end = reader.uint32() + reader.pos;
   let found = false;
@@ -280,7 +280,7 @@ const KEYS = (1 << 3) | 2;
 const VALUES = (2 << 3) | 2;
 const STRING = (8 << 3) | 2;
 
-/** Existing edge nodes send the unit of a metric in this property. The specification names none. */
+/** Name of the property in which existing edge nodes send the unit of a metric. The specification names no property for units. */
 const UNIT = 'engUnit';
 
 /**
@@ -302,7 +302,7 @@ function readUnit(reader) {
   return unit;
 }
 
-/** @param {Reader} reader @param {number} end @returns {number} -1: there is no unit */
+/** @param {Reader} reader @param {number} end @returns {number} index of the unit among the properties; -1: there is no unit */
 function placeOfUnit(reader, end) {
   for (let place = 0; reader.pos < end; ) {
     const tag = reader.tag();
@@ -323,7 +323,7 @@ function textAt(reader, end, place) {
   return null;
 }
 
-/** @param {Reader} reader at the length of a property's value @returns {string | null} null: it is no text */
+/** @param {Reader} reader at the length of a property's value @returns {string | null} null: the value is no text */
 function readText(reader) {
   const end = reader.uint32() + reader.pos;
   while (reader.pos < end) {
@@ -341,13 +341,13 @@ function textIn(reader) {
   return bytes.toString();
 }
 
-/** @param {Reader} reader at the length of bytes @returns {Buffer} a view */
+/** @param {Reader} reader at the length of bytes @returns {Buffer} a view of the payload, not a copy */
 function bytesIn(reader) {
   const bytes = reader.bytes();
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Factor of the upper half of a 64-bit integer. */
+/** Factor by which the upper half of a 64-bit integer is multiplied. */
 const HIGH = 2 ** 32;
 
 /** Upper half of 2^53. From there on, two integers may be the same double. */
@@ -355,10 +355,10 @@ const INEXACT_HIGH = 2 ** 21;
 
 /** A 64-bit integer in two halves. @typedef {ReturnType<Reader['uint64']>} Long */
 
-/** @param {Long} long @returns {number} read as an unsigned integer: the nearest double */
+/** @param {Long} long @returns {number} the double nearest to the unsigned integer */
 export const unsigned = ({ high, low }) => (high >>> 0) * HIGH + (low >>> 0);
 
-/** @param {Long} long @returns {number} read as two's complement: the nearest double */
+/** @param {Long} long @returns {number} the double nearest to the signed integer (two's complement) */
 export const signed = ({ high, low }) => (high | 0) * HIGH + (low >>> 0);
 
 /**

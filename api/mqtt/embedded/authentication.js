@@ -12,11 +12,11 @@ import { MAX_PER_ACCOUNT, OwnConnections } from './connections.js';
 /** @import { Authorization } from './authorization.js' */
 /** @import { Connection } from './connections.js' */
 
-/** MQTT 3.1.1, table 3.1: the server is unavailable. All other failures are 5, not authorized. */
+/** CONNACK return code for an unavailable server (MQTT 3.1.1, table 3.1). All other failures are 5, not authorized. */
 const UNAVAILABLE = 3;
 
 /**
- * Authenticates clients, and assigns each its account.
+ * Creates the handlers that authenticate clients and assign an account to each connection.
  *
  * @param {object} deps
  * @param {Accounts} deps.accounts
@@ -26,7 +26,7 @@ const UNAVAILABLE = 3;
  * @param {Metrics} deps.metrics
  */
 export function createAuthentication({ accounts, connectionOf, authorization, notices, metrics }) {
-  // Start each counter at 0. Prometheus sees no increase in a counter that first appears as 1.
+  // Each counter starts at 0, because Prometheus sees no increase in a counter that first appears as 1.
   for (const action of ['sign_in', 'connection']) metrics.denied.inc({ action }, 0);
   const ownConnections = new OwnConnections(({ name }) => {
     metrics.denied.inc({ action: 'connection' });
@@ -56,7 +56,8 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
       !authorization.canPublish(client, willTopic, parseTopic(willTopic), 'will')
     )
       return false;
-    // A second connection with the same client id closes the first. The prefix keeps accounts from closing each other's connections.
+    // A second connection with the same client id closes the first. The prefix prevents an account from closing connections of another
+    // account.
     if (!account.isInstallation) client.id = `${account.deviceId}/${client.id}`;
     ownConnections.enter(connection);
     return true;
@@ -83,18 +84,18 @@ export function createAuthentication({ accounts, connectionOf, authorization, no
   };
 }
 
-/** @param {Client} client @returns {string} the IPv4 address of the client, or the network of its IPv6 address */
+/** @param {Client} client @returns {string} the IPv4 address of the client, or the network prefix of its IPv6 address */
 function addressOf({ conn }) {
   const { remoteAddress } = /** @type {Socket} */ (conn);
   return remoteAddress === undefined ? '' : ipKeyGenerator(remoteAddress);
 }
 
-/** Longest text of a client in a log line, in characters. */
+/** Maximum length of a text from a client in a log line, in characters. A longer text is cut off. */
 const MAX_SHOWN = 128;
 
 /**
- * Logs rejected clients and their requests. It logs one line a minute for each device and kind of request. Failed sign-ins are counted
- * by address instead, because a client may give any name.
+ * Logs rejected clients and rejected requests: one line a minute for each account and kind of request. Failed sign-ins are counted by
+ * address instead, because a client may give any name.
  */
 export class AccessNotices {
   #logger;
@@ -106,7 +107,7 @@ export class AccessNotices {
     this.#throttle = new LogThrottle({ everyMs });
   }
 
-  /** Counts a failed sign-in. @param {string} name that the client gave @param {string} address of the client */
+  /** Counts a failed sign-in. @param {string} name account name from the client @param {string} address of the client */
   signIn(name, address) {
     const failed = this.#throttle.count(`sign-in ${address}`);
     if (failed === 0) return;
@@ -135,7 +136,7 @@ export class AccessNotices {
       this.#logger.warn({ account, what, topic: shown(topic) }, WORDS[what]);
   }
 
-  /** @param {string} key @returns {boolean} whether a line is due */
+  /** @param {string} key @returns {boolean} whether a line with this key must be logged now */
   #isDue(key) {
     return this.#throttle.count(key) > 0;
   }

@@ -8,7 +8,7 @@ import { canPublish, canSendFor, canSubscribe } from '../../access/credentials/i
 /** @import { Connection } from './connections.js' */
 
 /**
- * Checks publishes and subscriptions against the permissions of the account.
+ * Creates the functions that check publishes and subscriptions against the permissions of the account.
  *
  * @param {object} deps
  * @param {(client: Client) => Connection | undefined} deps.connectionOf
@@ -34,13 +34,13 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
 
   return {
     /**
-     * Every account may publish on unknown topics. Such a message is acknowledged, dropped and counted, and
-     * reaches no client. If the broker closed the connection instead, the device would reconnect and send the
-     * message again forever. If a mapping reads the topic, `canSendFor` decides.
+     * Checks a publish. Every account may publish on unknown topics. Such a message is acknowledged, dropped and
+     * counted, and reaches no client. If the broker closed the connection instead, the device would reconnect and send
+     * the message again forever. If a mapping reads the topic, `canSendFor` decides.
      *
      * @param {Client} client
      * @param {string} topic
-     * @param {Topic | null} route the topic, parsed; null: outside the contract
+     * @param {Topic | null} route parsed topic; null: outside the contract
      * @param {'publish' | 'will'} [what]
      */
     canPublish(client, topic, route, what = 'publish') {
@@ -66,7 +66,7 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
     },
 
     /**
-     * Checks a subscription. The answer to a refused one is 0x80 (MQTT 3.1.1, 3.9.3) or 0x87 (MQTT 5, 3.9.3).
+     * Checks a subscription. aedes answers a refused subscription with 0x80 (MQTT 3.1.1, 3.9.3) or 0x87 (MQTT 5, 3.9.3).
      *
      * @type {AuthorizeSubscribeHandler}
      */
@@ -76,7 +76,7 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
       done(null, connection && isAllowed(connection, topic) ? subscription : null);
     },
 
-    /** @param {string[]} filters @param {Client} client */
+    /** Removes filters from the filters that count toward the limit. @param {string[]} filters @param {Client} client */
     unsubscribed(filters, client) {
       for (const filter of filters) connectionOf(client)?.filters.delete(filter);
     },
@@ -85,25 +85,28 @@ export function createAuthorization({ connectionOf, notices, metrics }) {
 
 /** @typedef {ReturnType<typeof createAuthorization>} Authorization */
 
-/** Limits of a filter: no topic that the broker forwards is longer or has more levels. */
+/** Limits of a filter: characters and levels. A filter above a limit is refused, because the broker forwards no such topic. */
 const MAX_CHARACTERS = 512;
 const MAX_LEVELS = 8;
 
-/** Limit of filters of a device account. */
+/** Limit of filters per connection of a device account. Further filters are refused. */
 const MAX_FILTERS = 32;
 
-/** Additional filters for each further device of the account: its own topics, and its commands as an edge node. */
+/**
+ * Number of filters that are allowed in addition for each device of the account after the first: for the topics of the device, and for its
+ * commands as an edge node.
+ */
 const MAX_FILTERS_PER_DEVICE = 2;
 
 /**
- * Limit of filters of the installation account. Programs of the installation subscribe to many devices at
- * once.
+ * Limit of filters per connection of the installation account. It is higher, because programs of the installation
+ * subscribe to many devices at once.
  */
 const MAX_INSTALLATION_FILTERS = 1024;
 
 /**
- * Whether a connection may use one more filter. A refused filter counts too until the client unsubscribes, because its check has the
- * same cost.
+ * Checks whether a connection may use one more filter. A filter that permissions refuse also counts until the client unsubscribes, because
+ * its check has the same cost.
  *
  * @param {Connection} connection
  * @param {string} filter

@@ -14,7 +14,7 @@ import { dropDeepTopics } from './settling.js';
 /** @import { PacketLimit } from './reading/packet-scanner.js' */
 /** @import { ReadScheduler } from './reading/read-scheduler.js' */
 
-/** Created once: an error with its stack takes 20 µs, and 10,000 connections can close in one turn of the event loop. */
+/** Shared by all connections: an error with its stack takes 20 µs, and 10,000 connections can close in one iteration of the event loop. */
 const CLOSED = new MillraceError('unavailable', 'The connection closed.');
 
 /**
@@ -24,19 +24,19 @@ const CLOSED = new MillraceError('unavailable', 'The connection closed.');
  * @property {Client} client
  * @property {ConnectionReader} reader
  * @property {Acknowledgements} acknowledgements
- * @property {AbortSignal} closed
+ * @property {AbortSignal} closed aborts when the connection closes
  * @property {Account | null} account null: the client has not signed in
- * @property {Set<string>} filters that the client requested in SUBSCRIBE
+ * @property {Set<string>} filters filters that the client requested in SUBSCRIBE
  * @property {string} [willTopic] the topic of the last will of the client
  * @property {(device: string, topic: string) => boolean} [permits] whether the client may send for a device
  *   of a mapped topic
- * @property {Deliveries} [deliveries] its unacknowledged messages; missing: the client sent no message with
+ * @property {Deliveries} [deliveries] unacknowledged messages of the client; missing: the client sent no message with
  *   QoS 1 or 2
- * @property {boolean} isTerse the client of MQTT 5 requested no reason strings
+ * @property {boolean} isTerse whether the client uses MQTT 5 and requested no reason strings
  */
 
 /**
- * Passes a socket to aedes, which from then on reads and writes it within the limits of `ConnectionReader`.
+ * Passes a socket to aedes. From then on aedes uses the socket within the limits of `ConnectionReader`.
  *
  * @param {Socket} socket
  * @param {object} deps
@@ -55,8 +55,8 @@ export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTo
       onTooLarge(client, bytes, true);
       disconnect(client, REASONS.packetTooLarge);
     },
-    // CONNACK announces the limit to clients of MQTT 5. A client of 3.1.1 would send the message again
-    // without end. So its message is cut, refused for its size, and acknowledged.
+    // CONNACK announces the limit to clients of MQTT 5. A client of MQTT 3.1.1 does not know the limit, and would send a large message
+    // again without end. So its message is cut, refused for its size, and acknowledged.
     shortens(firstByte, bytes) {
       const isShortened = client.version !== 5 && isPublish(firstByte) && bytes <= MAX_LENGTH;
       if (isShortened) onTooLarge(client, bytes, false);
@@ -69,7 +69,7 @@ export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTo
   guardPackets(client);
   const acknowledgements = new Acknowledgements();
   const closing = new AbortController();
-  // Every waiting message of this connection adds a listener.
+  // Every waiting message of this connection adds a listener, so Node.js must not warn about many listeners.
   setMaxListeners(0, closing.signal);
   socket.on('close', () => {
     acknowledgements.drop();
@@ -86,7 +86,10 @@ export function openConnection(socket, { aedes, scheduler, maxMessageBytes, onTo
   };
 }
 
-/** Interval of the heartbeat of connections with unsettled messages, in ms. The shortest keepalive limit is 1.5 s. */
+/**
+ * Interval in ms at which the keepalive timers of connections under backpressure are restarted. It must be shorter than the shortest
+ * keepalive limit, 1.5 s.
+ */
 const ALIVE_EVERY_MS = 1000;
 
 /** All connections of the broker. */
@@ -108,18 +111,18 @@ export class Connections {
   /**
    * Returns the state of a client's connection.
    *
-   * @param {Client} client also a disconnected one, because its last will may be unsettled
+   * @param {Client} client may be disconnected, because its last will may be unsettled
    */
   of(client) {
     return this.#known.get(client);
   }
 
-  /** The open connections. @returns {Iterable<Connection>} */
+  /** Returns the open connections. @returns {Iterable<Connection>} */
   all() {
     return this.#open;
   }
 
-  /** Starts the heartbeat, so that the broker keeps connections that backpressure holds back. */
+  /** Starts to restart keepalive timers, so that the broker does not close connections under backpressure. */
   watch() {
     this.#heartbeat = setInterval(() => this.#keepBusyAlive(), ALIVE_EVERY_MS);
   }
@@ -140,18 +143,18 @@ export class Connections {
   }
 }
 
-/** Limit of the topic, packet id and properties of a PUBLISH, in addition to its payload, in bytes. */
+/** Limit of the bytes of a PUBLISH in addition to its payload: topic, packet id and properties. */
 const HEADROOM = 66_000;
 
 /** Size of the fixed header of a PUBLISH, in bytes. */
 const FIXED_HEADER = 5;
 
-/** The largest packet that CONNACK announces to clients of MQTT 5. @param {number} maxPayloadBytes */
+/** Returns the Maximum Packet Size in bytes that CONNACK announces to clients of MQTT 5. @param {number} maxPayloadBytes */
 export const maximumPacketSize = (maxPayloadBytes) => maxPayloadBytes + HEADROOM + FIXED_HEADER;
 
 /**
- * Limit of all other packets, and of the first packet, whose sender has not signed in yet. It is enough for a CONNECT with names, a
- * token and a last will of 64 KiB, and for a SUBSCRIBE to a thousand devices.
+ * Limit of packets that are no PUBLISH, and of the first packet, whose sender has not signed in yet, in bytes. It is enough for a CONNECT
+ * with names, a token and a last will of 64 KiB, and for a SUBSCRIBE to a thousand devices.
  */
 const MAX_OTHER_BYTES = 96 * 1024;
 
@@ -165,7 +168,7 @@ const MAX_LENGTH = 268_435_455;
 const isPublish = (firstByte) => (firstByte & 0xf0) === PUBLISH;
 
 /**
- * Limits the size of packets, because aedes has no limit.
+ * Returns the function that limits the size of packets, because aedes has no limit.
  *
  * @param {number} maxPayloadBytes
  * @returns {PacketLimit}
@@ -174,10 +177,10 @@ export const packetLimit = (maxPayloadBytes) => (firstByte, isFirst) =>
   !isFirst && isPublish(firstByte) ? maxPayloadBytes + HEADROOM : MAX_OTHER_BYTES;
 
 /**
- * Restarts the keepalive timer of a connection. aedes closes a connection from which it read nothing for one
- * and a half times its keepalive (MQTT 3.1.1, 3.1.2-24). Under backpressure the device may be alive, although
- * aedes reads nothing. aedes has no function for this: `_keepaliveTimer` is private, and null without a
- * keepalive or after the connection closed.
+ * Restarts the keepalive timer of a connection. aedes closes a connection from which it read nothing for one and a half
+ * times its keepalive (MQTT 3.1.1, 3.1.2-24). Under backpressure the device may be alive, although aedes reads nothing.
+ * aedes has no function to restart the timer, so the private `_keepaliveTimer` is used. It is null without a keepalive
+ * or after the connection closed.
  *
  * @param {Client} client
  */
@@ -188,13 +191,15 @@ function keepAlive(client) {
   _keepaliveTimer?.refresh();
 }
 
-/** One connection in use, one that broke without notice, and two for an operator who watches the device. */
+/**
+ * Limit of connections of an account: one connection in use, one that broke without notice, and two for an operator who watches the device.
+ */
 export const MAX_PER_ACCOUNT = 4;
 
 /**
- * Bounds the connections of each account, because one credential with many client ids could fill the broker. A further connection
- * closes the oldest. So a device can always reconnect, even if its older connections broke without notice. The account of the
- * installation has no limit.
+ * Bounds the connections of each account, because one credential with many client ids could fill the broker. At the limit, a new
+ * connection closes the oldest connection of the account. So a device can always reconnect, even if its older connections broke without
+ * notice. The account of the installation has no limit.
  */
 export class OwnConnections {
   #onTooMany;
@@ -206,13 +211,13 @@ export class OwnConnections {
     this.#onTooMany = onTooMany;
   }
 
-  /** Counts a connection for its account. @param {Connection} connection that has signed in */
+  /** Counts a connection for its account. @param {Connection} connection a connection whose client has signed in */
   enter(connection) {
     const { account, client, closed } = connection;
     if (!account || account.isInstallation || closed.aborted) return;
     const { deviceId } = account;
     const own = this.#open.get(deviceId) ?? new Set();
-    // aedes closes an older connection with the same client id.
+    // A connection with the same client id does not count, because aedes closes it.
     const others = [...own].filter((other) => other.client.id !== client.id);
     this.#open.set(deviceId, own.add(connection));
     closed.addEventListener('abort', () => this.#leave(deviceId, connection), { once: true });
@@ -232,8 +237,8 @@ export class OwnConnections {
 }
 
 /**
- * Closes the connections of accounts whose credential was rotated or revoked by any process. At an interval,
- * all accounts are compared with the database, a hundred per request.
+ * Closes the connections of accounts whose credential any process has rotated or revoked. At an interval, all accounts
+ * are compared with the database, a hundred per request.
  */
 export class CredentialRecheck {
   #connections;
@@ -260,11 +265,16 @@ export class CredentialRecheck {
 
   /** Checks periodically. */
   start() {
-    // The next check begins after the end of this one, even if this one takes long.
+    // The next check is scheduled after the end of the current check, so two checks never overlap.
     if (!this.#isStopped) this.#timer = setTimeout(() => this.#checkAll(), this.#everyMs).unref();
   }
 
-  /** Checks the connections of one account. @param {string} deviceId whose credential has changed @returns {Promise<void>} when its connections are closed */
+  /**
+   * Checks the connections of one account at once.
+   *
+   * @param {string} deviceId device whose credential has changed
+   * @returns {Promise<void>} resolves when the connections are closed
+   */
   now(deviceId) {
     return this.#tryCheck(({ account }) => account?.deviceId === deviceId);
   }
@@ -293,7 +303,7 @@ export class CredentialRecheck {
     try {
       await this.#check(isSelected);
     } catch (error) {
-      // The database is unavailable. The next check covers the same accounts.
+      // The database is unavailable. The next periodic check covers these accounts too.
       this.#logger.debug({ reason: /** @type {Error} */ (error).message }, 'credentials not checked');
     }
   }

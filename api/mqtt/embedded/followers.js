@@ -4,14 +4,14 @@ import { filterOf } from './retained.js';
 
 /** @import { Aedes, Client } from 'aedes' */
 
-/** Tests whether a topic matches. @typedef {(topic: string) => boolean} Matches */
+/** Checks whether a filter matches a topic. @typedef {(topic: string) => boolean} Matches */
 
 /**
- * The clients that subscribe to live changes. Without such a client, the process need not publish them.
+ * Tracks the clients that subscribe to live changes. Without such a client, the process need not publish live changes.
  *
- * Named topics (`named-topics.js`, in the code also further topics) repeat the content of the topics by id. So
- * they are published only for a filter that asks for them: a filter without `#`, and for `iot/live/{name}` only
- * the name itself. A client that follows `iot/live/+` or `#` gets each change once.
+ * Named topics (`named-topics.js`, in the code also further topics) repeat the content of the topics by id. So a named
+ * topic is published only if a filter asks for it. Such a filter has no `#`, and for `iot/live/{name}` it has no
+ * wildcard. So a client that follows `iot/live/+` or `#` gets each change once.
  */
 export class Followers {
   /** The filters of each client that may match live topics. @type {Map<Client, Set<string>>} */
@@ -46,14 +46,14 @@ export class Followers {
     return this.#asking.size > 0;
   }
 
-  /** Whether the filter of any client asks for this named topic. @param {string} topic */
+  /** Checks whether the filter of any client asks for this named topic. @param {string} topic */
   ask(topic) {
     for (const { matches } of this.#asking.values()) if (matches(topic)) return true;
     return false;
   }
 
   /**
-   * Whether a client gets a message on a topic. A named topic is only for clients whose filters ask for it.
+   * Checks whether a client gets messages on a topic. A named topic is only for clients whose filters ask for it.
    *
    * @param {Client} client
    * @param {string} topic

@@ -24,8 +24,8 @@ import { createSettling, DROPPED, releaseOnPubrel } from './settling.js';
 /** @import { Connection } from './connections.js' */
 
 /**
- * The embedded broker for MQTT 3.1.1 and 5. Its PUBACK to the device waits for the commit. Other clients may
- * subscribe. They receive messages only while they are connected and read fast enough, because there are no
+ * Creates the embedded broker for MQTT 3.1.1 and 5. Its PUBACK to the device waits for the commit. Other clients may
+ * subscribe. They receive messages only while they are connected and read fast enough, because there are no persistent
  * sessions (`retained.js`).
  *
  * @param {object} deps
@@ -36,7 +36,7 @@ import { createSettling, DROPPED, releaseOnPubrel } from './settling.js';
  * @param {Host | null} deps.host null: this process does not handle Sparkplug
  * @param {number} deps.maxMessageBytes
  * @param {HandleMessage} deps.handleMessage
- * @param {ByteBudget} deps.room room for messages
+ * @param {ByteBudget} deps.room byte budget for messages
  * @param {() => number} deps.clock epoch ms
  * @param {Logger} deps.logger
  * @param {Metrics} deps.metrics
@@ -46,7 +46,7 @@ export function createBroker(deps) {
   const { mqtt, accounts, host, maxMessageBytes, handleMessage, clock, logger, metrics } = deps;
   const connections = new Connections();
   const scheduler = new ReadScheduler(deps.room);
-  /** Settles when the offline state is published. */
+  /** Settles when the offline state of the Sparkplug host is published. */
   let stateSent = Promise.resolve();
   const connectionOf = (/** @type {Client} */ client) => connections.of(client);
   const notices = new AccessNotices({ logger });
@@ -110,7 +110,7 @@ export function createBroker(deps) {
     connections.add(connection);
   }
 
-  /** @param {{ topic: string, payload: Buffer, qos: 0 | 1, retain: boolean }} message @returns {Promise<void>} settles when aedes has forwarded it */
+  /** @param {{ topic: string, payload: Buffer, qos: 0 | 1, retain: boolean }} message @returns {Promise<void>} settles after forwarding */
   const publish = (message) =>
     new Promise((resolve) => aedes.publish({ cmd: 'publish', dup: false, ...message }, () => resolve()));
 
@@ -136,7 +136,7 @@ export function createBroker(deps) {
       await listener.start();
     },
 
-    /** Accepts no more messages. Messages under way may settle until `stop`. */
+    /** Stops accepting messages. Unsettled messages may settle until `stop`. */
     quiesce() {
       if (host) stateSent = publish(host.death());
       listener.close();
@@ -147,7 +147,7 @@ export function createBroker(deps) {
       recheck.stop();
       listener.close();
       await stateSent;
-      // aedes writes forwarded messages at the end of this turn of the event loop.
+      // aedes writes forwarded messages at the end of this iteration of the event loop, so the connections must stay open until then.
       await nextTurn();
       connections.destroy();
       listener.destroy();
@@ -157,7 +157,7 @@ export function createBroker(deps) {
     /** @type {Send} */
     send: (topic, payload, retain = false) => void publish({ topic, payload, qos: 0, retain }),
 
-    /** @param {string} deviceId whose credential has changed */
+    /** Checks the connections of a device whose credential has changed. @param {string} deviceId */
     recheck: (deviceId) => recheck.now(deviceId),
 
     followers,
@@ -179,8 +179,8 @@ export function createBroker(deps) {
 const clientsText = (count) => (count === 1 ? '1 client' : `${count} clients`);
 
 /**
- * Drops messages to a client that reads too slowly. Otherwise they would stay in memory until the client reads or its connection
- * closes. Ingest never waits for a reader.
+ * Creates the function that drops messages to a client that reads too slowly. Otherwise these messages would stay in memory until the
+ * client reads or its connection closes, because ingest never waits for a subscriber.
  *
  * @param {(client: Client, topic: string) => boolean} takes
  * @param {() => void} onFull

@@ -13,8 +13,8 @@ import { socketsOf } from '../../access/tls/index.js';
 /** @import { Metrics } from '../../observability/metrics.js' */
 
 /**
- * Limits of connections. When a whole fleet reconnects, thousands of connections wait for their CONNACK. A
- * busy process answers a CONNECT within a second.
+ * Limits of connections: in total, without a CONNACK, and time in ms until the CONNACK. When all devices reconnect,
+ * thousands of connections wait for their CONNACK. A busy process answers a CONNECT within a second.
  *
  * @type {Bounds}
  */
@@ -62,7 +62,7 @@ export class Listener {
     }
   }
 
-  /** Counts a connection as signed in. @param {Socket} socket of the client */
+  /** Ends the time limit of a connection whose client has signed in. @param {Socket} socket of the client */
   pass(socket) {
     this.#pending.pass(socket);
   }
@@ -82,7 +82,7 @@ export class Listener {
     return this.#server.listening;
   }
 
-  /** The port. @returns {number} the listening port */
+  /** @returns {number} the port on which the broker listens; 0: it does not listen */
   get port() {
     const address = this.#server.address();
     return address && typeof address === 'object' ? address.port : 0;

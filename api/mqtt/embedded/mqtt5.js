@@ -12,7 +12,7 @@ import { suggestTopic } from '../../../schema/topic-suggestion.js';
 /** @import { Refusals } from '../../store/dead-letters/writes.js' */
 
 /**
- * Reason codes of MQTT 5 (section 2.4) that this broker sends itself. aedes sends further ones.
+ * Reason codes of MQTT 5 (section 2.4) that this module sends. aedes sends other reason codes too.
  */
 export const REASONS = {
   success: 0x00,
@@ -33,8 +33,8 @@ export const REASONS = {
 export const FIRST_ERROR = 0x80;
 
 /**
- * Limit of unacknowledged messages of QoS 1 and 2 from a client of MQTT 5. A connection with as many
- * unsettled messages is not read further anyway (`connection-reader.js`).
+ * Limit of unacknowledged messages of QoS 1 and 2 from a client of MQTT 5, as CONNACK announces it. A client that exceeds
+ * it is disconnected. `connection-reader.js` has the same limit for unsettled messages.
  */
 export const RECEIVE_MAXIMUM = 64;
 
@@ -48,16 +48,16 @@ const REASON_OF = {
   rejected: REASONS.unwilling,
 };
 
-/** Longest reason string, in characters. */
+/** Maximum length of a reason string, in characters. A longer text is cut off. */
 const MAX_REASON = 256;
 
-/** @typedef {{ reasonCode: number, reason: string }} Answer to a publish */
+/** @typedef {{ reasonCode: number, reason: string }} Answer answer to a publish */
 
 /**
- * The answer to a publish, other than plain success.
+ * Returns the answer to a publish, unless it is success without a reason.
  *
  * @param {Outcome} outcome
- * @param {Refusals} refused elements of the message
+ * @param {Refusals} refused refusals of elements of the message
  * @param {string} topic
  * @returns {Answer | null} null: everything is accepted
  */
@@ -72,8 +72,8 @@ export function answerTo(outcome, refused, topic) {
   const [first] = refused;
   if (!first) return null;
   const others = refused.length > 1 ? ` (and ${refused.length - 1} more)` : '';
-  // The path may contain names that the device chose. A client closes its connection if a text has U+0000
-  // (MQTT-1.5.4-2), and would then send the message again.
+  // The path may contain names that the device chose, so control characters are removed. A client closes its connection
+  // if a text has U+0000 (MQTT-1.5.4-2), and would then send the message again.
   const reason = shortened(printable(`${first.code}: ${refusalText(first)}${others}`));
   if (outcome === 'accepted') return { reasonCode: REASONS.success, reason };
   return { reasonCode: REASON_OF[first.code] ?? REASONS.format, reason };
@@ -92,7 +92,7 @@ const OPTIONS = { protocolVersion: 5 };
  * @param {Client} client of MQTT 5
  * @param {{ qos: number, messageId?: number }} publish
  * @param {Answer} answer
- * @param {boolean} isTerse the client requested no reason strings
+ * @param {boolean} isTerse whether the client requested no reason strings
  */
 export function acknowledgeWith(client, { qos, messageId }, { reasonCode, reason }, isTerse) {
   const cmd = qos === 2 ? 'pubrec' : 'puback';
@@ -102,17 +102,17 @@ export function acknowledgeWith(client, { qos, messageId }, { reasonCode, reason
   client.conn.write(isTerse || isTooLarge ? generate(packet) : explained);
 }
 
-/** Whether a client of MQTT 5 does not accept a message of this size (MQTT-3.1.2-24). @param {Client} client @param {object} publish */
+/** Checks whether a message exceeds the Maximum Packet Size of a client (MQTT-3.1.2-24). @param {Client} client @param {object} publish */
 export const isTooLargeFor = ({ maximumPacketSize }, publish) =>
   maximumPacketSize !== undefined && generate({ ...publish, messageId: 1 }).length > maximumPacketSize;
 
 /**
- * Time in ms in which a client may read a DISCONNECT. A connection that is closed with unread bytes is reset,
- * and the client loses the DISCONNECT.
+ * Time in ms in which a client may read a DISCONNECT before its connection is destroyed. If a connection with unread
+ * bytes is destroyed, TCP resets it, and the client loses the DISCONNECT.
  */
 const GRACE_MS = 500;
 
-/** Clients that have received a DISCONNECT. @type {WeakSet<Client>} */
+/** Clients to which a DISCONNECT was sent. @type {WeakSet<Client>} */
 const leaving = new WeakSet();
 
 /**
@@ -135,7 +135,7 @@ export function disconnect(client, reasonCode) {
 }
 
 /**
- * Whether the connection of a client is being closed, so that no further packet of it is handled.
+ * Checks whether the connection of a client is being closed. Then no further packet of the client is handled.
  *
  * @param {Client} client
  */
@@ -145,8 +145,8 @@ export const isLeaving = (client) => leaving.has(client);
 const generate = (packet) => mqttPacket.generate(/** @type {Packet} */ (packet), OPTIONS);
 
 /**
- * aedes without sessions, hardened. Version 2.0.0-beta.1 was branched before 1.1.3, so it lacks the fix of
- * GHSA-52qw-whmv-87c5. A client whose id or filter is the name of a property of every object, such as
+ * aedes without persistent sessions, and with corrections. aedes 2.0.0-beta.1 was branched before 1.1.3, so it lacks the
+ * fix of GHSA-52qw-whmv-87c5: a client whose id or filter is the name of a property of every object, such as
  * `constructor`, ended the process.
  */
 export class SessionlessBroker extends Aedes {
@@ -158,19 +158,18 @@ export class SessionlessBroker extends Aedes {
     replaceAtOnce(/** @type {any} */ (this));
   }
 
-  /** Forwards a message of a client to the others. @param {Client} client @param {PublishPacket} packet */
+  /** Forwards a message of a client to the subscribers. @param {Client} client @param {PublishPacket} packet */
   publishFrom(client, packet) {
     const publish = /** @type {(packet: PublishPacket, client: Client, done: () => void) => void} */ (
       /** @type {unknown} */ (this.publish)
     );
-    // The types of aedes lack the client.
+    // The type of `publish` in aedes lacks the parameter `client`.
     publish.call(this, packet, client, () => {});
   }
 
   /**
-   * Limits the session expiry to 0. There are no sessions, so no session outlives its connection, whatever a
-   * client requests. CONNACK reports it. No timer waits for the end of a session, and a last will is not
-   * delayed.
+   * Limits the session expiry to 0, because no session outlives its connection, whatever a client requests. CONNACK
+   * reports this limit. So no timer waits for the end of a session, and a last will is not delayed.
    *
    * @returns {number} s
    */
@@ -180,10 +179,10 @@ export class SessionlessBroker extends Aedes {
 }
 
 /**
- * Numbers each message when it is forwarded. For each subscriber, aedes drops a message as a duplicate if its
- * number is not greater than the last one. aedes itself numbers a message before it waits for the
- * persistence, as for retained messages and for QoS 1 and 2. So a message was lost if a later one overtook it
- * during the wait.
+ * Numbers each message when it is forwarded. For each subscriber, aedes drops a message as a duplicate if its number is
+ * not greater than the number of the previous message. aedes itself numbers a message before it waits for the
+ * persistence, as for retained messages and for QoS 1 and 2. So a message was lost if a later message overtook it during
+ * the wait.
  *
  * @param {{ counter: number, mq: { emit: (packet: { brokerCounter: number }, done: () => void) => unknown } }} aedes
  *   private members of aedes
@@ -197,10 +196,10 @@ function numberAtForwarding(aedes) {
 }
 
 /**
- * Replaces a connection at once when another one signs in with its client id. aedes registers the newer
- * connection after the older one has closed, and a closing connection removes its id even if a newer one has
- * it. So two connections that signed in meanwhile both stayed open under one id (MQTT-3.1.4-2), and
- * `OwnConnections` counted them as one. Without sessions the newer connection need not wait.
+ * Replaces a connection at once when another connection signs in with the same client id. aedes registers the newer
+ * connection only after the older connection has closed. A closing connection removes its client id even if a newer
+ * connection uses this id. So two connections that signed in during the wait both stayed open under one id, against
+ * MQTT-3.1.4-2, and `OwnConnections` counted them as one. Without persistent sessions the newer connection need not wait.
  *
  * @param {{ clients: Record<string, Client | undefined>, registerClient: (client: Client) => void, unregisterClient: (client: Client) => void }} aedes
  *   private members of aedes
@@ -214,7 +213,7 @@ function replaceAtOnce(aedes) {
     register(client);
     older?.disconnect({ reasonCode: REASONS.takenOver });
   };
-  // aedes calls this function for each closing connection, even if a newer one has the id.
+  // aedes calls this function for each closing connection, even if a newer connection uses the client id.
   aedes.unregisterClient = (client) => {
     if (aedes.clients[client.id] === client) unregister(client);
   };
@@ -223,24 +222,24 @@ function replaceAtOnce(aedes) {
 /** The Receive Maximum of a client that sets none (3.1.2.11.3). */
 const UNLIMITED = 65_535;
 
-/** A wildcard that shares its level with another character. */
+/** Matches a wildcard that shares its level with another character. */
 const MISPLACED_WILDCARD = /[^/][+#]|[+#][^/]/;
 
-/** Nobody may subscribe to the topics of the broker. */
+/** Filter that is always refused, because no client may subscribe to `$SYS` topics of the broker. */
 const REFUSED_FILTER = '$SYS/refused';
 
 /**
- * Checks and corrects packets before aedes handles them. aedes has no public hook at this point: `_parser` is private.
+ * Checks and corrects packets before aedes handles them. aedes has no public hook at this point, so the private `_parser` is used.
  *
- * - Every property but the user property may occur once (MQTT 5, 2.2.2.2), and a client sends no subscription
- *   identifier with a publish (MQTT-3.3.4-6). The parser makes a list of a repeated property, and aedes would
- *   keep a list as topic alias forever.
+ * - Every property except the user property may occur only once (MQTT 5, 2.2.2.2). A client must not send a subscription
+ *   identifier with a publish (MQTT-3.3.4-6). The parser makes a list of a repeated property, and aedes would store a
+ *   list as topic alias forever.
  * - A Maximum Packet Size of 0 is a protocol error (MQTT 5, 3.1.2.11.4). aedes checks only whether the
  *   Receive Maximum is 0, and answers with CONNACK 0x82. So a Maximum Packet Size of 0 also sets the Receive
  *   Maximum to 0.
- * - A will delay is no property of the message that other clients receive. So it is removed.
- * - aedes looks up filters as properties of objects, see `SessionlessBroker`. One filter cannot be a property
- *   of any object. It is replaced by a filter that is refused.
+ * - A will delay is no property of the message that other clients receive. So the will delay is removed.
+ * - aedes looks up filters as properties of objects, see `SessionlessBroker`. The filter `__proto__` cannot be a normal
+ *   property of an object. It is replaced by a filter that is refused.
  *
  * @param {Client} client
  */
@@ -280,7 +279,7 @@ function guardSubscribe(client, packet) {
   }
 }
 
-/** @param {Client} client @param {{ cmd: string }} packet is changed to one for which aedes closes the connection */
+/** Disconnects a client. @param {Client} client @param {{ cmd: string }} packet gets a type for which aedes closes the connection */
 function reject(client, packet, reasonCode = REASONS.protocolError) {
   disconnect(client, reasonCode);
   packet.cmd = 'reserved';

@@ -3,17 +3,17 @@ import { Readable } from 'node:stream';
 /** @import { GrantedFilter, QoS, RetainedMessages } from './retained.js' */
 
 /**
- * A search of one SUBSCRIBE. `filters`: with the granted QoS. `turn` settles when the search may run, or when
- * no filter is left.
+ * A search for the retained messages of one SUBSCRIBE. `filters`: filters with the granted QoS. `turn` settles when the
+ * search may run, or when no filter is left. `begin` settles `turn`.
  *
  * @typedef {{ filters: Map<string, QoS>, turn: Promise<void>, begin: () => void }} Search
  */
 
 /**
- * The searches of one connection for retained messages. One search runs at a time, the others wait in order.
- * A filter waits only in its newest search, which finds all messages that an older search would find. So the
- * number of waiting searches never exceeds the number of filters. All searches end with the connection.
- * Without these bounds, 2,000 SUBSCRIBE of `#` in 16 kB took 4 GB, long after their connection had closed.
+ * The searches of one connection for retained messages. One search runs at a time, and the other searches wait in order.
+ * A filter waits only in its newest search, which finds all messages that an older search would find. So the number of
+ * waiting searches never exceeds the number of filters. All searches end with the connection. Without these limits,
+ * 2,000 SUBSCRIBE packets of `#` (16 kB) took 4 GB of memory, long after their connection had closed.
  *
  *     running    [ # ]
  *     waiting    [ iot/v1/+/status ] [ # ]      a further SUBSCRIBE of `#` replaces the waiting one
@@ -23,7 +23,7 @@ export class RetainedSearches {
   #closed;
   /** @type {Search | null} */
   #running = null;
-  /** In order of arrival. @type {Set<Search>} */
+  /** Waiting searches in order of arrival. @type {Set<Search>} */
   #waiting = new Set();
   /** The waiting search of each filter. @type {Map<string, Search>} */
   #newest = new Map();
@@ -44,8 +44,8 @@ export class RetainedSearches {
   }
 
   /**
-   * @param {GrantedFilter[]} filters of one SUBSCRIBE
-   * @returns {Readable} the retained messages that they match
+   * @param {GrantedFilter[]} filters filters of one SUBSCRIBE
+   * @returns {Readable} the retained messages that the filters match
    */
   search(filters) {
     const search = createSearch(filters);
@@ -91,7 +91,7 @@ export class RetainedSearches {
     for (const search of this.#waiting) this.#end(search);
   }
 
-  /** @param {Search} search that waits */
+  /** Ends a waiting search. @param {Search} search */
   #end(search) {
     this.#waiting.delete(search);
     search.filters.clear();

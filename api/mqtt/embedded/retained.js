@@ -8,15 +8,15 @@ import { RetainedSearches } from './retained-searches.js';
 /** @import { PublishPacket } from 'aedes' */
 
 /**
- * Limit of retained statuses, of up to 1 KiB each, and separately of messages of Millrace. A further message
- * replaces the oldest one.
+ * Limit of retained statuses of devices (of up to 1 KiB each), and separate limit of messages that Millrace retains.
+ * Above a limit the oldest message is dropped.
  */
 const MAX_MESSAGES = 100_000;
 
-/** Messages that are compared with filters in one turn of the event loop. */
+/** Limit of messages that a search compares with filters before it lets other work of the event loop run. */
 const COMPARED_AT_ONCE = 1000;
 
-/** A topic of one device. Only its status is retained. */
+/** Matches the beginning of a topic of one device. Of these topics only the status is retained. */
 const OF_ONE_DEVICE = new RegExp(`^${OWN_TOPICS}[^/]+/`);
 
 const WILDCARD = /[+#]/;
@@ -28,29 +28,29 @@ const WILDCARD = /[+#]/;
 
 /** @typedef {0 | 1 | 2} QoS */
 
-/** A filter, and the QoS that its client is granted. @typedef {[filter: string, granted: QoS]} GrantedFilter */
+/** A filter with the QoS that the broker granted. @typedef {[filter: string, granted: QoS]} GrantedFilter */
 
 /**
  * The retained messages: the last status of each device, the state of this process as a Sparkplug host, and
  * messages of Millrace: live values and discovery topics of Home Assistant.
  *
- * Each filter is compared only with messages that it may match. Devices subscribe to their own topics.
- * Without this rule a reconnecting fleet would compare every status with the filters of every device.
+ * Each filter is compared only with messages that it may match. Otherwise the broker would compare every status with the
+ * filters of every device when all devices reconnect, because devices subscribe to their own topics.
  */
 export class RetainedMessages {
-  /** By topic, the oldest first. @type {Map<string, Retained>} */
+  /** Statuses of devices by topic, the oldest first. @type {Map<string, Retained>} */
   #statuses = new Map();
-  /** By topic. @type {Map<string, Retained>} */
+  /** States of Sparkplug hosts by topic. @type {Map<string, Retained>} */
   #states = new Map();
-  /** All other topics, the oldest first. @type {Map<string, Retained>} */
+  /** All other messages by topic, the oldest first. @type {Map<string, Retained>} */
   #others = new Map();
 
-  /** Keeps a retained message. @param {PublishPacket} packet an empty payload removes the retained message */
+  /** Stores a retained message. @param {PublishPacket} packet an empty payload removes the retained message */
   store({ topic, payload, qos, ...packet }) {
     const kept = this.#keptFor(topic);
     kept.delete(topic);
     if (payload.length === 0) return;
-    // A copy, because the payload is a view of a chunk that may be 64 times as large.
+    // The payload is copied, because it is a view of a chunk that may be 64 times as large.
     const message = {
       cmd: /** @type {const} */ ('publish'),
       topic,
@@ -67,7 +67,7 @@ export class RetainedMessages {
    *
    * @param {Iterable<GrantedFilter>} filters
    * @param {AbortSignal} [signal] ends the search
-   * @returns {AsyncGenerator<Retained>} each message once per matching filter, with the granted QoS at most
+   * @returns {AsyncGenerator<Retained>} each message once per matching filter. Its QoS is at most the granted QoS
    *   (MQTT-3.8.4-8)
    */
   async *matching(filters, signal) {
@@ -82,7 +82,7 @@ export class RetainedMessages {
     }
   }
 
-  /** @param {string} filter @returns {Iterable<Retained>} all messages that it matches, and possibly others */
+  /** @param {string} filter @returns {Iterable<Retained>} all messages that the filter matches, and possibly other messages */
   *#candidates(filter) {
     const wildcard = filter.search(WILDCARD);
     const known = wildcard < 0 ? filter : filter.slice(0, wildcard);
@@ -106,9 +106,9 @@ export class RetainedMessages {
 }
 
 /**
- * Yields no more messages than are kept now. A replaced message moves to the end, so a search of values that
- * change faster than its client reads would never end. The search finds all messages that are not replaced
- * meanwhile. The client gets the replaced ones when they are published.
+ * Yields at most as many messages as the map has at the start. A replaced message moves to the end of the map. So without this limit, a
+ * search would never end if messages are replaced faster than the client reads. The search finds all messages that are not replaced during
+ * the search. The client gets a replaced message when it is published.
  *
  * @param {Map<string, Retained>} kept
  * @returns {Iterable<Retained>}
@@ -122,7 +122,7 @@ function* boundedValues(kept) {
 }
 
 /**
- * The members that a broker forwards unaltered (MQTT 5, 3.3.2.3).
+ * Returns the members of a message that a broker forwards unaltered (MQTT 5, 3.3.2.3).
  *
  * @param {Pick<Retained, 'properties' | 'messageExpiry'>} packet
  */
@@ -133,7 +133,7 @@ function forwarded({ properties, messageExpiry }) {
   return { properties: own, messageExpiry };
 }
 
-/** Whether one text is a prefix of the other. @param {string} known @param {string} branch */
+/** Checks whether one text is a prefix of the other text. @param {string} known @param {string} branch */
 const meets = (known, branch) => known.startsWith(branch) || branch.startsWith(known);
 
 /**
@@ -141,7 +141,7 @@ const meets = (known, branch) => known.startsWith(branch) || branch.startsWith(k
  * including none.
  *
  * @param {string} filter a valid filter
- * @returns {(topic: string) => boolean} whether it matches a topic without `$` at its start
+ * @returns {(topic: string) => boolean} returns whether the filter matches a topic that does not start with `$`
  */
 export function filterOf(filter) {
   const wanted = filter.split('/');
@@ -155,47 +155,47 @@ export function filterOf(filter) {
   };
 }
 
-/** @param {string} filter a valid filter @param {string} topic without `$` at its start */
+/** @param {string} filter a valid filter @param {string} topic a topic that does not start with `$` */
 export const matchesFilter = (filter, topic) => filterOf(filter)(topic);
 
 /**
- * The persistence of the embedded broker. Only retained messages and the state of this process as a Sparkplug
- * host are kept. The persistence of aedes is not used, because it grows with every absent session and every
+ * The persistence of the embedded broker, in memory. It stores only retained messages, and the ids of QoS 2 messages.
+ * The persistence of aedes is not used, because it grows with every session of a disconnected client, and with every
  * half acknowledged message.
  *
- * There are no sessions: CONNACK reports none, clients subscribe again, and no message is queued for an
- * absent client. Data that must outlive a connection is in the database. For QoS 2 only message ids are kept,
- * for the duration of the connection, because writes are idempotent. aedes keeps each will with its
- * connection.
+ * There are no persistent sessions. CONNACK reports no session, clients subscribe again, and no message is queued for a
+ * disconnected client. Data that must outlive a connection is in the database. For QoS 2 only message ids are stored,
+ * for the duration of the connection, because writes are idempotent. aedes stores each will with its connection.
  *
- * aedes calls these methods. Methods without a body have nothing to keep.
+ * aedes calls these methods. Methods without a body have nothing to store.
  */
 export class Persistence {
   #retained = new RetainedMessages();
-  /** By connection. @type {WeakMap<object, RetainedSearches>} */
+  /** Searches by connection. @type {WeakMap<object, RetainedSearches>} */
   #searches = new WeakMap();
   /** Searches of the connection that is subscribing now. @type {RetainedSearches | null} */
   #subscriber = null;
   /** The filters of the current SUBSCRIBE, with the granted QoS. @type {Map<string, QoS>} */
   #granted = new Map();
-  /** By connection, the ids of QoS 2 messages that wait for their PUBREL. @type {WeakMap<object, Set<number>>} */
+  /** Ids of QoS 2 messages that wait for their PUBREL, by connection. @type {WeakMap<object, Set<number>>} */
   #incoming = new WeakMap();
 
   async setup() {}
 
-  /** Keeps a retained message, or removes it. @param {PublishPacket} packet */
+  /** Stores or removes a retained message. @param {PublishPacket} packet */
   async storeRetained(packet) {
     this.#retained.store(packet);
   }
 
   /**
-   * Notes the client that subscribes, and its granted filters. aedes emits `subscribe` with both, and calls
-   * `createRetainedStreamCombi` without them in the same turn. aedes itself lowers the QoS of a retained
-   * message only if the filter is equal to the topic.
+   * Stores the client that subscribes, and its granted filters, for the next call of `createRetainedStreamCombi`. aedes
+   * emits `subscribe` with client and filters. In the same iteration of the event loop it calls
+   * `createRetainedStreamCombi` without them. aedes itself lowers the QoS of a retained message only if the filter is
+   * equal to the topic.
    *
    * @param {object} client
-   * @param {AbortSignal} closed aborts when its connection closes
-   * @param {Array<{ topic: string, qos: QoS }>} subscriptions with the granted QoS
+   * @param {AbortSignal} closed aborts when the connection of the client closes
+   * @param {Array<{ topic: string, qos: QoS }>} subscriptions filters with the granted QoS
    */
   noteSubscriber(client, closed, subscriptions) {
     const known = this.#searches.get(client);
@@ -204,7 +204,7 @@ export class Persistence {
     this.#granted = new Map(subscriptions.map(({ topic, qos }) => [topic, qos]));
   }
 
-  /** Streams the retained messages that the filters match. @param {string[]} filters of the client that was noted */
+  /** Streams the retained messages that the filters match. @param {string[]} filters of the client from `noteSubscriber` */
   createRetainedStreamCombi(filters) {
     const granted = filters.map((filter) => this.#grantedFor(filter));
     return this.#subscriber?.search(granted) ?? Readable.from(this.#retained.matching(granted));
@@ -241,19 +241,25 @@ export class Persistence {
     return Readable.from([]);
   }
 
-  /** Keeps the id of a QoS 2 message. @param {object} client @param {{ messageId: number }} packet */
+  /** Stores the id of a QoS 2 message. @param {object} client @param {{ messageId: number }} packet */
   async incomingStorePacket(client, { messageId }) {
     const ids = this.#incoming.get(client) ?? new Set();
     this.#incoming.set(client, ids.add(messageId));
   }
 
-  /** Returns the id of a QoS 2 message. @param {object} client @param {{ messageId: number }} packet @throws {Error} when the id is unknown, as aedes expects */
+  /**
+   * Returns the id of a stored QoS 2 message.
+   *
+   * @param {object} client
+   * @param {{ messageId: number }} packet
+   * @throws {Error} if the id is unknown, as aedes expects
+   */
   async incomingGetPacket(client, { messageId }) {
     if (!this.#incoming.get(client)?.has(messageId)) throw new Error('no such packet');
     return { messageId };
   }
 
-  /** The number of messages of a client that wait for their PUBREL. @param {object} client */
+  /** Returns the number of messages of a client that wait for their PUBREL. @param {object} client */
   halfOpen(client) {
     return this.#incoming.get(client)?.size ?? 0;
   }

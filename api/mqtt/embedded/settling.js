@@ -22,23 +22,23 @@ import {
 /** @import { Answer } from './mqtt5.js' */
 
 /**
- * Limit of the bytes of last wills that wait to be settled. The connection of a will is closed, so there is
- * no backpressure. The limit is enough for 16,000 devices that disconnect while the database is unavailable.
- * Further wills count as unsettled and are lost.
+ * Limit of the bytes of last wills that wait to be settled. The connection of a will is closed, so backpressure cannot
+ * limit wills. The limit is enough for 16,000 devices that disconnect while the database is unavailable. Above the limit
+ * a will counts as unsettled and is lost.
  */
 const MAX_WILL_BYTES = 32 * 1024 * 1024;
 
 /** Memory of a will in addition to its payload, in bytes. */
 const WILL_OVERHEAD = 2048;
 
-/** Time in ms after which a client that reads nothing is disconnected while an acknowledgement waits. */
+/** Time in ms after which a client is disconnected if it reads nothing while an acknowledgement waits to be sent. */
 const DRAIN_MS = 5000;
 
 /**
- * Settles published messages. aedes acknowledges and forwards a message when `authorizePublish` calls back.
- * So the callback waits for the commit. A client of MQTT 5 gets the reason of a refusal in its
- * acknowledgement. aedes cannot send a reason, so `acknowledgeWith` sends the acknowledgement, and aedes
- * handles the message as one of QoS 0.
+ * Creates the function that settles published messages. aedes acknowledges and forwards a message when
+ * `authorizePublish` calls back. So the callback waits for the commit. A client of MQTT 5 gets the reason of a refusal
+ * in its acknowledgement. aedes cannot send a reason, so `acknowledgeWith` sends the acknowledgement, and aedes handles
+ * the message as a message of QoS 0.
  *
  * @param {object} deps
  * @param {HandleMessage} deps.handleMessage
@@ -46,8 +46,8 @@ const DRAIN_MS = 5000;
  * @param {(client: Client) => Connection | undefined} deps.connectionOf
  * @param {(client: Client, topic: string, route: Topic | null) => boolean} deps.canPublish
  * @param {(client: Client, device: string, topic: string) => boolean} deps.canSendFor
- * @param {(connection: Connection) => Deliveries} deps.deliveriesOf messages that are not acknowledged yet
- * @param {(client: Client) => number} deps.halfOpen QoS 2 messages of a client that wait for their PUBREL
+ * @param {(connection: Connection) => Deliveries} deps.deliveriesOf returns the unacknowledged messages of a client
+ * @param {(client: Client) => number} deps.halfOpen returns the number of QoS 2 messages of a client that wait for their PUBREL
  * @param {(packet: PublishPacket, client: Client) => void} deps.forward sends a message to the other clients
  * @param {Metrics} deps.metrics
  */
@@ -58,8 +58,10 @@ export function createSettling(deps) {
   let willBytes = 0;
 
   /**
+   * Passes a message to ingest.
+   *
    * @param {PublishPacket} packet
-   * @param {Topic | null} route its topic; null: outside the contract
+   * @param {Topic | null} route topic of the message; null: outside the contract
    * @param {Client | null} client null: this process itself
    * @param {Connection} [connection] missing: the message is a last will
    * @param {(refused: Refusals) => void} [onRefused]
@@ -90,7 +92,8 @@ export function createSettling(deps) {
   }
 
   /**
-   * Created once for each connection, because each message carries it.
+   * Returns the function that checks the permissions of a client. It is created once for each connection, because each message has a
+   * reference to this function.
    *
    * @param {Client} client
    * @returns {Message['permits']}
@@ -102,7 +105,14 @@ export function createSettling(deps) {
     return connection.permits;
   }
 
-  /** @param {PublishPacket} packet @param {Topic | null} route @param {Client | null} client @throws {MillraceError} `unavailable` */
+  /**
+   * Settles a last will.
+   *
+   * @param {PublishPacket} packet
+   * @param {Topic | null} route
+   * @param {Client | null} client
+   * @throws {MillraceError} `unavailable`
+   */
   async function settleWill(packet, route, client) {
     const cost = packet.payload.length + WILL_OVERHEAD;
     if (willBytes + cost > MAX_WILL_BYTES) {
@@ -118,16 +128,16 @@ export function createSettling(deps) {
   }
 
   /**
-   * Sends an acknowledgement with the reason of a refusal, in place of that of aedes.
+   * Sends an acknowledgement with a reason, in place of the acknowledgement of aedes.
    *
    * @param {Connection} connection
-   * @param {PublishPacket} packet is changed to one of QoS 0, which aedes does not acknowledge
+   * @param {PublishPacket} packet is changed to a message of QoS 0, which aedes does not acknowledge
    * @param {Answer} answer
    * @param {() => void} done
    */
   function answer({ client, isTerse }, packet, answer, done) {
     const isAccepted = answer.reasonCode < FIRST_ERROR;
-    // After a PUBREC with success the exchange continues, so aedes must keep the message id.
+    // After a PUBREC with success the exchange continues with PUBREL, so aedes must handle the message and store its id.
     if (isAccepted && packet.qos === 2) return done();
     acknowledgeWith(client, packet, answer, isTerse);
     if (!isAccepted) metrics.reasons.inc({ code: answer.reasonCode });
@@ -141,7 +151,13 @@ export function createSettling(deps) {
     });
   }
 
-  /** @param {Connection} connection @param {PublishPacket} packet of QoS 1 or 2 @param {() => void} done */
+  /**
+   * Prepares the acknowledgement of a message, which is sent in order after the message is settled.
+   *
+   * @param {Connection} connection
+   * @param {PublishPacket} packet of QoS 1 or 2
+   * @param {() => void} done
+   */
   function track(connection, packet, done) {
     const { client, acknowledgements } = connection;
     const { topic, qos, messageId } = packet;
@@ -175,8 +191,8 @@ export function createSettling(deps) {
   }
 
   /**
-   * Counts a message toward the limits of its connection until its acknowledgement. aedes keeps the packet
-   * until then, and the acknowledgement waits for those of all earlier messages.
+   * Counts a message toward the limits of its connection until its acknowledgement. Until then aedes keeps the packet in
+   * memory, because the acknowledgement waits for the acknowledgements of all earlier messages.
    *
    * @param {Connection} connection
    * @param {PublishPacket} packet
@@ -193,9 +209,9 @@ export function createSettling(deps) {
   }
 
   /**
-   * Handles a message that the client may not publish. MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If
-   * the broker closed the connection, the client would send the message again without end. So the broker
-   * acknowledges and drops it. MQTT 5 has no answer to a publish with QoS 0.
+   * Handles a message that the client may not publish. MQTT 3.1.1 cannot refuse a publish (MQTT-3.3.5-2). If the broker
+   * closed the connection, the client would send the message again without end. So the broker acknowledges and drops the
+   * message. MQTT 5 has no answer to a publish with QoS 0, so the broker closes the connection with a reason.
    *
    * @param {Connection | undefined} connection undefined: the connection is closed, and the message is its
    *   last will
@@ -222,7 +238,7 @@ export function createSettling(deps) {
     }
   }
 
-  /** @param {Client} client that sent a forbidden message with QoS 0 */
+  /** Disconnects a client that sent a forbidden message with QoS 0. @param {Client} client */
   function disconnectForbidden(client) {
     if (client.version === 5) metrics.reasons.inc({ code: REASONS.notAuthorized });
     disconnect(client, REASONS.notAuthorized);
@@ -242,7 +258,7 @@ export function createSettling(deps) {
    * @param {(error?: Error | null) => void} done sends the PUBACK
    */
   return (client, packet, done) => {
-    // A closed connection can only send its will.
+    // A message from a closed connection is its last will.
     const connection = client && !client.closed ? connectionOf(client) : undefined;
     if (connection?.client.version === 5 && isLeaving(connection.client)) return;
     if (connection && packet.qos > 0 && isOverMaximum(connection)) {
@@ -261,13 +277,13 @@ export function createSettling(deps) {
       return;
     }
     const acknowledge = countUnacknowledged(connection, packet, done);
-    // QoS 0 has no acknowledgement and so no order to keep, and aedes may forward the message after the
-    // connection has closed.
+    // QoS 0 has no acknowledgement, so no order of acknowledgements must be kept. aedes may forward the message after
+    // the connection has closed.
     const { settled, onRefused } =
       packet.qos === 0 ? { settled: acknowledge } : track(connection, packet, acknowledge);
     settle(packet, route, client, connection, onRefused).then(
       (outcome) => {
-        // QoS 0 has no acknowledgement that could report the reason.
+        // QoS 0 has no acknowledgement that could report the reason, so the broker disconnects the client.
         if (outcome === 'forbidden' && packet.qos === 0) return disconnectForbidden(connection.client);
         settled(outcome);
       },
@@ -279,8 +295,8 @@ export function createSettling(deps) {
 }
 
 /**
- * Replaces the payload by a copy that keeps less memory alive. aedes keeps the packet until the message is
- * settled, so the packet must not keep a view of the chunk that the socket read.
+ * Replaces the payload by a copy, if the payload keeps much more memory alive than its length. aedes keeps the packet
+ * until the message is settled, so the packet must not have a view of the chunk that the socket read.
  *
  * @param {PublishPacket} packet is changed
  * @param {PayloadMemory} memory
@@ -292,22 +308,22 @@ function keepApart(packet, memory) {
   if (properties?.correlationData) properties.correlationData = memory.own(properties.correlationData);
 }
 
-/** Messages outside the contract go to this topic instead of their own. The broker forwards it to no client. */
+/** Topic that replaces the topics of messages outside the contract. The broker forwards messages on this topic to no client. */
 export const DROPPED = '$SYS/dropped';
 
-/** Limit of a retained status, in bytes. A normal status takes about 50. */
+/** Limit of a retained status, in bytes. A larger status is not retained. A normal status takes about 50 bytes. */
 const MAX_RETAINED_BYTES = 1024;
 
-/** A fixed limit of aedes: it closes the connection for a topic with more levels. */
+/** A fixed limit of aedes, which closes the connection of a client that publishes on a topic with more levels. */
 const MAX_LEVELS = 100;
 
 /**
  * Restricts the messages that other clients receive. Only topics of the contract are forwarded, and only an
- * accepted status is retained. A message on a mapped topic may be a command for another program, and no
- * permission protects it. So it is not forwarded.
+ * accepted status is retained. A message on a mapped topic may be a command for another program, and no permission
+ * protects mapped topics. So such a message is not forwarded.
  *
  * @param {PublishPacket} packet is changed
- * @param {Topic | null} route its topic
+ * @param {Topic | null} route topic of the message; null: outside the contract
  * @param {Outcome} outcome
  */
 function restrict(packet, route, outcome) {
@@ -321,9 +337,9 @@ const retainedBytes = ({ payload, properties }) =>
   payload.length + (properties ? JSON.stringify(properties).length : 0);
 
 /**
- * Moves a publish with too many levels to the dropped topic before aedes checks it. So the message is
- * acknowledged and counted like one on any other unknown topic. If aedes closed the connection, the device
- * would reconnect and send it again forever. aedes has no public hook at this point: `_parser` is private.
+ * Moves a publish with too many levels to the topic `DROPPED` before aedes checks the levels. So the message is
+ * acknowledged and counted like a message on any other unknown topic. If aedes closed the connection, the device would
+ * reconnect and send the message again forever. aedes has no public hook at this point, so the private `_parser` is used.
  *
  * @param {Client} client
  */
@@ -336,8 +352,8 @@ export function dropDeepTopics(client) {
 }
 
 /**
- * Frees the packet identifier of each QoS 2 message at its PUBREL. This includes messages of an earlier
- * connection, which aedes does not know. aedes has no public hook at this point: `_parser` is private.
+ * Frees the packet identifier of each QoS 2 message at its PUBREL. This includes messages of an earlier connection,
+ * which aedes does not know. aedes has no public hook at this point, so the private `_parser` is used.
  *
  * @param {Client} client
  * @param {(messageId: number) => void} release

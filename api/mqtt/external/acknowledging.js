@@ -7,17 +7,17 @@ import { readPublishes } from './publish-reader.js';
 /** @import { Receipt } from '../../ingest/receipt-times.js' */
 /** @import { Publish, Receive } from './publish-reader.js' */
 
-/** The answer to MQTT.js that means "continue with the next packet, but send no PUBACK". */
+/** Error that is passed to the callback of MQTT.js. Then MQTT.js continues with the next packet, and sends no PUBACK. */
 const NO_PUBACK_YET = new Error('acknowledged after the commit');
 
 /**
  * Makes an MQTT.js client acknowledge after the commit, with many messages in flight. By default MQTT.js handles one packet after the
- * other, and sends each PUBACK before the next packet.
+ * other, and sends each PUBACK before it handles the next packet.
  *
- * `PublishReader` reads nearly all publishes. MQTT.js reads the others, and calls `handleMessage` for each.
- * If the answer is an error, MQTT.js continues with the next packet and sends no PUBACK. So this module sends
- * the PUBACK later, in order of arrival. Without an answer MQTT.js reads no further, which is the
- * backpressure. The PUBACKs go directly to the stream of the connection.
+ * `PublishReader` reads nearly all publishes. MQTT.js reads the other publishes, and calls `handleMessage` for each of
+ * them. If the callback gets an error, MQTT.js continues with the next packet and sends no PUBACK. So this module sends
+ * the PUBACK later, in order of arrival, directly to the stream of the connection. Until the callback is called, MQTT.js
+ * reads no further, which is the backpressure.
  * `test/thorough/long/subscriber-acknowledgements.test.js` fails when a new version of MQTT.js behaves
  * differently.
  *
@@ -26,10 +26,10 @@ const NO_PUBACK_YET = new Error('acknowledged after the commit');
  * @param {(message: Publish, receipt: Receipt) => unknown} options.onPublish resolves when the message is settled;
  *   rejects when it must stay unacknowledged
  * @param {(error: Error) => void} options.onFailed called with the error of a message that failed. All later messages wait for
- *   its acknowledgement, so the caller closes the connection, and the broker sends them all again
- * @param {{ messages: number, bytes: number }} options.maxUnsettled limits from which the client reads no
- *   further. `bytes` includes settled messages that wait for the PUBACK of an earlier message. The receive
- *   maximum limits their number
+ *   its acknowledgement. So the caller closes the connection, and the broker sends all unacknowledged messages again
+ * @param {{ messages: number, bytes: number }} options.maxUnsettled limits at which the client reads no further. `bytes`
+ *   includes settled messages that wait for the PUBACK of an earlier message. The receive maximum limits the number of
+ *   such messages
  */
 export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettled }) {
   const heartbeat = new KeepAlive(client);
@@ -38,19 +38,19 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     acknowledgements: new Acknowledgements(),
     pubacks: new Pubacks(client.stream),
     /**
-     * Bytes of settled messages that wait for the PUBACK of an earlier one. `deliveries` keeps their
-     * payloads.
+     * Bytes of settled messages that wait for the PUBACK of an earlier message. They count, because `deliveries` keeps
+     * the payloads of these messages in memory.
      */
     settledBytes: 0,
   });
   /** @type {ReturnType<typeof open> | null} null: the connection has received no message */
   let connection = null;
-  /** Unacknowledged messages, which the broker sends again on its next connection. */
+  /** Unacknowledged messages, which the broker sends again on the next connection. */
   const deliveries = new Deliveries();
   let isAccepting = true;
   let unsettled = 0;
   let unsettledBytes = 0;
-  /** Accepts the message that waits for room, and resumes reading. @type {(() => void) | null} */
+  /** Accepts the message that waits while too much is unsettled, and resumes reading; null: none waits. @type {(() => void) | null} */
   let waiting = null;
 
   const isFull = () =>
@@ -75,8 +75,8 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
 
   /**
    * @param {Publish} message
-   * @param {number} bytes that count toward `settledBytes` until the PUBACK
-   * @returns {(() => void) | null} the caller calls it when the message is settled; null: the message has no
+   * @param {number} bytes bytes of the message, which `settledBytes` includes from its settling until its PUBACK
+   * @returns {(() => void) | null} function that the caller calls when the message is settled; null: the message gets no
    *   PUBACK
    */
   function track({ qos, messageId }, bytes) {
@@ -91,7 +91,7 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     });
   }
 
-  /** @param {number} bytes of a message that is settled, or that failed */
+  /** Stops counting a message that is settled, or that failed. @param {number} bytes */
   function leave(bytes) {
     unsettled--;
     unsettledBytes -= bytes;
@@ -111,10 +111,15 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
     }
   }
 
-  /** Not async, because each message would keep the state of the function until its commit. @param {Publish} message */
+  /**
+   * Settles a message, and then acknowledges it. The function is not async, because each message would keep the state of the function in
+   * memory until its commit.
+   *
+   * @param {Publish} message
+   */
   function accept(message) {
-    // The copy precedes `deliveries`, because a view of the chunk that the socket read would keep up to 64
-    // KiB alive.
+    // The payload is copied before `deliveries` stores it, because a view of the chunk that the socket read would keep up
+    // to 64 KiB alive.
     message.payload = memory.own(message.payload);
     const bytes = keptBytes(message.payload);
     const settled = track(message, bytes);
@@ -160,19 +165,19 @@ export function acknowledgeAfterCommit(client, { onPublish, onFailed, maxUnsettl
 
   return {
     /**
-     * Ignores all further messages: they are neither settled nor acknowledged, and the broker keeps them in the session. Earlier
+     * Ignores all later messages. They are neither settled nor acknowledged, so the broker keeps them in the session. Earlier
      * messages are still acknowledged.
      */
     quiesce() {
       isAccepting = false;
-      // No message stops reading any more.
+      // From now on no message stops reading, so no PINGREQs are needed for backpressure.
       heartbeat.end();
       resume();
     },
   };
 }
 
-/** @param {IPublishPacket} packet that MQTT.js has read @returns {Publish} */
+/** @param {IPublishPacket} packet a packet that MQTT.js has read @returns {Publish} */
 const publishOf = ({ topic, payload, qos, messageId, dup, retain, properties }) => ({
   topic,
   payload: Buffer.isBuffer(payload) ? payload : Buffer.from(payload),

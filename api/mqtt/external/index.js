@@ -18,25 +18,26 @@ export { unsubscribe } from './subscriptions.js';
 /** @import { Arrange } from './subscriptions.js' */
 
 /**
- * Limit of unacknowledged messages that the broker may send. With one sample per message, a limit of 256
- * would cost a quarter of the rate.
+ * Receive Maximum: limit of unacknowledged messages that the broker may send. With one sample per message, a limit of
+ * 256 would reduce the message rate by a quarter.
  */
 const RECEIVE_MAXIMUM = 512;
 
 /**
- * Limits of unsettled messages and bytes from which the client reads no further. Brokers respect the receive
- * maximum only roughly (Mosquitto 2.0.11 sends 862 instead of 50), and QoS 0 has no maximum. A higher limit
- * would only move the queue from the connection to this process. In this process each message costs 12 to 22
- * KB until it is settled, and the garbage collector moves all of it. The bytes count until the PUBACK.
+ * Limits of unsettled messages and their bytes. At a limit the client reads no further. These limits are needed because
+ * brokers respect the Receive Maximum only roughly (Mosquitto 2.0.11 sends 862 messages instead of 50), and QoS 0 has no
+ * maximum. A higher limit would only move the queue from the connection to this process. In this process each message
+ * costs 12 to 22 KB of memory until it is settled, and the garbage collector moves this memory. The bytes count until
+ * the PUBACK.
  */
 const MAX_UNSETTLED = { messages: RECEIVE_MAXIMUM, bytes: 16 * 1024 * 1024 };
 
-/** Time limit of an orderly disconnect, in ms. */
+/** Time limit of an orderly disconnect, in ms. After it the connection is destroyed. */
 const DISCONNECT_MS = 1000;
 
 /**
- * The subscriber at an external broker. It uses MQTT 5 and a persistent session with a fixed client id, and acknowledges after the
- * commit.
+ * Creates the subscriber at an external broker. The subscriber uses MQTT 5 and a persistent session with a fixed client id, and
+ * acknowledges after the commit.
  *
  * @param {object} deps
  * @param {Config['mqtt']} deps.mqtt `url` is set
@@ -67,7 +68,7 @@ export function createSubscriber(deps) {
   const client = mqttJs.connect(/** @type {string} */ (mqtt.url), {
     ...brokerOptions(mqtt, keepAliveMs),
     clientId: mqtt.clientId,
-    // The defaults of MQTT.js, version 4 and a clean session, lose messages while this process is stopped.
+    // MQTT.js by default uses MQTT 3.1.1 and a clean session, with which messages are lost while this process is stopped.
     clean: false,
     properties: { sessionExpiryInterval: mqtt.sessionExpirySeconds, receiveMaximum: RECEIVE_MAXIMUM },
   });
@@ -123,7 +124,7 @@ export function createSubscriber(deps) {
       presence?.announce();
       logger.info({ broker: mqtt.url }, 'connected');
     } catch (error) {
-      // MQTT.js opens a broken connection again, which calls this function again.
+      // An error of a broken connection is ignored, because MQTT.js connects again, and then this function is called again.
       if (client.connected) throw brokerAway(mqtt, error);
     }
   }
@@ -156,7 +157,7 @@ export function createSubscriber(deps) {
         client.connect();
       }),
 
-    /** Accepts no more messages. The broker keeps them in the session. */
+    /** Stops accepting messages. The broker keeps later messages in the session. */
     quiesce() {
       isEnding = true;
       presence?.leave();
@@ -170,7 +171,7 @@ export function createSubscriber(deps) {
      */
     async stop({ endSession = false } = {}) {
       isEnding = true;
-      // Another part failed to start, so this client never connected. MQTT.js (5.16) cannot end such a client.
+      // If another component failed to start, this client never connected. MQTT.js (5.16) cannot end such a client.
       if (!client.stream) return;
       // MQTT 5, section 3.14.2.2.2: DISCONNECT may change the expiry of the session.
       const packet = endSession ? { properties: { sessionExpiryInterval: 0 } } : {};
@@ -180,7 +181,7 @@ export function createSubscriber(deps) {
     },
 
     /**
-     * Waits for an answer of the broker. By then, all messages that the broker sent earlier have arrived.
+     * Waits for an answer of the broker. When it arrives, all messages that the broker sent earlier have arrived too.
      *
      * @returns {Promise<boolean>} false: the connection broke
      */
@@ -201,7 +202,7 @@ export function createSubscriber(deps) {
 
     port: 0,
 
-    /** Only the external broker knows its connections. */
+    /** Does nothing, because only the external broker knows the connections of devices. */
     recheck: async () => {},
 
     followers: null,
@@ -214,7 +215,7 @@ export function createSubscriber(deps) {
 }
 
 /**
- * @param {unknown} error of Node.js, which may have only a code, for example if a host has several addresses
+ * @param {unknown} error an error of Node.js, which may have only a code, for example if a host has several addresses
  * @returns {string}
  */
 function reasonOf(error) {

@@ -1,20 +1,20 @@
 /** @import { MqttClient } from 'mqtt' */
 
 /**
- * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection without a PINGRESP
- * for one and a half times the keepalive, but the PINGRESP may only be unread. The broker expects a packet
- * from the client within the same time (MQTT 5, 3.1.2-22), so the client sends PINGREQs. If the broker
- * disappears, TCP cannot deliver them and reports it.
+ * Keeps a connection alive while backpressure stops reading. MQTT.js closes a connection if no PINGRESP arrives for one
+ * and a half times the keepalive, but under backpressure the PINGRESP may have arrived unread. The broker expects a
+ * packet from the client within the same time (MQTT 5, 3.1.2-22), so the client sends PINGREQs. If the broker
+ * disappears, TCP cannot deliver the PINGREQs, and reports an error.
  *
- * Under overload reading stops and resumes thousands of times a second. So the PINGREQs continue across these
- * stops. Messages of QoS 0 have no PUBACK, and without the PINGREQs the broker would receive nothing.
+ * Under overload reading stops and resumes thousands of times a second. So the PINGREQs continue while reading resumes
+ * for a short time. Messages of QoS 0 have no PUBACK, so without the PINGREQs the broker would receive nothing.
  */
 export class KeepAlive {
   #client;
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   #isReading = true;
-  /** Whether reading has been stopped at any time since the last PINGREQ. */
+  /** Whether reading was stopped at any time since the last PINGREQ. */
   #hasStopped = false;
 
   /** @param {MqttClient} client */
@@ -22,12 +22,12 @@ export class KeepAlive {
     this.#client = client;
   }
 
-  /** Called when reading stops. */
+  /** Starts the PINGREQs. Called when reading stops. */
   stopReading() {
     this.#isReading = false;
     this.#hasStopped = true;
     if (this.#timer || !this.#client.keepalive) return;
-    // The last PINGREQ may be one keepalive old, and the first one of the timer may come too late.
+    // A PINGREQ is sent at once. The last PINGREQ may be one keepalive old, and the first PINGREQ of the timer may be too late.
     this.#ping();
     this.#timer = setInterval(() => this.#beat(), (this.#client.keepalive * 1000) / 2);
   }
@@ -37,14 +37,14 @@ export class KeepAlive {
     this.#isReading = true;
   }
 
-  /** Called when the connection closed, or when no message stops reading any more. */
+  /** Stops the PINGREQs. Called when the connection closed, or when no message can stop reading. */
   end() {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   #beat() {
-    // Reading did not stop since the last PINGREQ, so the incoming packets keep the connection alive again.
+    // Reading did not stop since the last PINGREQ, so the keepalive of MQTT.js works normally again.
     if (!this.#hasStopped) {
       this.end();
       return;
@@ -56,7 +56,7 @@ export class KeepAlive {
   #ping() {
     if (!this.#client.connected) return;
     this.#client.sendPing();
-    // MQTT.js would wait for the PINGRESP, which may be unread until reading resumes.
+    // Without this call MQTT.js would wait for the PINGRESP, which may stay unread until reading resumes.
     this.#client.reschedulePing(true);
   }
 }

@@ -2,17 +2,17 @@
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 
 /**
- * Reason code of a PUBACK (MQTT 5, section 3.4.2.1). Mosquitto 2.0.11 may also close the connection, each
- * time.
+ * Reason code of a PUBACK for a forbidden publish (MQTT 5, section 3.4.2.1). Mosquitto 2.0.11 may also close the
+ * connection after each forbidden publish.
  */
 const NOT_AUTHORIZED = 0x87;
 
 /**
- * Publishes the state of this host application at the broker. It uses the connection of the subscriber, so the host is online exactly
- * while it receives the messages of edge nodes.
+ * Publishes the state of this Sparkplug host application at the broker. The state is published on the connection of the subscriber, so
+ * the host is online exactly while it receives the messages of edge nodes.
  *
- * Sparkplug demands a clean session of hosts (tck-id-message-flow-phid-sparkplug-clean-session-50). This
- * client keeps its session, because it acknowledges after the commit. An NDEATH has QoS 1. If this process
+ * Sparkplug requires that hosts use a clean session (tck-id-message-flow-phid-sparkplug-clean-session-50). This client
+ * uses a persistent session instead, because it acknowledges after the commit. An NDEATH has QoS 1. If this process
  * missed an NDEATH during a restart, the node would stay online forever.
  */
 export class Presence {
@@ -22,7 +22,7 @@ export class Presence {
   #isAnnounced = false;
 
   /**
-   * @param {MqttClient} client not connected yet
+   * @param {MqttClient} client a client that is not connected yet
    * @param {Host} host
    * @param {() => void} onForbidden called when the broker does not let this client publish the state
    */
@@ -43,7 +43,7 @@ export class Presence {
     this.#publish(this.#host.birth());
   }
 
-  /** Corrects a state message that reports this host as offline. @param {Buffer} payload of a state message with the id of this host */
+  /** Corrects a state message that reports this host as offline. @param {Buffer} payload payload of a state message of this host id */
   receive(payload) {
     if (this.#isAnnounced && this.#host.reportsOffline(payload)) this.#publish(this.#host.birth());
   }
@@ -71,17 +71,17 @@ export class Presence {
 /** Reason code of a DISCONNECT (MQTT 5, section 3.14.2.1): another connection took this session over. */
 const SESSION_TAKEN_OVER = 0x8e;
 
-/** A connection is short when the broker closes it within this time, in ms. Another process with the same client id reconnects in 1 s. */
+/** Time limit of a short connection, in ms: the broker closes it earlier. Another process with the same client id reconnects in 1 s. */
 const SHORT_MS = 3000;
 
 /** Number of short connections in a row that mean that another process uses the same client id. */
 const SHORT_CONNECTIONS = 4;
 
 /**
- * Detects that another process uses the same client id. A broker should send a reason when it closes the
- * connection, but Mosquitto 2.0.11 sends none. Then both processes would take the session from each other
- * forever. The older process detects this first: a process does not count its first connection, so the newer
- * process is one connection behind.
+ * Detects that another process uses the same client id. A broker should send a reason code when it closes the
+ * connection, but Mosquitto 2.0.11 sends no reason code. Then both processes would take the session from each other
+ * forever. The older process detects the conflict first: a process does not count its first connection, so the count of
+ * the newer process is lower by one.
  *
  * @param {MqttClient} client
  * @param {() => void} onTaken
@@ -96,9 +96,9 @@ export function watchForTakeover(client, onTaken) {
     connections++;
     connectedAt = Date.now();
   });
-  // An error before the connection has another cause: the broker refuses the client, or the network fails. An
-  // error on an open connection is normal under load: the broker closes it with unread PUBACKs, so TCP resets
-  // it.
+  // An error without an open connection has another cause: the broker refuses the client, or the network fails. An error
+  // on an open connection is normal under load: the broker closes the connection while PUBACKs are unread, so TCP resets
+  // the connection.
   client.on('error', () => {
     if (connectedAt === null) short = 0;
   });
@@ -113,7 +113,7 @@ export function watchForTakeover(client, onTaken) {
   });
 
   return {
-    /** This process closes the connection itself. */
+    /** Called when this process closes the connection itself, so that the connection does not count as short. */
     closing() {
       connectedAt = null;
     },

@@ -10,15 +10,15 @@ import { Writable } from 'node:stream';
  * @property {string} topic
  * @property {Buffer} payload
  * @property {number} qos
- * @property {number | undefined} messageId of QoS 1
+ * @property {number | undefined} messageId packet identifier; undefined with QoS 0
  * @property {boolean} dup
  * @property {boolean} retain
  * @property {string | undefined} contentType
  */
 
 /**
- * Accepts a message. Returns false if the message waits for room. Then the caller reads no further until
- * `next` is called.
+ * Accepts a message. Returns false if the message must wait, because too much is unsettled. Then the caller reads no
+ * further until `next` is called.
  *
  * @callback Receive
  * @param {Publish} message
@@ -27,10 +27,10 @@ import { Writable } from 'node:stream';
  */
 
 /**
- * Puts a reader of publishes between the stream of each connection and MQTT.js. `streamBuilder` is private in
- * the typings of MQTT.js. If a new version lacks it, MQTT.js reads all packets.
+ * Puts a `PublishReader` between the stream of each connection and MQTT.js. `streamBuilder` is private in the typings of
+ * MQTT.js. If a new version of MQTT.js lacks `streamBuilder`, MQTT.js reads all packets itself.
  *
- * @param {MqttClient} client not connected yet
+ * @param {MqttClient} client a client that is not connected yet
  * @param {Receive} receive
  */
 export function readPublishes(client, receive) {
@@ -52,16 +52,16 @@ export function readPublishes(client, receive) {
 
 const EMPTY = Buffer.alloc(0);
 
-/** MQTT 5, section 1.5.5: the remaining length takes one to four bytes, seven bits each. */
+/** Limit of bytes of the remaining length, with seven bits each (MQTT 5, section 1.5.5). */
 const MAX_LENGTH_BYTES = 4;
 
 /**
- * Reads the publishes of one connection from the bytes of each read. For each publish, MQTT.js makes a dozen
- * Buffers, calls a disabled logger some 30 times, and waits for another tick. So messages of one read could
- * share a request to the database only if the database was busy.
+ * Reads the publishes of one connection directly from the bytes of each read. For each publish, MQTT.js creates a dozen
+ * Buffers, calls a disabled logger some 30 times, and waits for another tick. So with MQTT.js, messages of one read
+ * could share a request to the database only if the database was busy.
  *
- * MQTT.js gets every other packet, and every unusual publish. The reader waits until MQTT.js has handled it,
- * so the order is kept.
+ * MQTT.js gets every other packet, and every unusual publish. The reader waits until MQTT.js has handled such a packet,
+ * so all packets are handled in order.
  *
  *     a read    [PUBLISH][PUBLISH][PINGRESP][PUBLISH][PUBL         the next read has the rest of the last packet
  *               `--- receive() --'  MQTT.js  receive()
@@ -70,17 +70,18 @@ class PublishReader extends Writable {
   #source;
   #others;
   #receive;
-  /** The parts of a packet whose rest has not arrived. @type {Buffer[]} */
+  /** The received bytes of an incomplete packet. @type {Buffer[]} */
   #parts = [];
   /** Number of bytes in `#parts`. */
   #size = 0;
   /**
-   * Least number of bytes of the packet. A large packet is joined once, when all of its bytes have arrived.
+   * Number of bytes that must arrive before the incomplete packet is read again. So a large packet is joined only once,
+   * when all its bytes have arrived.
    */
   #needed = 0;
   /**
-   * The bytes that are being read. `#at` is the start of a packet in them, `#bodyAt` the end of its fixed
-   * header.
+   * The bytes that are being read. `#at` is the index of the current packet in these bytes, and `#bodyAt` is the index
+   * after the fixed header of the packet.
    *
    * @type {Buffer}
    */
@@ -91,8 +92,8 @@ class PublishReader extends Writable {
   #done = () => {};
 
   /**
-   * @param {Duplex} source of the connection
-   * @param {NodeJS.WritableStream} others of MQTT.js
+   * @param {Duplex} source stream of the connection
+   * @param {NodeJS.WritableStream} others stream through which MQTT.js receives packets
    * @param {Receive} receive
    */
   constructor(source, others, receive) {
@@ -117,11 +118,11 @@ class PublishReader extends Writable {
   }
 
   /**
-   * Continues to read. A message without room and a packet for MQTT.js interrupt the loop. Both call this
-   * function again.
+   * Continues to read. The loop is interrupted by a message that must wait, and by a packet for MQTT.js. Afterwards this
+   * function is called again.
    */
   #read = () => {
-    // The broker sends the messages of a closed connection again.
+    // After the connection is closed, the rest is not read, because the broker sends these messages again.
     while (!this.#source.destroyed) {
       const at = this.#at;
       const end = this.#endOfPacket();
@@ -139,7 +140,7 @@ class PublishReader extends Writable {
   /**
    * Finds the end of the packet at `#at`.
    *
-   * @returns {number} index after it; 0: a part of the packet is missing
+   * @returns {number} index after the packet; 0: the packet is incomplete
    */
   #endOfPacket() {
     const bytes = this.#bytes;
@@ -157,12 +158,12 @@ class PublishReader extends Writable {
       this.#needed = end - this.#at;
       return end > bytes.length ? 0 : end;
     }
-    // A length of more than four bytes is malformed. MQTT.js gets the bytes, and reports it.
+    // A length of more than four bytes is malformed. MQTT.js gets the bytes, and reports the error.
     this.#bodyAt = bytes.length;
     return bytes.length;
   }
 
-  /** Keeps an incomplete packet until the next read brings its rest. */
+  /** Stores an incomplete packet until further bytes arrive. */
   #keepRest() {
     const rest = this.#bytes.subarray(this.#at);
     this.#parts = rest.length > 0 ? [rest] : [];
@@ -173,20 +174,20 @@ class PublishReader extends Writable {
   }
 }
 
-/** The type in the first byte of a PUBLISH, and its flags (MQTT 5, section 3.3.1). */
+/** Type (upper four bits) and two flags in the first byte of a PUBLISH (MQTT 5, section 3.3.1). */
 const PUBLISH = 3;
 const DUP = 0x08;
 const RETAIN = 0x01;
 
-/** Longest properties whose length is one byte. */
+/** Maximum length of properties whose length takes one byte. MQTT.js reads publishes with longer properties. */
 const MAX_PROPERTIES = 0x7f;
 
 /**
  * @param {Buffer} bytes
- * @param {number} at of the packet
- * @param {number} bodyAt index after its fixed header
- * @param {number} end
- * @returns {Publish | null} null: MQTT.js has to read it
+ * @param {number} at index of the packet
+ * @param {number} bodyAt index after the fixed header of the packet
+ * @param {number} end index after the packet
+ * @returns {Publish | null} null: MQTT.js has to read the packet
  */
 function readPublish(bytes, at, bodyAt, end) {
   const first = /** @type {number} */ (bytes[at]);
@@ -194,7 +195,7 @@ function readPublish(bytes, at, bodyAt, end) {
   if (first >> 4 !== PUBLISH || qos > 1 || bodyAt + 2 > end) return null;
   const topicAt = bodyAt + 2;
   const topicEnd = topicAt + bytes.readUInt16BE(bodyAt);
-  // The topic, the packet id with QoS 1, and the length of the properties.
+  // A publish has the topic, with QoS 1 the packet id, and then the length of the properties.
   const lengthAt = topicEnd + 2 * qos;
   if (topicEnd === topicAt || lengthAt >= end) return null;
   const length = /** @type {number} */ (bytes[lengthAt]);
@@ -213,14 +214,14 @@ function readPublish(bytes, at, bodyAt, end) {
   };
 }
 
-/** Identifiers of two properties, of one byte and of a text (MQTT 5, section 2.2.2.2). */
+/** Identifiers of two properties. The value of the first is one byte, the value of the second is a text (MQTT 5, section 2.2.2.2). */
 const PAYLOAD_FORMAT = 0x01;
 const CONTENT_TYPE = 0x03;
 
 /**
  * @param {Buffer} bytes
  * @param {number} from
- * @param {number} end of the properties
+ * @param {number} end index after the properties
  * @returns {string | undefined | null} undefined: there is no content type; null: MQTT.js has to read the packet
  */
 function contentTypeIn(bytes, from, end) {

@@ -5,15 +5,16 @@ import { EDGE_FILTERS } from '../../../schema/sparkplug-topics.js';
 /** @import { Host } from '../../ingest/sparkplug/host.js' */
 
 /**
- * The processes of the group share the measurements. Every process receives births and statuses, for two reasons: shared
- * subscriptions get no retained messages, and a birth must come before its measurements in each queue.
+ * Returns the subscriptions to topics of the contract. The processes of a group share the measurements. Every process
+ * receives births and statuses, for two reasons: shared subscriptions get no retained messages, and in each process the
+ * birth of a device must arrive before its measurements.
  *
- * @param {string} group of the shared subscription
+ * @param {string} group name of the shared subscription
  * @returns {ISubscriptionMap}
  */
 const subscriptionsOf = (group) => ({
-  // Retain handling 2: never. MQTT 5, section 4.8.2, sends no retained messages to shared subscriptions, but Mosquitto 2.0.11 sends
-  // them after every reconnect. Each time a retained batch with relative times would be stored again.
+  // Retain handling 2: the broker sends no retained messages. By MQTT 5, section 4.8.2, shared subscriptions get no retained messages
+  // anyway, but Mosquitto 2.0.11 sends them after every reconnect. Then a retained message with relative times would be stored again.
   [`$share/${group}/iot/v1/+/measurements`]: { qos: 1, rh: 2 },
   // Retain handling 1: the broker sends retained messages only for a new subscription, not after every reconnect.
   'iot/v1/+/birth': { qos: 1, rh: 1 },
@@ -21,10 +22,10 @@ const subscriptionsOf = (group) => ({
 });
 
 /**
- * Subscriptions to topics of the mappings, with the rules of measurements and births: processes share values,
- * and each of them gets descriptions.
+ * Returns the subscriptions to topics of the mappings. As with measurements and births, the processes share values, and
+ * every process gets descriptions.
  *
- * @param {string} group of the shared subscription
+ * @param {string} group name of the shared subscription
  * @param {MappedFilters} filters
  * @returns {ISubscriptionMap}
  */
@@ -35,20 +36,21 @@ const mappedSubscriptionsOf = (group, { shared, own }) =>
   ]);
 
 /**
- * Covered filters as shared subscriptions. They must be removed, because they would deliver messages twice.
+ * Returns the shared subscriptions of filters that another filter covers. They must be removed, because they would
+ * deliver messages twice.
  *
- * @param {string} group of the shared subscription
+ * @param {string} group name of the shared subscription
  * @param {MappedFilters} filters
  * @returns {string[]}
  */
 const coveredOf = (group, { covered }) => covered.map((filter) => `$share/${group}/${filter}`);
 
 /**
- * Subscriptions of the one process that receives all messages of Sparkplug edge nodes. None of these messages
- * should be retained (tck-id-topics-nbirth-mqtt and others), and retain handling 2 leaves out retained ones.
- * The host also receives its own state topic, to correct a wrong state from another client
- * (tck-id-message-flow-hid-sparkplug-state-message-delivered). The flag "no local" leaves out its own
- * messages.
+ * Returns the subscriptions of the one process that receives all messages of Sparkplug edge nodes. Edge nodes should
+ * retain none of these messages (tck-id-topics-nbirth-mqtt and others), and with retain handling 2 the broker sends no
+ * retained messages. The host also subscribes to its own state topic, to correct a wrong state from another client
+ * (tck-id-message-flow-hid-sparkplug-state-message-delivered). With the flag "no local" the broker does not send the
+ * host its own messages.
  *
  * @param {Host} host
  * @returns {ISubscriptionMap}
@@ -61,8 +63,8 @@ const edgeSubscriptionsOf = ({ topic }) => ({
 /**
  * Sets up the subscriptions of a new connection.
  *
- * @typedef {(client: MqttClient, topics: { group: string, host: Host | null, mapped: MappedFilters }) => Promise<void>} Arrange `group`
- *   of shared subscriptions; `host` null: this process does not handle Sparkplug
+ * @typedef {(client: MqttClient, topics: { group: string, host: Host | null, mapped: MappedFilters }) => Promise<void>} Arrange `group`:
+ *   name of the shared subscriptions; `host`: null if this process does not handle Sparkplug
  */
 
 /**
@@ -70,7 +72,7 @@ const edgeSubscriptionsOf = ({ topic }) => ({
  * @throws {Error} when the broker refuses a subscription, or the connection breaks
  */
 export async function subscribe(client, { group, host, mapped }) {
-  // The session may come from a time when this process handled Sparkplug.
+  // The session at the broker may have these subscriptions from a time when this process handled Sparkplug.
   if (!host) await client.unsubscribeAsync(EDGE_FILTERS);
   const edges = host && edgeSubscriptionsOf(host);
   const others = mappedSubscriptionsOf(group, mapped);

@@ -5,36 +5,36 @@ import { PacketScanner, PacketTooLarge } from './packet-scanner.js';
 /** @import { ReadScheduler } from './read-scheduler.js' */
 
 /**
- * Limits of unsettled messages and bytes. Above them a connection is not read further. A message counts until
- * its acknowledgement is sent.
+ * Limits of the unsettled messages of a connection, and of their bytes. At a limit the connection is not read further.
+ * A message counts until its acknowledgement is sent.
  */
 const MAX_UNSETTLED = { messages: 64, bytes: 1024 * 1024 };
 
-/** A connection reads this many packets before the others have their turn. */
+/** Limit of packets in a slice: a connection reads one slice, and then other connections read. */
 const SLICE_PACKETS = 128;
 
-/** Size of a chunk that Node.js reads from a socket at once, in bytes. Slices are cut from it. */
+/** Size of a chunk that Node.js reads from a socket with one read, in bytes. Slices are cut from such a chunk. */
 const CHUNK_BYTES = 65_536;
 
 /**
- * Backpressure for one connection of the broker. aedes calls `socket.read()` whenever data is readable, and
- * handles every packet of the result in the same turn of the event loop. So this reader replaces
- * `socket.read()`. It returns one slice of packets when the connection has its turn, and otherwise `null`, as
- * if no data had arrived. The buffers of the operating system fill, and TCP slows the device down.
+ * Backpressure for one connection of the broker. aedes calls `socket.read()` whenever data is readable, and handles
+ * every packet of the result in the same iteration of the event loop. So this reader replaces `socket.read()`. It
+ * returns one slice of packets when the connection has its turn (`read-scheduler.js`), and otherwise `null`, as if no
+ * data had arrived. Then the buffers of the operating system fill, and TCP slows the device down.
  *
  *     socket  [CONNECT][SUBSCRIBE][SUBSCRIBE] ... [SUBSCRIBE][PUBL        the rest of a PUBLISH is still to come
  *              `--1--'  `------------ 128 ------------'
  *
  * The reader returns `null` while:
  * - too many messages of this connection are unsettled;
- * - messages of any connection wait for the byte budget, or the time of this turn of the event loop is used
- *   up;
+ * - messages of any connection wait for the byte budget, or the reading time of this iteration of the event loop is
+ *   used up;
  * - the CONNECT is being answered. aedes would queue later packets, and handle all of them at once.
  *
- * aedes reads again after the last packet of a slice. Node.js emits `readable` only when an empty buffer
- * fills. Invariant: the reader is idle only in one of these cases. The socket has nothing readable. aedes
- * handles a packet of the last slice. The connection is held (too much is unsettled, it is stopped, or its
- * CONNECT is unanswered). A turn is requested.
+ * aedes reads again after the last packet of a slice. Node.js emits `readable` only when an empty buffer fills.
+ * Invariant: the reader is idle only in one of these cases. The socket has nothing readable. aedes handles a packet of
+ * the last slice. Reading is paused, because too much is unsettled, the connection is stopped, or its CONNECT is
+ * unanswered. A turn is requested.
  */
 export class ConnectionReader {
   #socket;
@@ -49,20 +49,20 @@ export class ConnectionReader {
   /** Whether aedes asked for data while too much was unsettled. */
   #isHeld = false;
   #isStopped = false;
-  /** Bytes after the last slice that were read and put back. */
+  /** Number of bytes after the last slice that were read and put back into the socket. */
   #putBack = 0;
   /**
-   * The beginning of a fixed header. aedes gets the header when it is complete, because the length of a
-   * packet may be changed.
+   * The beginning of an incomplete fixed header. aedes gets the header only when it is complete, because the length in
+   * it may be changed.
    *
    * @type {Buffer}
    */
   #header = EMPTY;
-  /** Bytes of the shortened packet that is being read, beyond its new length. */
+  /** Number of bytes by which the packet that is being read was shortened. */
   #surplus = 0;
-  /** Bytes of a shortened packet that are still to be dropped. */
+  /** Number of bytes of a shortened packet that must still be dropped. */
   #toDrop = 0;
-  /** Set while the connection waits for its turn. @type {(() => void) | null} */
+  /** Cancels the request for a turn; null: the connection does not wait for its turn. @type {(() => void) | null} */
   #cancelWait = null;
 
   /**
@@ -70,9 +70,9 @@ export class ConnectionReader {
    * @param {object} options
    * @param {ReadScheduler} options.scheduler
    * @param {PacketLimit} options.packetLimit
-   * @param {(bytes: number) => void} options.onTooLarge a packet is larger than its limit; the socket is destroyed
-   * @param {(firstByte: number, bytes: number) => boolean} [options.shortens] whether a packet that is larger
-   *   than its limit is cut to the limit. Default: no packet is
+   * @param {(bytes: number) => void} options.onTooLarge called before the socket is destroyed, because a packet is larger than its limit
+   * @param {(firstByte: number, bytes: number) => boolean} [options.shortens] whether a packet that is larger than its
+   *   limit is cut to the limit. Default: such a packet is not cut
    * @param {() => boolean} options.isConnected whether the CONNECT of the connection was answered
    */
   constructor(socket, { scheduler, packetLimit, onTooLarge, shortens = () => false, isConnected }) {
@@ -88,13 +88,13 @@ export class ConnectionReader {
     this.#endInTurn();
   }
 
-  /** @param {number} size of a message that arrived, in bytes */
+  /** Counts a message that arrived. @param {number} size in bytes */
   enter(size) {
     this.#messages++;
     this.#bytes += size;
   }
 
-  /** @param {number} size of a message that is acknowledged, or settled with QoS 0, in bytes */
+  /** Stops counting a message that is acknowledged, or settled with QoS 0. @param {number} size in bytes */
   leave(size) {
     this.#messages--;
     this.#bytes -= size;
@@ -117,18 +117,18 @@ export class ConnectionReader {
     return this.#isStopped || this.#messages >= MAX_UNSETTLED.messages || this.#bytes >= MAX_UNSETTLED.bytes;
   }
 
-  /** Node.js itself reads 0 bytes to keep the socket reading. */
+  /** Handles `read(0)`, by which Node.js itself makes the socket read further. */
   #peek() {
     return this.#isFull ? null : this.#read(0);
   }
 
-  /** @returns {Buffer | null} whole packets, and possibly the beginning of another one at the end */
+  /** @returns {Buffer | null} whole packets, and possibly the beginning of a further packet; null: nothing may be read now */
   #nextSlice() {
     if (this.#isFull) {
       this.#isHeld = true;
       return null;
     }
-    // A socket reports the end of a connection only when it is read, so an empty socket is read too.
+    // An empty socket is read too, because a socket reports the end of its connection only when it is read.
     const isEmpty = this.#socket.readableLength === 0;
     const isConnected = this.#isConnected();
     if (!isEmpty && !isConnected && this.#scanner.packets > 0) return null;
@@ -142,7 +142,7 @@ export class ConnectionReader {
     const slice = this.#cut(isConnected ? SLICE_PACKETS : 1);
     const packets = this.#scanner.packets - before;
     this.#scheduler.spend(packets);
-    // No packet ended in this slice. So aedes handles none, and would never read the rest.
+    // No packet ended in this slice, so aedes handles no packet, and would never read the rest. So the reader requests a turn.
     if (packets === 0 && this.#socket.readableLength > 0) this.#askForTurn(needsRoom);
     return slice;
   }
@@ -153,9 +153,9 @@ export class ConnectionReader {
   }
 
   /**
-   * Delays the end of a broken connection until its turn. When a network fails, the system reports thousands
-   * of broken connections in one turn of the event loop. Closing one with its last will takes 0.1 ms. Node.js
-   * no longer reads after such an error.
+   * Delays the end of a broken connection until its turn. When a network fails, the system reports thousands of broken
+   * connections in one iteration of the event loop. Closing a connection and handling its last will takes 0.1 ms.
+   * Node.js does not read from the socket after such an error.
    */
   #endInTurn() {
     const socket = this.#socket;
@@ -181,7 +181,7 @@ export class ConnectionReader {
     if (!chunk) return null;
     const before = this.#scanner.packets;
     try {
-      // A shortened packet ends a slice, because the bytes behind it are dropped.
+      // A slice ends with a shortened packet, because the surplus bytes behind it are dropped.
       let end = this.#scanner.scan(chunk, this.#surplus > 0 ? 1 : maxPackets);
       this.#putBackFrom(chunk, end);
       if (this.#surplus > 0 && this.#scanner.packets > before) {
@@ -199,9 +199,11 @@ export class ConnectionReader {
   }
 
   /**
+   * Shortens a packet that is larger than its limit, or destroys the socket.
+   *
    * @param {Buffer} chunk
    * @param {PacketTooLarge} error
-   * @returns {Buffer | null} the packets before it, and the new fixed header
+   * @returns {Buffer | null} the packets before the large packet, and the new fixed header
    */
   #shorten(chunk, { bytes, limit, from, to }) {
     const firstByte = /** @type {number} */ (chunk[from]);
@@ -223,7 +225,7 @@ export class ConnectionReader {
     if (this.#putBack > 0) this.#socket.unshift(chunk.subarray(end));
   }
 
-  /** @returns {Buffer | null} the bytes to scan, without those that are dropped */
+  /** @returns {Buffer | null} the bytes to scan, without the bytes that are dropped */
   #nextChunk() {
     const chunk = this.#readChunk();
     this.#putBack = 0;
@@ -236,8 +238,8 @@ export class ConnectionReader {
   }
 
   /**
-   * Bytes that were put back are read by their length. So they stay one buffer and are not copied to join
-   * later bytes.
+   * Reads a chunk. Bytes that were put back are read by their exact length. So they stay one buffer, and are not copied
+   * to join later bytes.
    */
   #readChunk() {
     const { readableLength } = this.#socket;
@@ -249,7 +251,7 @@ export class ConnectionReader {
 const EMPTY = Buffer.alloc(0);
 
 /**
- * @param {number} length of a packet after its fixed header
+ * @param {number} length length of a packet after its fixed header
  * @returns {number[]} the bytes of the length in a fixed header (MQTT 3.1.1, 2.2.3)
  */
 function lengthBytes(length) {

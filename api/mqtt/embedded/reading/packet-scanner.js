@@ -1,21 +1,22 @@
-/** MQTT 3.1.1, section 2.2.3: the remaining length takes one to four bytes, seven bits each. */
+/** Limit of bytes of the remaining length in a fixed header, with seven bits each (MQTT 3.1.1, section 2.2.3). */
 const MAX_LENGTH_BYTES = 4;
 
 /**
- * The size limit of a packet. The fixed header contains the length, so the limit is checked before the rest is buffered.
+ * Returns the size limit of a packet. The fixed header contains the length of the packet, so the limit is checked before the rest is
+ * buffered.
  *
  * @callback PacketLimit
- * @param {number} firstByte of the packet: its type and flags
- * @param {boolean} isFirst of the connection
- * @returns {number} maximum bytes after its fixed header
+ * @param {number} firstByte first byte of the packet: its type and flags
+ * @param {boolean} isFirst whether this is the first packet of the connection
+ * @returns {number} limit of the bytes after the fixed header
  */
 
 /** Finds the ends of packets in a stream of bytes. It reads only their fixed headers. */
 export class PacketScanner {
   #limitOf;
-  /** Missing bytes of the current packet. 0: the next bytes belong to a fixed header. */
+  /** Number of missing bytes of the current packet. 0: the next bytes belong to a fixed header. */
   #toSkip = 0;
-  /** Bytes of the fixed header that have been read. */
+  /** Number of bytes of the fixed header that have been read. */
   #header = 0;
   #length = 0;
   #limit = 0;
@@ -26,17 +27,17 @@ export class PacketScanner {
     this.#limitOf = limitOf;
   }
 
-  /** Packets that ended so far. */
+  /** Number of packets that ended so far. */
   get packets() {
     return this.#packets;
   }
 
   /**
-   * Scans from the start of a chunk. The caller passes the rest again.
+   * Scans from the start of a chunk. The caller passes the bytes that were not scanned again.
    *
    * @param {Uint8Array} chunk
-   * @param {number} maxPackets stops after this many packets
-   * @returns {number} bytes scanned
+   * @param {number} maxPackets number of packets after which the scan stops
+   * @returns {number} number of scanned bytes
    * @throws {PacketTooLarge} when a fixed header announces a packet above its limit
    */
   scan(chunk, maxPackets) {
@@ -54,9 +55,9 @@ export class PacketScanner {
   }
 
   /**
-   * Resets an incomplete fixed header at the end of the chunk. The caller passes its bytes again.
+   * Resets an incomplete fixed header at the end of the chunk. The caller passes the bytes of this header again.
    *
-   * @returns {number} its bytes
+   * @returns {number} number of bytes of the incomplete header
    */
   rewind() {
     const bytes = this.#header;
@@ -65,13 +66,13 @@ export class PacketScanner {
     return bytes;
   }
 
-  /** Skips a packet after its fixed header. @param {number} bytes of the packet */
+  /** Skips a packet after its fixed header. @param {number} bytes length of the packet without the header */
   skip(bytes) {
     this.rewind();
     this.#toSkip = bytes;
   }
 
-  /** @param {number} byte @param {number} end index behind it */
+  /** @param {number} byte @param {number} end index behind the byte */
   #scanHeader(byte, end) {
     if (this.#header++ === 0) {
       this.#limit = this.#limitOf(byte, this.#packets === 0);
@@ -95,8 +96,9 @@ export class PacketScanner {
 
 export class PacketTooLarge extends Error {
   /**
-   * @param {number} bytes after its fixed header
-   * @param {{ limit: number, from: number, to: number }} place `from` and `to`: of its fixed header in the chunk, if it begins there
+   * @param {number} bytes length of the packet without its fixed header
+   * @param {{ limit: number, from: number, to: number }} place `limit`: limit of `bytes`; `from` and `to`: indexes of the fixed header
+   *   in the chunk, if the header begins there
    */
   constructor(bytes, { limit, from, to }) {
     super(`A packet of ${bytes} bytes is larger than its limit.`);

@@ -4,23 +4,23 @@ import { Queue } from '../../../../common/queue.js';
 /** @import { ByteBudget } from '../../../ingest/admission/byte-budget.js' */
 
 /**
- * Limits of reading in one turn of the event loop: time in ms, and packets. Packets have a limit too, because
- * much of their work happens after the read: 10,000 SUBSCRIBE packets take 0.2 s to parse, and 1 s to answer.
+ * Limits of reading in one iteration of the event loop: time in ms, and number of packets. At a limit, reading continues
+ * in the next iteration. Packets have a limit too, because much of their work happens after the read: 10,000 SUBSCRIBE
+ * packets take 0.2 s to parse, and 1 s to answer.
  */
 const TURN_MS = 8;
 const TURN_PACKETS = 512;
 
 /**
- * Shares the event loop between the connections of the broker. Each connection reads one slice of packets,
- * and then moves to the end of the queue. A turn of the event loop ends after `TURN_MS` or `TURN_PACKETS`.
- * Timers, HTTP and the database run before the next turn.
+ * Shares the event loop between the connections of the broker. Each connection reads one slice of packets, and then
+ * moves to the end of the queue. In one turn, which is an iteration of the event loop, reading ends after `TURN_MS` or
+ * `TURN_PACKETS`. Timers, HTTP and the database run before the next turn.
  *
- * There are two queues, which take turns. Messages wait while the byte budget is full. New connections and
- * last wills do not wait for the budget: the broker always answers a CONNECT, and last wills have their own
- * limit.
+ * Two queues are served alternately. Connections with messages wait while the byte budget is full. New connections and
+ * last wills do not wait for the budget: the broker always answers a CONNECT, and last wills have their own limit.
  */
 export class ReadScheduler {
-  /** @type {Room} */
+  /** The byte budget. @type {Room} */
   #room;
   /** @type {Queue<() => void>} */
   #messages = new Queue();
@@ -33,7 +33,7 @@ export class ReadScheduler {
   #began = null;
   #packets = 0;
 
-  /** @param {Room} room for messages */
+  /** @param {Room} room byte budget for messages */
   constructor(room) {
     this.#room = room;
     room.onFree(() => this.#schedule());
@@ -41,23 +41,25 @@ export class ReadScheduler {
 
   /**
    * @param {boolean} needsRoom whether the read waits for the byte budget
-   * @returns {boolean} whether a connection may read a slice now; if not, it has to `wait`
+   * @returns {boolean} whether a connection may read a slice now; if not, the connection must call `wait`
    */
   mayRead(needsRoom) {
     if (needsRoom && this.#room.isFull) return false;
-    // The connection keeps its turn, even if the time ended since `resume`.
+    // The scheduler has resumed this connection, so it may read even if the time of the turn has ended since.
     if (this.#isResuming) return true;
     const isFirst = this.#others.size === 0 && (this.#messages.size === 0 || !needsRoom);
     return isFirst && this.#hasTime();
   }
 
-  /** @param {number} packets that were read */
+  /** Counts packets that were read. @param {number} packets */
   spend(packets) {
     this.#packets += packets;
   }
 
   /**
-   * @param {() => void} resume called once, in a turn that has time
+   * Queues a connection, or the end of a broken connection.
+   *
+   * @param {() => void} resume called once, in a turn with time left
    * @param {boolean} needsRoom whether the read waits for the byte budget
    * @returns {() => void} cancels the wait
    */
