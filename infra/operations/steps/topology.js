@@ -20,7 +20,8 @@ const whose = (id) => (id ? `id=${quote(id)}` : 'id=$(nodetool info | sed -n "s/
 
 /**
  * An awk program that checks whether enough nodes and racks stay for all copies. It counts the copies of one row, because all rows
- * of a keyspace have the same number of copies. A row of `nodetool status` ends with the rack. The column of the host id depends on the number of tokens.
+ * of a keyspace have the same number of copies. A row of `nodetool status` ends with the rack. The column of the host id depends on the
+ * number of tokens.
  */
 const LEFT = `
 /^[0-9A-Fa-f.:]+$/ { copy[$1] }
