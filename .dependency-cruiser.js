@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * What may import what, types in comments included. `npm run lint` checks it.
+ * The rules of imports: which file may import which other file. They include imports of types in comments. `npm run lint` checks them.
  */
 
 /** The top-level folders, and what each folder may import besides itself. In all tables, an entry may import only entries above it. */

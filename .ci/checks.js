@@ -62,7 +62,7 @@ const otherSuites = (...flags) => ({
   isSuite: true,
 });
 
-/** @param {KnownSeed[]} seeds @param {string[]} versions of Node.js @returns {Step[]} */
+/** @param {KnownSeed[]} seeds @param {string[]} versions versions of Node.js @returns {Step[]} */
 const gate = (seeds, versions) => [
   step('node', '.ci/prefetch.js'),
   step('npm', 'run', '--silent', 'lint'),

@@ -115,7 +115,7 @@ function checkDocument(path) {
   });
 }
 
-/** @param {string} code @param {RegExp} pattern of names @param {(text: string) => void} report */
+/** @param {string} code @param {RegExp} pattern pattern of the names to check @param {(text: string) => void} report */
 function checkNames(code, pattern, report) {
   for (const [, script = ''] of code.matchAll(SCRIPT))
     if (!scripts.includes(script)) report(`"npm run ${script}" is not in package.json`);

@@ -102,7 +102,7 @@ function failuresOf({ title, code, breaksRules, output, isSuite, results, second
   return [{ title: title + problem, detail: tail(output) }];
 }
 
-/** @param {TestFile} file that failed @returns {{ title: string, detail: string }[]} */
+/** @param {TestFile} file a failed file @returns {{ title: string, detail: string }[]} */
 function failedTests({ name, message, assertionResults }) {
   const path = relative('', name);
   const failed = assertionResults.filter(({ status }) => status === 'failed');

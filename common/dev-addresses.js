@@ -28,7 +28,7 @@ const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: 
 /**
  * Writes the file. The file names only servers that `npm run dev` has started itself: no cluster, and no external broker.
  *
- * @param {Config} config with the ports that are in use
+ * @param {Config} config the settings, with the ports that are in use
  * @param {string | null} [kafka] address of Kafka, if `npm run dev` has started it
  */
 export function writeDevAddresses({ dataDir, cql, mqtt, http }, kafka = null) {

@@ -35,7 +35,7 @@ import { MillraceError } from './errors.js';
  * @property {Words} [words] the words (positional arguments) that the command takes; none by default
  */
 
-/** @typedef {{ usage: string, rule: string, least: number, most: number }} Words `rule` goes on from the command: "one account or more" */
+/** @typedef {{ usage: string, rule: string, least: number, most: number }} Words `rule` ends an error message: NAME takes "one account or more" */
 
 /**
  * Several commands under one name, such as `npm run credentials -- issue`.

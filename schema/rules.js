@@ -1,4 +1,4 @@
-/** The rules that size buckets and batches. Limits of the servers: ScyllaDB 2026.1 and Cassandra 4.1 to 5.0. */
+/** Limits and sizes of buckets, messages and batches. The limits of the servers are those of ScyllaDB 2026.1 and Cassandra 4.1 to 5.0. */
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -126,7 +126,7 @@ function nthMonthAfter(ts, months) {
 /** @param {number} ts @param {number} step ms */
 const floorTo = (ts, step) => ts - (((ts % step) + step) % step);
 
-/** Size of a row on disk in a table with one row per sample, in bytes before compression, rounded up. Millrace is compared with it. */
+/** Size of a row on disk in a table with one row per sample, in bytes before compression, rounded up. Documents compare Millrace with it. */
 export const SAMPLE_ROW_BYTES = 60;
 
 /**

@@ -21,7 +21,7 @@ export { SCHEMA, SETTINGS };
  * Reads all settings. The error lists every problem with the name of its setting. An empty value counts as not set.
  *
  * @param {NodeJS.ProcessEnv} [environment] takes precedence over the file
- * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
+ * @param {{ envFile?: string }} [options] `envFile`: path of the file, which may be missing (default: `.env` in the working directory)
  * @returns {Config}
  * @throws {MillraceError} `bad_settings`
  */
@@ -48,7 +48,7 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
  * @template {Name} N
  * @param {N} name
  * @param {NodeJS.ProcessEnv} [environment] takes precedence over the file
- * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
+ * @param {{ envFile?: string }} [options] `envFile`: path of the file, which may be missing (default: `.env` in the working directory)
  * @returns {Values[N]}
  * @throws {MillraceError} `bad_settings`
  */

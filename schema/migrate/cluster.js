@@ -46,6 +46,7 @@ export async function createKeyspace(client, keyspace, onStatus) {
 
 /** Maximum time in which all nodes must agree on a new keyspace or table, in ms. Then the migration fails. */
 const AGREEMENT_MS = 60_000;
+/** Interval of the checks whether the nodes agree, in ms. */
 const AGREEMENT_LOOK_MS = 50;
 
 /** CQL error codes of "Keyspace … doesn't exist": Cassandra answers "invalid", ScyllaDB "configuration error". */

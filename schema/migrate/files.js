@@ -35,7 +35,7 @@ export const DIALECTS = {
   },
 };
 
-/** @returns {Promise<Migration[]>} in order */
+/** @returns {Promise<Migration[]>} all migrations in the order of their versions */
 export async function readMigrations() {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.cql')).sort();
   const migrations = await Promise.all(

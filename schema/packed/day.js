@@ -31,7 +31,7 @@ const BYTES_AN_HOUR = 6 * 8 + 4;
 /** The doubles after `read_from` and `count`, in their order. */
 const COLUMNS = /** @type {const} */ (['min', 'max', 'sum', 'first', 'last']);
 
-/** @param {number} day epoch ms of its start @param {DayHour[]} hours of this day, in order of time @returns {Buffer} */
+/** @param {number} day start of the day in epoch ms @param {DayHour[]} hours hours of this day, in order of time @returns {Buffer} */
 export function packDay(day, hours) {
   const blob = Buffer.alloc(HEAD_BYTES + hours.length * BYTES_AN_HOUR);
   const bits = hours.reduce((sum, { hour }) => sum + 2 ** ((hour - day) / HOUR_MS), 0);
@@ -46,7 +46,7 @@ export function packDay(day, hours) {
 }
 
 /**
- * @param {number} day epoch ms of its start
+ * @param {number} day start of the day in epoch ms
  * @param {Buffer} blob
  * @returns {Array<DayHour & { lateAt: number | null }>} the hours in order of time; `lateAt` is always null
  * @throws {RangeError} when the blob is damaged, or has a version that this process does not know
