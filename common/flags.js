@@ -35,7 +35,11 @@ import { MillraceError } from './errors.js';
  * @property {Words} [words] the words (positional arguments) that the command takes; none by default
  */
 
-/** @typedef {{ usage: string, rule: string, least: number, most: number }} Words `rule` ends an error message: NAME takes "one account or more" */
+/**
+ * The words (positional arguments) of a command. `rule` ends an error message: the command takes "one account or more".
+ *
+ * @typedef {{ usage: string, rule: string, least: number, most: number }} Words
+ */
 
 /**
  * Several commands under one name, such as `npm run credentials -- issue`.

@@ -126,7 +126,7 @@ function nthMonthAfter(ts, months) {
 /** @param {number} ts @param {number} step ms */
 const floorTo = (ts, step) => ts - (((ts % step) + step) % step);
 
-/** Size of a row on disk in a table with one row per sample, in bytes before compression, rounded up. Documents compare Millrace with it. */
+/** Size of a row on disk in a table with one row per sample, for comparison with Millrace: bytes before compression, rounded up. */
 export const SAMPLE_ROW_BYTES = 60;
 
 /**

@@ -62,7 +62,13 @@ function nearestChange(levels, pattern, budget, isAnchored) {
   if (level === undefined && wanted === undefined) return isAnchored ? { cost: 0, levels: [] } : null;
   /** @type {Change | null} */
   let best = null;
-  /** @param {number} cost @param {string[]} kept @param {string[]} restOfLevels @param {string[]} restOfPattern @param {boolean} [anchors] */
+  /**
+   * @param {number} cost
+   * @param {string[]} kept
+   * @param {string[]} restOfLevels
+   * @param {string[]} restOfPattern
+   * @param {boolean} [anchors]
+   */
   const consider = (cost, kept, restOfLevels, restOfPattern, anchors = isAnchored) => {
     const limit = best === null ? budget : best.cost - 1;
     const rest = nearestChange(restOfLevels, restOfPattern, limit - cost, anchors);
