@@ -1,28 +1,28 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * What may import what, types in comments included. `npm run lint` checks it.
+ * The rules of imports: which file may import which other file. They include imports of types in comments. `npm run lint` checks them.
  */
 
-/** Folders at the top, and what each may import besides itself: in all tables only what stands above it. */
+/** The top-level folders, and what each folder may import besides itself. In all tables, an entry may import only entries above it. */
 const TOP = {
-  // What every command needs: errors, flags, durations, settings.
+  // Modules that every command needs: errors, flags, durations, settings.
   'common/': [],
   // Tables, identifiers, topics, the packed form.
   'schema/': ['common/'],
-  // Takes measurements, stores them, serves them.
+  // Receives, stores and serves measurements.
   'api/': ['common/', 'schema/'],
   // Knows MQTT and payloads, never CQL. Its `verify/` compares ledgers with the database.
   'simulator/': ['common/', 'schema/', 'api/store/', 'api/history/reading/', 'api/stream-out/'],
-  // Starts processes, and imports no part of them but their settings and records.
+  // Starts the processes of the other folders, and imports only their settings and the records that they store.
   'infra/': ['common/', 'schema/', 'api/store/', 'api/observability/', 'simulator/flags.js'],
-  // The benchmark measures the parts; sizing calculates with constants and prints as the benchmark does.
+  // Benchmarks of the other folders, and the sizing calculator, which uses constants of the schema and the printing of the benchmarks.
   'tools/': ['common/', 'schema/', 'api/', 'simulator/', 'infra/'],
-  // The dashboard: runs in the browser, and imports itself alone.
+  // The dashboard: it runs in the browser and imports no other folder.
   'web/': [],
 };
 
-/** Rooms of `api/`, and what each may import besides itself and the folders that `api/` may import. */
+/** The modules (here: rooms) of `api/`, and what each may import besides itself and the folders that `api/` may import. */
 const API = {
   // CQL, sessions, retries, query rules: the only room that knows the database.
   'api/store/': [],
@@ -30,23 +30,23 @@ const API = {
   'api/observability/': ['api/store/'],
   // Credentials, permissions, tokens, sessions, TLS, limits of connections.
   'api/access/': ['api/store/', 'api/observability/'],
-  // Packing and reading: the two sides of one rule.
+  // Packs committed samples, and reads packed and unpacked samples.
   'api/history/': ['api/store/', 'api/observability/'],
-  // Samples of many sensors as files.
+  // Writes the samples of many sensors as files.
   'api/export/': ['api/store/', 'api/history/'],
-  // From a message to its commit: admission, decoding, mappings, registry, handlers, dead letters.
+  // Processes a message until its commit: admission, decoding, mappings, registry, handlers, dead letters.
   'api/ingest/': ['api/store/', 'api/observability/'],
-  // Files of old measurements, read into ingest.
+  // Reads files of old measurements and passes them to ingest.
   'api/import/': ['api/ingest/'],
-  // From the commit to Kafka, the same records for readers of changes, and finished days as Parquet files.
+  // Sends committed samples to Kafka, provides the same records to readers of changes, and writes finished days as Parquet files.
   'api/stream-out/': ['api/store/', 'api/observability/', 'api/history/', 'api/export/', 'api/ingest/'],
-  // Rules, the episodes that they find in committed samples, and their delivery.
+  // Evaluates alarm rules on committed samples, and delivers the alarms.
   'api/alarms/': ['api/store/', 'api/observability/', 'api/history/', 'api/ingest/'],
-  // Publishes what was committed to readers.
+  // Publishes committed samples to readers.
   'api/live/': ['api/observability/', 'api/access/', 'api/ingest/'],
-  // Both brokers: where messages come from, and where their acknowledgements go.
+  // The embedded broker and the client of an external broker: both receive messages and acknowledge them.
   'api/mqtt/': ['api/store/', 'api/observability/', 'api/access/', 'api/ingest/', 'api/live/'],
-  // Routes, streams and exports: a client's way to every other room.
+  // HTTP routes, streams and exports: clients reach all other rooms through them.
   'api/http/': [
     'api/store/',
     'api/observability/',
@@ -59,7 +59,7 @@ const API = {
     'api/live/',
     'api/stream-out/',
   ],
-  // The store of a process, its clock and its gauges.
+  // Opens the database of a process, with the check of its clock and the gauges.
   'api/database.js': ['api/store/', 'api/observability/'],
   // The composition root.
   'api/system.js': [
@@ -75,7 +75,7 @@ const API = {
     'api/http/',
     'api/database.js',
   ],
-  // migrate, roles, drain, credentials, alarms, dead letters: each calls a room.
+  // The commands migrate, roles, drain, credentials, alarms and dead letters: each command calls a room.
   'api/commands/': [
     'api/store/',
     'api/observability/',
@@ -91,29 +91,29 @@ const API = {
     'api/database.js',
     'api/system.js',
   ],
-  // The process.
+  // The entry point of the process.
   'api/index.js': ['api/observability/', 'api/commands/', 'api/system.js'],
 };
 
-/** Rooms of `tools/`, and what each may import besides itself and the folders that `tools/` may import. */
+/** The modules (here: rooms) of `tools/`, and what each may import besides itself and the folders that `tools/` may import. */
 const TOOLS = {
   // Payloads, their rates, accounts, histograms.
   'tools/bench/load/': [],
-  // Child processes, and how they are asked.
+  // Child processes, and the requests to them.
   'tools/bench/process/': ['tools/bench/load/'],
-  // Ingest with one part of it changed.
+  // Variants of ingest: each changes one part.
   'tools/bench/variants/': ['tools/bench/load/', 'tools/bench/process/'],
   // The processes and the database that are measured.
   'tools/bench/environment/': ['tools/bench/load/', 'tools/bench/process/', 'tools/bench/variants/'],
-  // The process that publishes.
+  // The process that publishes the measured messages.
   'tools/bench/publisher/': ['tools/bench/load/', 'tools/bench/process/', 'tools/bench/environment/'],
-  // Rates, rounds, memory, CPU.
+  // Measures rates, memory and CPU, round by round.
   'tools/bench/measure/': ['tools/bench/load/', 'tools/bench/environment/', 'tools/bench/publisher/'],
-  // Fills a database with months.
+  // Fills a database with samples of several months.
   'tools/bench/loader/': ['tools/bench/load/', 'tools/bench/variants/'],
-  // The dashboard in a browser.
+  // Measures the dashboard in a browser.
   'tools/bench/dashboard/': ['tools/bench/measure/'],
-  // Reads while ingest writes.
+  // Measures queries while ingest writes.
   'tools/bench/reading/': [
     'tools/bench/load/',
     'tools/bench/process/',
@@ -121,9 +121,9 @@ const TOOLS = {
     'tools/bench/measure/',
     'tools/bench/environment/',
   ],
-  // Figures as tables.
+  // Prints the results as tables.
   'tools/bench/report/': ['tools/bench/load/', 'tools/bench/measure/'],
-  // Other databases.
+  // Compares Millrace with other databases.
   'tools/bench/peers/': [
     'tools/bench/load/',
     'tools/bench/process/',
@@ -139,18 +139,18 @@ const TOOLS = {
 /** What every room of `web/` may import. */
 const BASE = ['web/shared', 'web/api/', 'web/state/', 'web/kit/'];
 
-/** Rooms of `web/`, and what each may import besides itself. A view imports no other view. */
+/** The modules (here: rooms) of `web/`, and what each may import besides itself. A view imports no other view. */
 const WEB = {
-  // Loose files that every room may use: formats, routes, names of states, units.
+  // Single files that every room may use: formats, routes, names of states, units.
   'web/shared': [],
   // Requests to the API.
   'web/api/': [],
-  // What the views show, and hooks that read it.
+  // The state that the views show, and hooks that read it.
   'web/state/': ['web/shared', 'web/api/'],
-  // Parts of several views: dialog, pager, notice, figure, value, choice, header.
+  // Components that several views use: dialog, pager, notice, figure, value, choice, header.
   'web/kit/': ['web/shared', 'web/api/', 'web/state/'],
   'web/chart/': BASE,
-  // The fleet as a wall of cells.
+  // Draws the fleet as a grid of cells.
   'web/wall/': BASE,
   ...Object.fromEntries(
     readdirSync(new URL('web/views', import.meta.url)).map((view) => [
@@ -160,16 +160,16 @@ const WEB = {
   ),
 };
 
-/** Loose files of `web/` that every room may use. */
+/** Single files of `web/` that every room may use. */
 const SHARED = ['format', 'routes', 'states', 'units'];
 
-/** @param {string} room @returns {string} the regular expression of its files */
+/** @param {string} room @returns {string} a regular expression that matches the files of the room */
 function pathOf(room) {
   if (room.endsWith('/shared')) return `^web/(${SHARED.join('|')})[.]ts$`;
   return `^${room.replaceAll('.', '[.]')}`;
 }
 
-/** @param {string} room @param {string[]} allowed @param {string} [within] the rule is about files below this folder alone */
+/** @param {string} room @param {string[]} allowed @param {string} [within] the rule covers only files below this folder */
 const arrowsFrom = (room, allowed, within = '') => ({
   name: `arrows of ${room}`,
   severity: 'error',
@@ -184,7 +184,7 @@ const arrowsFrom = (room, allowed, within = '') => ({
 /**
  * @param {Record<string, string[]>} table
  * @param {string} within
- * @throws {Error} when a room may import a room below it: then the table would allow a cycle
+ * @throws {Error} when the table lets a room import a room below it, because the table would then allow a cycle
  */
 const arrowsIn = (table, within) =>
   Object.entries(table).map(([room, allowed], row, rows) => {
@@ -195,8 +195,9 @@ const arrowsIn = (table, within) =>
   });
 
 /**
- * A room is entered by its `index.js`, or by that of a folder in it: a command that reads mappings loads no database driver. Types may come
- * from any file, because a door that hands on every type would be longer than its room. A type import is a `dynamic-import` here.
+ * Returns the rule that other rooms may import only the `index.js` of this room, or of a folder in it. Separate folders matter: a command
+ * that only reads mappings loads no database driver. Types may come from any file, because re-exports of all types would be longer than
+ * the code of the room. An import of a type counts as `dynamic-import`: see .ci/imports.js.
  *
  * @param {string} room
  */
@@ -207,7 +208,7 @@ const doorsFor = (room) => ({
   to: {
     dependencyTypesNot: ['dynamic-import'],
     path: '^api/[^/]+/',
-    // Each command is a process of its own. `npm start -- --drain` starts one of them.
+    // Files of `api/commands/` may be imported directly: each command is a process of its own. `npm start -- --drain` starts one.
     pathNot: [pathOf(room), '^api/commands/', '^api/[^/]+/index[.]js$', '^api/[^/]+/[^/]+/index[.]js$'],
   },
 });
@@ -236,10 +237,10 @@ export default {
     },
   ],
   options: {
-    // Packages whose `exports` are not followed: they are excluded by their names.
+    // dependency-cruiser does not follow the `exports` of these packages, so they are excluded by name.
     exclude: { path: 'node_modules|^(@platformatic|csv-parse)/' },
     moduleSystems: ['es6'],
-    // Types that comments import are read as `import()`.
+    // This configuration turns each type that a comment imports into an `import()`.
     babelConfig: { fileName: '.ci/imports.js' },
   },
 };

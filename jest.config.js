@@ -1,38 +1,45 @@
-/** What all kinds of tests share. ES modules run as they are: no transform. */
+/** Options of all test projects. Node.js runs the ES modules directly, without a transform. */
 const common = { testEnvironment: 'node', transform: {} };
 
-/** A slow machine gets the time that it needs: a test that waits for a condition costs nothing when the condition comes. */
+/** CI machines are slow, so their tests get a longer timeout. It costs no time in tests that pass: they wait for conditions. */
 const isCi = Boolean(process.env['CI']);
 
 /** @param {string} folder */
 const testsIn = (folder) => [`<rootDir>/test/${folder}/**/*.test.js`];
 
-/** Answers of HTTP are held to the contract. */
+/** Options of projects in which a hook checks each HTTP answer against the API contract. */
 const watched = {
   ...common,
   setupFilesAfterEnv: ['<rootDir>/test/support/seed.js', '<rootDir>/test/support/contract/hook.js'],
 };
 
-/** A runner whose test files share the modules of a process. */
+/** A jest runner in which the test files of a process share loaded modules. */
 const RUNNER = '<rootDir>/test/support/unit-runner/index.js';
 
-/** One local database for all files of a run. */
+/** Options of projects that need a database: all test files of a run share one local database. */
 const withDatabase = {
   globalSetup: '<rootDir>/test/support/global-setup.js',
   globalTeardown: '<rootDir>/test/support/global-teardown.js',
 };
 
 /**
- * Unit tests start nothing. Those of `infra` check what deploys the system, and need tools of their own; so do those of
- * `contract`, which try the interfaces by their documents; those of `cluster` start three nodes, and break everything. Those of `browser` try the
- * dashboard, view by view. Those of
- * `thorough` take minutes each: whatever hangs, breaks off, or is repeated many times. All others run against the real parts and share one local database, which is started when one of them is to be run.
+ * The test projects:
+ *
+ * - `unit` starts no process
+ * - `infra` checks the files that deploy the system, and needs further tools
+ * - `cluster` starts three database nodes, and makes nodes and processes fail
+ * - `contract` tests the public interfaces against their documents, and needs further tools
+ * - `integration` runs the real processes
+ * - `browser` tests the dashboard, view by view
+ * - `thorough` tests hangs, interruptions and many repetitions; each file takes minutes
+ *
+ * The last four projects share one local database, which starts only if one of them runs.
  */
 export default {
-  // Each worker has a process tree of its own under test; two keep two cores busy without starving the database.
+  // Each worker starts a process tree to test. Two workers keep two cores busy and leave enough CPU time for the database.
   maxWorkers: 2,
-  // Each test file leaves some memory and one async hook behind in its worker: after 180 files an `await` took ten times as long. So
-  // a worker is replaced now and then.
+  // Each test file leaves some memory and one async hook behind in its worker: after 180 files an `await` took ten times as long. So jest
+  // replaces a worker that uses more memory than this.
   workerIdleMemoryLimit: '300MB',
   testTimeout: isCi ? 300_000 : 120_000,
   testSequencer: '<rootDir>/test/support/sequencer.js',
@@ -51,7 +58,7 @@ export default {
       ...withDatabase,
       displayName: 'integration',
       testMatch: testsIn('integration'),
-      // Each system that ran in a process leaves some memory behind.
+      // Each API that a test starts leaves some memory behind in the test process, so the process is replaced after 20 files.
       runner: [RUNNER, { filesPerProcess: 20 }],
     },
     { ...watched, ...withDatabase, displayName: 'browser', testMatch: testsIn('browser') },

@@ -6,10 +6,10 @@ import { defineConfig } from 'vite';
 
 /** @import { GetModuleInfo } from 'rollup' */
 
-/** Smaller files fit into one packet without compression. In bytes. */
+/** Minimum size of a compressed file, in bytes. A smaller file fits into one packet without compression. */
 const COMPRESSED_FROM = 1024;
 
-/** The API of this machine. `dev:web` sends it all requests but those for the dashboard. */
+/** URL of the API on this machine. `npm run dev:web` forwards all requests to it, except those for the dashboard. */
 const API = `http://127.0.0.1:${process.env['HTTP_PORT'] ?? 8080}`;
 
 /**
@@ -25,7 +25,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     sourcemap: true,
-    // Every file is cached by its name. A data URL would be loaded again with the file around it.
+    // The browser caches each file by its name. A data URL would be loaded again whenever the file that contains it changes.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     cssCodeSplit: false,
@@ -40,11 +40,12 @@ export default defineConfig({
 });
 
 /**
- * The file of a module. Modules that several views share would else become some forty files, and each is a request of the first view.
+ * Names the output file of a module. Otherwise the modules that several views share would become some forty files, and the first view
+ * would request each of them.
  *
  * @param {string} id path of the module
  * @param {{ getModuleInfo: GetModuleInfo }} graph
- * @returns {string | undefined} undefined: the file of its view
+ * @returns {string | undefined} name of the file; undefined: the module stays in the file of its view
  */
 function chunkOf(id, { getModuleInfo }) {
   if (getModuleInfo(id)?.isEntry || id.includes('/web/views/')) return undefined;
@@ -53,10 +54,15 @@ function chunkOf(id, { getModuleInfo }) {
   return isFirst ? 'shared' : undefined;
 }
 
-/** The modules of the first view. */
+/** The entry modules of the first view. */
 const FIRST = ['web/app.tsx', 'web/views/fleet/fleet.tsx'];
 
-/** @param {string} id @param {GetModuleInfo} getModuleInfo @param {Set<string>} [found] @returns {Set<string>} the module, and all that it imports at once */
+/**
+ * @param {string} id
+ * @param {GetModuleInfo} getModuleInfo
+ * @param {Set<string>} [found]
+ * @returns {Set<string>} the module, and all modules that it imports statically, directly or indirectly
+ */
 function importsOf(id, getModuleInfo, found = new Set()) {
   if (found.has(id)) return found;
   found.add(id);

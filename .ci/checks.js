@@ -4,7 +4,7 @@
  *     node .ci/checks.js gate            what has to pass before a change lands, with fixed seeds
  *     node .ci/checks.js all [--seed=N]  everything, with a drawn seed: before a release, and each night
  *
- * The output of each step and the results of jest stay in the folder `CI_ARTIFACTS`, by default a temporary one.
+ * The output of each step and the results of jest stay in the folder `CI_ARTIFACTS` (default: a new temporary folder).
  */
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -21,14 +21,14 @@ import { summaryOf } from './summary.js';
 /** The seed of the gate. All commits use the same seed, so a failure comes from the commit. */
 const FIXED_SEED = 1;
 
-/** If more files fail than this, none runs a second time, because so many failures are not flaky tests. */
+/** Maximum number of failed test files that run a second time. If more files fail, no file does: so many failures are not flaky tests. */
 const MAX_SECOND_TRIES = 4;
 
-/** As `BREAKS_RULES` of test/run.js: a statement breaks a query rule. */
+/** Exit code of test/run.js (its `BREAKS_RULES`) when a CQL statement of the tests breaks a query rule. */
 const BREAKS_RULES = 2;
 
 /**
- * A command of npm or Node.js. A suite reports results by jest, so a file of it that fails can run a second time.
+ * A command of npm or Node.js. `isSuite`: it runs tests by jest and reports the result of each file, so a failed file can run again.
  *
  * @typedef {{ command: string[], isSuite: boolean }} Step
  */
@@ -42,17 +42,17 @@ const suite = (script, ...args) => ({
   isSuite: true,
 });
 
-/** A known seed: a run of this file failed with it once. @typedef {{ suite: string, file: string, seed: number }} KnownSeed */
+/** A seed with which a run of this test file once failed. @typedef {{ suite: string, file: string, seed: number }} KnownSeed */
 
-/** Unit tests on a version of Node.js. @param {string} version @returns {Step} */
+/** Returns the step that runs the unit tests on a version of Node.js. @param {string} version @returns {Step} */
 const unitOn = (version) => ({
   command: ['npm', 'run', '--silent', 'test:nodes', '--', version, '--', `--seed=${FIXED_SEED}`],
   isSuite: true,
 });
 
 /**
- * All suites except `npm test` and `cluster`, as one run. The longest files of each suite mostly wait, and would leave a processor idle
- * at the end of four separate runs.
+ * Returns the step that runs all suites except `npm test` and `cluster` as one run. The longest files of each suite mostly wait. In
+ * separate runs they would leave a processor idle at the end of each run.
  *
  * @param {string[]} flags
  * @returns {Step}
@@ -62,7 +62,7 @@ const otherSuites = (...flags) => ({
   isSuite: true,
 });
 
-/** @param {KnownSeed[]} seeds @param {string[]} versions of Node.js @returns {Step[]} */
+/** @param {KnownSeed[]} seeds @param {string[]} versions versions of Node.js @returns {Step[]} */
 const gate = (seeds, versions) => [
   step('node', '.ci/prefetch.js'),
   step('npm', 'run', '--silent', 'lint'),
@@ -119,7 +119,7 @@ async function main([plan, ...options]) {
   const steps = isGate ? gate(await readList('seeds.json'), await readVersions()) : everything(seed);
   for (const each of steps) {
     reports.push(await run(each, { folder, number: reports.length + 1 }));
-    // Without its packages no suite runs, and each suite would try to fetch them again.
+    // The first step fetches the packages. Without them no suite runs, and each suite would try to fetch them again.
     if (reports.length === 1 && reports[0]?.code !== 0) break;
   }
   const { text, isGreen } = summaryOf(reports, { seed, known: await readList('flaky.json') });
@@ -127,21 +127,24 @@ async function main([plan, ...options]) {
   return isGreen ? 0 : 1;
 }
 
-/** @returns {Promise<string[]>} the oldest and the newest Node.js that Millrace accepts, without the running one: `npm test` runs on it */
+/**
+ * @returns {Promise<string[]>} the oldest and the newest Node.js version that Millrace accepts, without the running version, on which
+ *   `npm test` runs
+ */
 async function readVersions() {
   const { engines } = JSON.parse(await readFile('package.json', 'utf8'));
   const versions = defaultVersions({ engines: engines.node, newest: await readFile('.nvmrc', 'utf8') });
   return versions.filter((version) => !matches(version, process.versions.node));
 }
 
-/** @param {string} name @returns {Promise<any[]>} a list that people keep next to this file */
+/** @param {string} name @returns {Promise<any[]>} the content of a JSON file next to this file, which people edit */
 const readList = async (name) => JSON.parse(await readFile(new URL(name, import.meta.url), 'utf8'));
 
 /**
- * Runs a step. Files of a suite that fail run once more, alone. A file that passes then is reported as flaky.
+ * Runs a step. Test files that fail run a second time, without the other files. A file that passes the second time is reported as flaky.
  *
  * @param {Step} wanted
- * @param {{ folder: string, number: number }} place of its output
+ * @param {{ folder: string, number: number }} place folder of the output, and the number in the names of its files
  * @returns {Promise<Report>}
  */
 async function run({ command, isSuite }, { folder, number }) {
@@ -206,7 +209,7 @@ async function attempt(command, { isSuite, path }) {
   };
 }
 
-/** @param {string} path @returns {Promise<Results | null>} null: the suite wrote none, because it did not start */
+/** @param {string} path @returns {Promise<Results | null>} null: there is no file of results, because the suite did not start */
 async function readResults(path) {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
@@ -215,13 +218,13 @@ async function readResults(path) {
   }
 }
 
-/** @param {Results | null} results @returns {string[]} paths below the repository */
+/** @param {Results | null} results @returns {string[]} paths of the failed files, relative to the repository */
 const failedFiles = (results) =>
   (results?.testResults ?? []).flatMap(({ name, status }) => (status === 'failed' ? relative('', name) : []));
 
 /** @typedef {{ loadAverage: string, ticks: number[] }} MachineState `ticks`: of all processors by kind, see proc(5) */
 
-/** @returns {Promise<MachineState>} empty where the system has no /proc */
+/** @returns {Promise<MachineState>} load and CPU ticks; both are empty if the system has no /proc */
 async function machineState() {
   const [load, stat] = await Promise.all(
     ['/proc/loadavg', '/proc/stat'].map((path) => readFile(path, 'utf8').catch(() => '')),
@@ -234,7 +237,7 @@ async function machineState() {
   return { loadAverage: load?.split(' ')[0] ?? '', ticks };
 }
 
-/** The field of stolen time in a line of /proc/stat. */
+/** Index of the stolen time among the CPU times in a line of /proc/stat: the time in which the hypervisor ran other machines. */
 const STEAL = 7;
 
 /** @param {MachineState} before @param {MachineState} after @returns {string} e.g. `load 0.5 to 3.1, steal 2 %` */

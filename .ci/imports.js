@@ -1,6 +1,6 @@
 /**
- * A configuration of Babel for dependency-cruiser, which reads a module as the list of its imports, including those of types in
- * comments. The JSDoc reader of dependency-cruiser needs TypeScript 6, and misses 5 % of the types: those in `@callback` and `@property`.
+ * A Babel configuration for dependency-cruiser. It reduces a module to the list of its imports, including the types that comments
+ * import. The JSDoc reader of dependency-cruiser needs TypeScript 6. It also misses 5 % of the types: those in `@callback` and `@property`.
  */
 import { parseSync } from '@babel/core';
 
@@ -11,7 +11,7 @@ const STATIC = /^(?:import|(?:import|export) (?!type )[^'";=()]*\bfrom) ['"]([^'
 const LAZY =
   /\bimport\(\s*['"]([^'"\s]+)['"]\s*\)|^(?:import type|\s*(?:\/\*)?\*+ .*?@import)\b[^@;]*?\bfrom\s+['"]([^'"\s]+)['"]/gm;
 
-/** @param {string} code @returns {string} its imports alone: those of types are written `import('./x.js')` */
+/** @param {string} code @returns {string} only the imports of the code; an import of a type becomes `import('./x.js')` */
 export const importsOf = (code) =>
   [
     ...Array.from(code.matchAll(STATIC), ([, module]) => `import '${module}';`),

@@ -13,10 +13,10 @@ import { createStatusLine } from '../common/status-line.js';
 import { checkNode, ensurePackages, ensureTools } from '../infra/bootstrap/index.js';
 import { SUITES } from '../test/suites.js';
 
-/** Pauses between the tries of a registry, in ms. A mirror that fails is often back within a minute. */
+/** Pauses between the attempts to install from a registry, in ms. A failed mirror is often available again within a minute. */
 const PAUSES_MS = [10_000, 60_000];
 
-/** Free space on the disk in GiB. Tests start several databases, each with its files. */
+/** Minimum free disk space in GiB; with less, this command fails. The tests start several databases, and each database writes files. */
 const FREE_GIB = 6;
 
 await runCommand(async () => {
@@ -27,7 +27,7 @@ await runCommand(async () => {
   const line = createStatusLine(process.stderr);
   const onStatus = line.update;
   await repeatedly(() => ensurePackages(root, { onStatus }));
-  // Imported here, because they need the packages.
+  // These modules are imported here, because they need the packages that the lines above install.
   const { ensurePython } = await import('../infra/python/ensure.js');
   const { installEngine } = await import('../infra/engine/index.js');
   const { installKafka } = await import('../infra/kafka/index.js');
@@ -58,7 +58,12 @@ await runCommand(async () => {
     throw new Error(`The disk has ${freeGib.toFixed(1)} GiB free. The tests need ${FREE_GIB}.`);
 });
 
-/** npm gives up after some seconds. Programs, jars and Python packages repeat their own requests. @param {() => Promise<unknown>} install */
+/**
+ * Repeats an installation by npm, which gives up after some seconds. Programs, jars and Python packages need no repetition here: the code
+ * that downloads them repeats its requests.
+ *
+ * @param {() => Promise<unknown>} install
+ */
 async function repeatedly(install) {
   for (const pause of PAUSES_MS) {
     try {
@@ -71,7 +76,7 @@ async function repeatedly(install) {
   return install();
 }
 
-/** @param {string} program @param {string} flag @returns {Promise<string>} the first line that it prints */
+/** @param {string} program @param {string} flag @returns {Promise<string>} the first line that the program prints */
 async function firstLine(program, flag) {
   const { stdout, stderr } = await promisify(execFile)(program, [flag]).catch((error) => error);
   return `${stdout}${stderr}`.trim().split('\n')[0] ?? '';

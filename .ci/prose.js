@@ -13,13 +13,13 @@ import { SKIP, visit } from 'unist-util-visit';
 /** @import { Node } from 'unist' */
 /** @import { Nodes } from 'mdast' */
 
-/** In words: the longest sentence, the length that 90 % of all sentences keep to, the longest cell of a table. */
+/** Limits in words: of every sentence, of 90 % of all sentences (`usual`), of a table cell. A document beyond a limit fails the check. */
 const LIMITS = { sentence: 35, usual: 28, cell: 25 };
 const USUAL_PART = 0.9;
 
 /** A setting, a metric or an error code: some source file must contain this name. */
 const NAME = /^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+)$/;
-/** Commands also contain variables and names of other programs. So only names that look like our settings and metrics are checked there. */
+/** In code blocks with commands, only these names are checked, because commands also contain names of other programs. */
 const OUR_NAME = /^(?:iot_\w+|(?:MQTT|HTTP|CQL|BATCH|LATEST|HISTORY|LOG|READ|WRITE|TRUST)_[A-Z_]+)$/;
 const COMMANDS = new Set(['sh', 'console', 'ini', 'yaml']);
 /** Names of other programs: Cassandra, Scylla Manager, DuckDB, pandas. */
@@ -115,7 +115,7 @@ function checkDocument(path) {
   });
 }
 
-/** @param {string} code @param {RegExp} pattern of names @param {(text: string) => void} report */
+/** @param {string} code @param {RegExp} pattern pattern of the names to check @param {(text: string) => void} report */
 function checkNames(code, pattern, report) {
   for (const [, script = ''] of code.matchAll(SCRIPT))
     if (!scripts.includes(script)) report(`"npm run ${script}" is not in package.json`);
@@ -129,7 +129,7 @@ function checkNames(code, pattern, report) {
       report(`"${word}" is in no source file`);
 }
 
-/** @param {Nodes} node @returns {string} its text; code counts as one word, which may begin a sentence */
+/** @param {Nodes} node @returns {string} the text of the node; inline code becomes one word that may begin a sentence */
 function textOf(node) {
   if (node.type === 'inlineCode') return 'Code';
   if (node.type === 'html') return '';

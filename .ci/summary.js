@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 
 /**
- * The output of jest's `--json`, as far as it is read here.
+ * The fields of jest's `--json` output that this module reads.
  *
  * @typedef {object} Results
  * @property {number} numPassedTests
@@ -11,22 +11,22 @@ import { relative } from 'node:path';
  * @property {TestFile[]} testResults
  *
  * @typedef {object} TestFile
- * @property {string} name its path
+ * @property {string} name path of the file
  * @property {string} status
- * @property {string} message of a file that failed
+ * @property {string} message error message if the file failed
  * @property {number} startTime epoch ms
  * @property {number} endTime epoch ms
  * @property {{ status: string, fullName: string, failureMessages: string[] | null }[]} assertionResults
  */
 
 /**
- * One run of a command. `output` is its end. `results` is null if it is no suite, or did not start.
+ * One run of a command. `output` is the end of its output. `results` is null if the command runs no tests, or did not start.
  *
  * @typedef {{ code: number, breaksRules: boolean, output: string, results: Results | null }} Result
  */
 
 /**
- * A step of the checks. `secondTry` is the run of the files that failed, alone.
+ * The result of a step. `secondTry` is the second run, which contains only the files that failed.
  *
  * @typedef {Result & { title: string, isSuite: boolean, seconds: number, load: string, secondTry: Result | null }} Report
  */
@@ -34,18 +34,18 @@ import { relative } from 'node:path';
 /** Number of the slowest test files that are listed. */
 const SLOWEST = 10;
 
-/** A failed test shows this many lines of its message. */
+/** The summary shows at most this many lines of the message of a failed test. */
 const MESSAGE_LINES = 40;
 
 /** Escape sequences of colors. */
 const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
 /**
- * Summarizes a run of the checks. It needs no file and throws for no report.
+ * Summarizes a run of the checks. This function reads no file and never throws, whatever the reports contain.
  *
  * @param {Report[]} reports
- * @param {{ seed: number, known: { file: string }[] }} run `known`: files that are listed as flaky
- * @returns {{ text: string, isGreen: boolean }} a flaky file leaves the run green
+ * @param {{ seed: number, known: { file: string }[] }} run `known`: the test files that flaky.json lists
+ * @returns {{ text: string, isGreen: boolean }} `isGreen`: all checks passed; a flaky file does not count as a failure
  */
 export function summaryOf(reports, { seed, known }) {
   const failures = reports.flatMap(failuresOf);
@@ -102,7 +102,7 @@ function failuresOf({ title, code, breaksRules, output, isSuite, results, second
   return [{ title: title + problem, detail: tail(output) }];
 }
 
-/** @param {TestFile} file that failed @returns {{ title: string, detail: string }[]} */
+/** @param {TestFile} file a failed file @returns {{ title: string, detail: string }[]} */
 function failedTests({ name, message, assertionResults }) {
   const path = relative('', name);
   const failed = assertionResults.filter(({ status }) => status === 'failed');

@@ -1,7 +1,7 @@
 /**
- * Checks the packages of others: `node .ci/supply-chain.js [--strict]`. The lock file agrees with package.json and installs without any
- * package's script. The programs start with the installed packages. Each package is pinned by a hash, has a license that we accept, and
- * has no known vulnerability, where the registry reports them.
+ * Checks the npm dependencies: `node .ci/supply-chain.js [--strict]`. The lock file must agree with package.json and install without any
+ * package's script. The programs must start with the installed packages. Each package must be pinned by a hash, have a license that we
+ * accept, and have no known vulnerability, if the registry supports audits.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -13,10 +13,10 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Licenses that a package of the running system may have. */
+/** Licenses that a dependency in production may have. */
 const LICENSES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
 
-/** Further licenses that tools and their data may have: they are used, and not distributed. */
+/** Additional licenses that a development tool may have, because Millrace does not distribute the tools. */
 const TOOL_LICENSES = [
   'MPL-2.0',
   'CC-BY-3.0',
@@ -29,8 +29,8 @@ const TOOL_LICENSES = [
 ];
 
 /**
- * Licenses of packages whose lock file entry has none: their package.json is of an older form, or only their readme states it. All
- * come with s3rver, the S3 server of the tests.
+ * Licenses of packages whose lock file entry names no license: their package.json has an older form, or only their readme states the
+ * license. All these packages are dependencies of s3rver, the S3 server of the tests.
  *
  * @type {Record<string, string>}
  */
@@ -75,7 +75,7 @@ function checkPackages(locked) {
   });
 }
 
-/** Installs the running system in an empty directory, and starts its programs. @returns {Promise<string[]>} */
+/** Installs the production dependencies in an empty directory, and starts the programs there. @returns {Promise<string[]>} problems */
 async function checkInstall() {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-supply-'));
   try {
@@ -88,7 +88,7 @@ async function checkInstall() {
     const { stdout: help } = await run(process.execPath, ['simulator/index.js', '--help'], {
       cwd: directory,
     }).catch((error) => error);
-    // The API loads all its modules before it reads the settings and refuses this one.
+    // The API loads all its modules before it reads the settings. So its error about this invalid `ROLE` proves that all modules load.
     const { stderr } = await run(process.execPath, ['api/index.js'], {
       cwd: directory,
       env: { PATH: process.env['PATH'], ROLE: 'nothing' },
@@ -106,7 +106,7 @@ async function checkInstall() {
   }
 }
 
-/** Known vulnerabilities. A registry that does not report them is logged, and is no problem. @returns {Promise<string[]>} */
+/** Reads the known vulnerabilities. A registry without audits is logged, and counts as no problem. @returns {Promise<string[]>} */
 async function checkAudit() {
   const { stdout = '' } = await run(
     'npm',

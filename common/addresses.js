@@ -5,13 +5,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i;
 /** @param {string} host @returns {boolean} */
 export const isLoopback = (host) => LOOPBACK.test(host);
 
-/** @param {string} url of a broker @returns {boolean} whether others can read the traffic */
+/** @param {string} url URL of a broker @returns {boolean} whether the connection leaves this machine without TLS */
 export const isOpenBroker = (url) => url.startsWith('mqtt:') && !isLoopback(new URL(url).hostname);
 
-/** @param {string} point host[:port], IPv6 in brackets @returns {boolean} */
+/** @param {string} point address as host[:port], IPv6 in brackets @returns {boolean} */
 export const isLoopbackPoint = (point) => isLoopback(point.replace(/(?<=^\[.*\]|^[^:]*):\d+$/, ''));
 
-/** @param {string} host that a server listens on @returns {string} host for a client on this machine */
+/** @param {string} host host on which a server listens @returns {string} host to which a client on this machine connects */
 export const reachable = (host) => {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -19,7 +19,8 @@ export async function runCommand(work) {
 }
 
 /**
- * Gives a failed request the exit code of a failed connection, so that a supervisor restarts the command.
+ * Converts `unavailable`, the error of a failed database request, into `database_away`, the error of a failed connection. Its exit code
+ * makes a supervisor restart the command. Other errors stay unchanged.
  *
  * @param {unknown} error
  */

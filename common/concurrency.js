@@ -1,11 +1,11 @@
 /**
- * Processes items with bounded concurrency. Items start in order. After a failure no further item starts.
+ * Processes items with bounded concurrency. The items start in order. After a failure no further item starts.
  *
  * @template T
  * @param {number} concurrency
  * @param {Iterable<T> | AsyncIterable<T>} items
  * @param {(item: T) => Promise<unknown>} work
- * @returns {Promise<void>} settles when no work is running
+ * @returns {Promise<void>} settles when no work is running any more, also after a failure
  * @throws the error of the first failure
  */
 export async function forEachConcurrently(concurrency, items, work) {
@@ -19,7 +19,7 @@ export async function forEachConcurrently(concurrency, items, work) {
 }
 
 /**
- * Makes an iterator that several loops can share. It ends for all of them when one of them ends early.
+ * Makes an iterator that several loops can share. If one loop ends early, the iterator ends for all loops.
  *
  * @template T
  * @param {Iterable<T> | AsyncIterable<T>} items
@@ -30,21 +30,21 @@ async function* shared(items) {
 }
 
 /**
- * Works ahead on items, and yields the results in the order of the items.
+ * Processes items with bounded concurrency ahead of the caller, and yields the results in the order of the items.
  *
  * @template T, R
  * @param {number} concurrency
  * @param {Iterable<T>} items
  * @param {(item: T) => Promise<R>} work
  * @returns {AsyncGenerator<R, void>}
- * @throws the error of the first item that failed, in its turn
+ * @throws the error of a failed item, after the results of all items before it
  */
 export async function* mapInOrder(concurrency, items, work) {
   /** @type {Array<Promise<R>>} */
   const running = [];
   for (const item of items) {
     const result = work(item);
-    // The failure is thrown when the caller reaches this item, if it does.
+    // Without a handler, Node.js would end the process. The `yield` below throws the error, if the caller gets that far.
     result.catch(() => {});
     running.push(result);
     if (running.length >= concurrency) yield await /** @type {Promise<R>} */ (running.shift());

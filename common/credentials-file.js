@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { MillraceError } from './errors.js';
 
 /**
- * Formats a line of a credentials file: the account, a tab, and the secret. A name has no tab. If an account has several lines, the last
- * one counts, so a rotated secret is appended.
+ * Formats a line of a credentials file: the account, a tab, and the secret. The name of an account contains no tab. If an account has
+ * several lines, the last line counts. So a rotated secret is appended.
  *
  * @param {string} account
  * @param {string} secret
@@ -12,7 +12,7 @@ import { MillraceError } from './errors.js';
 export const credentialLine = (account, secret) => `${account}\t${secret}`;
 
 /**
- * Opens or creates a credentials file to append to it. Only its owner may read it from now on.
+ * Opens or creates a credentials file for appending, and allows only the owner of the file to read it.
  *
  * @param {string} path
  * @throws {MillraceError} `failed`
@@ -20,7 +20,7 @@ export const credentialLine = (account, secret) => `${account}\t${secret}`;
 export async function openCredentialsFile(path) {
   try {
     const file = await open(path, 'a', 0o600);
-    // An existing file keeps its mode.
+    // `open` sets the mode only of a new file.
     await file.chmod(0o600);
     return {
       /** @param {string} account @param {string} secret */
@@ -35,7 +35,7 @@ export async function openCredentialsFile(path) {
 /**
  * @param {string} path
  * @returns {Map<string, string>} secrets by account
- * @throws {MillraceError} `usage`, which quotes nothing of the file
+ * @throws {MillraceError} `usage`; the message quotes no text of the file, because the file holds secrets
  */
 export function readCredentialsFile(path) {
   const secrets = new Map();

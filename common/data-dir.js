@@ -5,12 +5,12 @@ import { MillraceError } from './errors.js';
 /** The file that marks a directory that Millrace made and may empty. */
 export const MARKER = '.millrace';
 
-/** Caches that `npm run docs:build` and `npm run dev:web` make in the default directory, maybe before the first start. They always stay. */
+/** Caches that `npm run docs:build` and `npm run dev:web` write in the default `DATA_DIR`, maybe before the first start. They stay. */
 const CACHES = ['manual', 'vite', 'vitepress'];
 
 /**
- * Creates `DATA_DIR`, and marks it if it is new, or has nothing but caches. A directory with other contents stays unmarked, so that it is
- * never emptied.
+ * Creates `DATA_DIR`, and marks it if it is empty or holds only caches. A directory with other contents stays unmarked, so that Millrace
+ * never empties it.
  *
  * @param {string} dataDir absolute path
  */
@@ -29,7 +29,7 @@ export async function claimDataDir(dataDir) {
  *
  * @param {string} dataDir absolute path
  * @param {string[]} keep names of entries that stay
- * @throws {MillraceError} `not_ours`
+ * @throws {MillraceError} `not_ours` when the directory has no marker
  */
 export async function emptyDataDir(dataDir, keep) {
   const entries = await readdir(dataDir).catch((error) => {

@@ -13,19 +13,23 @@ import { readEnvFile, readSetting, readSettings, SCHEMA } from './settings/index
  */
 const FILE = 'millrace-dev.json';
 
-/** Identifies a process. The system reuses a pid, so the start time is part of the identity. @typedef {{ pid: number, start: string }} ProcessIdentity */
-/** @typedef {ProcessIdentity & { settings: Record<string, string> }} DevAddresses settings by their names */
+/**
+ * Identifies a process. The system reuses a pid, so the start time is part of the identity.
+ *
+ * @typedef {{ pid: number, start: string }} ProcessIdentity
+ */
+/** @typedef {ProcessIdentity & { settings: Record<string, string> }} DevAddresses `settings`: values by name of the setting */
 
-/** The settings that each kind of command takes from the file. */
+/** The settings that a command takes from the file, by what the command connects to. */
 const TAKEN = { database: ['CQL_LOCAL_PORT', 'CQL_KEYSPACE', 'STREAM_KAFKA'], broker: ['MQTT_PORT'] };
-/** A command with one of these settings works on another installation. */
+/** If one of these settings is given, the command works on another installation and ignores the file. */
 const ELSEWHERE = { database: ['CQL_CONTACT_POINTS', 'CQL_LOCAL_PORT'], broker: ['MQTT_URL'] };
 
 /**
- * Writes the file. It names only what `npm run dev` has started itself: no cluster, and no external broker.
+ * Writes the file. The file names only servers that `npm run dev` has started itself: no cluster, and no external broker.
  *
- * @param {Config} config with the ports that are in use
- * @param {string | null} [kafka] address of the Kafka that it has started, if any
+ * @param {Config} config the settings, with the ports that are in use
+ * @param {string | null} [kafka] address of Kafka, if `npm run dev` has started it
  */
 export function writeDevAddresses({ dataDir, cql, mqtt, http }, kafka = null) {
   const settings = {
@@ -36,7 +40,7 @@ export function writeDevAddresses({ dataDir, cql, mqtt, http }, kafka = null) {
   };
   const text = JSON.stringify({ pid: process.pid, start: startOf(process.pid), settings });
   const path = join(dataDir, FILE);
-  // A reader gets the whole file or none.
+  // The rename is atomic, so a reader never gets a part of the file.
   writeFileSync(`${path}.new`, `${text}\n`);
   renameSync(`${path}.new`, path);
 }
@@ -48,7 +52,7 @@ export function removeDevAddresses(dataDir) {
 
 /**
  * @param {string} dataDir
- * @returns {DevAddresses | null} null: no file, a damaged file, or the process that wrote it is gone
+ * @returns {DevAddresses | null} null: there is no file, the file is damaged, or the process that wrote it has ended
  */
 export function findDevAddresses(dataDir) {
   const found = readFile(dataDir);
@@ -56,14 +60,14 @@ export function findDevAddresses(dataDir) {
 }
 
 /**
- * The settings of a command that works on a running installation. A setting that is neither in the environment nor in `.env` comes
- * from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
+ * Returns the settings of a command that works on a running installation. A setting that is neither in the environment nor in `.env`
+ * comes from a `npm run dev` that runs on this machine with the same `DATA_DIR`.
  *
  * @param {keyof typeof TAKEN} target what the command connects to
  * @param {object} [options]
  * @param {NodeJS.ProcessEnv} [options.environment]
  * @param {string} [options.envFile]
- * @param {(text: string) => void} [options.print] gets one line when the installation of `npm run dev` is used
+ * @param {(text: string) => void} [options.print] prints one line when the command uses the installation of `npm run dev`
  * @returns {Config}
  * @throws {MillraceError} `bad_settings`
  */
@@ -96,20 +100,20 @@ function readFile(dataDir) {
     if (!Number.isInteger(pid) || pid < 1 || typeof start !== 'string' || start === '') return null;
     const names = new Set(Object.values(TAKEN).flat());
     const known = Object.entries(settings).filter(([name]) => names.has(name));
-    // The schema throws when a value is not valid.
+    // The schema throws when a value is not valid. Then the file counts as damaged.
     for (const [name, value] of known)
       SCHEMA.shape[/** @type {keyof typeof SCHEMA.shape} */ (name)].parse(String(value));
     return { pid, start, settings: Object.fromEntries(known.map(([name, value]) => [name, String(value)])) };
   } catch {
-    return null; // No file, or not one of ours: the defaults hold.
+    return null; // There is no file, or it is damaged. The command uses the defaults.
   }
 }
 
 /**
- * The system reuses the number of an ended process, so a pid alone proves nothing. Pid and start time together name one process.
+ * Reads the start time of a process. The system reuses the pid of an ended process, so only pid and start time together identify a process.
  *
  * @param {number} pid
- * @returns {string} when the process started, in the system's own form; empty: no such process
+ * @returns {string} start time in the format of the operating system; empty: the process does not run
  */
 function startOf(pid) {
   try {

@@ -2,7 +2,7 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, y: 365
 
 /**
  * @param {string} text a number with its unit: `500ms 1s 5m 1h 30d 1y`; a year has 365 days
- * @returns {number | null} ms, or null when this is no duration
+ * @returns {number | null} the duration in ms; null: the text is no duration
  */
 export function parseDuration(text) {
   const match = /^(\d+(?:\.\d+)?(?:e\d+)?)(ms|s|m|h|d|y)$/.exec(text.trim());
@@ -13,7 +13,7 @@ export function parseDuration(text) {
 
 /**
  * @param {number} ms
- * @returns {string} as `parseDuration` takes it, in the largest unit of which it is a whole number
+ * @returns {string} text for `parseDuration`, in the largest unit that gives a whole number
  */
 export function durationText(ms) {
   const [unit, size] = Object.entries(UNIT_MS).findLast(([, size]) => ms >= size && ms % size === 0) ?? [
@@ -23,15 +23,15 @@ export function durationText(ms) {
   return `${ms / size}${unit}`;
 }
 
-/** The longest time of a timer of Node.js, in ms: 24.8 days. A longer timer fires at once. */
+/** The longest delay of a Node.js timer, in ms: 24.8 days. A timer with a longer delay fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Calls a function once, after a time that may be longer than a timer of Node.js allows.
+ * Calls a function once, after a delay that may be longer than the longest Node.js timer.
  *
  * @param {number} ms
  * @param {() => void} callback
- * @returns {() => void} cancels the call
+ * @returns {() => void} function that cancels the call
  */
 export function callAfter(ms, callback) {
   /** @type {NodeJS.Timeout | undefined} */

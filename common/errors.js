@@ -1,9 +1,9 @@
 /**
- * Every error of Millrace, in one table. `docs/reference/errors.md` mirrors it, and a test compares the two.
+ * An entry of the table of all errors below. `docs/reference/errors.md` mirrors the table, and a test compares the two.
  *
- * - `refusal`: one measurement was not stored. Dead letters count these codes, and 422 answers list them.
- * - `problem`: one HTTP request was not served. It is the `code` of an RFC 9457 problem document.
- * - `stop`: a command ended. It prints one message and sets the exit code of the process.
+ * - `refusal`: Millrace did not store a measurement. Dead letters count these codes, and 422 answers list them.
+ * - `problem`: the API did not serve an HTTP request. The name of the error is the `code` of an RFC 9457 problem document.
+ * - `stop`: a command ended with this error. The command prints one message and sets the exit code of the process.
  *
  * @typedef {{ kind: 'refusal' | 'problem' | 'stop', title: string, status?: number, exit?: number }} ErrorEntry
  */
@@ -114,26 +114,26 @@ export const ERRORS = {
 /** @typedef {keyof typeof ERRORS} ErrorCode */
 
 /**
- * The reason why a measurement, a sensor of a birth, or a whole message was not stored.
+ * The reason why Millrace did not store a measurement, a sensor of a Sparkplug birth, or a whole message.
  *
  * @typedef {object} Refusal
- * @property {number} index counts the message's elements from 0; -1 stands for the message as a whole
+ * @property {number} index index of the element in the message, counted from 0; -1 stands for the message as a whole
  * @property {ErrorCode} code
  * @property {string} [path] JSON path of the field that breaks the rule, such as `sensors[3].unit`; empty for the
- *   message as a whole. For CBOR and Sparkplug it names the fields as their specifications do
- * @property {string} [rule] the valid values. Dead letters of older versions have neither path nor rule
+ *   message as a whole. For CBOR and Sparkplug the path has the field names of their specifications
+ * @property {string} [rule] the rule for valid values. Dead letters of older versions have neither path nor rule
  */
 
-/** @param {Pick<Refusal, 'path' | 'rule'>} refusal @returns {string} `sensors[3].unit: must not be empty`; empty: unknown */
+/** @param {Pick<Refusal, 'path' | 'rule'>} refusal @returns {string} such as `sensors[3].unit: must not be empty`; empty: unknown */
 export const refusalText = ({ path, rule = '' }) => (path ? `${path}: ${rule}` : rule);
 
-/** An error of the table above. Its message states the problem and what to do, for a person. */
+/** An error of the table above. The message explains the problem and the remedy to a person. */
 export class MillraceError extends Error {
   /**
    * @param {ErrorCode} code
-   * @param {string} [message] defaults to the table's title
+   * @param {string} [message] default: the title in the table
    * @param {{ cause?: unknown, details?: Record<string, unknown>, path?: string }} [more] `details` become members of a
-   *   problem document; `path` is the JSON path of the wrong field of a message
+   *   problem document; `path` is the JSON path of the invalid field of a message
    */
   constructor(code, message = ERRORS[code].title, { cause, details, path = '' } = {}) {
     super(message, { cause });
@@ -143,12 +143,12 @@ export class MillraceError extends Error {
     this.path = path;
   }
 
-  /** HTTP status of a problem; 500 for a stop, which no client should get. */
+  /** HTTP status of a problem. It is 500 for a `stop`, which should never reach an HTTP client. */
   get status() {
     return /** @type {ErrorEntry} */ (ERRORS[this.code]).status ?? 500;
   }
 
-  /** Exit code of the process that ends with this error. */
+  /** Exit code of a process that ends with this error. */
   get exitCode() {
     return /** @type {ErrorEntry} */ (ERRORS[this.code]).exit ?? 1;
   }

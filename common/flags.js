@@ -1,7 +1,7 @@
 /**
- * The command lines of all our commands, read by commander: one style of help, of errors and of hints.
+ * Parses the command lines of all commands of Millrace with commander, so that help, errors and hints have one style.
  *
- * A command that works in a fresh clone (`npm run dev`, `npm test`) loads this only after `ensurePackages`.
+ * A command that works in a fresh clone (`npm run dev`, `npm test`) imports this module after `ensurePackages`, which installs commander.
  */
 import { Command, Option } from 'commander';
 import { durationText, parseDuration } from './durations.js';
@@ -9,10 +9,10 @@ import { MillraceError } from './errors.js';
 
 /**
  * @typedef {object} Flag
- * @property {'number' | 'integer' | 'duration' | 'text' | 'switch'} type durations come out in ms, switches as booleans
+ * @property {'number' | 'integer' | 'duration' | 'text' | 'switch'} type the value of a duration is in ms, that of a switch is a boolean
  * @property {string} help one line of `--help`
- * @property {number | string | boolean} [fallback] value when the flag is not given; none: undefined
- * @property {number} [min] smallest number or duration taken
+ * @property {number | string | boolean} [fallback] value if the flag is not given (default: undefined)
+ * @property {number} [min] smallest valid number, or shortest valid duration in ms
  * @property {string} [group] heading in `--help`, default "Flags:"
  */
 
@@ -24,18 +24,22 @@ import { MillraceError } from './errors.js';
 /** @typedef {{ number: number, integer: number, duration: number, text: string, switch: boolean }} ValueTypes */
 
 /**
- * The flags of a command, and its help.
+ * The flags and the help text of a command.
  *
  * @template {Record<string, Flag>} [F=Record<string, Flag>]
  * @typedef {object} CommandLine
- * @property {string} command as a person types it, such as `npm run size --`
- * @property {string} help one sentence: what it does
+ * @property {string} command the command as a person types it, such as `npm run size --`
+ * @property {string} help one sentence that describes what the command does
  * @property {[string, ...string[]]} examples whole commands that do something useful
  * @property {F} flags
- * @property {Words} [words] what it takes besides flags
+ * @property {Words} [words] the words (positional arguments) that the command takes; none by default
  */
 
-/** @typedef {{ usage: string, rule: string, least: number, most: number }} Words `rule` goes on from the command: "one account or more" */
+/**
+ * The words (positional arguments) of a command. `rule` ends an error message: the command takes "one account or more".
+ *
+ * @typedef {{ usage: string, rule: string, least: number, most: number }} Words
+ */
 
 /**
  * Several commands under one name, such as `npm run credentials -- issue`.
@@ -62,18 +66,18 @@ function readNumber(text) {
 }
 
 /**
- * Reads the flags of a command that takes no other words.
+ * Reads the flags of a command that takes no positional arguments.
  *
  * @template {Record<string, Flag>} F
  * @param {CommandLine<F>} line
  * @param {string[]} argv without node and script
  * @returns {{ [K in keyof F]: ValueOf<F[K]> }} a value for each flag
- * @throws {MillraceError} `usage` with every wrong value, or `help` for --help
+ * @throws {MillraceError} `usage` with every invalid value, or `help` for --help
  */
 export const parseFlags = (line, argv) => parseLine(line, argv).flags;
 
 /**
- * Reads the flags and the words of a command.
+ * Reads the flags and the words (positional arguments) of a command.
  *
  * @template {Record<string, Flag>} F
  * @param {CommandLine<F>} line
@@ -90,7 +94,7 @@ export function parseLine(line, argv) {
 }
 
 /**
- * Reads which command of a group is asked for, its flags and its words.
+ * Reads the name of the wanted command of a group, the flags and the words of this command.
  *
  * @template {Record<string, Omit<CommandLine, 'command'>>} C
  * @param {CommandGroup<C>} group
@@ -121,8 +125,8 @@ export function parseGroup({ command: name, help, examples, commands }, argv) {
 }
 
 /**
- * @param {string} command as a person types it
- * @param {string[]} problems one sentence each
+ * @param {string} command the command as a person types it
+ * @param {string[]} problems one sentence for each problem
  * @returns {MillraceError} `usage`
  */
 export const usageError = (command, problems) =>
@@ -188,11 +192,13 @@ function basicCommand(name, { help, examples, flags = {} }, problems) {
   });
 }
 
-/** @param {Command} command @returns {string} with the group that it belongs to */
+/** @param {Command} command @returns {string} name of the command, after the name of the group that contains it */
 const fullName = (command) => [command.parent?.name(), command.name()].filter(Boolean).join(' ');
 
 /**
- * @param {string} message of commander, which calls a flag "option" and puts its guess on a line of its own
+ * Rewrites an error message of commander. Commander calls a flag "option", and puts its "Did you mean …?" on a separate line.
+ *
+ * @param {string} message
  * @param {Record<string, Flag>} flags
  */
 function inOurWords(message, flags) {
@@ -206,7 +212,7 @@ function inOurWords(message, flags) {
     .replace(/\n\((Did you mean .*)\)$/, '. $1');
 }
 
-/** @param {string} flag @param {Flag['type']} type @param {string} [text] as given */
+/** @param {string} flag @param {Flag['type']} type @param {string} [text] the value as the user typed it */
 const problemOf = (flag, type, text) =>
   `--${flag} takes ${type === 'switch' ? 'no value' : READERS[type].rule}${text === undefined ? '' : `, not "${text}"`}`;
 
@@ -214,12 +220,12 @@ const problemOf = (flag, type, text) =>
  * @param {string} name
  * @param {string} text
  * @param {{ flags: Record<string, Flag>, problems: string[] }} context
- * @returns {string | number | null} null: it is wrong, and `problems` has why
+ * @returns {string | number | null} null: the value is invalid, and `problems` has the reason
  */
 function readValue(name, text, { flags, problems }) {
   const { type, min } = /** @type {Flag & { type: keyof typeof READERS }} */ (flags[name]);
   const value = READERS[type].read(text);
-  // Commander would treat the next flag as the value of a flag without one.
+  // If a flag has no value, commander takes the next flag as its value.
   if (value === null || (text.startsWith('--') && Object.hasOwn(flags, text.slice(2))))
     problems.push(problemOf(name, type, text));
   else if (min !== undefined && Number(value) < min)
@@ -228,7 +234,7 @@ function readValue(name, text, { flags, problems }) {
 }
 
 /**
- * @param {Command} command that has read its words
+ * @param {Command} command a command that has parsed its arguments
  * @param {Pick<CommandLine, 'flags' | 'words'>} line
  * @param {string[]} problems
  * @returns {{ flags: any, words: string[] }}

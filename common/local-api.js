@@ -10,16 +10,16 @@ import { checkServerIdentity, rootCertificates } from 'node:tls';
 /** @import { RequestOptions } from 'node:https' */
 
 /**
- * Sends a request to the API on this machine. The server must present the certificate of the settings, or another one for the same host
- * by the same authority. So the settings need no authority, and DNS needs no name for this machine.
+ * Sends a request to the API on this machine. The server must present the certificate of the settings, or another certificate for the same
+ * host by the same authority. So the settings need no file of the authority, and DNS needs no name for this machine.
  *
  * @param {string} url
  * @param {object} options
  * @param {string} [options.token]
- * @param {string} [options.certificate] path of HTTP_TLS_CERT, where the URL is https
+ * @param {string} [options.certificate] path in HTTP_TLS_CERT, required if the URL is https
  * @param {number} options.withinMs
  * @returns {Promise<{ status: number, text: string }>}
- * @throws {Error} when the server does not answer, or is a different one
+ * @throws {Error} when the server does not answer, or presents the certificate of another server
  */
 export async function askLocalApi(url, { token, certificate, withinMs }) {
   const options = {
@@ -41,13 +41,13 @@ function trustOnly(pem) {
     agent: false,
     ca: [...rootCertificates, pem.toString()],
     rejectUnauthorized: true,
-    // The file may hold only the certificate of the server, which is trusted here by itself.
+    // The file may hold only the certificate of the server, without its authority. This option trusts that certificate by itself.
     allowPartialTrustChain: true,
     checkServerIdentity: (_address, shown) => checkServerIdentity(host, shown),
   };
 }
 
-/** @param {X509Certificate} certificate @returns {string} a host that it is for */
+/** @param {X509Certificate} certificate @returns {string} a host name for which the certificate is valid */
 function firstHost({ subjectAltName = '' }) {
   const [, host = ''] = /(?:DNS|IP Address):([^,\s]+)/.exec(subjectAltName) ?? [];
   return host.replace(/^\*\./, 'any.');

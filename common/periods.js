@@ -2,22 +2,22 @@
  * Periods and timeouts of a process, in ms. Tests shorten them.
  *
  * - `keepAlive`: keep-alive interval of a connection to an external broker
- * - `quiet`: a session without a message for this time is empty
- * - `unsettled`: a message that is unsettled for this time is a symptom
- * - `heal`: interval of the resync of followed values; a lost change reaches readers within 30 s
+ * - `quiet`: if an MQTT session gets no message for this time, its queue counts as empty
+ * - `unsettled`: if a received message is not acknowledged after this time, health reports a symptom
+ * - `heal`: interval of the resync of the live values that readers follow; a lost change reaches readers within 30 s
  * - `heartbeat`: interval of the heartbeat of this process
- * - `recheck`: interval of the check of connected credentials; a rotated or revoked one ends within 30 s
+ * - `recheck`: interval of the check of the credentials of open connections; after a rotation or revocation they close within 30 s
  * - `request`: timeout for receiving an HTTP request
- * - `stall`: timeout for a client that reads nothing of an answer; the answer and its memory are released
+ * - `stall`: timeout for a client that stops reading an answer; then the API ends the answer and releases its memory
  * - `certificates`: interval of the check for new certificates
  * - `pack`: interval of the check for hours to pack
- * - `stream`: interval of the check for closed hours to complete in Kafka
- * - `changes`: age of a commit before readers of changes get it: two clocks differ by two minutes at most, and a write fails after 5 s
+ * - `stream`: interval of the check for closed hours whose records in Kafka are incomplete
+ * - `changes`: minimum age of a commit for readers of changes: two clocks differ by two minutes at most, and a write fails after 5 s
  * - `learn`: interval of the check for baselines to learn
  * - `alarmRules`: interval of the check for changed alarm rules
  * - `absence`: interval of the check for sensors that are absent
- * - `alarmRecheck`: first pause before an open alarm is evaluated again; each further one is twice as long
- * - `alarmRecovery`: interval in which evaluation of alarms stores its progress, and looks for processes that died
+ * - `alarmRecheck`: first pause before an open alarm is evaluated again; each later pause is twice as long
+ * - `alarmRecovery`: interval in which alarm evaluation stores its progress, and looks for processes that died
  * - `alarmDeliveries`: interval of the check for deliveries to repeat
  * - `baselines`: interval of the check for learned baselines to read
  * - `provisional`: interval of the check for sensors without a learned baseline to read

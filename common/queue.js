@@ -4,9 +4,9 @@
  */
 
 /**
- * A first-in, first-out queue as a linked list. An entry can leave from any place, and every operation takes constant time. Removing
- * the first entry of an array moves all others, 1.3 ms for a million entries, and queues become that long while the database is
- * unavailable. Finding the first entry of a Set skips all removed ones.
+ * A first-in, first-out queue as a linked list. Any entry can be removed, and every operation takes constant time. An array is not used:
+ * removing its first entry moves all others, which takes 1.3 ms for a million entries. Queues become that long while the database is
+ * unavailable. A Set is not used either: a search for its first entry skips all removed entries.
  *
  * @template T
  */
@@ -17,7 +17,7 @@ export class Queue {
   #last = null;
   #size = 0;
 
-  /** @param {T} value @returns {() => void} removes the value from the queue */
+  /** @param {T} value @returns {() => void} function that removes the value from the queue */
   push(value) {
     const place = { value, before: this.#last, behind: null, left: false };
     if (this.#last) this.#last.behind = place;
@@ -27,7 +27,7 @@ export class Queue {
     return () => this.#leave(place);
   }
 
-  /** @returns {T | undefined} the first value, removed from the queue */
+  /** Removes the first value. @returns {T | undefined} the removed value; undefined: the queue is empty */
   shift() {
     if (!this.#first) return undefined;
     const { value } = this.#first;
@@ -44,7 +44,7 @@ export class Queue {
     return this.#size;
   }
 
-  /** @param {Place<T>} place no effect if it has already left */
+  /** Removes an entry. A second call for the same entry has no effect. @param {Place<T>} place */
   #leave(place) {
     if (place.left) return;
     place.left = true;
@@ -53,7 +53,8 @@ export class Queue {
     else this.#first = place.behind;
     if (place.behind) place.behind.before = place.before;
     else this.#last = place.before;
-    // A place in the old generation of the heap would keep all later places alive until the next full collection: 40 MB under load.
+    // Otherwise a removed place in the old generation of the heap would keep all later places in memory until the next full collection:
+    // 40 MB under load.
     place.before = null;
     place.behind = null;
   }

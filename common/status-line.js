@@ -2,7 +2,7 @@
  * Shows the progress of a long task: one line that is rewritten on a terminal, or plain lines in a log.
  *
  * @param {NodeJS.WriteStream | NodeJS.WritableStream} stream usually `process.stderr`
- * @param {{ everyMs?: number }} [options] shortest time between two plain lines, in ms
+ * @param {{ everyMs?: number }} [options] `everyMs`: minimum time between two plain lines, in ms
  */
 export function createStatusLine(stream, { everyMs = 10_000 } = {}) {
   const terminal = 'isTTY' in stream && stream.isTTY ? stream : null;

@@ -3,33 +3,33 @@ import { parseDuration } from './durations.js';
 
 const WHOLE_NUMBER = /^-?\d{1,16}$/;
 
-/** The usual format. A payload may hold thousands of times; moment takes 12 µs for each, this path 1.4 µs. */
+/** The usual format of times. A payload may hold thousands of times. moment takes 12 µs per time, `Date.parse` for this format 1.4 µs. */
 const UTC_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 
 /**
- * @param {string} text ISO 8601 (without a zone: UTC) or integer milliseconds
- * @returns {number | null} epoch ms, or null when it is neither
+ * @param {string} text ISO 8601 (without a zone: UTC) or whole epoch ms
+ * @returns {number | null} epoch ms; null: the text has neither format
  */
 export function parseTime(text) {
   if (WHOLE_NUMBER.test(text)) return Number(text);
   if (UTC_SECONDS.test(text)) {
     const ms = Date.parse(text);
-    // Date.parse turns an invalid day, such as February 30, into a day of the next month. Then the texts differ.
+    // Date.parse turns an invalid day, such as February 30, into a day of the next month. The comparison of the texts detects this.
     if (ms >= 0 && formatTime(ms).startsWith(text.slice(0, 19))) return ms;
   }
   const time = moment.utc(text, moment.ISO_8601, true);
   return time.isValid() ? time.valueOf() : null;
 }
 
-/** @param {number} ms epoch ms @returns {string} as `2026-11-21T00:00:00.000Z` */
+/** @param {number} ms epoch ms @returns {string} time in UTC, such as `2026-11-21T00:00:00.000Z` */
 export const formatTime = (ms) => new Date(ms).toISOString();
 
 /**
- * Reads a time of a command line.
+ * Parses a time that a user typed in a command line.
  *
  * @param {string | undefined} text a time, or how long ago: `2h`, and as in requests `-2h`
  * @param {number} now epoch ms
- * @returns {number | null | undefined} epoch ms; null: neither a time nor a duration
+ * @returns {number | null | undefined} epoch ms; null: the text is neither a time nor a duration; undefined: there is no text
  */
 export function parseMoment(text, now) {
   if (text === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
- * Compares secrets. The time reveals nothing about either, not even their lengths.
+ * Compares two secrets. The duration of the comparison reveals nothing about the secrets, not even their lengths.
  *
  * @param {string | Buffer} given
  * @param {string | Buffer} secret

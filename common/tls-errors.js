@@ -11,12 +11,12 @@ const UNTRUSTED = new Set([
 const NO_TLS = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']);
 
 /**
- * Explains a TLS error of a connection to a server, in a clause.
+ * Explains why a TLS connection to a server failed. The explanation is a clause without a period.
  *
  * @param {unknown} error
  * @param {string} setting name of the setting with the file of the authority
- * @param {boolean} [isSet] false: Node's own authorities are trusted
- * @returns {string | null} null: not a TLS error
+ * @param {boolean} [isSet] false: the setting has no value, and the connection trusts the authorities that Node.js includes
+ * @returns {string | null} null: the error is not a TLS error
  */
 export function explainTlsError(error, setting, isSet = true) {
   const { code = '', message = '' } = /** @type {Partial<NodeJS.ErrnoException>} */ (error ?? {});

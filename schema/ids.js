@@ -3,15 +3,15 @@ import { v5 } from 'uuid';
 
 /**
  * The namespace of device names: device `collar-0001` has the id `uuidv5(NS, 'collar-0001')`, and its sensor
- * `temperature` the id `uuidv5(<that id>, 'temperature')`. It never changes: every stored id depends on it.
+ * `temperature` the id `uuidv5(<that id>, 'temperature')`. The namespace never changes, because every stored id depends on it.
  */
 export const NS = '6f1c2f3e-52a4-4d0b-9a57-1d0c3b7e8a44';
 
 const MAX_NAME_BYTES = 128;
 const UUID_BYTES = 16;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-// C0 and C1 control characters, DEL, and lone surrogates: none of them survives topics, logs and UTF-8 unchanged. A decoder writes the
-// replacement character U+FFFD for bytes that are no UTF-8, so two different names would become one.
+// C0 and C1 control characters, DEL, and lone surrogates do not pass unchanged through topics, logs and UTF-8. A decoder replaces bytes
+// that are not UTF-8 by U+FFFD, so two different names could become the same name.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\uFFFD]/u;
 
 /**
@@ -20,10 +20,10 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\uFFFD]/u;
  * @typedef {object} Identity
  * @property {string} id lower-case UUID
  * @property {Buffer} bytes the id's 16 bytes
- * @property {string | null} name the text given, or null when it was a UUID
+ * @property {string | null} name the name that the message contains; null if the message contains a UUID instead
  */
 
-/** @param {unknown} text @returns {text is string} whether this can be called a name: 1 to 128 bytes of UTF-8, no controls */
+/** @param {unknown} text @returns {text is string} whether the text is a valid name: 1 to 128 bytes of UTF-8, no control characters */
 export const isName = (text) =>
   typeof text === 'string' &&
   text.length > 0 &&
@@ -31,7 +31,7 @@ export const isName = (text) =>
   Buffer.byteLength(text) <= MAX_NAME_BYTES &&
   !UNPRINTABLE.test(text);
 
-/** @param {unknown} text that `isName` rejects @returns {string} the rule that it breaks */
+/** @param {unknown} text text that `isName` rejects @returns {string} the rule that the text breaks */
 export function brokenNameRule(text) {
   if (typeof text !== 'string') return 'must be a text';
   if (text === '') return 'must not be empty';
@@ -42,8 +42,8 @@ export function brokenNameRule(text) {
 
 /**
  * @param {string} namespace a UUID: `NS` for devices, the device's id for its sensors
- * @param {unknown} text a lower-case UUID, or a name kept as given (an upper-case UUID is a name)
- * @returns {Identity | null} null when it is neither
+ * @param {unknown} text a lower-case UUID, or a name (an upper-case UUID counts as a name)
+ * @returns {Identity | null} null: the text is neither a UUID nor a valid name
  */
 function identify(namespace, text) {
   if (typeof text !== 'string') return null;
@@ -59,27 +59,28 @@ export const identifyDevice = (text) => identify(NS, text);
 /** @param {string} deviceId @param {unknown} text @returns {Identity | null} */
 export const identifySensor = (deviceId, text) => identify(deviceId, text);
 
-/** @param {string} id a UUID @returns {Buffer} its 16 bytes; unlike `uuid.parse`, any version and variant is taken */
+/** @param {string} id a UUID @returns {Buffer} 16 bytes; unlike `uuid.parse`, this function accepts any version and variant */
 export function uuidBytes(id) {
-  // The registry keeps ids of the whole fleet. `Buffer.from` would cut them from a pool of up to 64 KiB, and keep all of it alive.
+  // The registry keeps the ids of all devices in memory. `Buffer.from` would slice each id from a shared pool of up to 64 KiB, and one id
+  // would keep the whole pool in memory.
   const bytes = Buffer.alloc(UUID_BYTES);
   bytes.write(id.replaceAll('-', ''), 'hex');
   return bytes;
 }
 
-/** @param {Uint8Array} bytes 16 of them @returns {string} lower-case UUID */
+/** @param {Uint8Array} bytes 16 bytes @returns {string} lower-case UUID */
 export const uuidText = (bytes) => {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 };
 
 /**
- * The group of a device: which partition of `device`, `latest` and the indexes it lives in.
- * The first 4 bytes of SHA-256 over the id's 16 bytes, big-endian, modulo the number of groups: any language has it,
- * and it spreads ids that count upwards as well as random ones.
+ * Returns the group of a device: the number of its partition in `device`, `latest` and the indexes. The group is the first 4 bytes of
+ * SHA-256 over the 16 bytes of the id, big-endian, modulo the number of groups. Every language has SHA-256, and it distributes sequential
+ * ids as evenly as random ids.
  *
- * @param {Uint8Array} deviceBytes 16 bytes
- * @param {number} groups `LATEST_GROUPS`
+ * @param {Uint8Array} deviceBytes the 16 bytes of the device id
+ * @param {number} groups number of groups, `LATEST_GROUPS`
  */
 export const groupOf = (deviceBytes, groups) =>
   createHash('sha256').update(deviceBytes).digest().readUInt32BE(0) % groups;

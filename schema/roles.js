@@ -1,9 +1,9 @@
 import { MillraceError } from '../common/errors.js';
 
 /**
- * The permissions of each role in the keyspace. It has none elsewhere. `MODIFY` is INSERT, UPDATE and DELETE, and in both databases
- * TRUNCATE as well, because they have no finer permission. ScyllaDB Manager backs up the schema, which every role may read, and the
- * data past CQL.
+ * The permissions of each role in the keyspace. A role has no permissions outside the keyspace. `MODIFY` allows INSERT, UPDATE and DELETE,
+ * and also TRUNCATE, because neither database has a finer permission. The role of ScyllaDB Manager needs no permission: every role may
+ * read the schema, and Manager does not back up the data through CQL.
  *
  * @satisfies {Record<string, string[]>}
  */
@@ -21,14 +21,14 @@ const ROLE_NAME = /^[a-z][a-z0-9_]{0,47}$/;
 /** `shown` replaces `cql` in the output, because `cql` may hold a password. @typedef {{ cql: string, shown: string }} RoleStatement */
 
 /**
- * The statements that make a role with just the rights of its duty; doing it again changes nothing but the password.
- * Valid for ScyllaDB and Cassandra: `GRANT` of one right at a time, which all versions know.
+ * Returns the statements that create a role with only the permissions that its duty needs. If they run again, they only change the
+ * password. They are valid for ScyllaDB and Cassandra: each `GRANT` names one permission, which all versions support.
  *
  * @param {string} keyspace
  * @param {Duty} duty
  * @param {Role} role
  * @returns {RoleStatement[]}
- * @throws {MillraceError} `usage` when it cannot be a role's name or password
+ * @throws {MillraceError} `usage` when the name or the password is not valid for a role
  */
 export function roleStatements(keyspace, duty, { name, password }) {
   if (!ROLE_NAME.test(name)) {
@@ -37,13 +37,13 @@ export function roleStatements(keyspace, duty, { name, password }) {
       `"${name}" is not a valid role name. It may contain a to z in lower case, digits and _, up to 48 characters.`,
     );
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the check searches for control characters
   if (password === '' || /[\u0000-\u001f\u007f]/.test(password)) {
     throw new MillraceError('usage', `The password of ${name} is empty, or more than one line.`);
   }
   const change = `ALTER ROLE ${name} WITH PASSWORD =`;
   return [
-    // Cassandra changes a password every 5 s at most: so a new role gets it once, by the second statement.
+    // Cassandra allows one password change in 5 s, so only the second statement sets the password of a new role.
     ...plain(`CREATE ROLE IF NOT EXISTS ${name} WITH LOGIN = true AND SUPERUSER = false`),
     {
       cql: `${change} '${password.replaceAll("'", "''")}'${RESTRICTED}`,
@@ -53,8 +53,8 @@ export function roleStatements(keyspace, duty, { name, password }) {
   ];
 }
 
-/** Also removes the superuser right that the role may have had. */
+/** Options of every role: login, but no superuser. They also remove the superuser status that an existing role may have. */
 const RESTRICTED = ' AND LOGIN = true AND SUPERUSER = false';
 
-/** @param {string} cql @returns {RoleStatement[]} one that may be shown as it is */
+/** @param {string} cql CQL without a secret @returns {RoleStatement[]} a statement whose output is the CQL itself */
 const plain = (cql) => [{ cql, shown: cql }];

@@ -1,27 +1,27 @@
-/** The rules that size buckets and batches. Limits of the servers: ScyllaDB 2026.1 and Cassandra 4.1 to 5.0. */
+/** Limits and sizes of buckets, messages and batches. The limits of the servers are those of ScyllaDB 2026.1 and Cassandra 4.1 to 5.0. */
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Samples in one row of `history`, a packed hour; a sensor of more than 18 a second has several rows. */
+/** Maximum number of samples in a row of `history`, a packed hour. An hour with more than 18 samples per second takes several rows. */
 export const MAX_SAMPLES_PER_HISTORY_ROW = 65_536;
 
-/** Samples in one message; more is a dead letter `too_large`. */
+/** Maximum number of samples in one message. A message with more samples becomes a dead letter with the code `too_large`. */
 export const MAX_SAMPLES_PER_MESSAGE = 10_000;
 
-/** Sensors of one device. */
+/** Maximum number of sensors of one device. Ingest refuses further sensors. */
 export const MAX_SENSORS_PER_DEVICE = 10_000;
 
-/** Statements in one batch of the registry: 256 rows of about 60 bytes stay far below what a server calls large. */
+/** Maximum number of statements in a batch of the registry. 256 rows of about 60 bytes stay far below the size limit of a batch. */
 export const MAX_STATEMENTS_PER_BATCH = 256;
 
-/** Entries in one group commit, such as sensors with a new value: about 50 bytes each, 100 kB in one partition of one table. */
+/** Maximum number of entries in a group commit, such as new sensor values: 50 bytes each, 100 kB in one partition of a table. */
 export const MAX_ENTRIES_PER_GROUP_COMMIT = 2000;
 
 /**
- * The limits of the servers by default. Both weigh a batch only if it has more than one mutation (table x partition). Those of the write
- * merger may have several, and stay below `bytes`: see `api/store/sending/batch-limits.js`. All others have one. Only the last limit, half a
- * segment of the commit log, applies to one mutation.
+ * The default batch limits of Cassandra and ScyllaDB. Both servers apply `statements` and `bytes` only to a batch with more than one
+ * mutation (one per table and partition). Only batches of the write merger have several mutations, and they stay below `bytes`: see
+ * `api/store/sending/batch-limits.js`. `mutationBytes` limits a single mutation: half a segment of the commit log.
  */
 export const BATCH_LIMITS = {
   statements: 65_535,
@@ -29,81 +29,90 @@ export const BATCH_LIMITS = {
   mutationBytes: 16 * 1024 * 1024,
 };
 
-/** Size of a partition from which ingest warns and counts. It never refuses a message for it. */
+/** Partition size from which ingest logs a warning and counts the partition. Ingest never refuses a message because of the size. */
 export const PARTITION_WARN = { bytes: 100e6, rows: 100_000 };
 
-/** The largest partition of a usual device. */
+/** The maximum partition size that a usual device should reach. */
 export const PARTITION_AIM = { bytes: 10e6, rows: 50_000 };
 
 /** Retention of dead letters, in days. */
 export const DEAD_LETTER_DAYS = 14;
 
-/** Partitions that the dead letters of one hour are spread over. */
+/** Number of partitions over which the dead letters of one hour are distributed. */
 export const DEAD_LETTER_SHARDS = 16;
 
 /**
- * The definitions of a Sparkplug birth are kept as long as history. A birth writes them again after this share of that time. So a node
- * with rare births stays known, and a node with a birth every minute does not fill its partition.
+ * The metric definitions of a Sparkplug birth have the retention of history. A birth writes them again only after this fraction of the
+ * retention. So a node with rare births stays known, and a node with a birth every minute does not fill its partition.
  */
 export const BIRTH_REPEAT_SHARE = 1 / 4;
 
-/** Retention, in days, of the notes that a day has to be packed once more. */
+/** Retention, in days, of the rows that request another packing of a day. */
 export const LATE_DAY_DAYS = 14;
 
-/** Retention, in days, of the notes about blocks in Kafka. An hour that is completed later is sent whole. */
+/** Retention, in days, of the rows that list the blocks already in Kafka. If an hour is completed later, all its blocks are sent again. */
 export const STREAM_NOTE_DAYS = 14;
 
-/** Retention of baselines, in days. Processes read those of the present day and of the days next to it. */
+/** Retention of baselines, in days. Processes read the baselines of the current day and of the days before and after it. */
 export const BASELINE_DAYS = 7;
 
-/** Fewest days that batches must be kept. A packer that was down over a weekend still finds its batches. */
+/** Minimum retention of batches, in days. So a packer that was down over a weekend still finds its batches. */
 export const MIN_BATCH_DAYS = 4;
 
 /**
- * An hour closes this long after its end, in ms. Then it is packed. This is a constant, not a setting, because all processes
- * must agree on the messages that are late.
+ * An hour closes this time after its end, in ms. Then a process packs it. This is a constant, not a setting, because all processes must
+ * agree which messages are late.
  */
 export const PACK_DELAY_MS = HOUR_MS;
 
 /**
- * A message that is committed this long before its hour closes, or later, in ms, is late for that hour. The margin is more than twice the tolerated
- * clock difference (MOST_CLOCK_DIFFERENCE_MS). So a packer whose clock is ahead still finds every message that another process took as timely.
+ * A message is late if it is committed less than this time before its hour closes, or after that, in ms. The margin is more than twice the
+ * tolerated clock difference (MOST_CLOCK_DIFFERENCE_MS). So a packer whose clock is ahead still finds every message that another process
+ * considered timely.
  */
 export const LATE_MARGIN_MS = 5 * 60_000;
 
-/** A process whose clock differs from the database's by more than this, in ms, neither acknowledges nor packs. */
+/** If the clocks of a process and the database differ by more than this, in ms, the process neither acknowledges nor packs. */
 export const MOST_CLOCK_DIFFERENCE_MS = 60_000;
 
-/** Packing begins this time before the first migration, in ms. Older samples are late for their hour. */
+/** The first packed hour is this time before the first migration, in ms. Samples of older hours are late for their hour. */
 export const PACKED_BEFORE_START_MS = 3 * HOUR_MS;
 
-/** @param {number} ts epoch ms @returns {number} epoch ms of the start of its hour: the bucket */
+/** @param {number} ts epoch ms @returns {number} the bucket: start of the hour that contains `ts`, in epoch ms */
 export const bucketOf = (ts) => floorTo(ts, HOUR_MS);
 
-/** @param {number} ts epoch ms @returns {number} epoch ms of the start of its UTC day */
+/** @param {number} ts epoch ms @returns {number} start of the UTC day that contains `ts`, in epoch ms */
 export const dayOf = (ts) => floorTo(ts, DAY_MS);
 
-/** @param {number} ts epoch ms @returns {number} epoch ms of the start of its UTC month */
+/** @param {number} ts epoch ms @returns {number} start of the UTC month that contains `ts`, in epoch ms */
 export const monthOf = (ts) => nthMonthAfter(ts, 0);
 
-/** @param {number} ts epoch ms @returns {number} epoch ms of the start of the UTC month after its own */
+/** @param {number} ts epoch ms @returns {number} start of the UTC month after that of `ts`, in epoch ms */
 export const nextMonthOf = (ts) => nthMonthAfter(ts, 1);
 
-/** @param {number} ts epoch ms @returns {number} its UTC year */
+/** @param {number} ts epoch ms @returns {number} UTC year of `ts` */
 export const yearOf = (ts) => new Date(ts).getUTCFullYear();
 
-/** @param {number} bucket epoch ms @returns {number} epoch ms at which the hour closes */
+/** @param {number} bucket start of the hour, in epoch ms @returns {number} time at which the hour closes, in epoch ms */
 export const closingOf = (bucket) => bucket + HOUR_MS + PACK_DELAY_MS;
 
-/** @param {number} day epoch ms of its start @returns {number} epoch ms from which its hours are looked at a second time: a day after the last of them closed */
+/**
+ * @param {number} day start of the day, in epoch ms
+ * @returns {number} time from which packing checks the hours of the day a second time, in epoch ms: one day after its last hour closes
+ */
 export const settlingOf = (day) => closingOf(day + DAY_MS - HOUR_MS) + DAY_MS;
 
-/** @param {number} bucket epoch ms @param {number} at epoch ms of the commit @returns {boolean} whether it came too late to be packed with its hour */
+/**
+ * @param {number} bucket start of the hour, in epoch ms
+ * @param {number} at time of the commit, in epoch ms
+ * @returns {boolean} whether the message came too late to be packed with its hour
+ */
 export const isLate = (bucket, at) => at >= closingOf(bucket) - LATE_MARGIN_MS;
 
 /**
- * @param {{ readFrom: number | null, lateAt: number | null }} row of `history_stat`, epoch ms
- * @returns {boolean} whether its statistics are of all samples of the hour: none came so late that they may be missing
+ * @param {{ readFrom: number | null, lateAt: number | null }} row a row of `history_stat`: the start of the read of its samples, and the
+ *   commit of the newest late samples, both in epoch ms
+ * @returns {boolean} whether the statistics include all samples of the hour; false: late samples may be missing
  */
 export const isExact = ({ readFrom, lateAt }) =>
   readFrom !== null && (lateAt === null || lateAt < readFrom - LATE_MARGIN_MS);
@@ -117,33 +126,33 @@ function nthMonthAfter(ts, months) {
 /** @param {number} ts @param {number} step ms */
 const floorTo = (ts, step) => ts - (((ts % step) + step) % step);
 
-/** Bytes of a row of one sample on disk, before compression, in the tables that Millrace is compared with, rounded up. */
+/** Size of a row on disk in a table with one row per sample, for comparison with Millrace: bytes before compression, rounded up. */
 export const SAMPLE_ROW_BYTES = 60;
 
 /**
  * Size of a row of `message` on disk without its block, before compression: clustering key, row header, TTL and cell flags.
- * Cassandra 5.0 wrote 29 bytes for a block of one sample, 31 for 1x60 and 4x10, 35 for 50x1.
+ * Cassandra 5.0 wrote 29 bytes for a block of one sample, 31 for 1 sensor x 60 samples and 4 x 10, 35 for 50 x 1.
  */
 export const MESSAGE_ROW_BYTES = 36;
 
 /**
- * The rows and bytes that one message adds to an hour of a device.
+ * Returns the number of rows and bytes that one message adds to an hour of a device.
  *
- * @param {{ sensors: number, samples: number }} message `samples` of each sensor, all sensors at the same instants
- * @returns {{ rows: number, bytes: number }} rows, and bytes before compression
+ * @param {{ sensors: number, samples: number }} message `samples`: number of samples per sensor; all sensors have the same times
+ * @returns {{ rows: number, bytes: number }} `bytes`: before compression
  */
 export function messageWeight({ sensors, samples }) {
   const shared = blockBytes({ sensors, samples });
-  // Blocks are cut as if no two sensors shared their times. If a series is cut, its sensor no longer shares them.
+  // `splitBlocks` assumes that no two sensors share their times. If it cuts a series, this sensor really shares its times no longer.
   const most = sensors * blockBytes({ sensors: 1, samples });
   const rows = Math.ceil(most / MAX_BLOCK_BYTES);
   return { rows, bytes: (rows > 1 ? most : shared) + rows * MESSAGE_ROW_BYTES };
 }
 
 /**
- * Size of the largest partition of one hour of a device in `message`, to be compared with PARTITION_AIM and PARTITION_WARN.
- * 20 sensors at a message a second are within the aim, whatever the number of their devices. A device beyond the aim should
- * batch for longer.
+ * Returns the size of the largest partition of one hour of a device in `message`, for comparison with PARTITION_AIM and PARTITION_WARN. A
+ * device with 20 sensors and one message per second is within the aim, whatever the number of devices. A device beyond the aim should
+ * send larger batches less often.
  *
  * @param {{ sensors: number, intervalMs: number, batchMs: number }} device each sensor has a sample every `intervalMs`,
  *   the device a message every `batchMs`
@@ -159,31 +168,31 @@ export function partitionPerHour({ sensors, intervalMs, batchMs }) {
 }
 
 /**
- * The size of a device as a whole, in all partitions of its hour.
+ * Returns the size of one hour of a device in all its partitions of `message`.
  *
  * @param {{ sensors: number, intervalMs: number, batchMs: number }} device
  * @returns {{ rows: number, bytes: number, partitions: number }}
  */
 export function devicePerHour({ sensors, intervalMs, batchMs }) {
-  // A device that measures less often than it might send has nothing to send in between.
+  // If a device measures less often than it could send, it sends only when it has a new sample.
   const everyMs = Math.max(intervalMs, batchMs);
   const messages = Math.ceil(HOUR_MS / everyMs);
-  // An hour gets only its own samples of a message that is longer than an hour.
+  // If a message spans more than an hour, each hour gets only its own samples of the message.
   const samples = Math.max(1, Math.round(Math.min(everyMs, HOUR_MS) / intervalMs));
   const parts = partsFor(sensors);
   const { rows, bytes } = messageWeight({ sensors: sensors / parts, samples });
   return { rows: messages * parts * rows, bytes: messages * parts * bytes, partitions: parts };
 }
 
-/** The layout of the samples of a device in one hour in rows of `message`: bounds, and the arithmetic of their sizes. */
+// The rest of this module describes how the samples of a device in one hour are laid out in rows of `message`: limits and sizes.
 
-/** Bytes of one block at most: a row of this size is still far below what a server calls a large mutation. */
+/** Maximum size of one block, in bytes. A row of this size is still far below the mutation size limit of a server. */
 export const MAX_BLOCK_BYTES = 32 * 1024;
 
-/** Sensors that one partition of `message` holds, more or less: a reader of one sensor reads the rows of all of them. */
+/** Approximate number of sensors per partition of `message`. It is limited, because a query for one sensor reads the rows of all. */
 export const SENSORS_PER_PART = 64;
 
-/** Bytes of the parts of a block: see the drawing in block.js. */
+/** Sizes of the fields of a block, in bytes: see the drawing in block.js. */
 export const ID_BYTES = 16;
 export const COUNT_BYTES = 2;
 export const TIME_BYTES = 4;
@@ -191,15 +200,15 @@ export const VALUE_BYTES = 8;
 export const SERIES_BYTES = ID_BYTES + COUNT_BYTES;
 
 /**
- * @param {number} sensors of a device
- * @returns {number} parts that an hour of it is spread over, a power of two; 1: all of it is in part 0
+ * @param {number} sensors number of sensors of a device
+ * @returns {number} number of partitions (parts) for one hour of the device, a power of two; 1: all rows are in part 0
  */
 export const partsFor = (sensors) =>
   sensors <= SENSORS_PER_PART ? 1 : 2 ** Math.ceil(Math.log2(sensors / SENSORS_PER_PART));
 
 /**
- * @param {{ sensors: number, samples: number }} message `samples` of each sensor, all sensors at the same instants
- * @returns {number} bytes of its block
+ * @param {{ sensors: number, samples: number }} message `samples`: number of samples per sensor; all sensors have the same times
+ * @returns {number} size of the block of the message, in bytes
  */
 export const blockBytes = ({ sensors, samples }) =>
   1 + sensors * (SERIES_BYTES + VALUE_BYTES * samples) + TIME_BYTES * samples;

@@ -1,6 +1,6 @@
 /**
- * The storage needs of a fleet: the arithmetic behind the tables at the end of docs/explanation/data-model.md. A test compares the two. All sizes are
- * for one copy, before the compression of the server. The keyspace sets the number of copies in a cluster.
+ * Calculates the storage that a fleet needs, for the tables at the end of docs/explanation/data-model.md. A test compares the tables with
+ * this module. All sizes are for one copy, before the compression of the server. The keyspace sets the number of copies in a cluster.
  */
 import { devicePerHour, HOUR_MS, MAX_SAMPLES_PER_HISTORY_ROW, partitionPerHour } from './rules.js';
 
@@ -8,46 +8,49 @@ const DAY_HOURS = 24;
 const YEAR_HOURS = 366 * DAY_HOURS;
 
 /**
- * Bytes of a row on disk, without compression and blob: what Cassandra 5.0 was seen to write, rounded up. Names of 10 to
- * 15 characters.
+ * Size of a row on disk by table, in bytes, without the blob and before compression: measured with Cassandra 5.0 and names of 10 to 15
+ * characters, rounded up.
  */
 const ROW_BYTES = { history: 35, historyStat: 80, sensor: 115, latest: 10, device: 80, index: 47 };
 
-/** Bytes of one sensor's entry in a row of `latest` on disk, as Cassandra 5.0 wrote it. */
+/** Size of one sensor's entry in a row of `latest` on disk, in bytes, measured with Cassandra 5.0. */
 export const LATEST_ENTRY_BYTES = 60;
 
-/** Bytes of a packed sample, decimals of two digits by a clock that jitters by 20 ms: the fewer in an hour, the more each. */
+/**
+ * Size of a packed sample in bytes, by the minimum number of samples per hour: fewer samples take more bytes each. Measured for values
+ * with two decimal digits and times with a jitter of 20 ms.
+ */
 export const PACKED_BYTES = [
   { atLeastAnHour: 3600, bytes: 1.3 },
   { atLeastAnHour: 60, bytes: 2.3 },
   { atLeastAnHour: 0, bytes: 13 },
 ];
 
-/** Sensors whose hours one process can pack in addition to its ingest, at any rate. */
+/** Number of sensors whose hours one process can pack in any case, in addition to its ingest. */
 export const PACKED_BY_ONE = 10_000;
 
-/** The largest group of `sensor`: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
+/** Maximum number of rows in a group (partition) of `sensor`: below 10 MB, and below the 100,000 rows at which ScyllaDB warns. */
 export const ROWS_PER_GROUP = 62_500;
 
-/** The largest LATEST_GROUPS. */
+/** Maximum of the setting LATEST_GROUPS. */
 export const MOST_GROUPS = 65_536;
 
 /**
  * @typedef {object} Fleet
  * @property {number} sensors
  * @property {number} sensorsPerDevice
- * @property {number} intervalMs between two samples of a sensor
- * @property {number} batchMs between two messages of a device
+ * @property {number} intervalMs time between two samples of a sensor
+ * @property {number} batchMs time between two messages of a device
  * @property {number} batchDays `BATCH_DAYS`
  * @property {number} historyDays `HISTORY_DAYS`
  */
 
 /**
- * The rates of a fleet in each second.
+ * Returns the rates of a fleet per second.
  *
  * @param {Fleet} fleet
- * @returns {{ samples: number, messages: number, packedHours: number }} `packedHours`: hours of single
- *   sensors that the packer has to keep up with
+ * @returns {{ samples: number, messages: number, packedHours: number }} `packedHours`: number of hours of single sensors that have to be
+ *   packed
  */
 export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
   const messages = sensors / sensorsPerDevice / (Math.max(intervalMs, batchMs) / 1000);
@@ -58,10 +61,10 @@ export function ratesOf({ sensors, sensorsPerDevice, intervalMs, batchMs }) {
   };
 }
 
-/** Rows, bytes and partitions of one table. @typedef {{ rows: number, bytes: number, partitions: number }} TableSize */
+/** Number of rows, bytes and partitions of a table. @typedef {{ rows: number, bytes: number, partitions: number }} TableSize */
 
 /**
- * The content of each table when the first of its rows expires.
+ * Returns the size of each table when its first rows expire. From then on the size stays constant.
  *
  * @param {Fleet} fleet
  * @returns {Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest' | 'device' | 'indexes', TableSize>}
@@ -86,7 +89,7 @@ export function tablesOf(fleet) {
     sensor: size(sensors, ROW_BYTES.sensor, groups),
     latest: { rows: devices, bytes: latestBytes(devices, sensors), partitions: groups },
     device: size(devices, ROW_BYTES.device, groups),
-    // By type, by site, by name; of a few dozen types and sites each.
+    // There are three indexes: by type, by site and by name. The estimate assumes a few dozen types and sites.
     indexes: size(3 * sensors, ROW_BYTES.index, 3 * groups),
   };
 }
@@ -94,11 +97,11 @@ export function tablesOf(fleet) {
 /** @param {number} devices @param {number} sensors */
 const latestBytes = (devices, sensors) => devices * ROW_BYTES.latest + sensors * LATEST_ENTRY_BYTES;
 
-/** @param {number} days @returns {number} calendar years that so many days reach into, at most: one more than they are long */
+/** @param {number} days @returns {number} maximum number of calendar years that this many days touch: their length in years plus one */
 export const calendarYearsOf = (days) => Math.ceil(days / 365.25) + 1;
 
 /**
- * The largest partitions, each to be compared with PARTITION_AIM.
+ * Returns the size of the largest partition of each table, for comparison with PARTITION_AIM.
  *
  * @param {Fleet} fleet
  * @returns {Record<'message' | 'history' | 'history_stat' | 'sensor' | 'latest', { rows: number, bytes: number }>}
@@ -116,8 +119,8 @@ export function partitionsOf({ sensors, sensorsPerDevice, intervalMs, batchMs })
 }
 
 /**
- * The LATEST_GROUPS that a fleet needs: a power of two, so that groups stay small and every process that packs gets one,
- * since a group is what a lease is for.
+ * Returns the LATEST_GROUPS that a fleet needs: a power of two. It is large enough to keep groups small, and to give each packing process
+ * a group, because processes divide the work by leases on groups.
  *
  * @param {number} sensors
  */
@@ -126,10 +129,10 @@ export function groupsFor(sensors) {
   return Math.min(MOST_GROUPS, 2 ** Math.ceil(Math.log2(needed)));
 }
 
-/** @param {number} sensors @returns {number} processes that pack them */
+/** @param {number} sensors @returns {number} number of processes that are needed to pack the hours of these sensors */
 export const packersFor = (sensors) => Math.ceil(sensors / PACKED_BY_ONE);
 
-/** @param {number} intervalMs @returns {number} bytes of one hour of a sensor in `history` */
+/** @param {number} intervalMs @returns {number} size of one hour of a sensor in `history`, in bytes */
 export function historyRowBytes(intervalMs) {
   const samples = Math.max(1, HOUR_MS / intervalMs);
   const rows = Math.ceil(samples / MAX_SAMPLES_PER_HISTORY_ROW);

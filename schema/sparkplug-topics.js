@@ -1,26 +1,26 @@
 const NAMESPACE = 'spBv1.0/';
 
-/** The prefix of topics on which hosts publish their state. */
+/** The prefix of the topics on which host applications publish their state. */
 export const STATES = `${NAMESPACE}STATE/`;
 
-/** Message types of edge nodes themselves (tck-id-topic-structure-namespace-device-id-non-associated-message-types). */
+/** Message types about an edge node itself (tck-id-topic-structure-namespace-device-id-non-associated-message-types). */
 const OF_NODES = /** @type {const} */ (['NBIRTH', 'NDATA', 'NDEATH']);
 
-/** Message types of their devices, whose topic has one level more. */
+/** Message types about the devices of an edge node. Their topics have one more level. */
 const OF_DEVICES = /** @type {const} */ (['DBIRTH', 'DDATA', 'DDEATH']);
 
 /**
- * The sender of a message, and its type.
+ * The sender and the type of a Sparkplug message.
  *
  * @typedef {object} SparkplugTopic
  * @property {typeof OF_NODES[number] | typeof OF_DEVICES[number]} type
- * @property {string} node the edge node's name here, `group/node`, which is unique in an installation
+ * @property {string} node the edge node's name in Millrace, `group/node`, which is unique in an installation
  * @property {string} command the topic on which the edge node takes commands
  * @property {string | null} device the last level; null for a message of the node itself
  */
 
 /**
- * The topics that edge nodes publish, as filters of a subscription. Hosts publish commands and states, so these are not among them.
+ * Subscription filters for all topics on which edge nodes publish. Commands and states are not included, because hosts publish them.
  */
 export const EDGE_FILTERS = [
   ...OF_NODES.map((type) => `${NAMESPACE}+/${type}/+`),
@@ -29,15 +29,15 @@ export const EDGE_FILTERS = [
 
 /**
  * @param {string} host id of a host application
- * @returns {string} the topic of its state (tck-id-host-topic-phid-birth-topic)
+ * @returns {string} the topic on which the host publishes its state (tck-id-host-topic-phid-birth-topic)
  */
 export const stateTopic = (host) => `${STATES}${host}`;
 
 /**
- * `spBv1.0/{group}/{type}/{node}[/{device}]` (tck-id-topic-structure).
+ * Parses a topic of the form `spBv1.0/{group}/{type}/{node}[/{device}]` (tck-id-topic-structure).
  *
  * @param {string} topic
- * @returns {SparkplugTopic | null} null: nothing that an edge node publishes
+ * @returns {SparkplugTopic | null} null: edge nodes do not publish on this topic
  */
 export function parseSparkplugTopic(topic) {
   if (!topic.startsWith(NAMESPACE)) return null;

@@ -1,15 +1,16 @@
-/** ScyllaDB rejects a table whose TTL is more than 50 windows; repair and reads are best with 20 to 30. */
+/** Maximum number of compaction windows per TTL. ScyllaDB rejects tables with more. Repairs and reads are best with 20 to 30 windows. */
 export const TWCS_MAX_WINDOWS = 50;
 
-/** The longest TTL that the servers take, 20 years; HISTORY_DAYS ends there. */
+/** The longest TTL that the servers accept, 20 years. It is also the maximum of HISTORY_DAYS. */
 export const MAX_TTL_SECONDS = 630_720_000;
 
 /**
- * Time window of a time-window-compacted table: a thirtieth of the retention, in whole days.
+ * Returns the TTL and the compaction window of a table with time-window compaction. The window is a thirtieth of the retention, in whole
+ * days.
  *
  * @param {number} retentionDays
  * @returns {{ ttlSeconds: number, windowDays: number }}
- * @throws {RangeError} when no window keeps the servers' rules
+ * @throws {RangeError} when the retention is not a whole number of days, or no window satisfies the rules of the servers
  */
 export function windowFor(retentionDays) {
   if (!Number.isInteger(retentionDays) || retentionDays < 1) {
@@ -22,13 +23,13 @@ export function windowFor(retentionDays) {
 
 /**
  * @param {{ ttlSeconds: number, windowDays: number }} rule
- * @throws {RangeError} when ScyllaDB would reject the table, or nothing would ever expire
+ * @throws {RangeError} when ScyllaDB would reject the table, or its rows would never expire
  */
 export function checkWindow({ ttlSeconds, windowDays }) {
   if (!(ttlSeconds > 0)) throw new RangeError('a time-window-compacted table needs a TTL');
   if (ttlSeconds > MAX_TTL_SECONDS) throw new RangeError(`${ttlSeconds} s of TTL; 20 years are the most`);
   const windows = ttlSeconds / (windowDays * 86_400);
-  // Written so that a window of no days, or of NaN days, is refused as well.
+  // The negated comparison also refuses a window of 0 or NaN days.
   if (!(windows <= TWCS_MAX_WINDOWS)) {
     throw new RangeError(
       `${ttlSeconds} s of TTL are ${Math.ceil(windows)} windows of ${windowDays} days; ${TWCS_MAX_WINDOWS} is the most`,

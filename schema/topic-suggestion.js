@@ -2,11 +2,11 @@ import { identifyDevice } from './ids.js';
 import { EDGE_FILTERS } from './sparkplug-topics.js';
 import { KINDS, OWN_TOPICS, parseTopic } from './topics.js';
 
-/** Longer topics, and those with more levels, get no suggestion. */
+/** Topics with more characters than MAX_CHARACTERS, or more levels than MAX_LEVELS, get no suggestion. */
 const MAX_CHARACTERS = 256;
 const MAX_LEVELS = 8;
 
-/** A level with any name: a device, a group or a node. */
+/** Matches a level with any name: the name of a device, a group or a node. */
 const ANY = '+';
 
 /** The topics of the contract, level by level. If several are equally close, the first is suggested. */
@@ -14,13 +14,13 @@ const PATTERNS = [...KINDS.map((kind) => `${OWN_TOPICS}${ANY}/${kind}`), ...EDGE
   filter.split('/'),
 );
 
-/** Levels that are hardly the name of a device. Where a name is expected, they are misplaced. */
+/** Words of the contract, which are unlikely as names of devices. In place of a name, they count as misplaced. */
 const RESERVED = new Set([...OWN_TOPICS.split('/'), ...KINDS]);
 
-/** The type of a Sparkplug message is never guessed. */
+/** Types of Sparkplug messages. A suggestion never adds a type that is missing in the topic. */
 const EDGE_TYPE = /^[ND](?:BIRTH|DATA|DEATH)$/;
 
-/** The costs of a change. A changed character costs 1. */
+/** The costs of a removed or added level, of a removed empty level, and of another word for the kind. A changed character costs 1. */
 const LEVEL_COST = 2;
 const EMPTY_LEVEL_COST = 1;
 const OTHER_KIND_COST = 3;
@@ -29,9 +29,9 @@ const MAX_COST = 4;
 /** @typedef {{ cost: number, levels: string[] }} Change to the levels of a pattern, with the names of the topic */
 
 /**
- * Finds the topic of the contract that a client probably meant. Names of devices, groups and nodes are kept.
+ * Finds the topic of the contract that a client probably meant. Names of devices, groups and nodes stay unchanged.
  *
- * @param {string} topic outside the contract
+ * @param {string} topic a topic outside the contract
  * @returns {string | null} null: no topic is close
  */
 export function suggestTopic(topic) {
@@ -51,9 +51,9 @@ export function suggestTopic(topic) {
 /**
  * @param {string[]} levels
  * @param {string[]} pattern
- * @param {number} budget limit of the cost. It also limits the depth of the recursion
- * @param {boolean} isAnchored whether some level already resembles the pattern. A change that replaces all its words is a guess
- * @returns {Change | null} the cheapest change; null: all of them cost more
+ * @param {number} budget maximum cost of the change; it also limits the depth of the recursion
+ * @param {boolean} isAnchored whether an earlier level resembles its word in the pattern. A change that replaces all words is not suggested
+ * @returns {Change | null} the cheapest change; null: all changes cost more than the budget
  */
 function nearestChange(levels, pattern, budget, isAnchored) {
   if (budget < 0) return null;
@@ -62,7 +62,13 @@ function nearestChange(levels, pattern, budget, isAnchored) {
   if (level === undefined && wanted === undefined) return isAnchored ? { cost: 0, levels: [] } : null;
   /** @type {Change | null} */
   let best = null;
-  /** @param {number} cost @param {string[]} kept @param {string[]} restOfLevels @param {string[]} restOfPattern @param {boolean} [anchors] */
+  /**
+   * @param {number} cost
+   * @param {string[]} kept
+   * @param {string[]} restOfLevels
+   * @param {string[]} restOfPattern
+   * @param {boolean} [anchors]
+   */
   const consider = (cost, kept, restOfLevels, restOfPattern, anchors = isAnchored) => {
     const limit = best === null ? budget : best.cost - 1;
     const rest = nearestChange(restOfLevels, restOfPattern, limit - cost, anchors);
@@ -83,11 +89,11 @@ function nearestChange(levels, pattern, budget, isAnchored) {
   return best;
 }
 
-/** @param {string} level @param {string} wanted @returns {number} of a replacement; infinite if the two differ too much */
+/** @param {string} level @param {string} wanted @returns {number} cost of the replacement; infinite if the two differ too much */
 function costOf(level, wanted) {
   if (wanted === ANY) return isMisplaced(level) ? Number.POSITIVE_INFINITY : 0;
   if (level === wanted) return 0;
-  // A word of the client's own for the kind, such as `data`.
+  // The client may use another word for the kind, such as `data` for `measurements`.
   const isKind = level !== '' && KINDS.some((kind) => kind === wanted);
   return Math.min(editsTo(level, wanted), isKind ? OTHER_KIND_COST : Number.POSITIVE_INFINITY);
 }
@@ -96,17 +102,17 @@ function costOf(level, wanted) {
 const isMisplaced = (level) =>
   RESERVED.has(level) || KINDS.some((kind) => Number.isFinite(editsTo(level, kind)));
 
-/** @param {string} level @param {string} wanted @returns {number} edits; infinite if they are more than a third of the word */
+/** @param {string} level @param {string} wanted @returns {number} number of edits; infinite if more than a third of the word differs */
 function editsTo(level, wanted) {
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   if (Math.abs(level.length - wanted.length) > limit) return Number.POSITIVE_INFINITY;
-  // A different case alone counts as one changed character.
+  // A level that differs only in case counts as one changed character.
   const edits = Math.max(1, editDistance(level.toLowerCase(), wanted.toLowerCase()));
   return edits <= limit ? edits : Number.POSITIVE_INFINITY;
 }
 
 /**
- * The edit distance of Levenshtein: the least count of inserted, removed and replaced characters.
+ * Returns the Levenshtein distance: the minimum number of inserted, removed and replaced characters.
  *
  * @param {string} a
  * @param {string} b

@@ -2,16 +2,16 @@ import { parseSparkplugTopic } from './sparkplug-topics.js';
 
 /** @import { SparkplugTopic } from './sparkplug-topics.js' */
 
-/** The kinds of content of our topics. */
+/** The kinds of messages, which are the last level of Millrace's topics. */
 export const KINDS = /** @type {const} */ (['measurements', 'birth', 'status']);
 
 /** @typedef {typeof KINDS[number]} Kind */
 
-/** The prefix of the topics of devices. */
+/** The prefix of Millrace's topics, in contrast to Sparkplug topics. */
 export const OWN_TOPICS = 'iot/v1/';
 
 /**
- * The device of a message, by name or id, and the kind of the message.
+ * The content of a topic: the device of the message, by name or id, and the kind of the message.
  *
  * @typedef {{ device: string, kind: Kind, sparkplug?: undefined }} OwnTopic
  * @typedef {{ device: string, kind: 'sparkplug', sparkplug: SparkplugTopic }} EdgeTopic
@@ -20,12 +20,12 @@ export const OWN_TOPICS = 'iot/v1/';
 
 /**
  * @param {string} topic
- * @returns {Topic | null} null: outside the contract
+ * @returns {Topic | null} null: the topic is outside the contract
  */
 export const parseTopic = (topic) => (topic.startsWith(OWN_TOPICS) ? parseOwn(topic) : parseEdge(topic));
 
 /**
- * `iot/v1/{device}/{kind}`; a device's name may hold anything but a slash, which MQTT keeps for its levels.
+ * Parses `iot/v1/{device}/{kind}`. The name of a device may contain any character but the slash, which separates levels in MQTT.
  *
  * @param {string} topic
  * @returns {OwnTopic | null}
@@ -38,7 +38,7 @@ function parseOwn(topic) {
 }
 
 /**
- * The device of an edge node is called `group/node/device`, the node itself `group/node`.
+ * Parses a Sparkplug topic. In Millrace a device of an edge node has the name `group/node/device`, the node itself `group/node`.
  *
  * @param {string} topic
  * @returns {EdgeTopic | null}

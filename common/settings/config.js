@@ -7,7 +7,7 @@ import { SETTINGS } from './schema.js';
 const ALL_LIVE_TOPICS = /** @type {const} */ (['name', 'samples', 'sensors']);
 
 /**
- * The settings as other folders take them.
+ * Groups the flat settings by topic, in the form that other folders use.
  *
  * @param {Values} v
  */
@@ -76,7 +76,7 @@ export function arrange(v) {
       maxInFlight: v.INGEST_MAX_IN_FLIGHT,
     },
     stream: {
-      /** Null: nothing is streamed out. */
+      /** Null: no samples are sent to Kafka. */
       kafka: v.STREAM_KAFKA ?? null,
       format: v.STREAM_FORMAT,
       explode: v.STREAM_EXPLODE,
@@ -90,7 +90,7 @@ export function arrange(v) {
       sasl: v.STREAM_SASL,
       username: v.STREAM_USERNAME,
       password: v.STREAM_PASSWORD,
-      /** Null: records name their schema by its fingerprint. */
+      /** Null: there is no schema registry, and a record names its schema by a fingerprint. */
       registry:
         v.SCHEMA_REGISTRY_URL === undefined
           ? null
@@ -114,7 +114,7 @@ export function arrange(v) {
     },
     logLevel: v.LOG_LEVEL,
     logFormat: v.LOG_FORMAT,
-    /** Texts that no log line and no answer may contain. */
+    /** Secrets, which must not appear in log lines and answers. */
     secrets: secretsOf(v),
   };
 }
@@ -129,9 +129,9 @@ const secretsOf = (values) =>
     .filter(Boolean);
 
 /**
- * The files of a certificate and its private key.
+ * The paths of the files of a certificate and its private key.
  *
- * @typedef {{ cert: string, key: string }} TlsFiles paths
+ * @typedef {{ cert: string, key: string }} TlsFiles
  */
 
 /**
@@ -143,8 +143,8 @@ const secretsOf = (values) =>
 /**
  * @typedef {object} S3Place
  * @property {string} bucket
- * @property {string} prefix of all keys; may be empty
- * @property {string} endpoint without a slash at its end
+ * @property {string} prefix prefix of all object keys; may be empty
+ * @property {string} endpoint URL without a slash at its end
  * @property {string} region
  * @property {string} keyId
  * @property {string} secret
@@ -166,5 +166,5 @@ function parquetPlace(v) {
   };
 }
 
-/** @param {string | undefined} cert @param {string | undefined} key @returns {TlsFiles | null} one alone is a contradiction */
+/** @param {string | undefined} cert @param {string | undefined} key @returns {TlsFiles | null} an empty path breaks a rule of rules.js */
 const pairOf = (cert, key) => (cert || key ? { cert: cert ?? '', key: key ?? '' } : null);

@@ -1,6 +1,6 @@
 /**
- * The settings of the application: read from the environment and `.env`, checked alone and together, and typed. The schema is in
- * schema.js, the rules between settings are in rules.js, and the form in which other folders take settings is in config.js.
+ * Reads the settings of the application from the environment and `.env`, and checks them. The schema of each setting is in schema.js, the
+ * rules between settings are in rules.js, and the form that other folders use is in config.js.
  */
 import { readFileSync } from 'node:fs';
 import { parse as parseDotenv } from 'dotenv';
@@ -18,10 +18,10 @@ export { SCHEMA, SETTINGS };
 /** @typedef {keyof Values} Name */
 
 /**
- * Reads all settings. Every problem is reported at once, by name. An empty value is no value.
+ * Reads all settings. The error lists every problem with the name of its setting. An empty value counts as not set.
  *
  * @param {NodeJS.ProcessEnv} [environment] takes precedence over the file
- * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
+ * @param {{ envFile?: string }} [options] `envFile`: path of the file, which may be missing (default: `.env` in the working directory)
  * @returns {Config}
  * @throws {MillraceError} `bad_settings`
  */
@@ -31,7 +31,7 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
   const wrong = new Map();
   const names = /** @type {Name[]} */ (Object.keys(SCHEMA.shape));
   const values = Object.fromEntries(names.map((name) => [name, readValue(name, given, wrong)]));
-  // A wrong value is undefined here. No rule may report it as missing.
+  // Here an invalid value is undefined. A rule would report it as missing, so rules that name an invalid setting are left out.
   const config = arrange(/** @type {Values} */ (values));
   const broken = brokenRules(config).filter((rule) => !rule.split(/\W+/).some((word) => wrong.has(word)));
   const problems = [...wrong.values(), ...broken];
@@ -43,13 +43,13 @@ export function readSettings(environment = process.env, { envFile = '.env' } = {
 }
 
 /**
- * Reads one setting, and ignores the others, which may name files that do not exist yet.
+ * Reads one setting, and ignores all other settings, which may name files that do not exist yet.
  *
  * @template {Name} N
  * @param {N} name
  * @param {NodeJS.ProcessEnv} [environment] takes precedence over the file
- * @param {{ envFile?: string }} [options] default: `.env` in the working directory, if it is there
- * @returns {Values[N]} its value
+ * @param {{ envFile?: string }} [options] `envFile`: path of the file, which may be missing (default: `.env` in the working directory)
+ * @returns {Values[N]}
  * @throws {MillraceError} `bad_settings`
  */
 export function readSetting(name, environment = process.env, { envFile = '.env' } = {}) {
@@ -61,7 +61,7 @@ export function readSetting(name, environment = process.env, { envFile = '.env' 
 
 /**
  * @param {string} path
- * @returns {Record<string, string>} empty where there is no such file
+ * @returns {Record<string, string>} values by name; empty if the file does not exist
  * @throws {MillraceError} `bad_settings`
  */
 export function readEnvFile(path) {
@@ -76,8 +76,8 @@ export function readEnvFile(path) {
 /**
  * @param {Name} name
  * @param {NodeJS.ProcessEnv} given
- * @param {Map<string, string>} wrong gets a sentence when the value is wrong
- * @returns {unknown} undefined: unset or wrong
+ * @param {Map<string, string>} wrong problems by name; this function adds a sentence if the value is invalid
+ * @returns {unknown} undefined: unset or invalid
  */
 function readValue(name, given, wrong) {
   const fileName = `${name}_FILE`;

@@ -3,8 +3,8 @@ import { isLoopback, isLoopbackPoint, isOpenBroker } from '../addresses.js';
 /** @import { Config, TlsFiles } from './config.js' */
 
 /**
- * The minimum number of characters of a token or password that others can try. The right token is accepted after any number of wrong
- * ones, and the broker does not count tries, so it must not be possible to guess a secret.
+ * The minimum number of characters of a token or password that attackers in the network can try. The API does not lock a token after wrong
+ * attempts, and the broker does not count attempts, so a secret must be too long to guess.
  */
 const LEAST_SECRET = 16;
 
@@ -37,7 +37,7 @@ function passwordsInTheClear({ cql, mqtt, stream, tlsElsewhere }) {
       inTheClear('STREAM_TLS must be true', 'STREAM_PASSWORD', 'Kafka'),
     ],
     [
-      // MQTT_TLS_CA has its own rule.
+      // If MQTT_TLS_CA is set without mqtts://, another rule reports it.
       !tlsElsewhere && mqtt.password && isMqttOpen && !mqtt.tlsCa,
       inTheClear('MQTT_URL must be mqtts://', 'MQTT_PASSWORD', 'a broker'),
     ],
@@ -45,7 +45,7 @@ function passwordsInTheClear({ cql, mqtt, stream, tlsElsewhere }) {
 }
 
 /**
- * A token has one scope: a client with a token for reading must not be able to do more.
+ * Returns the rules against a token in two settings. A token has one scope: a client with a read token must only be able to read.
  *
  * @param {Config['http']} http
  * @returns {[broken: unknown, message: string][]}
@@ -104,7 +104,7 @@ function shortTokens({ host, trustProxy, apiToken, readTokens, ingestTokens }) {
 }
 
 /**
- * Rules for settings that are valid alone and contradict each other.
+ * Checks the rules between settings: settings that are valid alone may contradict each other.
  *
  * @param {Config} config
  * @returns {string[]} a sentence for each broken rule, which names the setting to change first
@@ -139,7 +139,7 @@ export function brokenRules(config) {
       'MQTT_URL must be mqtts:// when MQTT_TLS_CA is set',
     ],
     [
-      // With ROLE=ingest the process serves only health and metrics, which probes request without a token.
+      // With ROLE=ingest the process serves only health and metrics. Probes request both without a token.
       !isLoopback(http.host) && !http.apiToken && role !== 'ingest',
       'API_TOKEN must be set when HTTP_HOST is beyond loopback',
     ],
@@ -163,7 +163,7 @@ export function brokenRules(config) {
     [apart && !cql.contactPoints, `CQL_CONTACT_POINTS must be set when ROLE is ${role}`],
     [sparkplug && role === 'http', 'SPARKPLUG must be false when ROLE is http'],
     [
-      // In Sparkplug the value is the host's id, and a level of a topic.
+      // With Sparkplug the client id is also the host id, which is one level of a topic.
       sparkplug && /[/+#]/.test(mqtt.clientId),
       'MQTT_CLIENT_ID must be without /, + and # when SPARKPLUG is true',
     ],

@@ -15,9 +15,9 @@ import {
 } from './value-types.js';
 
 /**
- * Every setting, group by group. `.prefault` is the default as a person types it. `unset` describes what happens without a value, and a
- * `secret` may also be given as NAME_FILE, the path of a file that holds it. `npm run docs:reference` writes `.env.example` and
- * docs/reference/settings.md from this table.
+ * The settings of the database. This object and those below define every setting, group by group. `.prefault` is the default as a
+ * person types it. `unset` describes the behavior without a value. A setting with `secret` may also be given as NAME_FILE, the path of a
+ * file that holds the secret. `npm run docs:reference` writes `.env.example` and docs/reference/settings.md from these objects.
  */
 const DATABASE = {
   CQL_CONTACT_POINTS: addresses()
@@ -320,9 +320,9 @@ export const SCHEMA = z.object({
  * @typedef {object} Setting
  * @property {string} group
  * @property {string} help one sentence or two
- * @property {string} values what may be given, with range and unit
- * @property {string | undefined} fallback the default as it is typed
- * @property {string | undefined} unset what happens without a value, where there is no default
+ * @property {string} values the valid values, with range and unit
+ * @property {string | undefined} fallback the default as a person types it
+ * @property {string | undefined} unset the behavior without a value, if there is no default
  * @property {boolean} secret
  */
 

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { parseDuration } from '../durations.js';
 
 /**
- * The kinds of settings: each turns the text of a setting into its value. An error message continues the setting's name: "HTTP_PORT"
- * "must be a whole number from 0 to 65535". `values` describes the allowed values in `.env.example` and docs/reference/settings.md.
+ * The types of settings. Each function returns a schema that turns the text of a setting into its value. An error message continues the
+ * setting's name: "HTTP_PORT" "must be a whole number from 0 to 65535". `values` describes the valid values in `.env.example` and
+ * docs/reference/settings.md.
  */
 
 /** @param {string} [values] */
@@ -16,7 +17,7 @@ export const flag = () =>
     .transform((value) => value === 'true')
     .meta({ values: 'true or false' });
 
-/** @param {string} min @param {string} max durations; the value is in ms */
+/** @param {string} min @param {string} max longest duration, such as `7d`; the value of the setting is in ms */
 export function duration(min, max) {
   const error = `must be a duration such as 5m or 7d, from ${min} to ${max}`;
   return z
@@ -59,14 +60,14 @@ export function someOf(words) {
     .meta({ values: `some of ${words.join(', ')}, separated by commas` });
 }
 
-/** @param {RegExp} pattern @param {string} rule what it must be */
+/** @param {RegExp} pattern @param {string} rule the error message, which describes valid values */
 export const matching = (pattern, rule) =>
   z
     .string()
     .regex(pattern, { error: `must be ${rule}` })
     .meta({ values: rule });
 
-/** @param {string} path @returns {string | null} why it cannot be read */
+/** @param {string} path @returns {string | null} why the file cannot be read; null: it can be read */
 export function whyUnreadable(path) {
   try {
     accessSync(path, constants.R_OK);
@@ -76,7 +77,7 @@ export function whyUnreadable(path) {
   }
 }
 
-/** The path of a file that exists and can be read. */
+/** Returns the schema of a path of a file that exists and can be read. */
 export const readableFile = () =>
   z
     .string()
@@ -86,7 +87,7 @@ export const readableFile = () =>
     })
     .meta({ values: 'path of a file' });
 
-/** A list separated by commas, or in a file by lines. */
+/** Returns the schema of a list of tokens, separated by commas or, in a file, by line breaks. */
 export const tokens = () =>
   z
     .string()
@@ -118,7 +119,7 @@ export const addresses = () =>
     })
     .meta({ values: 'host[:port], separated by commas, IPv6 in brackets' });
 
-/** User name and password have settings of their own, since an address is printed and logged. */
+/** Returns the schema of a broker URL. It contains no user and no password, because Millrace prints and logs URLs. */
 export const brokerUrl = () =>
   z
     .string()
@@ -127,7 +128,7 @@ export const brokerUrl = () =>
     })
     .meta({ values: 'mqtt://host:port or mqtts://host:port' });
 
-/** An address that requests are sent to. It is logged, so it holds no user and no password. */
+/** Returns the schema of a URL to which Millrace sends requests. It contains no user and no password, because Millrace logs URLs. */
 export const webAddress = () =>
   z
     .string()

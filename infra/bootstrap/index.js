@@ -1,6 +1,6 @@
 /**
- * Installs what Millrace needs on a machine: npm packages and other programs. This code works before anything is installed, so nothing
- * here may import a package.
+ * Installs the npm packages and other programs that Millrace needs on a machine. This code runs before any package is installed, so no
+ * file of this folder may import a package.
  */
 export { checkNode } from './node.js';
 export { ensurePackages } from './packages.js';

@@ -4,8 +4,8 @@ import { MillraceError } from '../../common/errors.js';
 const PACKAGE = new URL('../../package.json', import.meta.url);
 
 /**
- * @param {string} [version] of Node.js; default: of this process
- * @throws {MillraceError} `tool_missing` when it is older than `engines` of package.json demands
+ * @param {string} [version] version of Node.js; default: the version that runs this process
+ * @throws {MillraceError} `tool_missing` when the version is older than `engines` in package.json requires
  */
 export function checkNode(version = process.versions.node) {
   const oldest = String(JSON.parse(readFileSync(PACKAGE, 'utf8')).engines.node).replace('>=', '');

@@ -8,27 +8,27 @@ import { runShown } from './run-shown.js';
  */
 
 /**
- * Installs the npm packages of package-lock.json, unless exactly these are installed.
+ * Installs the npm packages of package-lock.json, unless exactly these packages are installed.
  *
  * @param {string} root the repository
  * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
- * @returns {Promise<boolean>} whether something was installed
+ * @returns {Promise<boolean>} whether packages were installed
  * @throws {MillraceError} `tool_missing`, `install_failed`
  */
 export async function ensurePackages(root, { onStatus, signal }) {
   const wanted = await readLock(join(root, 'package-lock.json'));
   if (!wanted) throw new MillraceError('install_failed', `${root} has no package-lock.json; clone it again.`);
-  // npm writes this file when it is done, so an installation that was interrupted has none.
+  // npm writes this file at the end, so an interrupted installation does not have the file.
   const installed = await readLock(join(root, 'node_modules/.package-lock.json'));
   if (installed && isComplete(wanted, installed)) return false;
-  // Most optional packages are for other platforms, and not fetched.
+  // Optional packages are not counted, because npm does not fetch those of other platforms, which are most of them.
   const total = Object.values(wanted).filter((one) => !one.optional).length;
   await install(root, total, { onStatus, signal });
   return true;
 }
 
 /**
- * Checks that all packages are installed in their locked versions. File times mean little after a `git checkout`.
+ * Checks that all packages are installed in their locked versions. File times are not compared: a `git checkout` changes them.
  *
  * @param {Record<string, Locked>} wanted
  * @param {Record<string, Locked>} installed
@@ -36,12 +36,12 @@ export async function ensurePackages(root, { onStatus, signal }) {
 export function isComplete(wanted, installed) {
   return Object.entries(wanted).every(([path, { version, optional, devOptional }]) => {
     const there = installed[path];
-    // An optional package belongs to one platform, so only some of them can be installed.
+    // An optional package may be missing, because it is for another platform.
     return there ? there.version === version : optional === true || devOptional === true;
   });
 }
 
-/** @param {string} path @returns {Promise<Record<string, Locked> | null>} its packages by path; null: not there or broken */
+/** @param {string} path @returns {Promise<Record<string, Locked> | null>} packages by path; null: the file is missing or damaged */
 async function readLock(path) {
   try {
     const { packages } = JSON.parse(await readFile(path, 'utf8'));
@@ -54,7 +54,7 @@ async function readLock(path) {
 
 /** @param {string} root @param {number} total packages @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options */
 async function install(root, total, { onStatus, signal }) {
-  // At this level npm prints one line for each file that it fetches, also into a log: it has no other progress there.
+  // At this log level npm prints one line for each file that it fetches. It is the only progress that npm reports into a pipe.
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=http'];
   let fetched = 0;
   const describe = (/** @type {string} */ line) => {
@@ -82,7 +82,7 @@ async function install(root, total, { onStatus, signal }) {
   }
 }
 
-/** @returns {[string, string[]]} program and first arguments; the npm that runs this process, if any */
+/** @returns {[string, string[]]} program and first arguments of npm: of the npm that runs this process, if there is one */
 export function npmProgram() {
   const { npm_execpath: path } = process.env;
   return path && basename(path) === 'npm-cli.js' ? [process.execPath, [path]] : ['npm', []];

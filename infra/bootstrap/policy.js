@@ -1,13 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 
-/** Debian's packages ask this program whether they may start the service that they install. */
+/** Debian's packages run this program to ask whether they may start the service that they install. */
 const POLICY = '/usr/sbin/policy-rc.d';
 /** invoke-rc.d(8): 101 is "action forbidden by policy". */
 const FORBID = '#!/bin/sh\n# Written by infra/bootstrap while it installs packages.\nexit 101\n';
 
 /**
- * Runs a task during which no package may start its service: a Mosquitto that starts by itself would hold the port
- * of our broker. An existing policy of the machine stays.
+ * Runs a task that installs Debian packages, and prevents the packages from starting their services. A Mosquitto that starts by itself
+ * would use the port of Millrace's broker. An existing policy of the machine stays.
  *
  * @template T
  * @param {() => Promise<T>} task
@@ -26,7 +26,7 @@ export async function withoutServices(task, path = POLICY) {
   }
 }
 
-/** @param {string} path @returns {boolean} false when there is one already */
+/** @param {string} path @returns {boolean} false: the machine has a policy already */
 function write(path) {
   try {
     writeFileSync(path, FORBID, { flag: 'wx', mode: 0o755 });

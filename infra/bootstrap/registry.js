@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../common/errors.js';
 
-/** Pauses between the tries, in ms. A mirror that restarts is back within seconds. */
+/** Pauses between the attempts, in ms. A mirror that restarts is available again within seconds. */
 const PAUSES_MS = [5000, 20_000];
 
 /**
- * Runs a task that needs a package registry. When it fails, it is tried two more times, because a registry may be away for a moment. A
- * `MillraceError` of the task has another cause, so it is thrown at once.
+ * Runs a task that needs a package registry. A failed task is repeated up to two times, because a registry may be unavailable for a
+ * moment. A `MillraceError` of the task has another cause, so it is thrown at once.
  *
  * @template T
- * @param {string} registry its name in messages, e.g. `Maven Central`
+ * @param {string} registry name of the registry in messages, e.g. `Maven Central`
  * @param {() => Promise<T>} task
  * @param {object} options
  * @param {(text: string) => void} options.onStatus
- * @param {string} [options.advice] a sentence or a command for the reader of the error
- * @param {AbortSignal} [options.signal] ends the pauses; its tasks end by themselves
+ * @param {string} [options.advice] a sentence or a command that the error message shows
+ * @param {AbortSignal} [options.signal] ends a pause between attempts; the task must observe the signal itself
  * @param {number[]} [options.pausesMs]
  * @returns {Promise<T>}
- * @throws {MillraceError} `install_failed`: the registry did not answer three times
+ * @throws {MillraceError} `install_failed`: all three attempts failed
  */
 export async function askRegistry(registry, task, { onStatus, advice = '', signal, pausesMs = PAUSES_MS }) {
   for (let tries = 0; ; tries++) {

@@ -6,18 +6,18 @@ const LINES_KEPT = 60;
 const LINES_SHOWN = 12;
 
 /**
- * Runs a program and shows its progress: a title, the seconds, and its last line of output.
+ * Runs a program and shows its progress: the title, the elapsed seconds, and the last line of output.
  *
  * @param {string} program
  * @param {string[]} args
  * @param {object} options
  * @param {string} options.title
  * @param {(text: string) => void} options.onStatus
- * @param {(line: string) => string | null} [options.describe] maps a line of the output to a progress text; null: none
+ * @param {(line: string) => string | null} [options.describe] maps a line of output to a progress text; null: the line shows no progress
  * @param {NodeJS.ProcessEnv} [options.env]
  * @param {string} [options.cwd]
- * @param {AbortSignal} [options.signal] ends it
- * @throws {Error} with its last lines, when it fails or cannot be run
+ * @param {AbortSignal} [options.signal] ends the program
+ * @throws {Error} when the program fails or cannot start; the message has the last lines of output
  */
 export async function runShown(
   program,
@@ -53,7 +53,7 @@ export async function runShown(
   }
 }
 
-/** @param {string[]} lines @returns {string[]} the first that report an error, because advice follows them; else the last */
+/** @param {string[]} lines @returns {string[]} the first error and the lines after it, which hold advice; otherwise the last lines */
 function reasons(lines) {
   const first = lines.findIndex((line) => /\berror\b|^E:/i.test(line));
   return first === -1 ? lines.slice(-LINES_SHOWN) : lines.slice(first, first + LINES_SHOWN);

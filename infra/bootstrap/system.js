@@ -6,7 +6,7 @@ import { runShown } from './run-shown.js';
 /** @import { PackagedName } from './tools.js' */
 
 /**
- * The names of our tools in each package manager.
+ * The names of the tools that Millrace needs, in each package manager.
  * @type {Record<'apt' | 'dnf' | 'brew', { command: string, names: Record<PackagedName, string> }>}
  */
 const MANAGERS = {
@@ -77,7 +77,7 @@ const exists = (path) =>
     () => false,
   );
 
-/** @returns {Promise<boolean>} whether we may install by ourselves: Debian, as root */
+/** @returns {Promise<boolean>} whether this process can install packages itself: as root on Debian */
 export async function canInstall() {
   return isRoot() && (await isDebian()) && (await manager()) === 'apt';
 }
@@ -87,7 +87,7 @@ async function isDebian() {
   return /^ID=debian$/m.test(release);
 }
 
-/** @param {PackagedName[]} tools @returns {Promise<string>} the one command that installs them here */
+/** @param {PackagedName[]} tools @returns {Promise<string>} the command that installs the tools on this machine */
 export async function installCommand(tools) {
   const name = await manager();
   if (!name) return `(with this system's package manager) ${packagesOf('apt', tools).join(' ')}`;
@@ -99,7 +99,7 @@ export async function installCommand(tools) {
 const packagesOf = (name, tools) => [...new Set(tools.map((tool) => MANAGERS[name].names[tool]))];
 
 /**
- * Installs tools by apt; the services that come with them are not started.
+ * Installs tools with apt, and does not start the services of their packages.
  *
  * @param {PackagedName[]} tools
  * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
@@ -107,7 +107,7 @@ const packagesOf = (name, tools) => [...new Set(tools.map((tool) => MANAGERS[nam
  */
 export async function installPackages(tools, { onStatus, signal }) {
   const packages = packagesOf('apt', tools);
-  // A desktop or a cloud machine may be updating itself just now: wait for its lock instead of failing.
+  // An automatic update of the machine may hold the lock of apt. The options make apt wait for the lock instead of failing.
   const options = ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3'];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const shown = { env, onStatus, signal };
@@ -117,7 +117,7 @@ export async function installPackages(tools, { onStatus, signal }) {
   await askRegistry(
     'The mirror of Debian packages',
     async () => {
-      /** If the update fails, the lists of the last one may suffice. @type {Error | null} */
+      /** The error of a failed update of the package lists. Older lists may be good enough. @type {Error | null} */
       const outdated = await runShown('apt-get', [...options, 'update'], {
         ...shown,
         title: 'apt: package lists',

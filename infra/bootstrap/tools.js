@@ -6,12 +6,12 @@ import { findJava, JAVA_MAJOR } from '../engine/install/java.js';
 import { canInstall, installCommand, installPackages } from './system.js';
 
 /**
- * A program that is no npm package.
+ * A program that is not an npm package.
  *
  * @typedef {object} Tool
- * @property {string} title what a person calls it
- * @property {string[]} names of the program, the first found is taken
- * @property {string} [byHand] where it is to be had: no package manager has it by itself
+ * @property {string} title name of the program in messages
+ * @property {string[]} names file names of the program; the first name that is found is used
+ * @property {string} [byHand] page that describes the installation, if no package manager has the program
  */
 
 /** @satisfies {Record<string, Tool>} */
@@ -44,11 +44,11 @@ const TOOLS = {
 /** @typedef {Exclude<ToolName, ByHandName>} PackagedName those that a package manager has */
 /** @typedef {{ path: string, home?: string }} Found `home` is a Java's JAVA_HOME */
 
-/** Debian keeps daemons out of the PATH of ordinary users. */
+/** Folders that are searched after the PATH. Debian installs daemons in folders that are not in the PATH of ordinary users. */
 const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin', '/snap/bin', '/usr/local/go/bin'];
 
 /**
- * Finds programs, and installs by apt those that are missing where that is possible: on Debian as root.
+ * Finds programs, and installs missing programs with apt where this is possible: as root on Debian.
  *
  * @param {ToolName[]} names
  * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
@@ -66,8 +66,8 @@ export async function ensureTools(names, { onStatus, signal }) {
 
 /**
  * @param {ToolName[]} names
- * @returns {Promise<Partial<Record<ToolName, Found>>>} where each is
- * @throws {MillraceError} `java_missing`, `tool_missing`: names all that is missing, and the command that installs it
+ * @returns {Promise<Partial<Record<ToolName, Found>>>} the place of each program
+ * @throws {MillraceError} `java_missing`, `tool_missing`; the message names all missing programs, and the command that installs them
  */
 export async function findTools(names) {
   const { found, missing, otherJavas } = await look(names);
@@ -113,7 +113,7 @@ async function look(names) {
   return { found, missing: names.filter((name) => !found[name]), otherJavas };
 }
 
-/** @param {string[]} names @returns {Promise<string | null>} path of the first one that is there */
+/** @param {string[]} names @returns {Promise<string | null>} path of the first program that exists */
 async function findProgram(names) {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...MORE_FOLDERS];
   for (const path of names.flatMap((name) => folders.map((folder) => join(folder, name)))) {

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Writes random secrets and certificates for docker-compose.yml to infra/compose/secrets, once: a file that is there is kept.
+# Writes random secrets and certificates for docker-compose.yml to infra/compose/secrets. An existing file stays unchanged.
 #
-# The directory is the lock (0700): no other user of this machine gets past it. The files in it can be read by all (0644),
-# because each is mounted into containers whose users have other ids. No container gets the key of the authority (0600).
+# Only the owner can enter the directory (0700). The files in it are readable by all (0644), because each file is mounted into containers
+# whose users have other ids. No container gets the key of the authority (0600).
 #
-# Commands stand in single quotes: the script runs them, or prints them as they are, with their variables before them.
+# Commands are strings in single quotes, because the script either runs them, or prints them unchanged after their variables (--dry-run).
 # shellcheck disable=SC2016
 set -eu
 
@@ -42,17 +42,17 @@ if ! printf 'x\n' | "$openssl" passwd -6 -stdin >/dev/null 2>&1; then
   exit 66
 fi
 
-# alternative_names HOSTS: as OpenSSL's configuration has them, DNS:localhost,IP:127.0.0.1
+# alternative_names HOSTS: prints the hosts in the syntax of OpenSSL's configuration, such as DNS:localhost,IP:127.0.0.1
 alternative_names() {
   printf '%s\n' "$1" | tr ',' '\n' | sed -E -e '/:|^[0-9.]+$/s/^/IP:/' -e '/^IP:/!s/^/DNS:/' | paste -s -d , -
 }
 
-# run COMMAND
+# run COMMAND: runs the command, or prints it with --dry-run
 run() {
   if $dry_run; then printf '%s\n' "$1"; else eval "$1"; fi
 }
 
-# make FILE MODE COMMAND: what the command prints becomes the file, whole or not at all
+# make FILE MODE COMMAND: writes the output of the command to the file, completely or not at all
 make() {
   file=$directory/$1
   if [ -e "$file" ]; then
@@ -75,12 +75,13 @@ for name in api_token read_token ingest_token cursor_secret cql_password cql_mig
   make "$name" 0644 '"$openssl" rand -hex 24'
 done
 
-# ScyllaDB takes the password of its first superuser as a hash in scylla.yaml, on its first start only.
+# ScyllaDB reads the password hash of its first superuser from scylla.yaml, on its first start only.
 make scylla_superuser.yaml 0644 'printf "%s: \047%s\047\n" \
   authenticator PasswordAuthenticator authorizer CassandraAuthorizer auth_superuser_name millrace \
   auth_superuser_salted_password "$("$openssl" passwd -6 -stdin <"$directory/cql_password")"'
 
-# The authority is valid for ten years, because clients get a new one by hand. Its certificate is valid for one year, which browsers accept.
+# The authority is valid for ten years, because a person must install a new authority in each client. The server certificate is valid for
+# one year, which browsers accept.
 make server.cnf 0644 'printf "%s\n" \
   "[req]" "prompt = no" "distinguished_name = subject" \
   "[subject]" "O = Millrace" "CN = localhost" \

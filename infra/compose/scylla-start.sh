@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs in ScyllaDB's container: adds our superuser and certificate to a copy of scylla.yaml, then runs the image's own entry point.
+# Runs in ScyllaDB's container: adds our superuser and certificate to a copy of scylla.yaml, then runs the entry point of the image.
 #
-# A copy of the image's own file keeps all other defaults of its version. Arguments are no alternative: the image passes them
-# through a shell, which would expand the dollar signs of the hash. With this file there never is a role cassandra with the
-# password cassandra (up to 2026.1), and a superuser always exists (from 2026.2).
+# The copy keeps all other defaults of the image's version. Arguments are not used, because the image passes them through a shell, which
+# would expand the dollar signs of the password hash. Up to 2026.1, this file prevents the default role cassandra with the password
+# cassandra. From 2026.2, it creates the superuser, which would otherwise be missing.
 set -eu
 
 original=${SCYLLA_YAML:-/etc/scylla/scylla.yaml}
@@ -15,8 +15,8 @@ certificate=${TLS_CERTIFICATE:-/run/secrets/tls_certificate}
 key=${TLS_KEY:-/run/secrets/tls_key}
 credentials=${CQLSH_CREDENTIALS:-/tmp/cqlsh-credentials}
 
-# Written at every start, readable by all: the server may run as another user than this script. The empty line ends the last line
-# of an original without a final newline.
+# The file is written at every start. It is readable by all, because the server may run as another user than this script. `echo` ends the
+# last line of the original, which may have no final newline.
 {
   cat "$original"
   echo
@@ -25,7 +25,8 @@ credentials=${CQLSH_CREDENTIALS:-/tmp/cqlsh-credentials}
 } >"$configuration"
 chmod 0644 "$configuration"
 
-# This file is for cqlsh of the health check, which refuses a file that others can read. Arguments can be read in the list of processes.
+# The health check calls cqlsh, which reads the password from this file, and refuses a file that others can read. A password in an
+# argument would be visible in the process list.
 rm -f "$credentials"
 (
   umask 077

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Starts docker-compose.yml and checks that a measurement passes from a device to the broker, into the database, and out by HTTP.
-# Each profile adds checks of its own services. The containers stay up; `docker compose down` with the same profiles stops them.
+# Starts docker-compose.yml and checks the path of a measurement: from a device to the broker, into the database, and out by HTTP. Each
+# profile adds checks of its services. The containers keep running; `docker compose down` with the same profiles stops them.
 #
-# Commands stand in single quotes: the script runs them, or prints them as they are, with their variables before them.
+# Commands are strings in single quotes, because the script either runs them, or prints them unchanged after their variables (--dry-run).
 # shellcheck disable=SC2016
 set -eu
 
@@ -36,7 +36,7 @@ for program in docker curl openssl; do
   fi
 done
 
-# step TEXT COMMAND
+# step TEXT COMMAND: prints the text and runs the command, or prints both with --dry-run
 step() {
   if $dry_run; then
     printf '\n# %s\n%s\n' "$1" "$2"
@@ -46,7 +46,7 @@ step() {
   fi
 }
 
-# eventually TEXT COMMAND: tries for two minutes
+# eventually TEXT COMMAND: repeats the command until it succeeds, for two minutes at most
 eventually() {
   step "$1" 'tries=60
 until '"$2"'; do
@@ -65,11 +65,11 @@ secrets=infra/compose/secrets
 ! $dry_run || printf "set -eu\nexport COMPOSE_PROFILES='%s'\nsecrets=%s\n" "$COMPOSE_PROFILES" "$secrets"
 
 cql='docker compose exec -T scylla cqlsh --credentials=/tmp/cqlsh-credentials -e'
-# Tokens and passwords go by standard input: arguments can be read in the list of processes.
+# Tokens and passwords are passed by standard input, because the process list shows arguments.
 as_reader='printf "header = \"Authorization: Bearer %s\"\n" "$(cat "$secrets/read_token")" | curl -fsS --config -'
 as_admin='printf "user = \"admin:%s\"\n" "$(cat "$secrets/grafana_password")" | curl -fsS --config -'
 
-# measure WHEN: a device publishes a measurement, and a reader gets it
+# measure WHEN: publishes a measurement as a device, and checks that a reader gets it
 measure() {
   step "A device publishes $1" 'value=$(date +%s)
 docker compose exec -T mosquitto env XDG_CONFIG_HOME=/tmp/mosquitto mosquitto_pub -V 5 -q 1 \
@@ -80,7 +80,7 @@ docker compose exec -T mosquitto env XDG_CONFIG_HOME=/tmp/mosquitto mosquitto_pu
 
 step 'Secrets' 'sh infra/compose/init.sh'
 step 'All services start, each after the services that it needs are healthy' 'docker compose up --build --detach --quiet-pull'
-# Only the simulator has no health check. The services roles and migrate end when they are done.
+# All services except the simulator have a health check. The services roles and migrate end when their work is done.
 eventually 'Every service is healthy or has completed' 'services=$(docker compose config --services) &&
   well=$(docker compose ps --all --format "{{.Service}} {{.State}} {{.Health}} {{.ExitCode}}" | sed -nE \
     -e "s/ running healthy .*//p" -e "s/^(simulator) running .*/\1/p" -e "s/^(roles|migrate) exited +0\$/\1/p") &&

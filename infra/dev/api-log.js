@@ -2,11 +2,11 @@ import { createWriteStream } from 'node:fs';
 import { printable } from '../../common/printable.js';
 import { beginLog } from '../engine/process/log.js';
 
-/** The level `warn` of pino. Higher levels are worse. */
+/** The log level `warn` of pino. Higher levels are more severe. */
 const WARN = 40;
 const REPEAT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
-/** Maximum number of texts whose last display is remembered. A client may cause a new text with each request. */
+/** Maximum number of texts whose last display time is kept in memory. It is limited, because each request may cause a new text. */
 const MOST_REMEMBERED = 1000;
 
 /**
@@ -18,7 +18,11 @@ const MOST_REMEMBERED = 1000;
  */
 export function createApiLog(path, { print }) {
   const file = createWriteStream(path, { fd: beginLog(path) });
-  /** When each message was shown last; a warning that comes a thousand times a second is shown once in 10 s. @type {Map<string, number>} */
+  /**
+   * Time when each text was last shown, in epoch ms. A text that repeats a thousand times a second is shown once in 10 s.
+   *
+   * @type {Map<string, number>}
+   */
   const shownAt = new Map();
   return {
     write(line) {
@@ -47,7 +51,7 @@ export function summarize(line) {
   );
 }
 
-/** @param {{ account?: string, address?: string }} entry @returns {string} the subject of the line */
+/** @param {{ account?: string, address?: string }} entry @returns {string} account and address of the client, for the end of the line */
 function who({ account, address }) {
   const words = [account && `account ${account}`, address && `from ${address}`].filter(Boolean);
   return words.length > 0 ? ` (${words.join(', ')})` : '';
@@ -61,6 +65,6 @@ function parse(line) {
   try {
     return JSON.parse(line);
   } catch {
-    return null; // The line is not from pino. The file has it unchanged.
+    return null; // The line is not from pino. The file contains the line unchanged.
   }
 }

@@ -5,18 +5,18 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { MillraceError } from '../../common/errors.js';
 
-/** The lowest priority: the devices and the API need the processors more. */
+/** The lowest scheduling priority (nice value): the devices and the API need the processors more than a build. */
 const LOWEST_PRIORITY = 19;
 
 /**
- * A bundler run.
+ * A build by a bundler.
  *
  * @typedef {object} Build
- * @property {string} script of package.json that does the same
- * @property {string} program of node_modules
+ * @property {string} script the npm script that does the same build
+ * @property {string} program path of the bundler in node_modules
  * @property {string[]} args
- * @property {string[]} sources folders; a build is up to date if it is newer than every file there
- * @property {string[]} results files of a complete build
+ * @property {string[]} sources source folders; a build is up to date if it is newer than every file in these folders
+ * @property {string[]} results files that only a complete build has
  */
 
 /** @type {Build} */
@@ -33,14 +33,14 @@ const MANUAL = {
   script: 'docs:build',
   program: 'vitepress/bin/vitepress.js',
   args: ['build', 'docs'],
-  // The pages of the interfaces are made from the contract and the routes.
+  // The build generates the pages about the interfaces from the API contract and the routes.
   sources: ['docs', 'api/http'],
-  // An interrupted build has pages, but lacks one of the programs that show the interfaces.
+  // An interrupted build has pages, but lacks one of the scripts that display the interfaces.
   results: ['dist/docs/index.html', 'dist/docs/http/bundle.js', 'dist/docs/mqtt/bundle.css'],
 };
 
 /**
- * Builds the dashboard unless it is up to date. Takes about two seconds.
+ * Builds the dashboard, unless the last build is up to date. A build takes about two seconds.
  *
  * @param {object} options
  * @param {string} options.root the repository
@@ -55,12 +55,13 @@ export async function buildDashboard({ root, signal }) {
 }
 
 /**
- * Builds the manual that the API serves at `/docs/`, unless it is up to date. Takes about ten seconds, in the background.
+ * Builds the manual that the API serves at `/docs/`, unless the last build is up to date. A build takes about ten seconds in the
+ * background.
  *
  * @param {object} options
  * @param {string} options.root the repository
  * @param {AbortSignal} options.signal
- * @param {(text: string) => void} options.print gets a line if the manual cannot be built; everything else works without it
+ * @param {(text: string) => void} options.print gets a line if the build fails; everything else works without the manual
  */
 export async function buildManual({ root, signal, print }) {
   if (isBuilt(root, MANUAL)) return;
@@ -71,7 +72,7 @@ export async function buildManual({ root, signal, print }) {
 /**
  * @param {Build} build
  * @param {{ root: string, signal?: AbortSignal, priority?: number }} options
- * @returns {Promise<string | null>} the last lines of its output; null: built, or interrupted
+ * @returns {Promise<string | null>} the last lines of output of a failed build; null: the build succeeded, or was interrupted
  */
 async function run({ program, args }, { root, signal, priority }) {
   const child = spawn(process.execPath, [join(root, 'node_modules', program), ...args], {
@@ -92,19 +93,23 @@ async function run({ program, args }, { root, signal, priority }) {
   }
 }
 
-/** @param {string} root @param {Build} build @returns {boolean} true also where the tools are missing, as in an installation for production */
+/**
+ * @param {string} root
+ * @param {Build} build
+ * @returns {boolean} whether no build is needed; also true if the bundler is missing, as in a production installation
+ */
 function isBuilt(root, { program, sources, results }) {
   if (!existsSync(join(root, 'node_modules', program))) return true;
-  // A link may lead nowhere, such as the lock of an editor, and a file may be removed meanwhile.
+  // A file may be missing: a link may have no target, such as the lock of an editor, and another process may remove a file.
   const statOf = (/** @type {string} */ path) => statSync(join(root, path), { throwIfNoEntry: false });
   const written = results.map((path) => statOf(path)?.mtimeMs ?? Number.POSITIVE_INFINITY);
   if (written.includes(Number.POSITIVE_INFINITY)) return false;
-  // The newest result counts: a copied one may have the time of its archive, which libuv copies from 1.49 on.
+  // The newest result counts. A copied file may have the older time of its archive, because libuv copies times from 1.49 on.
   const builtAt = Math.max(...written);
   return sources.every((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).every((name) => {
       const source = statOf(join(folder, name));
-      // Folders do not count: the bundler of the manual makes one in `docs/.vitepress`, and removes it after it wrote the pages.
+      // Folders do not count: the bundler of the manual creates a folder in `docs/.vitepress` and removes it after the build.
       return !source?.isFile() || source.mtimeMs < builtAt;
     }),
   );

@@ -9,12 +9,13 @@ import { signalProcess } from '../engine/process/processes.js';
 const LINES_KEPT = 30;
 
 /**
- * A process of the system, in its own process group: Ctrl-C reaches it only through this process, in the right order. It has an IPC
- * channel, which closes when this process ends.
+ * A process of Millrace in its own process group, so that Ctrl-C in the terminal does not reach it. Only this process stops its children,
+ * in the right order. A child has an IPC channel, which closes when this process ends.
  *
  * @typedef {object} Child
- * @property {Promise<MillraceError | null>} exited settles when the process has ended. null: it was stopped, or its exit code is 0; else an error with its last output
- * @property {NodeJS.Signals | null} signal the signal that ended the process; null: it runs, or it ended by itself
+ * @property {Promise<MillraceError | null>} exited settles when the process has ended. null: it was stopped, or its exit code is 0.
+ *   Otherwise it is an error with the last output of the process
+ * @property {NodeJS.Signals | null} signal the signal that ended the process; null: the process runs, or has ended by itself
  * @property {(options: { withinMs: number }) => Promise<void>} stop sends SIGTERM, and kills the process after `withinMs`
  * @property {() => void} kill
  */
@@ -53,7 +54,7 @@ export function startChild(script, { title, args = [], nodeFlags = [], env, onLi
     stopping = true;
     if (child.pid) signalProcess(-child.pid, 'SIGKILL');
   };
-  // The event is `close` and not `exit`, so that the last output has been read.
+  // `close` follows `exit`, when all output has been read.
   const exited = once(child, 'close').then(([code, signal]) =>
     stopping || code === 0 ? null : explain(title, { code, signal, complaints }),
   );
@@ -76,7 +77,7 @@ export function startChild(script, { title, args = [], nodeFlags = [], env, onLi
 /**
  * @param {string} title
  * @param {{ code: number | null, signal: string | null, complaints: string[] }} end
- * @returns {MillraceError} with the last output of the process, and the error code of its exit code
+ * @returns {MillraceError} an error with the last output of the process; the error code matches the exit code
  */
 function explain(title, { code, signal, complaints }) {
   const entry = Object.entries(ERRORS).find(([, error]) => 'exit' in error && error.exit === code);

@@ -5,7 +5,7 @@ import { readFlags as readSimulatorFlags, SIMULATOR_FLAGS } from '../../simulato
 /** @import { MillraceError } from '../../common/errors.js' */
 /** @import { CommandLine, Flag } from '../../common/flags.js' */
 
-/** Flags of the simulator that `npm run dev` sets itself, since it starts the broker and ends everything together. */
+/** The flags of the simulator that users may set. `npm run dev` sets broker and duration, because it starts and stops all processes. */
 const { broker: _broker, duration: _duration, ...FOR_SIMULATOR } = SIMULATOR_FLAGS;
 
 const SIMULATOR = 'Flags of the simulator (npm run simulator -- --help):';
@@ -78,7 +78,10 @@ export function readFlags(argv) {
   return { duration, fresh: Boolean(fresh), kafka: Boolean(kafka), manual: !withoutManual, simulator };
 }
 
-/** @param {Record<string, number | string | boolean | undefined>} values @returns {string[]} arguments for all values that differ from the defaults of the simulator */
+/**
+ * @param {Record<string, number | string | boolean | undefined>} values
+ * @returns {string[]} arguments for all values that differ from the defaults of the simulator
+ */
 const wordsOf = (values) =>
   Object.entries(values).flatMap(([name, value]) => {
     const { type, fallback } = /** @type {Flag} */ (

@@ -1,6 +1,6 @@
 /**
- * `npm run dev`, stage one: works in a fresh clone, so nothing here imports a package. It installs the packages, then
- * loads the rest.
+ * `npm run dev`, stage one. It works in a fresh clone, so this file imports no package. It installs the packages, and then loads stage two,
+ * main.js.
  */
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../common/errors.js';
@@ -9,7 +9,7 @@ import { checkNode, ensurePackages } from '../bootstrap/index.js';
 import { listenForStop } from './signals.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-// `.env` and a relative DATA_DIR belong to the repository, wherever this was typed.
+// `.env` and a relative DATA_DIR are relative to the repository, from whatever directory the command was started.
 process.chdir(root);
 
 const line = createStatusLine(process.stdout);
@@ -21,7 +21,7 @@ try {
     line.clear();
     line.print('✓ npm packages installed');
   }
-  // The flags are read only now, since commander is a package too.
+  // The flags are read only now, because commander is a package, too.
   const { readFlags } = await import('./flags.js');
   const flags = readFlags(process.argv.slice(2));
   const { runDev } = await import('./main.js');
@@ -29,13 +29,13 @@ try {
 } catch (error) {
   process.exitCode = report(error);
 }
-// Every part has been stopped by now; a handle that some library left open must not keep the terminal.
+// All processes have stopped. A handle that a library left open must not keep this process running.
 process.exit();
 
 /** @param {unknown} error @returns {number} exit code */
 function report(error) {
   line.clear();
-  // Interrupted while packages were installed: nothing runs yet.
+  // A person interrupted the installation of the packages. No other process runs yet, so this is no error.
   if (stop.aborted && error instanceof Error && error.name === 'AbortError') return 0;
   if (!(error instanceof MillraceError)) {
     console.error(error);

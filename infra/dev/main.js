@@ -13,11 +13,11 @@ import { shownPath, welcome } from './welcome.js';
 /** @import { DevFlags } from './flags.js' */
 /** @import { RunningProcesses } from './running-processes.js' */
 
-/** All processes must stop within 10 s. */
+/** Time limit for the stop of all processes, in ms: all must have stopped within 10 s, with a margin. */
 const STOP_WITHIN_MS = 9500;
 
 /**
- * Input of a run of `npm run dev`, from its first stage.
+ * The input that stage one of `npm run dev` passes to stage two.
  *
  * @typedef {object} Run
  * @property {DevFlags} flags
@@ -28,11 +28,11 @@ const STOP_WITHIN_MS = 9500;
  */
 
 /**
- * `npm run dev`, stage two: starts the database, the API with broker and dashboard, and the simulator, and stays until
- * it is stopped, its time is over, or a process fails. Whatever happens, nothing is left running.
+ * `npm run dev`, stage two. It starts the database, the API with broker and dashboard, and the simulator. It runs until a person stops it,
+ * its duration is over, or a process fails. In any case it stops all processes at the end.
  *
  * @param {Run} run
- * @throws {MillraceError} why it could not start, or did not stay
+ * @throws {MillraceError} the reason why a process could not start, or failed
  */
 export async function runDev({ flags, root, line, stop, onKill }) {
   const config = await readDevSettings();
@@ -40,7 +40,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
   const processes = createRunningProcesses({ withinMs: STOP_WITHIN_MS, print });
   onKill(processes.kill);
   onKill(() => removeDevAddresses(config.dataDir));
-  // A run ends by a person, by a failed process, or at the end of its duration.
+  // `stop` is aborted by a person; `end` by a failed process or at the end of the duration.
   const end = new AbortController();
   processes.failed.catch((error) => end.abort(error));
   const signal = AbortSignal.any([stop, end.signal]);
@@ -50,7 +50,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
     await start(config, { flags, root, line, print, processes, signal, finish });
     await aborted(signal);
   } catch (error) {
-    // Ignore the error of an interrupted step. The interrupt is the reason.
+    // After an interrupt, the error of the interrupted step is ignored.
     if (!signal.aborted) throw error;
   } finally {
     line.clear();
@@ -63,7 +63,7 @@ export async function runDev({ flags, root, line, stop, onKill }) {
 }
 
 /**
- * The arguments of a start, in addition to its run.
+ * The arguments of `start`, in addition to those of `Run`.
  *
  * @typedef {object} StartOptions
  * @property {(text: string) => void} print
@@ -80,10 +80,10 @@ async function start(config, { flags, root, line, print, processes, signal, fini
   const step = stepsOf(line);
   const common = { config, processes, signal };
   const local = !config.cql.contactPoints;
-  // The build takes two seconds of work, while the database starts and mostly waits.
+  // The build takes two seconds of CPU time. It runs while the database starts, which mostly waits.
   const dashboard = buildDashboard({ root, signal });
   dashboard.catch(() => {
-    // Reported below, when the API needs it.
+    // The error is reported below, where the API needs the dashboard.
   });
   const engine = local
     ? await step('database ready', (onStatus) => startDatabase({ ...common, onStatus }))
@@ -122,7 +122,7 @@ async function start(config, { flags, root, line, print, processes, signal, fini
 }
 
 /**
- * Runs the steps of a start. A finished step is printed with its time, and the status of the current one stands below.
+ * Returns a function that runs a step of the start. It shows the status of the current step, and prints a finished step with its duration.
  *
  * @param {StatusLine} line
  */
@@ -130,7 +130,7 @@ const stepsOf =
   (line) =>
   /**
    * @template T
-   * @param {string} done what is true afterwards
+   * @param {string} done text that is printed after the step, such as `database ready`
    * @param {(onStatus: (text: string) => void) => Promise<T>} task
    * @returns {Promise<T>}
    */
@@ -150,7 +150,8 @@ const aborted = (signal) =>
   });
 
 /**
- * The simulator shows its own status line on the same terminal. The line is removed before another text, and comes back by itself.
+ * Returns a function that prints a line of text. The simulator shows its own status line on the same terminal, so the function clears this
+ * status line first. The simulator then writes it again.
  *
  * @param {StatusLine} line
  */

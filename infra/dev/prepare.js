@@ -12,13 +12,13 @@ import { checkPorts } from './settings.js';
 /** @import { StatusLine } from '../../common/status-line.js' */
 
 /**
- * Folders of `DATA_DIR` that `--fresh` keeps: the jars were downloaded, and clients trust the authority of
- * `npm run certificates`.
+ * Folders of `DATA_DIR` that `--fresh` does not delete. `engine` holds the downloaded jars. `tls` holds the authority of
+ * `npm run certificates`, which clients already trust.
  */
 export const KEPT_FOLDERS = ['engine', 'tls'];
 
 /**
- * Checks and prepares everything that a start needs: ports, data directory, room on the disk, programs and jars.
+ * Checks and prepares everything that a start needs: ports, data directory, disk space, programs and jars.
  *
  * @param {Config} config
  * @param {{ fresh: boolean, kafka: boolean, line: StatusLine, signal: AbortSignal }} options

@@ -9,7 +9,7 @@ const READY_MS = 60_000;
 /**
  * Waits until the API is ready.
  *
- * @param {string} url of the API's root, with a slash at its end
+ * @param {string} url root URL of the API, with a slash at the end
  * @param {{ token?: string, certificate?: string, log: string, onStatus: (text: string) => void, signal: AbortSignal }} options
  *   `certificate`: path of HTTP_TLS_CERT; `log`: path of the API's log, for the error message
  * @throws {MillraceError} `failed` when the API is not ready within a minute
@@ -29,14 +29,18 @@ export async function untilReady(url, { token, certificate, log, onStatus, signa
   );
 }
 
-/** @param {string} url @param {{ token?: string, certificate?: string }} options @returns {Promise<string>} `ready`, or the reason why the API is not ready */
+/**
+ * @param {string} url
+ * @param {{ token?: string, certificate?: string }} options
+ * @returns {Promise<string>} `ready`, or the reason why the API is not ready
+ */
 async function ask(url, options) {
   try {
     const { status, text } = await askLocalApi(url, { ...options, withinMs: ANSWER_MS });
     return status === 200 ? 'ready' : `${status} ${text.slice(0, 200)}`;
   } catch (error) {
     const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
-    // The process does not listen yet. Its parent notices the end of the process. With TLS there are other possible errors.
+    // An API that does not listen yet is no problem, and the parent notices if its process ends. But a TLS error is reported.
     return options.certificate && code !== 'ECONNREFUSED' ? message : 'no answer';
   }
 }

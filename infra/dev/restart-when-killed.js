@@ -1,17 +1,17 @@
 /** @import { Child } from './child.js' */
 
-/** A child that is killed again this soon after its restart stays down, in ms. */
+/** If a restarted child is killed again within this time, in ms, it is not restarted. */
 const STEADY_MS = 5000;
 
 /**
- * A child that is started again when it is killed: by a person by mistake, or by the system because memory is short. A child that ends
- * by itself, with or without an error, is not started again.
+ * Starts a child, and starts it again whenever a signal kills it: a person may kill it by mistake, or the system because of low memory. A
+ * child that ends by itself, with or without an error, is not started again.
  *
  * @param {() => Child} start
  * @param {object} options
- * @param {(signal: NodeJS.Signals, again: boolean) => void} options.onKilled `again`: whether it is started again
+ * @param {(signal: NodeJS.Signals, again: boolean) => void} options.onKilled `again`: whether the child is started again
  * @param {() => number} [options.clock] ms, monotonic
- * @returns {Pick<Child, 'exited' | 'stop' | 'kill'>} `exited` settles when no child is left
+ * @returns {Pick<Child, 'exited' | 'stop' | 'kill'>} `exited` settles when the child has ended and is not started again
  */
 export function restartWhenKilled(start, { onKilled, clock = () => performance.now() }) {
   let child = start();

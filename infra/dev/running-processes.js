@@ -1,8 +1,10 @@
-/** Minimum time for the last process, in ms, even if the processes before it used all the time. */
+/** Minimum time to stop each process, in ms, even if the processes before it have used all the time. */
 const LEAST_MS = 1000;
 
 /**
- * @typedef {object} RunningProcess such as the database or the API
+ * A process that `npm run dev` has started, such as the database or the API.
+ *
+ * @typedef {object} RunningProcess
  * @property {string} title
  * @property {number} stopTimeoutMs time limit for stopping, in ms
  * @property {Promise<Error | null>} exited
@@ -11,9 +13,9 @@ const LEAST_MS = 1000;
  */
 
 /**
- * The running processes, in the order in which they were started. They are stopped in the reverse order.
+ * Creates the list of the running processes, in the order of their start. They are stopped in the reverse order.
  *
- * @param {{ withinMs: number, print: (text: string) => void }} options `withinMs`: limit for all of them together
+ * @param {{ withinMs: number, print: (text: string) => void }} options `withinMs`: time limit for the stop of all processes together
  */
 export function createRunningProcesses({ withinMs, print }) {
   /** @type {RunningProcess[]} */
@@ -24,7 +26,7 @@ export function createRunningProcesses({ withinMs, print }) {
   const failed = new Promise((_, reject) => {
     fail = reject;
   });
-  // A process may fail before anybody awaits it. A later await still gets the rejection.
+  // A process may fail before the caller awaits `failed`, which must not end this process. A later `await` still gets the rejection.
   failed.catch(() => {});
 
   return {

@@ -5,14 +5,14 @@ import { checkEnginePort, freePort, isPortFree } from '../engine/ports.js';
 /** @import { Config } from '../../common/settings/config.js' */
 
 /**
- * Reads the settings of `npm run dev`: those of an API process with `ROLE=all`. It replaces port 0 by a free port.
+ * Reads the settings of `npm run dev`, which are those of an API process with `ROLE=all`. Port 0 is replaced by a free port.
  *
  * @returns {Promise<Config>}
  * @throws {MillraceError} `bad_settings`
  */
 export async function readDevSettings() {
   const config = readSettings({ ...process.env, ROLE: 'all' });
-  // With port 0, the API process would choose a port that this process does not know.
+  // With port 0, the API process would choose a free port, and this process would not know it.
   config.http.port ||= await freePort();
   config.mqtt.port ||= await freePort();
   return config;
@@ -21,7 +21,7 @@ export async function readDevSettings() {
 /**
  * @param {Config} config
  * @param {{ local: boolean }} options `local`: whether `npm run dev` starts the database
- * @throws {MillraceError} `port_taken`, naming the setting to change
+ * @throws {MillraceError} `port_taken`; the message names the setting to change
  */
 export async function checkPorts({ http, mqtt, cql }, { local }) {
   await checkPort('HTTP_PORT', http.port, http.host, 'the API and the dashboard');
@@ -39,11 +39,11 @@ async function checkPort(setting, port, host, who) {
 }
 
 /**
- * The environment of the processes that `npm run dev` starts.
+ * Returns the environment of the processes that `npm run dev` starts.
  *
  * @param {Config} config
  * @param {string | null} localEngine contact point of the database that `npm run dev` started; null: the settings name a cluster
- * @param {string | null} localKafka address of the Kafka that `npm run dev` started; null: the Kafka of the settings, if any
+ * @param {string | null} localKafka address of the Kafka that `npm run dev` started; null: they use the Kafka of the settings, if any
  * @returns {NodeJS.ProcessEnv}
  */
 export function childEnvironment({ dataDir, http, mqtt }, localEngine, localKafka) {
@@ -60,8 +60,9 @@ export function childEnvironment({ dataDir, http, mqtt }, localEngine, localKafk
   return { ...common, ...unset(DATABASE_ACCESS), ...local };
 }
 
-/** Settings for access to another cluster or Kafka. The local database and the local Kafka need none of them. */
+/** Settings for access to an external database. They are unset for the local database, which does not use them. */
 const DATABASE_ACCESS = ['CQL_TLS_CA', 'CQL_TLS_CERT', 'CQL_TLS_KEY'];
+/** Settings for access to an external Kafka. They are unset for the local Kafka, which does not use them. */
 const KAFKA_ACCESS = [
   ...['STREAM_TLS', 'STREAM_TLS_CA', 'STREAM_TLS_CERT', 'STREAM_TLS_KEY'],
   ...['STREAM_USERNAME', 'STREAM_PASSWORD', 'STREAM_PASSWORD_FILE'],

@@ -1,15 +1,16 @@
 /** @import { StatusLine } from '../../common/status-line.js' */
 
-/** On Ctrl-C a terminal signals npm and this process, and npm forwards its signal. Two signals within this time, in ms, count as one. */
+/** Two signals within this time, in ms, count as one: on Ctrl-C the terminal signals npm and this process, and npm forwards its signal. */
 const SAME_MS = 700;
 const KILLED_EXIT = 130;
 const NPM_CHECK_MS = 1000;
 
 /**
- * The first SIGINT, SIGTERM or SIGHUP asks everything to stop; a second one kills what is left at once.
+ * Handles SIGINT, SIGTERM and SIGHUP. The first signal starts an orderly stop. A second signal kills all remaining processes at once.
  *
  * @param {StatusLine} line
- * @returns {{ stop: AbortSignal, onKill: (kill: () => void) => void }} `onKill` takes what the second signal calls
+ * @returns {{ stop: AbortSignal, onKill: (kill: () => void) => void }} `stop` is aborted by the first signal. `onKill` registers a
+ *   function that the second signal calls
  */
 export function listenForStop(line) {
   const controller = new AbortController();
@@ -34,7 +35,7 @@ export function listenForStop(line) {
 }
 
 /**
- * If npm started this process, the process ends with npm: a killed npm passes no signal on.
+ * Calls `onGone` when npm has ended, if npm started this process. A killed npm forwards no signal.
  *
  * @param {() => void} onGone
  */

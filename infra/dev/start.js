@@ -12,19 +12,22 @@ import { restartWhenKilled } from './restart-when-killed.js';
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { RunningProcesses } from './running-processes.js' */
 
-/** The simulator ends its sessions, the API settles the messages in flight, and Cassandra drains: together below 10 s. */
+/**
+ * Time limits for the stop of each process, in ms: the simulator ends its sessions, the API settles the messages in flight, and Cassandra
+ * drains. All together must take less than 10 s.
+ */
 const STOP_TIMEOUT_MS = { simulator: 2000, api: 3500, kafka: 3000, engine: 7000 };
 
 /**
- * Arguments of every start.
+ * The arguments of all functions of this module that start a process.
  *
  * @typedef {object} Context
  * @property {Config} config
  * @property {string} root the repository
- * @property {NodeJS.ProcessEnv} env of the processes
+ * @property {NodeJS.ProcessEnv} env environment of the started processes
  * @property {RunningProcesses} processes
- * @property {(text: string) => void} print a line that stays
- * @property {(text: string) => void} onStatus the current status
+ * @property {(text: string) => void} print prints a line that stays on the terminal
+ * @property {(text: string) => void} onStatus shows the current status
  * @property {AbortSignal} signal
  */
 
@@ -55,7 +58,7 @@ export async function startLocalKafka({ config: { dataDir }, port, processes, on
   return kafka.contactPoint;
 }
 
-/** Makes the topics of the local Kafka. @param {Context} context */
+/** Creates the topics in the local Kafka. @param {Context} context */
 export const makeTopics = (context) =>
   runToEnd(context, 'api/commands/stream.js', ['init'], 'making of topics');
 
@@ -95,7 +98,8 @@ export async function startApi({ config, root, env, processes, print, onStatus, 
 }
 
 /**
- * @param {Omit<Context, 'onStatus'> & { simulator: string[], duration: number | undefined, onEnd: () => void }} context `simulator`: arguments of the simulator; `duration` in ms; `onEnd`: called when the simulator has ended by itself
+ * @param {Omit<Context, 'onStatus'> & { simulator: string[], duration: number | undefined, onEnd: () => void }} context
+ *   `simulator`: arguments of the simulator; `duration` in ms; `onEnd`: called when the simulator has ended by itself
  */
 export function startSimulator({ config, root, env, processes, print, simulator: words, duration, onEnd }) {
   const startedAt = Date.now();

@@ -4,7 +4,7 @@ import { addresses } from '../../common/addresses.js';
 /** @import { Config } from '../../common/settings/config.js' */
 
 /**
- * Text for a person when everything runs: addresses and data directory.
+ * Returns the text that `npm run dev` prints when everything runs: addresses and data directory.
  *
  * @param {Config} config
  * @param {{ root: string, contactPoints: string, kafka: string | null, manual: boolean }} where

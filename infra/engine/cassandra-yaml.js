@@ -5,35 +5,35 @@ import { join } from 'node:path';
  *
  * @typedef {object} Ring
  * @property {string} initialToken end of the token range of the node
- * @property {string[]} seeds addresses for discovering the other nodes, including the own address: a node whose seeds
- *   are all dead does not start
- * @property {boolean} [joins] the cluster has data, and the node fetches its share at its first start
+ * @property {string[]} seeds addresses for discovering the other nodes, including the node's own address, because a node does not start if
+ *   all its seeds are dead
+ * @property {boolean} [joins] true: the cluster has data, and the node fetches its share at its first start
  */
 
 /**
- * TLS for clients. Every client must use TLS, unless `optional` is true.
+ * The TLS configuration for clients. Every client must use TLS, unless `optional` is true.
  *
  * @typedef {object} Tls
- * @property {string} pem path of a file that holds the private key, unencrypted, and its certificate
+ * @property {string} pem path of a file that holds the unencrypted private key and its certificate
  * @property {string} ca path of the authority's certificate
  * @property {boolean} [demandsClients] true: clients need a certificate of the same authority
  * @property {boolean} [optional] true: clients may connect with or without TLS, on the same port
  */
 
 /**
- * The whole configuration of a node on loopback: data center `datacenter1`, rack `rack1`. A double-quoted string of YAML
- * has the syntax of JSON, so `JSON.stringify` escapes any path.
+ * Returns the complete cassandra.yaml of a node on loopback, in data center `datacenter1`, rack `rack1`. A double-quoted YAML string has
+ * the syntax of JSON, so `JSON.stringify` escapes any path.
  *
  * @param {object} node
  * @param {string} node.dir absolute path of the directory with all files of the node
  * @param {string} node.host
- * @param {number} node.port CQL
+ * @param {number} node.port port for CQL
  * @param {number} node.storagePort
  * @param {boolean} node.auth true: clients sign in with a role and its password; the first role is `cassandra` with password `cassandra`
  * @param {boolean} node.durable true: the node answers a write when the write is on the disk
  * @param {Tls} [node.tls] missing: clients connect without TLS
- * @param {Ring} [node.ring] missing: the node is the only one of its cluster
- * @param {Record<string, string>} [node.settings] further settings of cassandra.yaml, by their names
+ * @param {Ring} [node.ring] missing: the cluster has only this node
+ * @param {Record<string, string>} [node.settings] additional settings of cassandra.yaml, by name
  */
 export const cassandraYaml = ({ dir, host, port, storagePort, auth, durable, tls, ring, settings = {} }) => `\
 # Written by infra/engine at every start: changes made here are lost.
@@ -76,35 +76,37 @@ ${Object.entries(settings)
   .join('')}`;
 
 /**
- * Settings of a node that takes larger batches without a warning. Ingest reads them at its start: with these, a request carries up to 64
- * rows of devices instead of 10.
+ * Settings of a node that accepts larger batches without a warning. Ingest reads the limits of the node when it starts. With these
+ * settings a request contains up to 64 rows of devices instead of 10.
  */
 export const LARGE_BATCHES = {
   batch_size_warn_threshold: '32KiB',
   unlogged_batch_across_partitions_warn_threshold: '64',
 };
 
-// As in production. The node may lose the writes of the last 10 s at a power cut, or of 0.1 s at a kill. There, two other nodes have them.
+// The commit log mode of production. The node may lose the writes of the last 10 s in a power cut, or of the last 0.1 s if its process
+// is killed. In production two other nodes have these writes.
 const PERIODIC = `\
 commitlog_sync: periodic
 commitlog_sync_period: 10s
 `;
 
-// For a single node. Writes that arrive during a sync are synced together, and each holds a thread until then, so the default of 32
-// threads is too few. Measured on two cores with rows of 60 samples: 0.4 to 0.8 ms for one write instead of 0.2, and a half to a quarter
-// of the highest rate. `group` with a window of 2 ms has the same rate, and takes 2 ms for each write.
+// The commit log mode of a single node that must not lose writes. Writes that arrive during a sync wait for the next sync, and each write
+// occupies a thread until then, so the default of 32 threads is too few. Measured on two cores with rows of 60 samples: a write takes 0.4
+// to 0.8 ms instead of 0.2, and the highest rate is a half to a quarter. `group` with a window of 2 ms has the same rate, and a write
+// takes 2 ms.
 const SYNCED = `\
 commitlog_sync: batch
 concurrent_writes: 128
 `;
 
-// The first nodes of a new cluster have no data to fetch from each other, so they may all start at once.
+// The first nodes of a new cluster need no bootstrap, because there is no data yet. So they may all start at once.
 const member = (/** @type {Ring} */ { initialToken, joins = false }) => `\
 initial_token: "${initialToken}"
 auto_bootstrap: ${joins}
 `;
 
-// PEM files, as everywhere in this repository. Cassandra's own default is a Java key store.
+// Like all other programs in this repository, Cassandra reads keys and certificates from PEM files here. Its default is a Java key store.
 const encrypted = (/** @type {Tls} */ { pem, ca, optional = false, demandsClients = false }) => `\
 client_encryption_options:
   enabled: true

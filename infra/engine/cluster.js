@@ -10,37 +10,39 @@ import { succeeds } from './query.js';
 /** @import { Member } from './member.js' */
 
 const POLL_MS = 250;
-/** After the last node answers, gossip reaches the others within seconds. */
+/** Time limit for all nodes to reach each other after the last node answers CQL, in ms. Usually gossip takes seconds. */
 const AGREE_MS = 120_000;
 
-/** Cassandra keeps three copies of this keyspace. The query reads all copies of all ranges, so every node has to answer. */
+/** A query that succeeds with ALL only if every node answers: this keyspace has three copies, and the query reads all ranges. */
 const ASK_EVERYBODY = 'SELECT * FROM system_distributed.view_build_status';
 
 /**
- * A Cassandra of several nodes on this machine: 127.0.0.1, 127.0.0.2 ..., data center `datacenter1`, all with the same
- * CQL port, as the driver expects it. Every node is a process group of its own and ends within 10 s of this process.
+ * A Cassandra cluster on this machine: the nodes have the addresses 127.0.0.1, 127.0.0.2 ..., the data center `datacenter1`, and the same
+ * CQL port, because the driver expects that. Every node is a separate process group, which ends within 10 s after this process.
  *
  * @typedef {object} Cluster
  * @property {string[]} contactPoints `ADDRESS:PORT`
  * @property {Member[]} nodes
  * @property {() => Promise<void>} start starts the nodes that do not run, all at once, and waits until each reaches all others
  * @property {() => Promise<void>} stop drains and stops all running nodes, and keeps their data
- * @property {() => Promise<void>} keepSchema writes the tables' definitions to disk. Without this call, a killed node may lose the latest definitions
- * @property {() => Member} add adds a node with half of the token range of the first node; the node joins the cluster when it is started
+ * @property {() => Promise<void>} keepSchema writes the table definitions to disk. Without this call, a killed node may lose the
+ *   latest definitions
+ * @property {() => Member} add adds a node with half of the token range of the first node. The node joins the cluster at its
+ *   start
  * @property {(member: Member) => Promise<void>} forget stops a node that has left the cluster, and removes it from `nodes`
  */
 
 /**
- * Creates a cluster, or starts the one in the directory, and waits until each node reaches all others.
+ * Starts the cluster in the data directory, or creates a new cluster there, and waits until each node reaches all others.
  *
  * @param {object} options
- * @param {string} options.dataDir directory of all data of all nodes
+ * @param {string} options.dataDir directory with the data of all nodes
  * @param {string} [options.engineDir] folder of the jars; default: `engine` under the data directory
- * @param {number} [options.size] number of nodes, 3 or more; it must be the same at every start with one directory
- * @param {(text: string) => void} [options.onStatus] gets the current status, often
+ * @param {number} [options.size] number of nodes, 3 or more; it must be the same at every start with the same directory
+ * @param {(text: string) => void} [options.onStatus] is called with the current status, many times
  * @param {AbortSignal} [options.signal] aborts the start, and ends the processes that were started
  * @returns {Promise<Cluster>}
- * @throws {MillraceError} as `startEngine`
+ * @throws {MillraceError} the same codes as `startEngine`
  */
 export async function startCluster({
   dataDir,
@@ -72,7 +74,7 @@ export async function startCluster({
       onStatus(`Cassandra boots: ${up} of ${size} nodes after ${Math.round((Date.now() - began) / 1000)} s`);
     }, POLL_MS);
     try {
-      // If one fails, wait for the others, so that the cleanup knows all of them.
+      // If a node fails, this code still waits for the other nodes, so that the cleanup knows all started nodes.
       const started = await Promise.allSettled(nodes.map((node) => node.start()));
       const failed = started.find(({ status }) => status === 'rejected');
       if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
@@ -86,7 +88,7 @@ export async function startCluster({
     await Promise.all(nodes.map((node) => node.stop()));
   };
 
-  // A flush at every change, as Cassandra has it by default, makes all migrations take several times as long on three nodes.
+  // By default Cassandra flushes the schema at every change. On three nodes, all migrations then take several times as long.
   const keepSchema = async () => {
     await Promise.all(
       nodes.filter(({ running }) => running).map((node) => node.nodetool(['flush', 'system_schema'])),
@@ -123,7 +125,7 @@ export async function startCluster({
 }
 
 /**
- * Even shares of Murmur3's range, -2^63 to 2^63 - 1.
+ * Returns the token of a node, so that all nodes have equal shares of Murmur3's range, -2^63 to 2^63 - 1.
  *
  * @param {number} index
  * @param {number} size

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-// Cassandra uses internals of the JDK, and ends at once without these flags. They are the flags of its own start script for Java 17.
+// Cassandra uses internals of the JDK, and ends at once without these flags. They come from Cassandra's start script for Java 17.
 const EXPORTS = [
   'java.base/java.lang.ref',
   'java.base/jdk.internal.misc',
@@ -21,29 +21,29 @@ const OPENS = [
   'jdk.management/com.sun.management.internal',
 ];
 
-/** Access to the JDK that all programs of Cassandra need. */
+/** Flags that allow the access to JDK internals that all programs of Cassandra need. */
 export const JDK_ACCESS = [
   ...EXPORTS.map((one) => `--add-exports=${one}=ALL-UNNAMED`),
   ...OPENS.map((one) => `--add-opens=${one}=ALL-UNNAMED`),
 ];
 
-/** Only warnings and milestones go to standard output. */
+/** Flag for a logging configuration that writes only warnings and milestones to standard output. */
 export const LOGGING = `-Dlogback.configurationFile=${new URL('logback.xml', import.meta.url)}`;
 
 const FAST = ['-Xms64m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 const SCHEMA_IN_MEMORY = '-Dcassandra.test.flush_local_schema_changes=false';
 
 /**
- * The ways in which a node uses the machine.
+ * JVM flags of a node by profile. A profile chooses between speed and the use of CPU and memory.
  *
- * - `full`: full speed, for people.
+ * - `full`: full speed, for interactive use.
  * - `bench`: as `full`, with a heap of fixed size, so that it neither shrinks nor grows under load.
- * - `fast`: half the CPU at boot, two thirds of the memory and a lower throughput: for tests.
- * - `disposable`: as `fast`, for a node that is never started again after a kill, because a killed node loses its tables. The
- *   node does not write the schema files at each change: all migrations take 0.6 to 4 s on two busy cores instead of 8 to 18.
- *   It also does not write its own table after each TRUNCATE: 40 of them take 0.1 s of CPU instead of 0.8.
- * - `member`: as `fast`, with memory for the requests of other nodes. Until `keepSchema` of its cluster, a killed node loses
- *   its tables, as with `disposable`.
+ * - `fast`: half the CPU time at boot, two thirds of the memory and a lower throughput, for tests.
+ * - `disposable`: as `fast`, for a node that is never started again after a kill, because a killed node loses its tables. The node
+ *   does not write the schema files at each change: all migrations take 0.6 to 4 s on two busy cores instead of 8 to 18 s. It also
+ *   does not write its system table after each TRUNCATE: 40 TRUNCATE statements take 0.1 s of CPU time instead of 0.8 s.
+ * - `member`: as `fast`, with memory for the requests of other nodes. A node that is killed before `keepSchema` of its cluster was
+ *   called loses its tables, as with `disposable`.
  */
 const PROFILES = {
   full: ['-Xms256m', '-Xmx1g', '-XX:+UseG1GC'],
@@ -55,11 +55,12 @@ const PROFILES = {
 
 /** @typedef {keyof typeof PROFILES} Profile */
 
-/** A single node does not gossip, so it does not wait for other nodes at its start and end. */
+/** Flags of a single node. It has nobody to gossip with, so it does not wait for other nodes at its start and end. */
 const ALONE = ['-Dcassandra.skip_wait_for_gossip_to_settle=0', '-Dcassandra.shutdown_announce_in_ms=0'];
 /**
- * Gossip spreads quickly on loopback. A new node waits 3 s for gossip instead of 30. With 0 s, joining the cluster fails. A node that stops waits
- * 0.5 s instead of 2. A node that starts does not watch gossip for 8 s, because it waits for its connections to the others anyway.
+ * Flags of a node in a cluster. Gossip spreads quickly on loopback. So a new node waits 3 s for gossip instead of 30 s; with 0 s it cannot
+ * join. A node that stops waits 0.5 s instead of 2 s. A node that starts does not watch gossip for 8 s, because it waits for its
+ * connections to the other nodes anyway.
  */
 const AMONG_OTHERS = [
   '-Dcassandra.ring_delay_ms=3000',
@@ -67,11 +68,11 @@ const AMONG_OTHERS = [
   '-Dcassandra.shutdown_announce_in_ms=500',
 ];
 
-/** The argument that identifies a running node among all processes. @param {string} dir */
+/** Returns the argument that identifies a running node among all processes. @param {string} dir directory of the node */
 export const storageArgument = (dir) => `-Dcassandra.storagedir=${dir}`;
 
 /**
- * The arguments of `java` for one node.
+ * Returns the arguments of `java` for one node.
  *
  * @param {object} node
  * @param {string} node.dir directory with all files of the node
@@ -79,7 +80,7 @@ export const storageArgument = (dir) => `-Dcassandra.storagedir=${dir}`;
  * @param {string} node.config path of its cassandra.yaml
  * @param {number} node.jmxPort
  * @param {Profile} node.profile
- * @param {boolean} node.alone whether the node is the only one of its cluster
+ * @param {boolean} node.alone whether the cluster has only this node
  * @returns {string[]}
  */
 export const cassandraArguments = ({ dir, jars, config, jmxPort, profile, alone }) => [

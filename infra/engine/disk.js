@@ -1,11 +1,11 @@
 import { statfs } from 'node:fs/promises';
 import { MillraceError } from '../../common/errors.js';
 
-/** Room that the engine wants before it starts: jars, a gigabyte of commit log and some data. */
+/** Free disk space without which a local database does not start, in bytes: for the jars, a gigabyte of commit log and some data. */
 export const ROOM_NEEDED_BYTES = 2 * 1024 ** 3;
 
 /**
- * @param {string} dir a directory that is there
+ * @param {string} dir an existing directory
  * @param {number} [neededBytes]
  * @throws {MillraceError} `disk_full`
  */
@@ -18,7 +18,7 @@ export async function checkDisk(dir, neededBytes = ROOM_NEEDED_BYTES) {
   );
 }
 
-/** @param {string} dir a directory that is there @returns {Promise<number>} bytes that an ordinary user may still write */
+/** @param {string} dir an existing directory @returns {Promise<number>} free bytes that an ordinary user may write */
 export async function freeBytes(dir) {
   const { bavail, bsize } = await statfs(dir);
   return bavail * bsize;

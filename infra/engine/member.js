@@ -2,27 +2,28 @@ import { startNode } from './node.js';
 
 /** @import { Place } from './node.js' */
 
-/** Draining writes the memory to disk. Other nodes may be doing the same. */
+/** Time limit for the stop of a node, in ms. A drain writes the memory to disk, possibly while other nodes drain, too. */
 const STOP_WITHIN_MS = 60_000;
 
 /**
- * One node of a cluster: it may be stopped or killed, and started again with its data.
+ * One node of a cluster. It can be stopped or killed, and started again with its data.
  *
  * @typedef {object} Member
- * @property {string} name `node 1`
+ * @property {string} name such as `node 1`
  * @property {string} contactPoint `ADDRESS:PORT`
  * @property {boolean} running
- * @property {() => Promise<void>} start starts the node, unless it runs; settles when the node answers CQL
+ * @property {() => Promise<void>} start starts the node, unless it runs; the promise settles when the node answers CQL
  * @property {() => Promise<void>} stop drains and stops the node, and keeps its data
  * @property {(args: string[]) => Promise<string>} nodetool runs nodetool for the node, which must run
- * @property {string[]} nodetoolCommand nodetool as a program with its first arguments, for other processes; empty while the node does not run
- * @property {() => Promise<void>} kill ends the node by SIGKILL; settles when its process has ended
+ * @property {string[]} nodetoolCommand the program nodetool with its first arguments, for use in other processes; empty while the
+ *   node does not run
+ * @property {() => Promise<void>} kill ends the node by SIGKILL; the promise settles when the process has ended
  */
 
 /**
  * @param {object} options
  * @param {string} options.name
- * @param {string} options.dataDir of this node
+ * @param {string} options.dataDir data directory of this node
  * @param {string} options.engineDir folder of the jars
  * @param {Place} options.place
  * @param {AbortSignal} [options.signal] aborts a start

@@ -19,18 +19,18 @@ import { runEngine } from './process/run.js';
 /** @import { Engine } from './process/run.js' */
 
 /**
- * The address of a node, and the addresses of its cluster.
+ * The address of a node, and its place in its cluster.
  *
  * @typedef {object} Place
  * @property {string} [host] default: 127.0.0.1
- * @property {number} port CQL
+ * @property {number} port port for CQL
  * @property {number} [storagePort] default: a free port, which stays the same at the next start
- * @property {Ring} [ring] missing: the node is the only one of its cluster
+ * @property {Ring} [ring] missing: the cluster has only this node
  */
 
 /**
- * Starts one Apache Cassandra 5.0 and waits until it answers CQL. It runs in a process group of its own and ends at
- * most 10 s after this process, however this process ends.
+ * Starts one node of Apache Cassandra 5.0 and waits until it answers CQL. It runs in a separate process group, and ends at most 10 s after
+ * this process, however this process ends.
  *
  * @param {object} options
  * @param {string} options.dataDir directory of all data; created if it is missing
@@ -40,18 +40,18 @@ import { runEngine } from './process/run.js';
  * @param {boolean} [options.auth]
  * @param {Tls} [options.tls]
  * @param {boolean} [options.durable]
- * @param {Record<string, string>} [options.settings] further settings of cassandra.yaml
- * @param {(text: string) => void} options.onStatus gets the current status, often
+ * @param {Record<string, string>} [options.settings] additional settings of cassandra.yaml
+ * @param {(text: string) => void} options.onStatus is called with the current status, many times
  * @param {AbortSignal} [options.signal] aborts the start, and ends the processes that were started
  * @returns {Promise<Engine & { nodetool: Nodetool }>}
- * @throws {MillraceError} as `startEngine`
+ * @throws {MillraceError} the same codes as `startEngine`
  */
 export async function startNode(options) {
   const { dataDir, place, engineDir, profile, auth = false, durable = false } = options;
   const { settings, tls, onStatus, signal } = options;
   const { host = HOST, port, ring } = place;
   await claimDataDir(dataDir);
-  // A directory with two names, through a link, has one lock.
+  // The real path is used, so that a directory has one lock even if it is reached through a link.
   const home = await realpath(dataDir);
   const dir = join(home, NODE_FOLDER);
   await mkdir(dir, { recursive: true });

@@ -5,17 +5,17 @@ import { JDK_ACCESS, LOGGING } from './command.js';
 
 const run = promisify(execFile);
 
-/** Enough for the output of a repair of a large table. */
+/** Maximum size of nodetool's output, in bytes. The repair of a large table stays below it. */
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The address of a running node, for nodetool.
+ * The values that nodetool needs to connect to a running node.
  *
  * @typedef {object} Place
  * @property {string} java path of the program `java`
  * @property {string} jars folder of the jars
  * @property {string} home directory in which nodetool keeps its history
- * @property {number} jmxPort of the node, on loopback
+ * @property {number} jmxPort JMX port of the node, on loopback
  */
 
 /**
@@ -31,7 +31,7 @@ export const nodetoolCommand = ({ java, jars, home, jmxPort }) => [
 ];
 
 /**
- * Creates a function that runs nodetool for a node. nodetool has operations that CQL lacks: repair, snapshots, leaving.
+ * Creates a function that runs nodetool for a node. nodetool has operations that CQL lacks: repair, snapshots, removal of the node.
  *
  * @param {Place & { signal?: AbortSignal }} options `signal` ends nodetool, but not the operation that nodetool started in the node
  */
@@ -41,7 +41,7 @@ export function createNodetool({ signal, ...place }) {
   /**
    * @param {string[]} args such as `['repair', '-full', 'iot']`
    * @returns {Promise<string>} output of nodetool
-   * @throws {Error} with the output of nodetool, if nodetool fails
+   * @throws {Error} when nodetool fails; the message has its output
    */
   const nodetool = async (args) => {
     const { stdout } = await run(program, [...first, ...args], { maxBuffer: MOST_OUTPUT_BYTES, signal });

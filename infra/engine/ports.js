@@ -4,11 +4,11 @@ import { MillraceError } from '../../common/errors.js';
 
 /** @import { AddressInfo } from 'node:net' */
 
-/** The address and ports on which the engine listens. */
+/** The address on which a single local server listens. */
 export const HOST = '127.0.0.1';
 
 /**
- * @param {number} port 0: any
+ * @param {number} port 0: any free port
  * @param {string} [host]
  * @returns {Promise<number | null>} the port; null: another process listens on it
  * @throws {MillraceError} `port_taken`: this process may not listen there, as on port 80 without the privilege
@@ -28,19 +28,22 @@ function tryPort(port, host = HOST) {
   });
 }
 
-/** @param {number} port @param {string} [host] @returns {Promise<boolean>} whether nobody listens on it */
+/** @param {number} port @param {string} [host] @returns {Promise<boolean>} whether no process listens on the port */
 export const isPortFree = async (port, host) => (await tryPort(port, host)) !== null;
 
 /** @returns {Promise<number>} a loopback port that was free a moment ago */
 export const freePort = async () => Number(await tryPort(0));
 
-/** Below the ports that systems give to outgoing connections. Such a connection could take a port while its owner restarts. */
+/**
+ * Range of ports that servers keep over restarts. It is below the ports that systems use for outgoing connections, because an outgoing
+ * connection could take the port of a server that restarts.
+ */
 const STEADY = { from: 20_000, to: 32_000 };
 
 /**
  * @param {string[]} [hosts]
- * @returns {Promise<number>} a port on which nobody listened a moment ago at any of these addresses, and which stays so
- *   while its owner is away, unless somebody asks for it by number
+ * @returns {Promise<number>} a port on which no process listened a moment ago at any of these addresses. It stays free while its server is
+ *   stopped, unless another process asks for it by number
  */
 export async function steadyPort(hosts = [HOST]) {
   for (;;) {
@@ -56,10 +59,10 @@ async function isFreeAtAll(port, hosts) {
 }
 
 /**
- * Returns a loopback port for each name: the port of the last start if it is still free, otherwise a new port. The file keeps the ports.
+ * Returns a loopback port for each name: the port of the last start if it is still free, otherwise a new port. The ports are stored in a file.
  *
  * @template {string} Name
- * @param {string} file path of the file that keeps the ports
+ * @param {string} file path of the file with the ports
  * @param {Name[]} names
  * @param {string[]} [hosts] addresses; each port must be free at all of them
  * @returns {Promise<Record<Name, number>>}
@@ -80,11 +83,11 @@ async function readPorts(file) {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch {
-    return {}; // The file is missing, or incomplete after a crash. New ports serve as well.
+    return {}; // The file is missing, or incomplete after a crash. Then new ports are chosen.
   }
 }
 
-/** @param {number} port CQL @param {string} [host] @throws {MillraceError} `port_taken` */
+/** @param {number} port port for CQL @param {string} [host] @throws {MillraceError} `port_taken` */
 export async function checkEnginePort(port, host = HOST) {
   if (await isPortFree(port, host)) return;
   throw new MillraceError(

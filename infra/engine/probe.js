@@ -8,15 +8,17 @@ const RESPONSE_V4 = 0x84;
 const SUPPORTED = 0x06;
 
 /**
- * @typedef {{ host: string, port: number, ca?: string, pem?: string }} Target `ca`: path of the authority's certificate, where it speaks
- *   TLS; `pem`: the node's own key and certificate, which it takes from clients, too
+ * The server to check. With TLS, `ca` is the path of the authority's certificate, and `pem` the path of the server's own key and
+ * certificate, which the server also accepts as those of a client.
+ *
+ * @typedef {{ host: string, port: number, ca?: string, pem?: string }} Target
  */
 
 /**
  * Checks if a CQL server answers: sends one OPTIONS frame and waits for SUPPORTED.
  *
  * @param {Target & { timeoutMs?: number }} target
- * @returns {Promise<boolean>} false on any refusal, other answer or silence
+ * @returns {Promise<boolean>} false: the server refused, gave another answer, or did not answer in time
  */
 export function answersCql({ host, port, ca, pem, timeoutMs = 2000 }) {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-// Native protocol v4, sections 2 to 4: the smallest conversation that ends in an answer to a statement.
+// The constants of CQL native protocol v4 (sections 2 to 4) that the shortest exchange with an answer to a statement needs.
 const OPCODE = { startup: 0x01, ready: 0x02, query: 0x07, result: 0x08 };
 const HEADER_BYTES = 9;
 const CONSISTENCY = { ALL: 5, LOCAL_QUORUM: 6 };
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 5000;
  *
  * @param {string} cql
  * @param {{ contactPoint: string, consistency: keyof typeof CONSISTENCY }} options
- * @returns {Promise<boolean>} false on any error, refusal or silence
+ * @returns {Promise<boolean>} false: the node refused, answered with an error, or did not answer in time
  */
 export function succeeds(cql, { contactPoint, consistency }) {
   const [host, port] = contactPoint.split(':');
@@ -61,6 +61,6 @@ function query(cql, consistency) {
   const text = Buffer.from(cql);
   const length = Buffer.alloc(4);
   length.writeInt32BE(text.length);
-  // The last byte: no flags.
+  // The last byte holds the flags of the query. None is set.
   return frame(OPCODE.query, Buffer.concat([length, text, Buffer.from([0, consistency, 0])]));
 }

@@ -19,8 +19,8 @@ import { serverProperties } from './server-properties.js';
 /** @import { KafkaSasl } from './server-properties.js' */
 
 /**
- * The interface of the local Kafka: one broker that is its own controller (KRaft), as a Java process from Maven's jars, without a container.
- * Development and tests use it. It shares the supervisor, the lock and the log of infra/engine.
+ * Starts a local Kafka for development and tests: one broker that is its own controller (KRaft). It runs as a Java process with jars from
+ * Maven, without a container. It uses the supervisor, the lock and the log of infra/engine.
  */
 
 /** @type {JarSet} */
@@ -31,7 +31,7 @@ const KAFKA_JARS = {
   size: '45 MB',
 };
 
-/** The folder of Kafka in a data directory. */
+/** The folder of Kafka in the data directory. */
 const FOLDER = 'kafka';
 
 const JAVA_FLAGS = [
@@ -42,29 +42,34 @@ const JAVA_FLAGS = [
   '-XX:+ExitOnOutOfMemoryError',
 ];
 
-/** A fixed id: a directory belongs to one cluster of one node. */
+/** The id can be fixed, because each directory belongs to a separate cluster with one node. */
 const CLUSTER_ID = 'millraceLocalKafka0000';
 
 /**
  * @typedef {object} KafkaOptions
  * @property {string} dataDir directory of all data; created if it is missing
- * @property {number} port of clients, on 127.0.0.1
+ * @property {number} port port for clients on 127.0.0.1
  * @property {string} [engineDir] folder of the jars; default: `engine` under the data directory
- * @property {KafkaSasl} [sasl] clients sign in; default: anybody may do anything
- * @property {{ pem: string }} [tls] clients speak TLS; `pem`: path of a file with the private key and its certificate
- * @property {(text: string) => void} [onStatus] gets the current status, often
- * @property {AbortSignal} [signal] aborts the start; what was started is ended
+ * @property {KafkaSasl} [sasl] account with which clients must sign in; missing: any client may do anything
+ * @property {{ pem: string }} [tls] clients must use TLS; `pem`: path of a file with the private key and its certificate
+ * @property {(text: string) => void} [onStatus] is called with the current status, many times
+ * @property {AbortSignal} [signal] aborts the start, and ends the processes that were started
  */
 
 /** @param {string} engineDir @returns {Promise<('java' | 'maven')[]>} */
 export const toolsForKafka = (engineDir) => neededTools(engineDir, KAFKA_JARS);
 
-/** Fetches the jars unless they are there. @param {string} engineDir @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options */
+/**
+ * Downloads the jars of Kafka unless they exist.
+ *
+ * @param {string} engineDir
+ * @param {{ onStatus: (text: string) => void, signal?: AbortSignal }} options
+ */
 export const installKafka = (engineDir, options) => installEngine(engineDir, { ...options, set: KAFKA_JARS });
 
 /**
- * Starts a Kafka of one node and waits until it accepts connections. It runs in a process group of its own and ends within 10 s of this
- * process, however that ends.
+ * Starts a Kafka with one node and waits until it accepts connections. It runs in a separate process group, and ends at most 10 s after
+ * this process, however this process ends.
  *
  * @param {KafkaOptions} options
  * @returns {Promise<Engine>} `contactPoint` is the bootstrap address
@@ -93,7 +98,7 @@ export async function startKafka(options) {
   );
   const log4j = `-Dlog4j2.configurationFile=${fileURLToPath(new URL('log4j2.yaml', import.meta.url))}`;
   const common = [...JAVA_FLAGS, log4j, '-cp', join(jars, '*')];
-  // Idempotent: a directory that is formatted stays as it is.
+  // With --ignore-formatted, a directory that is formatted already stays unchanged.
   await promisify(execFile)(
     java,
     [
@@ -127,11 +132,11 @@ export async function startKafka(options) {
   });
 }
 
-/** The account of SCRAM stands in the metadata of the cluster, that of PLAIN in the settings. @param {KafkaSasl} sasl */
+/** Returns the account for the metadata of the cluster, where SCRAM reads it. PLAIN reads it from the settings. @param {KafkaSasl} sasl */
 const scramRecord = ({ mechanism, username, password }) =>
   `${mechanism}=[name=${username},password=${password}]`;
 
-/** @param {number} port @returns {Promise<boolean>} whether somebody accepts connections */
+/** @param {number} port @returns {Promise<boolean>} whether a process accepts connections on the port */
 const accepts = (port) =>
   new Promise((resolve) => {
     const socket = connect({ host: HOST, port });

@@ -3,16 +3,17 @@ import { MillraceError } from '../../common/errors.js';
 import { HOST } from '../engine/ports.js';
 
 /**
- * SASL of the local Kafka, for tests of clients that sign in.
+ * The SASL mechanism and account of the local Kafka, for tests of clients that sign in.
  *
  * @typedef {{ mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512', username: string, password: string }} KafkaSasl
  */
 
 /**
- * The whole configuration of the local Kafka. Syncing is left to the page cache, as it is with Kafka by default.
+ * Returns the complete configuration of the local Kafka. As in Kafka's default, no setting forces a sync to the disk: the operating system
+ * writes its page cache.
  *
  * @param {{ dir: string, port: number, controller: number, sasl?: KafkaSasl, pem?: string }} node
- * @throws {MillraceError} `bad_settings`: `log.dirs` is a list, so Kafka would write to two other directories
+ * @throws {MillraceError} `bad_settings` when `dir` has a comma: `log.dirs` is a list, so Kafka would write to two other directories
  */
 export function serverProperties({ dir, port, controller, sasl, pem }) {
   if (dir.includes(',')) {
@@ -45,7 +46,7 @@ ${sasl ? signIn(sasl) : ''}${pem ? encrypted(pem) : ''}`;
 }
 
 /**
- * Java reads the file as Latin-1, and a backslash begins an escape.
+ * Escapes a text for a properties file, which Java reads as Latin-1, with backslash escapes.
  *
  * @param {string} text
  * @returns {string} the value that Java reads as the text
@@ -78,7 +79,7 @@ ssl.truststore.certificates=${part(pem, 'CERTIFICATE')}
 ssl.endpoint.identification.algorithm=
 `;
 
-/** @param {string} pem @param {string} label @returns {string} the sections of this label, in one line of a properties file */
+/** @param {string} pem @param {string} label @returns {string} the PEM sections with this label, as one line of a properties file */
 const part = (pem, label) =>
   (pem.match(new RegExp(`-----BEGIN [A-Z ]*${label}-----[^]*?-----END [A-Z ]*${label}-----\\n?`, 'g')) ?? [])
     .join('')

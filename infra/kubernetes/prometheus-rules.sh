@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the rules of infra/monitoring/prometheus/rules as PrometheusRules, as prometheus-operator takes them. A kustomization cannot:
-# it reads no file outside its own directory.
+# Prints the rules of infra/monitoring/prometheus/rules as PrometheusRule resources for prometheus-operator. A kustomization cannot
+# do this, because it reads no file outside its own directory.
 set -eu
 
 case "${1:-}" in

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Removes the last ingest process: ends its pod, then drains and ends its session at the broker.
+# Removes the ingest process with the highest number: ends its pod, then drains and ends its session at the broker.
 #
-# The broker keeps giving an abandoned session its share of the messages, and nobody reads them. The autoscaler does not know that,
-# so it only adds processes. An annotation on the StatefulSet names the session to end. After a failure the next run finishes it.
+# Without this, the broker would still send a share of the messages to the session of the removed process, and no process would read them.
+# The autoscaler does not end sessions, so it only adds processes. An annotation on the StatefulSet names the session to end. If this
+# script fails, the next run finishes the removal.
 set -eu
 
 usage() {
@@ -61,7 +62,7 @@ marked=${state#* }
 if [ -n "$marked" ] && [ "$replicas" -le "$marked" ]; then
   last=$marked
 else
-  # No process is marked, or the marked process was added again.
+  # No process is marked for removal, or the marked process was added again.
   last=$((replicas - 1))
   marked=
 fi
@@ -80,7 +81,7 @@ else
     log "there are $replicas, and the minimum is ${least:-1} (minReplicas in base/autoscaling.yaml)"
     exit 1
   fi
-  # A job of that name is left from an earlier run. Once the mark is set, the job belongs to this run.
+  # A job with this name may be left from an earlier run. It is deleted before the mark is set, so that a later job belongs to this run.
   change delete "job/$job" --ignore-not-found
   change annotate statefulset/millrace-ingest --overwrite "$mark=$last"
   if ! change scale statefulset/millrace-ingest --current-replicas="$replicas" --replicas="$last"; then

@@ -47,8 +47,8 @@ export const addNode = {
 };
 
 /**
- * Until a cleanup, the old nodes keep rows of ranges that they have lost. At the next change of the ring, such rows could come back.
- * ScyllaDB cleans up tables with tablets by itself, and all other tables on all nodes at once.
+ * Returns the cleanup steps. Until a cleanup, the old nodes keep rows of token ranges that they have lost. At the next change of the ring,
+ * such rows could come back. ScyllaDB cleans up tables with tablets by itself, and one command cleans up all other tables on all nodes.
  *
  * @param {Given} given
  */

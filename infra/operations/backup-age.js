@@ -32,10 +32,10 @@ ${hasSchema(given)}`,
 }
 
 /**
- * Checks the snapshot `$tag`. Manager reads the schema by CQL, and without it the data cannot be restored.
+ * Returns a command that checks the snapshot `$tag`. Manager reads the schema by CQL. Without the schema, nobody can restore the data.
  *
  * @param {Given} given
- * @returns {string} a command that fails if there is no snapshot, or if the snapshot has no schema
+ * @returns {string} the command, which fails if there is no snapshot, or if the snapshot has no schema
  */
 export function hasSchema({ cluster, location, keyspace }) {
   const files = sctool('backup', 'files', '-c', cluster, '-L', location, '-K', keyspace);

@@ -69,7 +69,7 @@ function byManager(given) {
   ];
 }
 
-/** @param {Given} given @param {string} name of a backup's task that is done */
+/** @param {Given} given @param {string} name name of a completed backup task of Manager */
 const complete = (given, name) =>
   here(
     'the schema is in it',

@@ -6,30 +6,31 @@ import { expectService } from './steps/service.js';
 /** @import { Step } from './plan.js' */
 
 /**
- * The input of an operation: its flags by their names, and values derived from them.
+ * The input of an operation: its flags by name, and values derived from them.
  *
  * @typedef {object} Known
  * @property {'scylla' | 'cassandra'} engine
  * @property {string} keyspace
- * @property {string} tag default: the time
- * @property {number} from
- * @property {string} reach
+ * @property {string} tag name of the backup or task; default: the current time
+ * @property {number} from number of the first step to run
+ * @property {string} reach program that runs a script on a node, such as `ssh`
  * @property {number} within time limit of each wait, in ms
  * @property {Need} need
- * @property {<T extends { stop?: string, start?: string }>(service: T) => T} commands `--stop` and `--start`, where given
+ * @property {<T extends { stop?: string, start?: string }>(service: T) => T} commands returns the commands of a service, replaced by
+ *   `--stop` and `--start` where these flags are given
  *
  * @typedef {Record<string, any> & Known} Given
  *
  * @typedef {object} Operation
- * @property {string} help one line
+ * @property {string} help one line of the help text
  * @property {[string, ...string[]]} examples arguments after the name of the operation
- * @property {(keyof typeof SHARED)[]} shared flags that the operation shares with others
- * @property {Record<string, Flag>} flags that only this operation has
- * @property {(given: Given) => Step[] | Promise<Step[]>} plan
+ * @property {(keyof typeof SHARED)[]} shared flags that the operation shares with other operations
+ * @property {Record<string, Flag>} flags flags that only this operation has
+ * @property {(given: Given) => Step[] | Promise<Step[]>} plan returns the steps of the operation
  */
 
 /**
- * Returns the value of a required flag; throws `usage` if the flag was not given.
+ * A function that returns the value of a required flag, and throws `usage` if the flag was not given.
  *
  * @typedef {{ (flag: 'nodes'): [string, ...string[]], (flag: string): any }} Need
  */
@@ -62,12 +63,12 @@ const COMMON = {
   'dry-run': { type: 'switch', help: 'prints the commands as a script, and runs none' },
 };
 
-/** Values of flags that become part of paths, task names and commands. No value may begin with `-`, as an option does. */
+/** Pattern of flag values that become part of paths, task names and commands. A value that begins with `-` would be read as an option. */
 const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_.:@-]*$/;
 const CHECKED = ['cluster', 'location', 'keyspace', 'tag', 'into', 'to', 'node', 'dead', 'client-id'];
 
 /**
- * @param {string} command as a person types it
+ * @param {string} command the command as a person types it
  * @param {Operation} operation
  * @param {string[]} argv arguments of the operation
  * @param {Date} now
@@ -133,5 +134,5 @@ function expectSafe(command, flag, value) {
   throw usageError(command, [`--${flag}: "${value}" is no name: use a-z, A-Z, 0-9 and _ . : @ -`]);
 }
 
-/** @param {Date} now @returns {string} such as 20261122T0200, UTC */
+/** @param {Date} now @returns {string} UTC time such as 20261122T0200 */
 const timeTag = (now) => now.toISOString().slice(0, 16).replaceAll(/[-:]/g, '');

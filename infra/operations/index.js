@@ -39,7 +39,7 @@ Examples:
   ${COMMAND} backup --cluster prod --location s3:backups --dry-run
   ${COMMAND} upgrade --help`;
 
-// npm run operations: operates your own cluster, step by step, from a machine that reaches it.
+// npm run operations: operates a database cluster of your own, step by step, from a machine that can connect to the nodes.
 await runCommand(async () => {
   const [name = '', ...argv] = process.argv.slice(2);
   if (name === '--help') throw new MillraceError('help', HELP);

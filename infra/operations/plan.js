@@ -1,7 +1,7 @@
 import { command } from './steps/shell.js';
 
 /**
- * A step of an operation: text for a POSIX shell, which is printed or run unchanged.
+ * A step of an operation: a script for a POSIX shell, which is printed or run unchanged.
  *
  * @typedef {object} Step
  * @property {string} title text for the operator: what the step does
@@ -10,24 +10,24 @@ import { command } from './steps/shell.js';
  * @property {string} [ifItFails] one line: what the operator must correct after a failure
  */
 
-/** @param {string} title @param {string} script @returns {Step} */
+/** Creates a step that runs on this machine. @param {string} title @param {string} script @returns {Step} */
 export const here = (title, script) => ({ title, script });
 
-/** @param {string} node @param {string} title @param {string} script @returns {Step} */
+/** Creates a step that runs on a node. @param {string} node @param {string} title @param {string} script @returns {Step} */
 export const onNode = (node, title, script) => ({ title: `${node}: ${title}`, script, node });
 
 /**
- * The command line of a step. A node is reached by a program that takes its name and a script for its shell, as `ssh` does.
+ * Returns the command line of a step. For a step on a node, it calls a program with the name of the node and a script, as `ssh` does.
  *
  * @param {Step} step
- * @param {string} reach the program that reaches nodes, with its first arguments
+ * @param {string} reach the program that runs a script on a node, with its first arguments
  */
 export const commandLine = ({ node, script }, reach) =>
   node === undefined ? script : `${reach} ${command(node, script)}`;
 
 /**
- * A step as lines of a script. `set -e` does not end a shell if `a` of `a && b` fails, but it does if a nested shell fails.
- * So a step with `&&` runs in a nested shell.
+ * Returns the lines of a step in a script. `set -e` does not end a shell if `a` of `a && b` fails, but it does if a nested shell fails. So
+ * a step with `&&` runs in a nested shell.
  *
  * @param {Step} step
  * @param {string} reach
@@ -38,10 +38,10 @@ function scriptLines(step, reach) {
 }
 
 /**
- * A plan as a script that does what `runPlan` does, step by step.
+ * Returns a plan as a script that runs the same steps as `runPlan`.
  *
  * @param {Step[]} steps
- * @param {{ reach: string, from: number }} options `from`: number of the first step, 1 on
+ * @param {{ reach: string, from: number }} options `from`: number of the first step, counted from 1
  * @returns {string}
  */
 export function printPlan(steps, { reach, from }) {

@@ -26,7 +26,7 @@ export const removeNode = {
   },
 };
 
-/** Removes a running node, which first sends its data to the other nodes. @param {Given} given */
+/** Returns the steps that remove a running node, which first sends its data to the other nodes. @param {Given} given */
 function retired(given) {
   const [nodes, node] = [given.need('nodes'), given.need('node')];
   const [first] = nodes;
@@ -43,8 +43,8 @@ function retired(given) {
 }
 
 /**
- * Removes a dead node. The other nodes copy the data of the dead node from each other. Not every node has each of its last writes, so a
- * repair follows.
+ * Returns the steps that remove a dead node. The other nodes copy the data of the dead node from each other. The last writes to the dead
+ * node may be missing on some nodes, so a repair follows.
  *
  * @param {Given} given
  */

@@ -10,7 +10,8 @@ import { expectAllStopped } from './steps/stopped.js';
 /** @import { Step } from './plan.js' */
 
 /**
- * Manager restores in two steps. A node has the whole schema after its restart, and all nodes have the data after a repair.
+ * Returns the steps of a restore by ScyllaDB Manager: first the schema, then the data. A node has the whole schema after its restart. All
+ * nodes have the data after a repair.
  *
  * @param {Given} given
  * @returns {Promise<Step[]>}
@@ -51,7 +52,7 @@ export async function byManager(given) {
   ];
 }
 
-/** @param {string} keyspace @returns {Promise<string>} a command */
+/** @param {string} keyspace @returns {Promise<string>} a command that restores the tombstone settings of all tables */
 async function collected(keyspace) {
   const text = (await readMigrations()).map((migration) => migration.text).join('\n');
   const tables = [...text.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]*);/g)];

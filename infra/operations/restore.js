@@ -39,7 +39,7 @@ export const restore = {
 };
 
 /**
- * Manager and Medusa can only restore a keyspace over the existing one, so another keyspace is refused.
+ * Refuses a restore into another keyspace, because Manager and Medusa can only restore a keyspace under its own name.
  *
  * @param {Given} given
  * @throws {MillraceError} `usage`
@@ -58,7 +58,7 @@ const brought = (given) => {
   return given.location ? byMedusa(given) : fromSnapshots(given);
 };
 
-/** Medusa stops all nodes for a restore. @param {Given} given @returns {Step[]} */
+/** Returns the steps of a restore by Medusa, which stops all nodes. @param {Given} given @returns {Step[]} */
 function byMedusa(given) {
   const nodes = given.need('nodes');
   const [first] = nodes;
@@ -86,8 +86,8 @@ function byMedusa(given) {
 }
 
 /**
- * Samples that were acknowledged before the snapshots are in the snapshots of a quorum, so no repair has to follow. Existing rows
- * stay, because samples are only ever added.
+ * Returns the steps of a restore from snapshots of Cassandra. Every sample that was acknowledged before the snapshots is in the snapshots
+ * of a quorum, so no repair has to follow. Existing rows stay, because samples are only added.
  *
  * @param {Given} given
  * @returns {Step[]}

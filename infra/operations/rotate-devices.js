@@ -16,7 +16,12 @@ export function deviceSecrets(given) {
   ];
 }
 
-/** Mosquitto reads both files again at SIGHUP. @param {Given} given @returns {Step[]} */
+/**
+ * Returns the steps for Mosquitto, which reads the password file and the access file again at SIGHUP.
+ *
+ * @param {Given} given
+ * @returns {Step[]}
+ */
 const ofMosquitto = (given) => [
   here(
     'writes the files of Mosquitto',

@@ -47,7 +47,11 @@ export const rotate = {
   },
 };
 
-/** A new secret reaches the process that checks it before the processes that send it. @satisfies {Record<string, (given: Given) => Step[]>} */
+/**
+ * The steps by kind of secret. The program that checks a secret gets the new secret before the processes that send it.
+ *
+ * @satisfies {Record<string, (given: Given) => Step[]>}
+ */
 const PLANS = {
   serve: (given) => [
     made(given),
@@ -55,7 +59,7 @@ const PLANS = {
     placed(given),
     ...handedOn(given),
   ],
-  // Only the next `npm run migrate` uses this secret.
+  // No process needs a restart, because only `npm run migrate` uses this secret.
   migrate: (given) => [
     made(given),
     ...inDatabase(given, 'migrate', given.need('serve-file')),
@@ -73,7 +77,7 @@ const PLANS = {
   devices: deviceSecrets,
 };
 
-/** The steps for a secret that only the processes read. @param {Given} given @returns {Step[]} */
+/** Returns the steps for a secret that only the API processes read. @param {Given} given @returns {Step[]} */
 const inFile = (given) => [made(given), placed(given), ...handedOn(given)];
 
 /** @param {Given} given */
@@ -86,7 +90,12 @@ const made = (given) =>
     `(umask 077 && openssl rand -hex 24 >${quote(fresh(given))})`,
   );
 
-/** Writes into the existing file, which keeps its owner and permissions. A second run does not empty it. @param {Given} given */
+/**
+ * Returns a command that writes the new secret into the existing file, which keeps its owner and permissions. If the command runs a
+ * second time, it fails instead of emptying the file.
+ *
+ * @param {Given} given
+ */
 const replaced = (given) => {
   const next = quote(fresh(given));
   return `test -s ${next} && cat ${next} >${quote(given.need('file'))} && rm ${next}`;
@@ -99,8 +108,9 @@ const delivered = (given) => here('puts it where the processes read it', given.n
 const placed = (given) => here('puts it in the place of the old one', replaced(given));
 
 /**
- * Open connections keep working; a process that connects between this step and its restart is refused. A process that starts with a
- * wrong password ends and stays down. Nodes accept the old password for some seconds more, so a step tries the new password first.
+ * Returns the steps that change the password of a role in the database. Open connections keep working. The database refuses a process
+ * that connects between the change and its restart. A process that starts with a wrong password ends and stays down. Nodes accept the old
+ * password for some more seconds, so a step first checks the new password.
  *
  * @param {Given} given
  * @param {'serve' | 'migrate'} duty
@@ -127,7 +137,8 @@ function inDatabase(given, duty, otherFile) {
 }
 
 /**
- * A process that starts with the old secret is refused and ends. So the plan requires a command that delivers the new secret.
+ * Returns the steps that deliver the new secret and restart the processes. The server refuses a process that starts with the old secret,
+ * and the process ends. So the plan requires a command that delivers the new secret.
  *
  * @param {Given} given
  * @returns {Step[]}
@@ -137,7 +148,7 @@ function handedOn(given) {
   return [delivered(given), ...restarted(given)];
 }
 
-/** @param {Given} given @returns {Step[]} restarts of the processes, one after the other, so that the others keep serving */
+/** @param {Given} given @returns {Step[]} steps that restart one process after the other, while the other processes keep serving */
 const restarted = (given) =>
   given.need('nodes').flatMap((node) => [
     onNode(node, 'restarts and reads it', given['restart']),

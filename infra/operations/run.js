@@ -10,15 +10,16 @@ import { commandLine } from './plan.js';
 const SHOWN_EVERY_MS = 1000;
 
 /**
- * Runs a plan's steps one after the other, and shows the progress. Prints the output of the steps.
+ * Runs the steps of a plan one after the other. Shows the progress, and prints the output of the steps.
  *
  * @param {Step[]} steps
  * @param {object} options
- * @param {string} options.reach as for `commandLine`
+ * @param {string} options.reach the program that runs a script on a node, see `commandLine`
  * @param {number} options.from number of the first step, counted from 1; earlier steps are skipped
- * @param {string} options.again arguments that a repetition of the command needs to get the same steps
+ * @param {string} options.again arguments with which a repeated command gets the same steps
  * @param {StatusLine} options.line
- * @throws {MillraceError} `usage`: there is no step `from`; `failed`: a step failed. The message names the step, and the command that continues there
+ * @throws {MillraceError} `usage`: there is no step `from`; `failed`: a step failed. The message names the step, and the command that
+ *   continues at this step
  */
 export async function runPlan(steps, { reach, from, again, line }) {
   if (from > steps.length) {
@@ -47,7 +48,7 @@ export async function runPlan(steps, { reach, from, again, line }) {
 /**
  * @param {string} script
  * @param {StatusLine} line
- * @returns {Promise<number | string>} exit code, or the signal that ended it
+ * @returns {Promise<number | string>} exit code, or the signal that ended the script
  */
 async function perform(script, line) {
   const child = spawn('sh', ['-euc', script], { stdio: ['ignore', 'pipe', 'pipe'] });

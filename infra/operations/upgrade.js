@@ -8,7 +8,7 @@ import { command } from './steps/shell.js';
 /** @import { Given, Operation } from './flags.js' */
 /** @import { Step } from './plan.js' */
 
-/** Commands that print the version of the running process. `scylla --version` would print the installed version. */
+/** Commands that print the version of the running database. `scylla --version` would print the installed version instead. */
 const RUNNING = {
   scylla: 'curl -fsS http://localhost:10000/storage_service/scylla_release_version | tr -d "\\""',
   cassandra: 'nodetool version | sed -n "s/^ReleaseVersion: *//p"',
@@ -75,7 +75,8 @@ case $said in
 esac`;
 
 /**
- * Repairs and backups between two versions are not supported.
+ * Adds steps that suspend Manager before and resume it after the given steps, because repairs and backups are not supported while nodes
+ * have different versions.
  *
  * @param {Given} given
  * @param {Step[]} steps

@@ -11,22 +11,22 @@ import { runShown } from '../bootstrap/run-shown.js';
 const run = promisify(execFile);
 const inFolder = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
 const REQUIREMENTS = inFolder('requirements.txt');
-/** A copy of the requirements that an environment was made from. */
+/** File in an environment: a copy of the requirements from which the environment was made. */
 const STAMP = 'requirements.installed';
 
 /** @typedef {{ program: (name: string) => string }} PythonTools `program` gives the path of one of its commands */
 
 /**
- * The tools of `requirements.txt` in a virtual environment under `DATA_DIR/python`, made when it is missing or when the
- * requirements have changed. Concurrent processes each make their own, and the first to finish wins. An environment
- * cannot be moved, so only a link to it is replaced.
+ * Returns the tools of `requirements.txt` from a virtual environment under `DATA_DIR/python`. The environment is made if it is missing, or
+ * if the requirements have changed. Concurrent processes make separate environments, and the first finished environment is used. An
+ * environment cannot be moved, so only a link to it is replaced.
  *
  * @param {object} options
  * @param {string} options.dataDir
- * @param {string} [options.requirements] path of another list of packages, in an environment of its own
- * @param {string} [options.name] its folder under `dataDir`
+ * @param {string} [options.requirements] path of another list of packages, which gets a separate environment
+ * @param {string} [options.name] folder of the environment under `dataDir`
  * @param {(text: string) => void} options.onStatus
- * @param {string} [options.python] the interpreter that makes it, 3.11 or newer
+ * @param {string} [options.python] the Python that makes the environment, 3.11 or newer
  * @param {AbortSignal} [options.signal]
  * @returns {Promise<PythonTools>}
  * @throws {MillraceError} `tool_missing`, `install_failed`
@@ -62,7 +62,7 @@ export async function ensurePython(options) {
 }
 
 /**
- * The packages of `readers.txt`, which only the long tests need, in an environment of their own.
+ * Returns the packages of `readers.txt`, which only the long tests need, from a separate environment.
  *
  * @param {Pick<Parameters<typeof ensurePython>[0], 'dataDir' | 'onStatus'>} options
  * @returns {Promise<PythonTools>}
@@ -72,7 +72,7 @@ export const ensureReaders = (options) =>
   ensurePython({ ...options, requirements: inFolder('readers.txt'), name: 'python-readers' });
 
 /**
- * @param {string} directory empty
+ * @param {string} directory an empty directory
  * @param {{ python: string, requirements: string, shown: { onStatus: (text: string) => void, signal?: AbortSignal } }} options
  */
 async function makeEnvironment(directory, { python, requirements, shown }) {
@@ -85,7 +85,7 @@ async function makeEnvironment(directory, { python, requirements, shown }) {
       { cause },
     );
   }
-  // Python compiles a module when it is first imported. Most of them never are.
+  // --no-compile saves time: Python compiles a module at its first import, and most modules are never imported.
   const args = [
     ...['-m', 'pip', 'install', '--no-compile', '--retries', '5', '--timeout', '60', '--no-deps'],
     ...['--only-binary', ':all:', '--requirement', requirements],
@@ -106,7 +106,7 @@ function replaceLink(link, target) {
 
 /**
  * @param {PythonTools} tools
- * @param {string} path of a YAML file
+ * @param {string} path path of a YAML file
  * @returns {Promise<any>} the document
  */
 export async function readYaml(tools, path) {
@@ -116,8 +116,8 @@ export async function readYaml(tools, path) {
 
 /**
  * @param {PythonTools} tools
- * @param {string[]} paths of HCL files
- * @returns {Promise<Record<string, any>>} the parsed files; an expression is its source text, `${...}`
+ * @param {string[]} paths paths of HCL files
+ * @returns {Promise<Record<string, any>>} the content of each file by its path; an expression is its source text, `${...}`
  */
 export async function readHcl(tools, paths) {
   const args = [inFolder('hcl_to_json.py'), ...paths];

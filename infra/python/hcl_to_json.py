@@ -1,11 +1,11 @@
-"""Prints files of HCL as JSON, each content under its path: Node.js has no HCL parser of its own."""
+"""Prints HCL files as one JSON object, which has the content of each file under its path. Node.js has no HCL parser."""
 
 import json
 import sys
 
 import hcl2
 
-# Blocks keep the key `__is_block__`, which distinguishes them from maps.
+# In the output, HCL blocks have the key `__is_block__`, which distinguishes them from maps.
 OPTIONS = hcl2.SerializationOptions(with_comments=False, strip_string_quotes=True)
 
 

@@ -1,4 +1,4 @@
-"""Prints a YAML file as JSON, anchors and merge keys resolved: Node.js has no YAML parser of its own."""
+"""Prints a YAML file as JSON, with resolved anchors and merge keys. Node.js has no YAML parser."""
 
 import json
 import sys

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs or updates the agent of ScyllaDB Manager on a node and writes its token. The node reads the token from Parameter Store
-# with its own permissions, so no user data and no command holds it. Run it as root. A second run is safe.
+# Installs or updates the agent of ScyllaDB Manager on a node, and writes its token. The node reads the token from Parameter Store
+# with its own permissions, so neither user data nor a command line contains the token. Run this script as root. A second run is
+# safe.
 set -eu
 usage='usage: SOURCE=address VERSION=3.x.y TOKEN=parameter REGION=region LOCATION=s3:bucket sh manager-agent.sh
 SOURCE is the address of the package list for Ubuntu in the documentation of ScyllaDB Manager.'
@@ -17,10 +18,11 @@ gpg --homedir /tmp --no-default-keyring --keyring /etc/apt/keyrings/scylladb.gpg
   --keyserver hkps://keyserver.ubuntu.com --recv-keys a43e06657bac99e3
 curl -fsSL -o /etc/apt/sources.list.d/scylla-manager.list "$SOURCE"
 apt-get update
-# The package owns the file below, too. Without this option a newer package would ask which version to keep, and fail.
+# The package also contains the configuration file that this script writes below. Without this option an update of the package would ask
+# which version to keep, and fail.
 apt-get install -y -o Dpkg::Options::=--force-confold "scylla-manager-agent=$VERSION*" python3-boto3
 
-# The agent runs as scylla-manager. No other account may read the file.
+# The agent runs as scylla-manager. No other account may read its configuration file.
 umask 027
 python3 - "$TOKEN" "$REGION" >"$config.new" <<'PYTHON'
 import json, sys

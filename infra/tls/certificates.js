@@ -9,23 +9,24 @@ import { AUTHORITY, configuration } from './request.js';
 /** @import { Openssl } from './openssl.js' */
 
 const DAY_SECONDS = 86_400;
-/** The authority is valid for ten years, because a person must install a new authority in each client. */
+/** Validity of the authority in days: ten years, because a person must install a new authority in each client. */
 const AUTHORITY_DAYS = 3650;
-/** Browsers refuse a certificate that is valid for more than 398 days. */
+/** Validity of a certificate in days. Browsers refuse a certificate that is valid for more than 398 days. */
 const CERTIFICATE_DAYS = 365;
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
 /**
- * Makes an authority for development, unless the directory has one, and a certificate for some hosts that it signs:
- * `ca.pem`, `ca.key`, `NAME.pem`, `NAME.key`. Keys are EC P-256, and only their owner can read them (0600).
+ * Makes an authority for development, unless the directory has one, and a certificate that this authority signs. The files are `ca.pem`,
+ * `ca.key`, `NAME.pem` and `NAME.key`. Keys are EC P-256, and only their owner can read them (0600).
  *
  * @param {object} options
  * @param {Openssl} options.openssl
  * @param {string} options.out directory; created if it is missing
- * @param {string} [options.hosts] names and addresses, comma-separated; default: the hosts of the renewed certificate, otherwise `LOOPBACK_HOSTS`
- * @param {string} options.name of the certificate's files
- * @param {boolean} options.renew renews an existing certificate; the authority stays
+ * @param {string} [options.hosts] names and addresses, comma-separated; default: the hosts of the renewed certificate,
+ *   otherwise `LOOPBACK_HOSTS`
+ * @param {string} options.name name of the certificate's files, without extension
+ * @param {boolean} options.renew true: renews an existing certificate, and keeps the authority
  * @returns {Promise<{ hosts: string, files: { path: string, isNew: boolean }[] }>} `hosts`: the hosts of the certificate, comma-separated
  * @throws {MillraceError} `usage`, `failed` when the certificate exists already, or the authority expires too soon
  */

@@ -11,7 +11,7 @@ export const LOOPBACK_HOSTS = 'localhost,127.0.0.1,::1';
  * Converts a list of hosts to the subject alternative names of a certificate.
  *
  * @param {string} list names and addresses, comma-separated
- * @returns {string[]} in the form of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1`
+ * @returns {string[]} names in the syntax of OpenSSL's configuration: `DNS:localhost`, `IP:127.0.0.1`
  * @throws {MillraceError} `usage`
  */
 export function alternativeNames(list) {
@@ -34,13 +34,13 @@ export const hostList = (names) => names.map((name) => name.replace(/^(DNS|IP):/
 /**
  * @param {string | Buffer} pem
  * @returns {string[]} alternative names of the first certificate in `pem`, as `alternativeNames` returns them
- * @throws {Error} `pem` has no certificate, or one of its alternative names is no host
+ * @throws {Error} when `pem` has no certificate, or an alternative name is not a host
  */
 export function namesIn(pem) {
   const names = new X509Certificate(pem).subjectAltName ?? '';
   return alternativeNames(names.replaceAll(/(DNS|IP Address):/g, ''));
 }
 
-/** Shortens an IPv6 address as Node writes it, because OpenSSL prints addresses in full. @param {string} address */
+/** Shortens an IPv6 address to the form that Node.js uses, because OpenSSL prints addresses in full. @param {string} address */
 const shortest = (address) =>
   isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;

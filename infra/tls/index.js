@@ -28,14 +28,14 @@ const LINE = {
   flags: FLAGS,
 };
 
-// npm run certificates: an authority for development, and certificates that it signs.
+// npm run certificates: makes an authority for development, and certificates that this authority signs.
 await runCommand(async () => {
   const flags = parseFlags(LINE, process.argv.slice(2));
   const { host, name, renew } = flags;
   const dataDir = readSetting('DATA_DIR');
   const out = flags.out ?? join(dataDir, 'tls');
   const openssl = await findOpenssl();
-  // Marks the directory while it is empty, because `npm run dev -- --fresh` refuses one without the mark.
+  // The directory is marked while it is still empty, because `npm run dev -- --fresh` refuses to empty an unmarked directory.
   if (flags.out === undefined) await claimDataDir(dataDir);
   const made = await makeCertificates({ openssl, out, hosts: host, name, renew: Boolean(renew) });
   for (const { path, isNew } of made.files) console.log(`${isNew ? 'written' : 'kept   '}  ${path}`);

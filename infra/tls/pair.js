@@ -11,7 +11,7 @@ const fileExists = (path) =>
     () => false,
   );
 
-/** Whether both files exist. Throws if only one of them exists. @param {Pair} pair */
+/** Returns whether the certificate and its key exist. Throws if only one of the two files exists. @param {Pair} pair */
 export async function hasBoth({ certificate, key }) {
   const [hasCertificate, hasKey] = [await fileExists(certificate), await fileExists(key)];
   if (hasCertificate === hasKey) return hasKey;
@@ -22,7 +22,7 @@ export async function hasBoth({ certificate, key }) {
   );
 }
 
-/** @param {string} path @returns {Promise<string[] | null>} the hosts of the existing certificate; null: there is none, or it is broken */
+/** @param {string} path @returns {Promise<string[] | null>} hosts of the existing certificate; null: it is missing or damaged */
 export async function namesBefore(path) {
   try {
     return namesIn(await readFile(path));
@@ -32,8 +32,10 @@ export async function namesBefore(path) {
 }
 
 /**
+ * Throws if the certificate or its key exists already.
+ *
  * @param {Pair} pair
- * @param {string[] | null} before the names of the existing certificate; null: there is none, or it is broken
+ * @param {string[] | null} before the names of the existing certificate; null: the certificate is missing or damaged
  * @param {string[] | null} wanted the requested names; null: no names were requested
  */
 export async function refuseOverwriting({ certificate, key }, before, wanted) {

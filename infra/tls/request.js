@@ -1,14 +1,14 @@
-/** RFC 5280, ub-common-name */
+/** Maximum number of characters of a common name (RFC 5280, ub-common-name). */
 const LONGEST_COMMON_NAME = 64;
 
-/** The subject of the authority. It differs from the subjects that it signs, or a certificate would look self-signed. */
+/** The subject of the authority. It differs from the subjects of all certificates, or a certificate would look self-signed. */
 export const AUTHORITY = '/O=Millrace/CN=Millrace development CA';
 
 /**
- * OpenSSL's configuration of an authority and of a certificate that it signs; it is complete, so that the configuration of the machine has no effect.
+ * Returns OpenSSL's configuration for an authority and for a certificate that the authority signs. It is complete, so that the
+ * configuration of the machine has no effect.
  *
- *
- * @param {string[]} names as `alternativeNames` returns them
+ * @param {string[]} names alternative names, as `alternativeNames` returns them
  */
 export const configuration = (names) => `\
 [req]
@@ -30,7 +30,7 @@ authorityKeyIdentifier = keyid
 subjectAltName = ${names.join(',')}
 `;
 
-/** @param {string[]} names @returns {string} the first host that is short enough; clients check only the alternative names */
+/** @param {string[]} names @returns {string} the first host that is short enough for a common name; clients ignore it */
 const commonName = (names) =>
   names.map((name) => name.replace(/^(DNS|IP):/, '')).find((host) => host.length <= LONGEST_COMMON_NAME) ??
   'Millrace development server';

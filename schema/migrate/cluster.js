@@ -6,8 +6,8 @@ import { DIALECTS } from './files.js';
 /** @import { Dialect } from './files.js' */
 
 /**
- * DDL is neither prepared nor repeated automatically. It may take longer than any other request, because a busy cluster has to agree
- * on it. In ms, and less than the time of the schema lock.
+ * Driver options of DDL statements, which are neither prepared nor repeated automatically. `readTimeout` is in ms. It is longer than for
+ * other requests, because a busy cluster needs time to agree on the schema. It is shorter than the TTL of the schema lock.
  */
 export const DDL = { prepare: false, isIdempotent: false, readTimeout: 30_000 };
 
@@ -20,8 +20,8 @@ export async function dialectOf(client) {
 }
 
 /**
- * Creates a keyspace with three copies, or with one for each node if there are fewer. An existing keyspace stays unchanged. It gets no
- * CREATE statement, because that needs the right to create a keyspace.
+ * Creates a keyspace with three copies, or with one copy per node if the cluster has fewer than three nodes. An existing keyspace stays
+ * unchanged. In that case no CREATE statement is sent, because it needs the permission to create a keyspace.
  *
  * @param {Client} client
  * @param {string} keyspace
@@ -44,21 +44,22 @@ export async function createKeyspace(client, keyspace, onStatus) {
   );
 }
 
-/** Time for all nodes to agree on a new keyspace or table, in ms. */
+/** Maximum time in which all nodes must agree on a new keyspace or table, in ms. Then the migration fails. */
 const AGREEMENT_MS = 60_000;
+/** Interval of the checks whether the nodes agree, in ms. */
 const AGREEMENT_LOOK_MS = 50;
 
-/** "Keyspace … doesn't exist": an invalid request to Cassandra, a matter of configuration to ScyllaDB. */
+/** CQL error codes of "Keyspace … doesn't exist": Cassandra answers "invalid", ScyllaDB "configuration error". */
 const MISSING_KEYSPACE = [0x2200, 0x2300];
 
 /**
- * Creates the tables that must exist before there is a lock. Many processes may do so at once. Cassandra gives a table an id on the node
- * that creates it, and two nodes that create the same table at once never agree on it again. So all processes send the statements to
- * one node, which executes one after the other, and continue when the other nodes know the tables.
+ * Creates the tables that the schema lock needs, so many processes may call this function at once. In Cassandra the node that creates a
+ * table chooses its id. Two nodes that create the same table at once never agree on its schema again. So all processes send the
+ * statements to the same node, which executes them one after the other, and then wait until the other nodes know the tables.
  *
- * @param {Client} admin without a keyspace: with one, it would not connect to nodes that do not know it yet
+ * @param {Client} admin client without a keyspace: a client with a keyspace does not connect to nodes that do not know it yet
  * @param {string} keyspace
- * @param {string[]} statements each `CREATE TABLE IF NOT EXISTS`
+ * @param {string[]} statements `CREATE TABLE IF NOT EXISTS` statements
  * @throws {MillraceError} `unavailable` when the nodes do not agree on the schema within a minute
  */
 export async function createFirst(admin, keyspace, statements) {
@@ -74,7 +75,7 @@ export async function createFirst(admin, keyspace, statements) {
 }
 
 /**
- * Changes the schema, and waits until the nodes agree on the change: the next one may go to another node.
+ * Changes the schema, and waits until the nodes agree on the change, because the next statement may go to another node.
  *
  * @param {Client} client
  * @param {string} statement
@@ -86,8 +87,8 @@ export async function changeSchema(client, statement) {
 }
 
 /**
- * A keyspace that another process makes at this moment is listed some ms before it can be used (Cassandra 5.0: in 40 of 40
- * tries), and longer on the other nodes.
+ * Repeats a function that needs a keyspace until the node knows the keyspace. A keyspace that another process creates at this moment is
+ * listed some ms before it can be used (Cassandra 5.0: in 40 of 40 tries). On the other nodes the delay is longer.
  *
  * @param {() => Promise<unknown>} create
  */
@@ -119,8 +120,8 @@ async function untilAgreed(client) {
 }
 
 /**
- * True if all available nodes have the same schema. Other nodes receive it when they return. The `checkSchemaAgreement` of the driver
- * counts unavailable nodes with their last schema, which differs until they return.
+ * Returns true if all available nodes have the same schema. Unavailable nodes receive the schema when they return. The driver's
+ * `checkSchemaAgreement` is not used, because it counts unavailable nodes with their last schema, which may differ.
  *
  * @param {Client} client
  */
@@ -132,7 +133,7 @@ async function isAgreed(client) {
       .map((host) =>
         client.execute('SELECT schema_version FROM system.local', [], { ...DDL, host }).then(
           (answer) => String(answer.first()?.['schema_version']),
-          // The node is slow, or has just gone.
+          // The node is slow, or has just become unavailable. It does not count.
           () => null,
         ),
       ),

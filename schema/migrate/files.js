@@ -7,17 +7,17 @@ const FOLDER = new URL('../migrations/', import.meta.url);
  * @typedef {object} Migration
  * @property {number} version from the file's name, counting from 1 without a gap
  * @property {string} name the file's name
- * @property {string} text its CQL, with `${window(SETTING)}` for a table's TTL and compaction, and
+ * @property {string} text CQL of the file, with the placeholders `${window(SETTING)}` for a table's TTL and compaction, and
  *   `${keepTombstones}` of the dialect
  */
 
 /**
- * CQL that differs between servers. The version that the server reports selects it.
+ * CQL that differs between Cassandra and ScyllaDB. `dialectOf` selects the dialect of the server.
  *
  * @typedef {object} Dialect
- * @property {string} dropTombstones the option that lets expired data go at once
- * @property {string} keepTombstones the options of a table with deletions, which each replica has to learn of
- * @property {string} pastCache the end of a SELECT that reads so many rows that it would displace the cached rows of others
+ * @property {string} dropTombstones the table option that allows compaction to drop expired data early
+ * @property {string} keepTombstones the options of a table with deletions, which keep tombstones until each replica has received them
+ * @property {string} pastCache the end of a SELECT that bypasses the row cache, because its many rows would displace other cached rows
  */
 
 /** @type {Record<'scylla' | 'cassandra', Dialect>} */
@@ -28,14 +28,14 @@ export const DIALECTS = {
     pastCache: ' BYPASS CACHE',
   },
   cassandra: {
-    // gc_grace_seconds also bounds how long hints are kept, so a day rather than nothing.
+    // gc_grace_seconds also limits how long nodes keep hints. With 0 there would be no hints, so it is one day.
     dropTombstones: 'gc_grace_seconds = 86400',
     keepTombstones: 'gc_grace_seconds = 864000',
     pastCache: '',
   },
 };
 
-/** @returns {Promise<Migration[]>} in order */
+/** @returns {Promise<Migration[]>} all migrations in the order of their versions */
 export async function readMigrations() {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.cql')).sort();
   const migrations = await Promise.all(
@@ -53,10 +53,10 @@ export async function readMigrations() {
 
 /**
  * @param {Migration} migration
- * @param {Record<string, number>} days retention in days, by the name that stands in the file
+ * @param {Record<string, number>} days retention in days, by the name in the placeholders of the file
  * @param {Dialect} dialect
- * @returns {string[]} statements, each checked against the rules of time-window compaction
- * @throws {RangeError} when one breaks a rule
+ * @returns {string[]} the statements of the file; each statement keeps the rules of time-window compaction
+ * @throws {RangeError} when a statement breaks a rule
  */
 export function statementsOf({ name, text }, days, dialect) {
   return text
@@ -76,7 +76,7 @@ export function statementsOf({ name, text }, days, dialect) {
 /**
  * @param {number} retentionDays
  * @param {Dialect} dialect
- * @returns {string} the table options of a time-window-compacted table
+ * @returns {string} all table options of a table with time-window compaction
  */
 export function windowOptions(retentionDays, { dropTombstones }) {
   return `${retentionOptions(retentionDays)}\n  AND ${dropTombstones}`;
@@ -84,7 +84,7 @@ export function windowOptions(retentionDays, { dropTombstones }) {
 
 /**
  * @param {number} retentionDays
- * @returns {string} the options of a time-window-compacted table that follow from its retention
+ * @returns {string} the table options that depend on the retention of a table with time-window compaction
  */
 export function retentionOptions(retentionDays) {
   const { ttlSeconds, windowDays } = windowFor(retentionDays);
@@ -94,7 +94,12 @@ export function retentionOptions(retentionDays) {
   ].join('\n  AND ');
 }
 
-/** @param {string} statement @param {string} name @returns {string} the statement, when it keeps the rules */
+/**
+ * @param {string} statement
+ * @param {string} name
+ * @returns {string} the unchanged statement
+ * @throws {RangeError} when the statement breaks a rule of time-window compaction
+ */
 function checked(statement, name) {
   if (!statement.includes('TimeWindowCompactionStrategy')) return statement;
   const ttlSeconds = Number(/default_time_to_live\s*=\s*(\d+)/.exec(statement)?.[1] ?? 0);

@@ -4,20 +4,20 @@ import { readMigrations } from './files.js';
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Config } from '../../common/settings/config.js' */
 
-/** The partition of both tables. It is a bound value, because the driver finds replicas for bound values only. */
+/** The partition key of `installation` and `schema_version`. Queries bind it, because the driver finds replicas only by bound values. */
 export const PART = 'millrace';
 
 /**
- * Stops a process whose schema or fixed settings are not those of the database.
+ * Checks that the schema version and the shared settings of this process are those of the database.
  *
  * @param {Client} client connected to the keyspace
  * @param {Config['retention']} retention
- * @throws {MillraceError} `schema_differs`, naming the difference and the command that corrects it
+ * @throws {MillraceError} `schema_differs`; the message names the difference and the command that corrects it
  */
 export async function checkSchema(client, retention) {
   const wanted = (await readMigrations()).length;
   const version = await currentVersion(client).catch((error) => {
-    // "unconfigured table" or "does not exist": 0x2200, invalid.
+    // 0x2200 means "invalid": the table does not exist, so no migration has run.
     if (error?.code === 0x2200) return 0;
     throw error;
   });
@@ -60,8 +60,8 @@ export async function storedSettings(client) {
 
 /**
  * @param {Client} client
- * @returns {Promise<number>} 0 before the first migration
- * @throws {MillraceError} `schema_differs`: the keyspace was made by other migrations than ours
+ * @returns {Promise<number>} version of the schema; 0 before the first migration
+ * @throws {MillraceError} `schema_differs`: other migrations than those of this program created the keyspace
  */
 export async function currentVersion(client) {
   const { rows } = await client.execute('SELECT version, name FROM schema_version WHERE part = ?', [PART]);

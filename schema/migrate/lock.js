@@ -6,19 +6,19 @@ import { PART } from './installation.js';
 
 /** @import { Client } from 'cassandra-driver' */
 
-/** A lock that is not renewed expires after this time, in s. No statement of a migration takes as long. */
+/** A lock that its owner does not renew expires after this time, in s. No statement of a migration takes that long. */
 const TTL_SECONDS = 60;
 
 /**
- * Runs `work` while no other process changes the schema: a cell of the `installation` row, taken and given back by
- * lightweight transactions, that expires by itself when its owner dies.
+ * Runs `work` while no other process changes the schema. The lock is a cell of the `installation` row, which lightweight transactions set
+ * and clear. The cell has a TTL, so the lock expires when its owner dies.
  *
  * @template T
  * @param {Client} client
- * @param {(keep: () => Promise<void>) => Promise<T>} work calls `keep` before each step: a process that stood still for long,
- *   as on a laptop that sleeps, has lost the lock, and `keep` throws `unavailable`
- * @param {(text: string) => void} onStatus called when another process holds the lock, or when it cannot be renewed or released
- * @returns {Promise<T>}
+ * @param {(keep: () => Promise<void>) => Promise<T>} work must call `keep` before each step. `keep` throws `unavailable` if this process
+ *   has lost the lock, because it was suspended for too long, as on a sleeping laptop
+ * @param {(text: string) => void} onStatus called when another process holds the lock, or when the lock cannot be renewed or released
+ * @returns {Promise<T>} the result of `work`
  */
 export async function withSchemaLock(client, work, onStatus) {
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
@@ -49,7 +49,7 @@ async function take(client, owner, onStatus) {
       [owner, PART],
     );
     if (result.wasApplied()) return;
-    // A repeated attempt of ours may have been applied although its answer was lost.
+    // The driver may have repeated our statement: the first attempt was applied, and only its answer was lost.
     const holder = result.first()?.['lock_owner'];
     if (holder === owner) return;
     onStatus(`another process changes the schema (${holder}); waiting`);
@@ -72,5 +72,5 @@ async function renew(client, owner) {
 const release = (client, owner) =>
   client.execute('UPDATE installation SET lock_owner = null WHERE part = ? IF lock_owner = ?', [PART, owner]);
 
-/** The driver's message of a request that no node answered goes on with a stack. @param {unknown} error */
+/** Cuts the stack trace from the driver's message about a request that no node answered. @param {unknown} error */
 const firstLine = (error) => String(error).split('\n', 1)[0];

@@ -9,7 +9,7 @@ import { withSchemaLock } from './lock.js';
 /** @import { Client } from 'cassandra-driver' */
 /** @import { Config } from '../../common/settings/config.js' */
 
-/** Tables whose retention `migrate` changes when its setting changes. */
+/** Tables whose retention `migrate` changes when the setting changes, by the name of the setting. */
 const RETAINED = {
   BATCH_DAYS: ['message'],
   HISTORY_DAYS: [
@@ -27,17 +27,17 @@ const RETAINED = {
 };
 
 /**
- * Migrates the keyspace to the newest schema; does nothing if it has that schema. Safe when several processes call
- * it at once: one works, the others wait and find nothing left to do.
+ * Migrates the keyspace to the newest schema, or does nothing if the keyspace has this schema. Several processes may call this function at
+ * once: one process migrates, and the other processes wait and then find nothing to do.
  *
  * @param {object} deps
  * @param {Client} deps.admin a connected client without a keyspace
  * @param {() => Promise<Client>} deps.open connects a client to the keyspace
  * @param {string} deps.keyspace
  * @param {Config['retention']} deps.retention
- * @param {(text: string) => void} [deps.onStatus] a line for each step
- * @returns {Promise<{ from: number, to: number }>} versions before and after
- * @throws {MillraceError} `schema_differs` when a setting that is fixed differs
+ * @param {(text: string) => void} [deps.onStatus] receives a line for each step
+ * @returns {Promise<{ from: number, to: number }>} schema versions before and after the migration
+ * @throws {MillraceError} `schema_differs` when LATEST_GROUPS, which cannot change, differs from the stored value
  */
 export async function migrate({ admin, open, keyspace, retention, onStatus = () => {} }) {
   const dialect = await dialectOf(admin);
@@ -63,7 +63,8 @@ export async function migrate({ admin, open, keyspace, retention, onStatus = () 
           onStatus(`schema ${migration.name}`);
           await runStatements(client, statementsOf(migration, days, dialect), keep);
           await FILLS[migration.name]?.(client, retention.latestGroups);
-          // The time comes from the clock of the database, which all processes use: packing begins shortly before the first of these.
+          // The time comes from the clock of the database, so that all processes agree. Packing begins shortly before the time of the
+          // first migration.
           await client.execute(
             'INSERT INTO schema_version (part, version, name, applied_at) VALUES (?, ?, ?, toTimestamp(now()))',
             [PART, migration.version, migration.name],
@@ -101,13 +102,13 @@ async function settle(client, retention, onStatus) {
     const days = wanted[setting];
     if (days === undefined) continue;
     for (const table of tables) {
-      // The stored setting does not show a change that broke off between two tables.
+      // The TTL of the table is compared, because the stored setting does not show that an earlier change stopped between two tables.
       if (seconds.get(table) === windowFor(days).ttlSeconds) continue;
       onStatus(`${table} keeps ${days} days`);
       await changeSchema(client, `ALTER TABLE ${table} WITH ${retentionOptions(days)}`);
     }
   }
-  // Only lightweight transactions change the row. Plain writes would be ordered by another clock.
+  // Only lightweight transactions change this row, because the timestamps of plain writes come from another clock.
   await client.execute(
     'UPDATE installation SET latest_groups = ?, batch_days = ?, history_days = ? WHERE part = ? IF EXISTS',
     [retention.latestGroups, retention.batchDays, retention.historyDays, PART],
@@ -126,7 +127,7 @@ async function timesToLive(client) {
 /**
  * @param {Client} client
  * @param {string[]} statements
- * @param {() => Promise<void>} keep of the lock
+ * @param {() => Promise<void>} keep throws if this process has lost the schema lock
  */
 async function runStatements(client, statements, keep) {
   for (const statement of statements) {
@@ -136,7 +137,8 @@ async function runStatements(client, statements, keep) {
 }
 
 /**
- * True if the column exists already, because a migration broke off. ScyllaDB has no `ADD IF NOT EXISTS`.
+ * Returns true if the statement adds a column that exists already, because an earlier migration stopped halfway. ScyllaDB has no
+ * `ADD IF NOT EXISTS`.
  *
  * @param {Client} client
  * @param {string} statement
@@ -151,19 +153,19 @@ async function columnExists(client, statement) {
   return rows.length > 0;
 }
 
-/** Rows that are read at once. */
+/** Number of rows per page of a query. */
 const PAGE = 1000;
 
 /**
- * Functions that fill the new tables of a migration, by its name. Their rows follow from others, and are written again
- * harmlessly after a migration broke off.
+ * Functions that fill the new tables of a migration, by the name of the migration. They compute rows from existing rows, so a migration
+ * that stopped halfway can run again and write the same rows.
  *
  * @type {Record<string, (client: Client, groups: number) => Promise<void>>}
  */
 const FILLS = { '008-events.cql': fillDeviceSites };
 
 /**
- * Adds devices that registered before the index of sites existed. A row gets the write timestamp of its site.
+ * Adds devices that registered before `device_by_site`, the index of sites, existed. A row gets the write timestamp of the device's site.
  *
  * @param {Client} client connected to the keyspace
  * @param {number} groups `LATEST_GROUPS`

@@ -13,38 +13,38 @@ import { sortMerge } from './series.js';
 /** @import { Numbers, Series } from './series.js' */
 
 /**
- * Version 3 of packed samples: a block, the samples of many sensors of one device in one hour. A row of `message` holds one;
+ * Version 3 of packed samples: a block, which holds samples of many sensors of one device in one hour. A row of `message` holds one block.
  * docs/reference/packed-form.md has test vectors, and reader.py is a reader in Python.
  *
  *     +---------+-----------+-----+------------------+--------------------+
  *     | version | sensor id | n   | n times, u32     | n values, binary64 |   numbers are little-endian;
- *     | 1 byte  | 16 bytes  | u16 | ms since the hour| in order of times  |   all but the version once a sensor
+ *     | 1 byte  | 16 bytes  | u16 | ms since the hour| in order of times  |   all but the version repeats per sensor
  *     +---------+-----------+-----+------------------+--------------------+
  *
- * n = 0: the sensor has as many samples as the sensor before it, at the very same times, and only its values follow. The
- * sensors of a device are usually read at the same instants: with 10 samples a sensor this saves 29 % of the bytes.
+ * n = 0: the sensor has the same times as the sensor before it, and only its values follow. A device usually reads all its sensors at the
+ * same instants. With 10 samples per sensor this saves 29 % of the bytes.
  */
 export const BLOCK_VERSION = 3;
 
 const SAMPLE_BYTES = TIME_BYTES + VALUE_BYTES;
 
 /**
- * Some samples of one sensor: indexes `from` up to and without `to` of a sorted series, all of one hour.
+ * A slice of the samples of one sensor: the samples of a sorted series from index `from` to before index `to`, all of one hour.
  *
  * @typedef {object} Piece
- * @property {Buffer} sensor 16 bytes
+ * @property {Buffer} sensor the 16 bytes of the sensor id
  * @property {Numbers} times epoch ms, strictly ascending
  * @property {Numbers} values
  * @property {number} from
  * @property {number} to
  */
 
-/** @param {Piece} piece @returns {number} bytes that it takes in a block, at most */
+/** @param {Piece} piece @returns {number} maximum number of bytes of the piece in a block */
 export const pieceBytes = ({ from, to }) => SERIES_BYTES + SAMPLE_BYTES * (to - from);
 
 /**
- * Distributes pieces over blocks of at most MAX_BLOCK_BYTES, and cuts a piece that is larger. The cuts depend on the pieces
- * alone: a message that arrives twice by itself gives the same blocks twice.
+ * Distributes pieces over blocks of at most MAX_BLOCK_BYTES, and cuts larger pieces. The cuts depend only on the pieces. So a message that
+ * arrives twice, and is not merged with other messages, gives the same blocks twice.
  *
  * @param {Piece[]} pieces all of one hour
  * @returns {Piece[][]} the pieces of each block
@@ -82,9 +82,9 @@ const MIN_CUT = 64;
 
 /**
  * @param {number} bucket epoch ms of the start of the hour
- * @param {Piece[]} pieces one at least, each of another sensor
- * @returns {Buffer}
- * @throws {RangeError} when there is no sample, or one is not of this hour
+ * @param {Piece[]} pieces at least one piece, each of a different sensor
+ * @returns {Buffer} the block
+ * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
 export function packBlock(bucket, pieces) {
   if (pieces.length === 0) throw new RangeError('a block without samples');
@@ -93,17 +93,17 @@ export function packBlock(bucket, pieces) {
 }
 
 /**
- * Packs several messages that have the same sensors in the same order, as those of a device nearly always have. It makes the block of
- * their merged pieces, without the map and the lists that merging makes for each sensor.
+ * Packs several messages that have the same sensors in the same order, as the messages of a device nearly always have. The result is the
+ * block of their merged pieces. But this function needs no map and no lists per sensor, as `mergePieces` does.
  *
  *     pieces   [a b c] [a b c]   two messages
  *     block     a a  b b  c c
  *
  * @param {number} bucket epoch ms of the start of the hour
- * @param {Piece[]} pieces message by message
- * @param {number} width pieces of each message, all of different sensors
+ * @param {Piece[]} pieces the pieces of the first message, then those of the second message, and so on
+ * @param {number} width number of pieces in each message, all of different sensors
  * @returns {Buffer | null} null: the pieces have to be merged first, because the samples of a sensor are not in order of time
- * @throws {RangeError} when there is no sample, or one is not of this hour
+ * @throws {RangeError} when there is no sample, or a sample is not of this hour
  */
 export function packMessages(bucket, pieces, width) {
   let samples = 0;
@@ -131,8 +131,8 @@ export function packMessages(bucket, pieces, width) {
  * @param {number} at
  * @param {number} bucket epoch ms
  * @param {Piece[]} pieces
- * @param {number} column of the sensor
- * @param {number} width
+ * @param {number} column index of the sensor in each message
+ * @param {number} width number of pieces in each message
  * @returns {number} the offset behind the times
  */
 function writeTimes(view, at, bucket, pieces, column, width) {
@@ -149,8 +149,8 @@ function writeTimes(view, at, bucket, pieces, column, width) {
  * @param {DataView} view
  * @param {number} at
  * @param {Piece[]} pieces
- * @param {number} column of the sensor
- * @param {number} width
+ * @param {number} column index of the sensor in each message
+ * @param {number} width number of pieces in each message
  * @returns {number} the offset behind the values
  */
 function writeValues(view, at, pieces, column, width) {
@@ -166,10 +166,10 @@ function writeValues(view, at, pieces, column, width) {
 /**
  * @param {number} bucket epoch ms
  * @param {Piece[]} pieces
- * @param {number} column of the sensor
- * @param {number} width
- * @returns {number} samples of the sensor; 0: they are not in order of time
- * @throws {RangeError} when a piece has no sample, or one is not of this hour
+ * @param {number} column index of the sensor in each message
+ * @param {number} width number of pieces in each message
+ * @returns {number} number of samples of the sensor; 0: the samples are not in order of time
+ * @throws {RangeError} when a piece has no sample, or a sample is not of this hour
  */
 function countInOrder(bucket, pieces, column, width) {
   let count = 0;
@@ -186,10 +186,10 @@ function countInOrder(bucket, pieces, column, width) {
 
 /**
  * @param {Piece[]} pieces
- * @param {number} column of the sensor, more than 0
- * @param {number} width
- * @returns {boolean | null} whether it has the times of the sensor before it; null: not known, because one message has more samples of it,
- *   and another one fewer
+ * @param {number} column index of the sensor in each message, more than 0
+ * @param {number} width number of pieces in each message
+ * @returns {boolean | null} whether the sensor has the same times as the sensor before it. null: unknown, because the sensor has more
+ *   samples than the sensor before it in one message, and fewer samples in another message
  */
 function sharesTimes(pieces, column, width) {
   let isShared = true;
@@ -213,7 +213,7 @@ function hasTimesOf({ times, from, to }, before) {
   return true;
 }
 
-/** @param {Piece[]} pieces one at least @returns {number} epoch ms of the newest sample: the row's `ts` */
+/** @param {Piece[]} pieces at least one piece @returns {number} time of the newest sample in epoch ms: the row's `ts` */
 export function newestOf(pieces) {
   let newest = Number.NEGATIVE_INFINITY;
   for (const { times, to } of pieces) newest = Math.max(newest, /** @type {number} */ (times[to - 1]));
@@ -225,9 +225,9 @@ export function newestOf(pieces) {
  *
  * @param {number} bucket epoch ms of the start of the hour
  * @param {Uint8Array} blob
- * @param {(sensor: Buffer, series: () => Series) => void} visit gets each sensor's id, 16 bytes of `blob` itself, and a
- *   function that reads its samples; a reader of one sensor calls it for that one only
- * @throws {RangeError} when this is no block of samples of one hour
+ * @param {(sensor: Buffer, series: () => Series) => void} visit gets each sensor's id, a view of 16 bytes of `blob`, and a function that
+ *   reads the samples of the sensor. A caller that needs only one sensor calls the function only for this sensor
+ * @throws {RangeError} when the blob is no block of samples of one hour
  */
 export function visitBlock(bucket, blob, visit) {
   if (blob[0] !== BLOCK_VERSION) {
@@ -284,14 +284,18 @@ function readSeries(bucket, view, timesAt, valuesAt, count) {
 }
 
 /**
- * Pieces of messages that wait together: those of one sensor become one, so that 60 messages of a sample each weigh as much
- * as one message of 60.
+ * Merges the pieces of several waiting messages into one piece per sensor. So 60 messages with one sample each become as small as one
+ * message with 60 samples.
  *
  * @param {Piece[]} pieces
- * @returns {Piece[]} one for each sensor
+ * @returns {Piece[]} one piece per sensor
  */
 export function mergePieces(pieces) {
-  /** The keys are the Buffers of sensor ids that ingest keeps, compared as objects. @type {Map<Buffer, Piece[]>} */
+  /**
+   * The keys are compared as objects. Ingest keeps one Buffer for each sensor id, so equal ids are the same object.
+   *
+   * @type {Map<Buffer, Piece[]>}
+   */
   const sensors = new Map();
   for (const piece of pieces) {
     const list = sensors.get(piece.sensor);

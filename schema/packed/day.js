@@ -3,7 +3,7 @@ import { HOUR_MS } from '../rules.js';
 /** @import { HourStatistics } from './statistics.js' */
 
 /**
- * The statistics of the hours of a UTC day in one blob. Numbers are little-endian.
+ * A packed day: the statistics of the hours of a UTC day in one blob. Numbers are little-endian.
  *
  *     byte 0         1 … 3             4
  *     ┌─────────────┬─────────────────┬──────────────┬───────────┬───────┬───────┬───────┬─────────┬────────┐
@@ -11,7 +11,7 @@ import { HOUR_MS } from '../rules.js';
  *     │             │ each, 0 lowest  │ double each  │ int32     │ double│ double│ double│ double  │ double │
  *     └─────────────┴─────────────────┴──────────────┴───────────┴───────┴───────┴───────┴─────────┴────────┘
  *
- * Each column has a number for each hour of the bits, in order of time.
+ * Each column has one number for each hour whose bit is set, in order of time.
  */
 
 const VERSION = 4;
@@ -20,7 +20,7 @@ const HOURS = 24;
 const BYTES_AN_HOUR = 6 * 8 + 4;
 
 /**
- * The statistics of an hour, and the time at which their read began.
+ * The statistics of an hour, and the time at which the process began to read the samples for them.
  *
  * @typedef {object} DayHour
  * @property {number} hour epoch ms
@@ -31,7 +31,7 @@ const BYTES_AN_HOUR = 6 * 8 + 4;
 /** The doubles after `read_from` and `count`, in their order. */
 const COLUMNS = /** @type {const} */ (['min', 'max', 'sum', 'first', 'last']);
 
-/** @param {number} day epoch ms of its start @param {DayHour[]} hours of this day, in order of time @returns {Buffer} */
+/** @param {number} day start of the day in epoch ms @param {DayHour[]} hours hours of this day, in order of time @returns {Buffer} */
 export function packDay(day, hours) {
   const blob = Buffer.alloc(HEAD_BYTES + hours.length * BYTES_AN_HOUR);
   const bits = hours.reduce((sum, { hour }) => sum + 2 ** ((hour - day) / HOUR_MS), 0);
@@ -46,10 +46,10 @@ export function packDay(day, hours) {
 }
 
 /**
- * @param {number} day epoch ms of its start
+ * @param {number} day start of the day in epoch ms
  * @param {Buffer} blob
- * @returns {Array<DayHour & { lateAt: number | null }>} in order of time, with `lateAt` null
- * @throws {RangeError} the blob is broken, or of a version that this process does not know
+ * @returns {Array<DayHour & { lateAt: number | null }>} the hours in order of time; `lateAt` is always null
+ * @throws {RangeError} when the blob is damaged, or has a version that this process does not know
  */
 export function unpackDay(day, blob) {
   if (blob.length < HEAD_BYTES || blob[0] !== VERSION) throw new RangeError('this is no packed day');

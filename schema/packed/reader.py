@@ -2,7 +2,7 @@
 import itertools, struct, zlib
 
 def read_samples(bucket_ms, blob):
-    """The samples of one row: a list of (epoch ms, value), oldest first."""
+    """Returns the samples of one row of history: a list of (epoch ms, value), oldest first."""
     readers = {b"\x01": read_arrays, b"\x02": read_hour}
     if blob[:1] not in readers:
         raise ValueError(f"version {blob[:1].hex()} is not known")
@@ -12,7 +12,7 @@ def read_samples(bucket_ms, blob):
     return [(bucket_ms + time, value) for time, value in zip(times, values)]
 
 def read_block(bucket_ms, blob):
-    """The samples of a row of message: {sensor id, 16 bytes: list of (epoch ms, value)}."""
+    """Returns the samples of one row of message: a dict from sensor id (16 bytes) to a list of (epoch ms, value)."""
     if blob[:1] != b"\x03" or len(blob) < 2:
         raise ValueError("not a block")
     sensors, at, times = {}, 1, ()

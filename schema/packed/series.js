@@ -10,22 +10,22 @@
  *
  * @typedef {object} Series
  * @property {Numbers} times epoch ms, whole numbers
- * @property {Numbers} values as many, finite wherever they came through ingest
+ * @property {Numbers} values one value per time; finite if the samples came through ingest
  */
 
 /**
- * A sorted series, and at how many instants different values met.
+ * A sorted series, and the number of instants at which the merged samples had different values (`conflicts`).
  *
  * @typedef {Series & { conflicts: number }} Merged
  */
 
 /**
- * The rule for two values of one instant: the one whose 8 big-endian bytes are greater wins. The databases decide the same way
- * between cells of equal timestamps. Any negative beats any positive, -0 beats 0, and within one sign the greater
- * magnitude wins. It never depends on the order of arrival, so merging is commutative, associative and idempotent.
+ * Chooses between two values of one instant: the value whose 8 big-endian bytes are greater wins. The databases choose in the same way
+ * between cells of equal timestamps. Any negative value beats any positive value, -0 beats 0, and within one sign the greater magnitude
+ * wins. The choice never depends on the order of arrival, so merging is commutative, associative and idempotent.
  *
- * Ingest refuses NaN. If a blob of another writer has one, it counts as the NaN with bytes 7ff8000000000000,
- * above +Infinity and below every negative: JavaScript hides sign and payload of a NaN and may change them in passing.
+ * Ingest refuses NaN. If another program has written a NaN into a blob, it counts as the NaN with the bytes 7ff8000000000000, which beats
+ * +Infinity and loses to every negative value. JavaScript hides the sign and payload of a NaN, and may change them.
  *
  * @param {number} a
  * @param {number} b
@@ -40,7 +40,7 @@ export function greaterValue(a, b) {
 const isNegative = (value) => value < 0 || Object.is(value, -0);
 
 /**
- * Sorts the samples of one sensor by time and leaves one per instant.
+ * Sorts the samples of one sensor by time, and keeps one sample per instant: the value that `greaterValue` chooses.
  *
  * @param {Numbers} times epoch ms, in order of arrival
  * @param {Numbers} values
@@ -49,14 +49,14 @@ const isNegative = (value) => value < 0 || Object.is(value, -0);
 export function sortMerge(times, values) {
   if (isAscending(times)) return { times, values, conflicts: 0 };
   const order = Array.from(times, (_, index) => index);
-  // V8 sorts by merging the runs that it finds: sorted series laid end to end cost n log(number of series).
+  // V8 merges the sorted runs that it finds (TimSort). So concatenated sorted series cost n log(number of series).
   order.sort((a, b) => /** @type {number} */ (times[a]) - /** @type {number} */ (times[b]));
   return mergeInOrder(times, values, order);
 }
 
 /**
- * Sorts the samples of one sensor in one message by time and leaves one per instant: the last one in the message, for a
- * protocol whose messages have the changes of a sensor in their order.
+ * Sorts the samples of one sensor in one message by time, and keeps the last sample of each instant. This is for a protocol whose messages
+ * contain the changes of a sensor in chronological order.
  *
  * @param {Numbers} times epoch ms, in the order of the message
  * @param {Numbers} values
@@ -83,7 +83,7 @@ export function sortKeepLast(times, values) {
 }
 
 /**
- * The union of many series: batches that overlap, rows of packed hours, late samples.
+ * Merges many series: overlapping batches, rows of packed hours, late samples.
  *
  * @param {Series[]} list in any order, each sorted
  * @returns {Merged}
@@ -92,7 +92,7 @@ export function mergeSeries(list) {
   const filled = list.filter(({ times }) => times.length > 0);
   const only = filled[0];
   if (filled.length === 1 && only) return sortMerge(only.times, only.values);
-  // By their beginnings, rows that do not overlap need no further sorting, and rows that do make long runs.
+  // The series are sorted by their first times. Then rows that do not overlap need no further sorting, and other rows form long runs.
   filled.sort((a, b) => /** @type {number} */ (a.times[0]) - /** @type {number} */ (b.times[0]));
   const length = filled.reduce((sum, { times }) => sum + times.length, 0);
   const times = new Float64Array(length);
@@ -106,7 +106,7 @@ export function mergeSeries(list) {
   return sortMerge(times, values);
 }
 
-/** @param {Numbers} times @returns {boolean} whether they are those of a sorted series: strictly ascending */
+/** @param {Numbers} times @returns {boolean} whether the times are strictly ascending, as in a sorted series */
 export function isAscending(times) {
   let previous = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < times.length; i++) {
@@ -140,7 +140,7 @@ function mergeInOrder(times, values, order) {
       inConflict = false;
     } else if (!Object.is(outValues[last], value)) {
       outValues[last] = greaterValue(/** @type {number} */ (outValues[last]), value);
-      // Counted once an instant, so that the count does not depend on the order either.
+      // Each instant counts once, so that the number of conflicts does not depend on the order of the samples.
       if (!inConflict) conflicts++;
       inConflict = true;
     }

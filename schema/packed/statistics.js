@@ -7,13 +7,13 @@
  * @property {number} count
  * @property {number} min
  * @property {number} max
- * @property {number} sum see `sumOf`
+ * @property {number} sum sum by `sumOf`, with compensated rounding errors
  * @property {number} first value of the oldest sample
  * @property {number} last value of the newest sample
  */
 
 /**
- * @param {Numbers} values of all samples of an hour, in order of time; there is one at least
+ * @param {Numbers} values values of all samples of an hour, in order of time; at least one value
  * @returns {HourStatistics}
  */
 export function hourStatisticsOf(values) {
@@ -22,20 +22,22 @@ export function hourStatisticsOf(values) {
 }
 
 /**
- * @typedef {object} Statistics of some samples
+ * The statistics of some samples.
+ *
+ * @typedef {object} Statistics
  * @property {number} count
  * @property {number} min
  * @property {number} max
- * @property {number} sum added from left to right; infinite where it overflows
+ * @property {number} sum plain sum from left to right; infinite if it overflows
  * @property {number} last the value of the newest sample
  */
 
 /**
- * Statistics of samples that are merged already: samples of rows that overlap would count twice.
+ * Computes statistics of merged samples. Samples of overlapping rows must be merged before, or they would count twice.
  *
  * @param {Numbers} values in order of time
  * @param {number} from index of the first sample
- * @param {number} to index after the last one; there is one sample at least
+ * @param {number} to index after the last sample, greater than `from`
  * @returns {Statistics}
  */
 export function statisticsOf(values, from, to) {
@@ -52,15 +54,15 @@ export function statisticsOf(values, from, to) {
   return { count: to - from, min, max, sum, last };
 }
 
-/** With this scale, any sum of fewer than 2^64 doubles stays finite. A power of two loses no digit. */
+/** Values divided by this scale have a finite sum if there are fewer than 2^64 values. It is a power of two, so division loses no digit. */
 const SCALE = 2 ** 64;
 
 /**
- * The sum with compensation of its rounding errors (Neumaier). Its error does not grow with the number of values. A plain sum of large
- * values of both signs may have no right digit left.
+ * Returns the sum of the values with compensated rounding errors (Neumaier). The error does not grow with the number of values. A plain
+ * sum of large values of both signs may have no correct digit.
  *
  * @param {Iterable<number>} values finite
- * @returns {number} infinite only where the sum itself is beyond a double, not where it was so on the way
+ * @returns {number} infinite only if the total is beyond the range of a double; an overflow of an intermediate sum does not matter
  */
 export function sumOf(values) {
   const sum = compensated(values, 1);
@@ -74,7 +76,7 @@ function compensated(values, factor) {
   for (const given of values) {
     const value = given * factor;
     const next = sum + value;
-    // The smaller of the two numbers lost digits.
+    // The addition lost low digits of the smaller number. They are added up separately.
     lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
     sum = next;
   }

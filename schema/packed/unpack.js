@@ -6,12 +6,13 @@ import { unpackTimes } from './hour/times.js';
 import { ARRAYS_VERSION, unpackArrays } from './pack.js';
 
 /**
- * The samples of a row of `history`: one sensor, in version 1 or 2.
+ * Unpacks the samples of a row of `history`: samples of one sensor, in version 1 or 2.
  *
  * @param {number} bucket epoch ms of the start of the hour
  * @param {Uint8Array} blob
  * @returns {{ times: Float64Array, values: Float64Array }} times in epoch ms, strictly ascending
- * @throws {RangeError} when these are no packed samples of one hour; never takes more memory than the longest hour needs
+ * @throws {RangeError} when the blob contains no packed samples of one hour. Even a damaged blob never takes more memory than the largest
+ *   valid hour
  */
 export function unpackSamples(bucket, blob) {
   if (blob.length === 0) throw new RangeError('packed samples are empty: not even a version byte is there');
@@ -29,7 +30,7 @@ function readerOf(version) {
   );
 }
 
-/** @param {number} bucket @param {Float64Array} offsets ms since the hour began; become epoch ms in place */
+/** @param {number} bucket @param {Float64Array} offsets ms since the hour began; this function replaces them by epoch ms in place */
 function timesOf(bucket, offsets) {
   let previous = -1;
   for (let i = 0; i < offsets.length; i++) {
@@ -44,11 +45,11 @@ function timesOf(bucket, offsets) {
 }
 
 /**
- * Reads what follows the version byte of version 2.
+ * Reads the bytes after the version byte of version 2.
  *
  * @param {Uint8Array} rest
  * @returns {{ offsets: Float64Array, values: Float64Array }} `offsets`: ms since the hour began, unchecked
- * @throws {RangeError} when these are no packed samples
+ * @throws {RangeError} when the bytes are no packed samples
  */
 function unpackHour(rest) {
   const reader = new Reader(rest);

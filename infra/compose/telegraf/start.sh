@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gives Telegraf the token of Millrace from the mounted secret, since its configuration only reads the environment.
+# Copies Millrace's token from the mounted secret into the environment, because Telegraf's configuration can only read the environment.
 set -eu
 
 MILLRACE_TOKEN=$(cat "$MILLRACE_TOKEN_FILE")

@@ -5,9 +5,9 @@ import { CASSANDRA_JARS, ensureJars, hasJars } from './jars.js';
 /** @import { JarSet } from './jars.js' */
 
 /**
- * Finds a Java 17, and fetches the engine's jars unless they are there.
+ * Finds a Java 17, and downloads the jars of a server unless they exist.
  *
- * @param {string} engineDir where jars are kept
+ * @param {string} engineDir folder that keeps the jars
  * @param {{ set?: JarSet, onStatus: (text: string) => void, signal?: AbortSignal }} options `set`: default: Cassandra's
  * @returns {Promise<{ java: string, jars: string }>} paths
  * @throws {MillraceError} `java_missing`, `tool_missing`, `install_failed`, `disk_full`

@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../../common/errors.js';
 import { askRegistry } from '../../bootstrap/registry.js';
 
-/** A download is given up when Maven prints nothing for so long, in ms. */
+/** A download fails when Maven prints nothing for this time, in ms. */
 const SILENT_MS = 180_000;
 
 /**
  * A set of jars that Maven fetches.
  *
  * @typedef {object} JarSet
- * @property {string} pom path of the file that names them
- * @property {string} title whose jars they are, for the progress line
- * @property {number} count about how many, for the progress line alone
- * @property {string} size of them all, for the progress line alone
+ * @property {string} pom path of the pom.xml that lists the jars
+ * @property {string} title name of the program, for the progress line
+ * @property {number} count approximate number of jars, only for the progress line
+ * @property {string} size approximate size of all jars, only for the progress line
  */
 
 /** @type {JarSet} */
@@ -29,8 +29,8 @@ export const CASSANDRA_JARS = {
 };
 
 /**
- * The folder that holds, or will hold, a set of jars. Its name carries the pom's digest: a changed pom is a new
- * folder, and an existing folder is always complete, because it appears by one rename.
+ * Returns the folder for a set of jars, which may not exist yet. Its name contains a digest of the pom, so a changed pom gets a new
+ * folder. An existing folder is always complete, because one rename creates it.
  *
  * @param {string} engineDir
  * @param {JarSet} set
@@ -42,7 +42,7 @@ export async function jarsDir(engineDir, { pom }) {
   return join(engineDir, `lib-${digest.slice(0, 12)}`);
 }
 
-/** @param {string} engineDir @param {JarSet} set @returns {Promise<boolean>} whether nothing has to be fetched */
+/** @param {string} engineDir @param {JarSet} set @returns {Promise<boolean>} whether all jars exist, so that no download is needed */
 export async function hasJars(engineDir, set) {
   return stat(await jarsDir(engineDir, set)).then(
     () => true,
@@ -51,18 +51,18 @@ export async function hasJars(engineDir, set) {
 }
 
 /**
- * Fetches a set of jars by Maven, unless they are there.
+ * Downloads a set of jars with Maven, unless they exist.
  *
  * @param {object} options
- * @param {string} options.engineDir where jars are kept, over all runs
+ * @param {string} options.engineDir folder that keeps the jars
  * @param {JarSet} options.set
  * @param {string} options.maven the program `mvn`
  * @param {string} options.javaHome
- * @param {(text: string) => void} [options.onStatus] gets the current status, often
+ * @param {(text: string) => void} [options.onStatus] is called with the current status, many times
  * @param {AbortSignal} [options.signal] ends Maven
- * @param {number} [options.silentMs] a try ends when Maven prints nothing for so long
- * @param {number[]} [options.pausesMs] between the tries
- * @returns {Promise<string>} the folder
+ * @param {number} [options.silentMs] an attempt fails when Maven prints nothing for this time
+ * @param {number[]} [options.pausesMs] pauses between the attempts
+ * @returns {Promise<string>} the folder of the jars
  * @throws {MillraceError} `install_failed`, `disk_full`
  */
 export async function ensureJars(options) {
@@ -85,7 +85,7 @@ export async function ensureJars(options) {
       },
     );
     await rename(part, whole).catch(async (error) => {
-      // A concurrent process was quicker, and its folder has the same jars.
+      // The rename fails if a concurrent process was faster. Its folder has the same jars.
       if (!(await hasJars(engineDir, set))) throw error;
     });
   } finally {
@@ -94,7 +94,7 @@ export async function ensureJars(options) {
   return whole;
 }
 
-/** Removes the files of interrupted downloads, and keeps those of downloads in progress. @param {string} engineDir */
+/** Removes the files of interrupted downloads, but not those of downloads in progress. @param {string} engineDir */
 async function removeLeftovers(engineDir) {
   for (const name of await readdir(engineDir)) {
     const pid = /\.part-(\d+)$/.exec(name)?.[1];
@@ -117,12 +117,12 @@ function isAlive(pid) {
  * @param {JarSet} set
  * @param {{ maven: string, javaHome: string, onStatus: (text: string) => void, signal?: AbortSignal, silentMs: number }} options
  * @throws {MillraceError} `disk_full`
- * @throws {Error} with Maven's last lines
+ * @throws {Error} when Maven fails; the message has its last lines
  */
 async function fetchInto(folder, { pom, title, count, size }, options) {
   const { maven, javaHome, onStatus, signal, silentMs } = options;
   const goal = 'dependency:copy-dependencies';
-  // Progress in Maven's output is one line a file; -B alone would hide the downloads' lines on old versions.
+  // Maven reports its progress as one line per file. On old versions of Maven, -B alone would hide the lines of downloads.
   const args = ['-B', '-f', pom, goal, '-DincludeScope=runtime', `-DoutputDirectory=${folder}`];
   const child = spawn(maven, args, {
     cwd: dirname(pom),

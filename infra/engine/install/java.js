@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Cassandra 5.0 runs on Java 11 and 17; only 17 is tried here. */
+/** The Java version for the servers. Cassandra 5.0 runs on Java 11 and 17, but only 17 is tested here. */
 export const JAVA_MAJOR = 17;
 
-/** Time in which a Java prints its version, in ms, also on a machine that stalls. */
+/** Time limit for a Java to print its version, in ms. It is long, because a busy machine may stall. */
 const JAVA_ANSWERS_MS = 60_000;
 
 /** Folders in which packages install a Java that is neither in JAVA_HOME nor on the PATH. */
@@ -22,14 +22,14 @@ const JAVA_FOLDERS = [
 /**
  * @typedef {object} Java
  * @property {string} path the program `java`
- * @property {string} home its JAVA_HOME, for Maven
+ * @property {string} home JAVA_HOME of this Java, which Maven needs
  */
 
 /**
- * Looks for a Java 17: JAVA_HOME, then the PATH, then the usual folders.
+ * Searches for a Java 17 in JAVA_HOME, then in the PATH, then in the usual folders.
  *
  * @param {NodeJS.ProcessEnv} [environment]
- * @returns {Promise<{ java: Java | null, others: string[] }>} `others`: what was found instead, e.g. `25 at /usr/bin/java`
+ * @returns {Promise<{ java: Java | null, others: string[] }>} `others`: other versions that were found, e.g. `25 at /usr/bin/java`
  */
 export async function findJava(environment = process.env) {
   /** @type {string[]} */
@@ -42,7 +42,7 @@ export async function findJava(environment = process.env) {
   return { java: null, others };
 }
 
-/** @param {NodeJS.ProcessEnv} environment @returns {Promise<string[]>} paths that may not exist */
+/** @param {NodeJS.ProcessEnv} environment @returns {Promise<string[]>} possible paths of `java`, which may not exist */
 async function candidates(environment) {
   const homes = environment.JAVA_HOME ? [environment.JAVA_HOME] : [];
   const onPath = (environment.PATH ?? '').split(delimiter).filter(Boolean);
@@ -63,10 +63,10 @@ async function candidates(environment) {
 }
 
 /**
- * Reads version and home of a Java. `java -version` alone does not show the home.
+ * Reads the version and the home of a Java. `java -version` alone does not print the home.
  *
  * @param {string} path
- * @returns {Promise<{ major: number, home: string } | null>} null when there is no Java that runs
+ * @returns {Promise<{ major: number, home: string } | null>} null: there is no Java at this path, or it does not run
  */
 async function inspect(path) {
   try {
@@ -77,6 +77,6 @@ async function inspect(path) {
     const home = /java\.home = (.+)/.exec(stderr);
     return version && home ? { major: Number(version[1]), home: String(home[1]).trim() } : null;
   } catch {
-    return null; // The program is missing, or macOS's placeholder: there is no Java.
+    return null; // The program is missing, or it is the placeholder of macOS, which only asks to install Java.
   }
 }

@@ -4,21 +4,22 @@ import { storageArgument } from '../command.js';
 import { hasArgument } from './processes.js';
 
 /**
- * The user of a data directory, as the supervisor records it. A record is valid only while one of the two processes lives.
+ * The processes that use a data directory, as the supervisor records them in the lock file. The record is valid only while one of the two
+ * processes lives.
  *
  * @typedef {object} Holder
- * @property {number} supervisor pid
- * @property {number | null} java pid, once started
- * @property {boolean} stopping it is on its way out
+ * @property {number} supervisor pid of the supervisor
+ * @property {number | null} java pid of the server, a Java process; null before it starts
+ * @property {boolean} stopping whether the server is stopping
  */
 
-/** The argument that identifies a server other than Cassandra among all processes. @param {string} dir */
+/** Returns the argument that identifies a server other than Cassandra among all processes. @param {string} dir */
 export const homeArgument = (dir) => `-Dmillrace.home=${dir}`;
 
 /** @param {string} dir */
 const lockFile = (dir) => join(dir, 'engine.lock');
 
-/** @param {string} dir @returns {Promise<Holder | null>} null when no living process holds the directory */
+/** @param {string} dir @returns {Promise<Holder | null>} null: no living process uses the directory */
 export async function findLockHolder(dir) {
   const holder = readHolder(dir);
   if (!holder) return null;
@@ -35,15 +36,15 @@ function readHolder(dir) {
   try {
     return JSON.parse(readFileSync(lockFile(dir), 'utf8'));
   } catch {
-    return null; // No lock, or half a file after a power cut: no process of ours can be running.
+    return null; // There is no lock file, or it is incomplete after a power cut. In both cases no server runs.
   }
 }
 
 /**
- * Takes the directory, for the process that calls.
+ * Locks the directory for the calling process.
  *
  * @param {string} dir
- * @returns {Promise<boolean>} false when a living process holds it
+ * @returns {Promise<boolean>} false: a living process has the lock
  */
 export async function takeLock(dir) {
   if (await findLockHolder(dir)) return false;

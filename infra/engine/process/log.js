@@ -6,15 +6,15 @@ import { freeBytes } from '../disk.js';
 
 const TAIL_BYTES = 64 * 1024;
 const NO_SPACE = /No space left on device|Disk quota exceeded|Insufficient disk space/i;
-/** Two segments of the commit log: with less room than that, Cassandra cannot write. */
+/** Free disk space below which the disk counts as full, in bytes: Cassandra cannot write without two segments of the commit log. */
 const FULL_BYTES = 64 * 1024 ** 2;
-/** Messages of Java and the system. The system kills a process that is too large, and the process itself logs nothing. */
+/** Log messages about missing memory. A process that the system kills for its size logs nothing, so the supervisor's line counts, too. */
 const OUT_OF_MEMORY = /OutOfMemoryError:|Cannot allocate memory|insufficient memory|ended by SIGKILL/i;
-/** The last line that the supervisor writes into the log of a server that ended by itself. */
+/** The beginning of the last line that the supervisor writes into the log of a server that ended by itself. */
 export const ENDED = 'ERROR The server';
 
 /**
- * Starts a log file. The last one is kept as `.old`.
+ * Starts a new log file, and renames the previous log file to `.old`.
  *
  * @param {string} path
  * @returns {number} file descriptor, to be closed by the caller
@@ -29,7 +29,7 @@ export function beginLog(path) {
   return openSync(path, 'a');
 }
 
-/** @param {string} path @returns {Promise<string>} its last 64 KiB */
+/** @param {string} path @returns {Promise<string>} the last 64 KiB of the file */
 async function tail(path) {
   const file = await open(path);
   try {
@@ -43,15 +43,16 @@ async function tail(path) {
 }
 
 /**
- * Why a server ended, from the end of its log.
+ * Explains why a server ended, from the end of its log.
  *
- * @param {string} path its log
- * @param {{ ready: boolean, dataDir: string, title?: string, memory?: string }} state whether it had answered before, where its data is, what it is and what it needs
+ * @param {string} path path of the log
+ * @param {{ ready: boolean, dataDir: string, title?: string, memory?: string }} state `ready`: whether the server had answered before;
+ *   `title`: name of the server; `memory`: the memory that it needs
  * @returns {Promise<MillraceError>} `disk_full` or `engine_failed`
  */
 export async function explainEnd(path, { ready, dataDir, title = 'Cassandra', memory = '1.5 GB' }) {
   const text = await tail(path);
-  // On a full disk the log may lack the line about it.
+  // On a full disk, the log may lack the line about the full disk.
   if (NO_SPACE.test(text) || (await freeBytes(dataDir)) < FULL_BYTES) {
     return new MillraceError(
       'disk_full',
@@ -66,11 +67,11 @@ export async function explainEnd(path, { ready, dataDir, title = 'Cassandra', me
   );
 }
 
-/** @param {string} text a log @returns {string} its errors where there are any, else its end; stack frames left out */
+/** @param {string} text a log @returns {string} errors in the log, otherwise its last lines, without stack frames */
 function lastWords(text) {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at |^\s+\.\.\. \d+/.test(line));
   const ends = lines.filter((line) => line.startsWith(ENDED)).slice(-1);
-  // The last line only has how the server ended. A cause that the server has logged stands before it.
+  // The last line, by the supervisor, only describes how the server ended. The server may have logged the cause before.
   const others = lines.filter((line) => !line.startsWith(ENDED));
   const first = others.findLastIndex((line) => /^(ERROR|FATAL)|^Exception|^Error/.test(line));
   const shown = [...(first === -1 ? others.slice(-5) : others.slice(first, first + 5)), ...ends];

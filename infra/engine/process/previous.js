@@ -10,17 +10,18 @@ import { findLockHolder } from './lock.js';
 export const NODE_FOLDER = 'cassandra';
 
 const POLL_MS = 200;
-/** A supervisor ends its engine within 10 s; twice that means that something is stuck. */
+/** Time limit for the stop of a previous server, in ms. A supervisor ends its server within 10 s. After 20 s the server is stuck. */
 const STOP_TIMEOUT_MS = 20_000;
-/** A parent that was killed a moment ago has a supervisor that is about to notice. */
+/** Time in which a supervisor notices that its parent was killed, in ms. */
 const NOTICE_MS = 1000;
 
 /**
- * Waits for an engine that is on its way out of this directory, such as that of a `npm run dev` just stopped.
+ * Waits until the previous server of this directory has stopped, such as the database of a `npm run dev` that has just ended.
  *
- * @param {string} dataDir may not be there yet
- * @param {{ folder?: string, onStatus?: (text: string) => void, signal?: AbortSignal }} [options] `folder`: of the engine in the data directory; default: the database's
- * @throws {MillraceError} `data_dir_taken` when it works and stays
+ * @param {string} dataDir data directory, which may not exist yet
+ * @param {{ folder?: string, onStatus?: (text: string) => void, signal?: AbortSignal }} [options]
+ *   `folder`: folder of the server in the data directory; default: the folder of the database
+ * @throws {MillraceError} `data_dir_taken` when a server runs there and does not stop in time
  */
 export async function awaitPrevious(dataDir, { folder = NODE_FOLDER, onStatus = () => {}, signal } = {}) {
   const dir = join(await realpath(dataDir).catch(() => dataDir), folder);

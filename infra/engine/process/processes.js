@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const GONE_MS = 2000;
 
 /**
- * Checks whether a running process was started with this argument. A pid alone is no proof, because numbers are reused.
+ * Checks whether a process runs and was started with this argument. The pid alone is not enough, because the system reuses pids.
  *
  * @param {number} pid
  * @param {string} argument
@@ -20,7 +20,7 @@ export async function hasArgument(pid, argument) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     return line.split('\0').includes(argument);
   }
-  // No /proc, as on macOS: ps prints the arguments in one line.
+  // Systems without /proc, such as macOS, have `ps`, which prints the arguments in one line.
   const { stdout } = await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({
     stdout: '',
   }));
@@ -28,11 +28,11 @@ export async function hasArgument(pid, argument) {
 }
 
 /**
- * Sends a signal to a process, or to a process group where `pid` is negative.
+ * Sends a signal to a process, or to a process group if `pid` is negative.
  *
  * @param {number} pid
- * @param {NodeJS.Signals | 0} signal 0: only asks
- * @returns {boolean} false: there is none any more
+ * @param {NodeJS.Signals | 0} signal 0: sends no signal, and only checks whether the process exists
+ * @returns {boolean} false: the process or group does not exist any more
  */
 export function signalProcess(pid, signal) {
   try {
@@ -44,12 +44,12 @@ export function signalProcess(pid, signal) {
 }
 
 /**
- * Kills the rest of a process group, and waits until it has ended and its ports are free.
+ * Kills the remaining processes of a process group, and waits until they have ended and their ports are free.
  *
- * @param {number} leader pid
+ * @param {number} leader pid of the first process of the group
  */
 export async function killGroup(leader) {
   const deadline = Date.now() + GONE_MS;
-  // In some containers no process collects zombies, and the group never ends. So there is a deadline.
+  // In some containers no process reaps zombies, so the group never ends. Therefore the loop has a deadline.
   while (signalProcess(-leader, 'SIGKILL') && Date.now() < deadline) await sleep(20);
 }

@@ -9,10 +9,10 @@ import { killGroup, signalProcess } from './processes.js';
 
 const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));
 const PROBE_EVERY_MS = 150;
-/** Boots take 5 to 25 s, of three at once 18 to 53 s; on a machine that is very busy, several times that. */
+/** Time limit for the boot of a server, in ms. A boot takes 5 to 25 s, three at once 18 to 53 s, and much longer on a busy machine. */
 const BOOT_MS = 300_000;
 const STOP_WITHIN_MS = 9000;
-/** Time for the supervisor to end after Java has ended. */
+/** Time for the supervisor to end after the Java process has ended, in ms. */
 const SUPERVISOR_MS = 500;
 
 /**
@@ -20,31 +20,31 @@ const SUPERVISOR_MS = 500;
  *
  * @typedef {object} Engine
  * @property {string} contactPoint `ADDRESS:PORT`
- * @property {string} log path of its log
- * @property {(options?: { withinMs?: number }) => Promise<void>} stop drains and ends it, within 9 s where nothing else
- *   is said, data kept; any number of times
- * @property {() => void} kill ends it at once
- * @property {Promise<MillraceError | null>} exited resolves when it has ended: null when it was stopped, else why it died
+ * @property {string} log path of the log file
+ * @property {(options?: { withinMs?: number }) => Promise<void>} stop drains and ends the server within `withinMs` (default 9 s), and
+ *   keeps its data; repeated calls are allowed
+ * @property {() => void} kill ends the server at once
+ * @property {Promise<MillraceError | null>} exited resolves when the server has ended; null: it was stopped; otherwise the reason
  */
 
 /**
- * The program and its folder.
+ * A kind of server, for messages and for the check that it answers.
  *
  * @typedef {object} Server
- * @property {string} title of it, for messages
+ * @property {string} title name of the server, for messages
  * @property {string} address `ADDRESS:PORT`
- * @property {() => Promise<boolean>} answers whether it does
- * @property {string} boots how long it usually boots
- * @property {string} memory that it needs
+ * @property {() => Promise<boolean>} answers checks whether the server answers
+ * @property {string} boots usual duration of a boot, for messages
+ * @property {string} memory memory that the server needs, for messages
  */
 
 /**
- * Runs one server under a supervisor until it answers.
+ * Starts one server under a supervisor, and waits until the server answers.
  *
  * @param {object} options
  * @param {{ java: string, args: string[], cwd: string }} options.command
- * @param {string} options.dir where the node keeps everything
- * @param {string} options.dataDir named in messages
+ * @param {string} options.dir directory of all files of the server
+ * @param {string} options.dataDir data directory that messages name
  * @param {{ path: string, fd: number }} options.log
  * @param {Server} options.server
  * @param {(text: string) => void} options.onStatus
@@ -63,7 +63,7 @@ export async function runEngine({ command, dir, dataDir, log, server, onStatus, 
   supervisor.on('message', (/** @type {{ refused: boolean }} */ said) => Object.assign(state, said));
 
   const exited = once(supervisor, 'exit').then(async () => {
-    // A supervisor that was itself killed leaves Java behind, in its group.
+    // If the supervisor was killed, its Java process may still run in the same process group.
     if (supervisor.pid) await killGroup(supervisor.pid);
     if (state.refused)
       return new MillraceError('data_dir_taken', `Another ${server.title} works in ${dir} already.`);

@@ -1,11 +1,11 @@
 /**
- * Keeps one Cassandra, in a process group of its own, and ends it when its parent asks or dies.
+ * Runs one server, such as Cassandra, in a separate process group, and ends the server when the parent asks for it or dies.
  *
- * Ctrl-C in a terminal reaches the whole foreground group, so the engine must not be in it: the API would lose its database while it
- * drains. A process outside the group survives its parent. So this supervisor watches the parent.
+ * Ctrl-C in a terminal reaches the whole foreground process group. The server must not be in this group, because the API would lose its
+ * database while it drains. But a process outside the group survives its parent. So this supervisor watches the parent.
  *
- * Run by infra/engine as `node supervisor.js DIR JSON`, with an IPC channel. Sends `{ refused: true }` when another engine
- * holds DIR; understands `{ stop: ms }`, the time that Cassandra has to drain.
+ * infra/engine runs it as `node supervisor.js DIR JSON`, with an IPC channel. It sends `{ refused: true }` when another server uses DIR.
+ * It accepts `{ stop: ms }`, where `ms` is the time limit for the drain.
  */
 import { spawn } from 'node:child_process';
 import { releaseLock, takeLock, updateLock } from './lock.js';
@@ -24,7 +24,7 @@ if (await takeLock(dir)) keep();
 else send({ refused: true }, () => process.exit(0));
 
 function keep() {
-  // The supervisor's own output is the log file; Java inherits it.
+  // The output of the supervisor goes to the log file. Java inherits it.
   const java = spawn(command.java, command.args, {
     cwd: command.cwd,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -40,7 +40,7 @@ function keep() {
     setTimeout(() => java.kill('SIGKILL'), drainMs).unref();
   };
   const end = (/** @type {string} */ how) => {
-    // A Java process that was killed has not logged its own end.
+    // The supervisor logs the end of the server, because a killed Java process logs nothing.
     if (!holder.stopping) console.error(`${ENDED} ${how}`);
     releaseLock(dir);
     process.exit(0);
@@ -58,7 +58,7 @@ function keep() {
 
 /** @param {object} message @param {() => void} [then] */
 function send(message, then = () => {}) {
-  // A parent that has ended gets nothing. Then `disconnect` follows.
+  // If the parent has ended, nothing is sent. The event `disconnect` follows.
   if (process.connected) process.send?.(message, undefined, undefined, then);
   else then();
 }

@@ -1,6 +1,6 @@
 /**
- * Follows the events, dead letters and alarms of Kafka, from the first record on. It prints each once: Kafka may hold one twice, with the
- * same id.
+ * Reads the events, dead letters and alarms in Kafka from the first record, and follows new records. It prints each record once. Kafka may
+ * contain a record twice, with the same id.
  *
  *     node infra/kafka/examples/follow.js 127.0.0.1:9092
  *

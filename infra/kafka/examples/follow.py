@@ -1,4 +1,4 @@
-"""Follows the events, dead letters and alarms of Kafka, from the first record on.
+"""Reads the events, dead letters and alarms in Kafka from the first record, and follows new records.
 
     pip install confluent-kafka
     python infra/kafka/examples/follow.py 127.0.0.1:9092

@@ -1,9 +1,9 @@
 /**
- * Reads all batches of Kafka up to a time, and stops when the watermarks show that nothing before it is missing.
+ * Reads all batches in Kafka up to a given time. It stops when the watermarks show that no record before this time is missing.
  *
  *     node infra/kafka/examples/until-watermark.js 127.0.0.1:9092 2026-11-22T10:00:00Z
  *
- * The example prints one JSON line for each sample. Kafka may hold a sample twice, so its key is sensor and time.
+ * The example prints one JSON line for each sample. Kafka may contain a sample twice, so the example uses sensor and time as key.
  * Set STREAM_FORMAT=json and STREAM_EXPLODE=false, which are the defaults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const [bootstrap = '127.0.0.1:9092', end = new Date().toISOString(), prefix = 'm
 const until = Date.parse(end);
 
 /**
- * Reads a topic from its first record to its present end.
+ * Reads a topic from its first record to its current end.
  *
  * @param {string} topic
  * @param {(value: any) => void} onRecord
@@ -39,7 +39,7 @@ async function readToEnd(topic, onRecord) {
   await consumer.close(true);
 }
 
-/** @returns {Promise<boolean>} whether every shard of devices is complete until then */
+/** @returns {Promise<boolean>} whether the records of all shards (groups of devices) are complete up to the given time */
 async function isComplete() {
   /** @type {Map<number, { shards: number, topics: { batches: string } }>} */
   const newest = new Map();

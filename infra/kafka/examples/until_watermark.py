@@ -1,4 +1,4 @@
-"""Reads all batches of Kafka up to a time, and stops when the watermarks show that nothing before it is missing.
+"""Reads all batches in Kafka up to a given time. Stops when the watermarks show that no record before this time is missing.
 
     pip install confluent-kafka
     python infra/kafka/examples/until_watermark.py 127.0.0.1:9092 2026-11-22T10:00:00Z
@@ -25,7 +25,7 @@ UNTIL = instant(END)
 
 
 def read_to_end(topic):
-    """Yields the records of a topic from its first one to its present end."""
+    """Yields the records of a topic from the first record to the current end."""
     consumer = Consumer({"bootstrap.servers": BOOTSTRAP, "group.id": f"until-watermark-{time.time()}"})
     partitions = consumer.list_topics(topic).topics[topic].partitions
     ends = {}
@@ -45,7 +45,7 @@ def read_to_end(topic):
 
 
 def is_complete():
-    """Whether every shard of devices is complete until then."""
+    """Returns whether the records of all shards (groups of devices) are complete up to the given time."""
     newest = {mark["shard"]: mark for mark in read_to_end(f"{PREFIX}.watermarks.v1")}
     marks = list(newest.values())
     return bool(marks) and len(marks) == marks[0]["shards"] and all(instant(mark["topics"]["batches"]) >= UNTIL for mark in marks)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Copies the files for the TLS port of ScyllaDB, which overlays/tls uses, to the namespace of the application: the authority and a
-# client certificate. The operator makes both in the namespace of the cluster, and a pod mounts only secrets of its own namespace.
+# Copies the authority and a client certificate for the TLS port of ScyllaDB, which overlays/tls uses, to the namespace of the
+# application. The operator makes both in the namespace of ScyllaDB, but a pod can only mount secrets of its own namespace.
 #
-# The operator renews the client certificate after eight of its ten years. Run this then, and after the cluster was recreated.
+# The operator renews the client certificate after eight of its ten years. Run this script again then, and after the ScyllaDB cluster was
+# recreated.
 set -euo pipefail
 
 usage() {
@@ -28,7 +29,7 @@ umask 077
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 
-# take FILE RESOURCE TEMPLATE: writes the output of the template on the resource to the file
+# take FILE RESOURCE TEMPLATE: applies the Go template to the Kubernetes resource, and writes the result to the file
 take() {
   echo "+ kubectl --namespace scylla get $2 --output go-template='$3' >$1"
   [ -z "$dry_run" ] || return 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs cert-manager, prometheus-operator and scylla-operator. Then prepares the disks of the nodes for ScyllaDB and installs the
-# driver of local volumes and Scylla Manager. Each part is ready before the next starts. A second run changes nothing.
+# Installs cert-manager, prometheus-operator and scylla-operator. Then prepares the disks of the nodes for ScyllaDB, and installs
+# the driver of local volumes and Scylla Manager. The script waits until each part is ready before it installs the next. A second
+# run changes nothing.
 set -euo pipefail
 
 usage() {
@@ -42,7 +43,7 @@ shown() {
 apply() { shown kubectl apply --server-side "$@"; }
 established() { shown kubectl wait --timeout=1m --for=condition=established "$@"; }
 rolled_out() { shown kubectl --namespace "$1" rollout status --timeout=10m "$2"; }
-# The three conditions that the guides of the operator wait for.
+# reconciled NAMESPACE RESOURCE: waits for the three conditions that the guides of the operator wait for
 reconciled() {
   shown kubectl --namespace "$1" wait --timeout=10m --for=condition=Progressing=False "$2"
   shown kubectl --namespace "$1" wait --timeout=10m --for=condition=Degraded=False "$2"
@@ -58,7 +59,7 @@ done
 apply --filename "$operator/examples/third-party/prometheus-operator.yaml"
 established crd/servicemonitors.monitoring.coreos.com crd/prometheusrules.monitoring.coreos.com
 
-# The manifest names a moving tag twice: for the operator and for the sidecar of each ScyllaDB. Both must be the same version.
+# The manifest names a moving tag twice: for the operator and for the sidecar of each ScyllaDB. Both are replaced by the same version.
 pin="s#\\(scylladb/scylla-operator\\):[^\"[:space:]]*#\\1:$version#"
 echo "+ curl -fsSL $operator/deploy/operator.yaml | sed '$pin' | kubectl --namespace scylla-operator apply --server-side --filename -"
 if [ -z "$dry_run" ]; then
@@ -77,7 +78,7 @@ rolled_out scylla-operator deployment/webhook-server
 if [ -z "$dry_run" ] && [ -z "$(kubectl get nodes --selector scylla.scylladb.com/node-type=scylla --output name)" ]; then
   fail "no node has the label scylla.scylladb.com/node-type=scylla: label and taint the nodes for ScyllaDB, then run this again"
 fi
-# The same file as in kubectl apply -k infra/kubernetes/scylla.
+# `kubectl apply -k infra/kubernetes/scylla` also applies this file.
 shown kubectl apply --filename "$here/node-config.yaml"
 reconciled scylla-operator nodeconfigs.scylla.scylladb.com/millrace
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Gives Scylla Manager the role that infra/kubernetes/jobs/roles creates for it. Manager reads the schema with that role, and cannot
-# back up a database with passwords otherwise. Run this after each new password and after Manager was recreated.
+# Gives Scylla Manager the name and password of the database role that infra/kubernetes/jobs/roles creates. Manager reads the schema with
+# this role. Without it, Manager cannot back up a database with passwords. Run this script after each change of the password, and after
+# Manager was recreated.
 set -euo pipefail
 
 usage() {
@@ -28,7 +29,7 @@ fail() {
 }
 
 manager=(kubectl --namespace scylla-manager exec -i deployment/scylla-manager --)
-# sctool takes a password only as an argument, so it appears on the command line in the pod, and on none here.
+# sctool accepts a password only as an argument. So the password is visible in the process list of the pod, but not on this machine.
 # shellcheck disable=SC2016
 update='password=$(cat); exec sctool cluster update -c scylla/millrace --username millrace_manager --password "$password"'
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Writes random secrets to files/ in this directory, for the kustomization here. It keeps a file that exists.
+# Writes random secrets to files/ in this directory, for the kustomization in this directory. An existing file stays unchanged.
 #
-# The files are the only copy outside the cluster. Keep them with your other secrets, or delete them after you applied them.
+# The files are the only copy outside the cluster. Keep them with your other secrets, or delete them after you have applied them.
 set -eu
 
 usage() {

@@ -4,7 +4,7 @@ set -eu
 case "${1:---help}" in
   --help) echo "usage: sh infra/operations/reach/compose.sh SERVICE SCRIPT, for npm run operations -- ... --reach" && exit ;;
 esac
-# A container has no systemctl. It stops with its main process, so the container itself is stopped and started.
+# A container has no systemctl, and stops with its main process. So systemctl commands become docker compose commands for the container.
 case "$2" in
   'sudo systemctl stop '* | 'sudo systemctl disable --now '*) exec docker compose stop "$1" ;;
   'sudo systemctl start '*) exec docker compose start "$1" ;;

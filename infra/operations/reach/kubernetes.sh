@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs a script in the database's container of a pod: kubernetes.sh POD SCRIPT. NAMESPACE and CONTAINER (default scylla) select it.
+# Runs a script in the database container of a pod: kubernetes.sh POD SCRIPT. The environment variables NAMESPACE and CONTAINER (default:
+# scylla) select the container.
 set -eu
 case "${1:---help}" in
   --help) echo "usage: sh infra/operations/reach/kubernetes.sh POD SCRIPT, for npm run operations -- ... --reach" && exit ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a script as root on an EC2 instance by Systems Manager, without an open inbound port: ssm.sh INSTANCE SCRIPT. When the script
-# has ended, prints the first 24,000 characters of its output. AWS_PROFILE and AWS_REGION select account and region.
+# Runs a script as root on an EC2 instance through AWS Systems Manager, without an open inbound port: ssm.sh INSTANCE SCRIPT. When the
+# script has ended, ssm.sh prints the first 24,000 characters of its output. AWS_PROFILE and AWS_REGION select account and region.
 set -eu
 usage='usage: sh infra/operations/reach/ssm.sh INSTANCE SCRIPT, for npm run operations -- ... --reach'
 case "${1:-}" in
@@ -12,7 +12,8 @@ if [ $# -ne 2 ] || [ -z "$1" ]; then
 fi
 instance=$1
 
-# 48 h, the longest time that the document allows. Its default of one hour would end a repair. An unreachable instance fails in a minute.
+# The script may run for 48 h, the maximum of AWS-RunShellScript. Its default of one hour would end a repair. If the instance is
+# unreachable, the command fails after a minute.
 parameters=$(node -p 'JSON.stringify({ commands: [process.argv[1]], executionTimeout: ["172800"] })' -- "$2")
 command=$(aws ssm send-command --instance-ids "$instance" --document-name AWS-RunShellScript --timeout-seconds 60 \
   --parameters "$parameters" --query Command.CommandId --output text)
@@ -22,7 +23,7 @@ status=Pending
 unseen=0
 while :; do
   case $status in
-    # None: it is not listed yet.
+    # None: Systems Manager does not list the command yet.
     None | Pending | InProgress | Delayed | Cancelling) sleep 2 ;;
     *) break ;;
   esac

@@ -3,8 +3,8 @@ import { runCommand } from '../../../common/command.js';
 import { readCommandSettings } from '../../../common/dev-addresses.js';
 import { DDL } from '../../../schema/migrate/cluster.js';
 
-// A step of plans: each argument is a statement that alters a table, run as CQL_USERNAME with the settings of the application.
-// Without an argument the step only signs in.
+// Program of a step: runs its arguments, which are ALTER TABLE statements, as CQL_USERNAME with the settings of the application. Without
+// an argument it only signs in.
 await runCommand(async () => {
   const { cql } = readCommandSettings('database');
   const client = await connect(cql, { applicationName: 'millrace-operations' });

@@ -1,19 +1,19 @@
-/** The packages of each engine. `version` is the beginning that all versions of one release have in common. */
+/** The packages of each database. `version` returns the pattern that matches all package versions of a release. */
 const PACKAGES = {
   scylla: { name: 'scylla', version: (/** @type {string} */ to) => `${to}-*` },
   cassandra: { name: 'cassandra', version: (/** @type {string} */ to) => to },
 };
 
-/** apt runs unattended, so a changed settings file stays as it is. */
+/** The apt command for unattended use. It keeps configuration files that the operator has changed, instead of asking. */
 const APT = 'sudo env DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Options::=--force-confold';
 
 /**
- * Installs a version from a source of packages, in two commands, so that a node is down only during the second one. The packages of
- * an engine depend on each other in the same version, while apt takes the newest of each, so all of them are pinned. The pin
- * stays, and prevents automatic updates to a newer version.
+ * Returns the commands that download and install a version of the database from a package repository. They are separate, so that a node
+ * is down only during the installation. The packages of a database depend on each other in the same version, but apt takes the newest
+ * version of each. So all packages are pinned. The pin stays, and prevents automatic updates to a newer version.
  *
  * @param {'scylla' | 'cassandra'} engine
- * @param {string} to
+ * @param {string} to version
  * @returns {{ fetch: string[], install: string }} scripts
  */
 export function packages(engine, to) {

@@ -6,7 +6,7 @@ import { MillraceError } from '../../../common/errors.js';
 
 /** @import { ProcessRow } from '../../../api/store/processes.js' */
 
-// A step of plans: fails while a process of the application has a heartbeat in CQL_KEYSPACE.
+// Program of a step: fails while a process of the application has a heartbeat in CQL_KEYSPACE.
 await runCommand(async () => {
   const { cql } = readCommandSettings('database');
   const now = Date.now();

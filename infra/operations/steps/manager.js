@@ -9,14 +9,14 @@ const LOOK_EVERY_S = 10;
 export const sctool = (...words) => command('sctool', ...words);
 
 /**
- * Runs a task of ScyllaDB Manager to its end, because `sctool` itself returns when a task is planned.
+ * Returns the steps that start a task of ScyllaDB Manager and wait for its end. `sctool` itself returns as soon as a task is scheduled.
  *
  * @param {string} title
  * @param {object} task
- * @param {string} task.cluster as Manager calls it
+ * @param {string} task.cluster name of the cluster in Manager
  * @param {'backup' | 'repair' | 'restore'} task.type
- * @param {string} task.name of its own: it stands for the task's id
- * @param {string[]} task.words further ones of its command
+ * @param {string} task.name unique name, by which later commands refer to the task
+ * @param {string[]} task.words additional arguments of the `sctool` command
  * @returns {Step[]}
  */
 export const managed = (title, { cluster, type, name, words }) => [
@@ -24,7 +24,7 @@ export const managed = (title, { cluster, type, name, words }) => [
   awaitDone({ cluster, type, name }),
 ];
 
-/** @param {{ cluster: string, type: string, name: string }} task that is under way, or has only been planned */
+/** @param {{ cluster: string, type: string, name: string }} task a task that runs, or is scheduled */
 export const awaitDone = ({ cluster, type, name }) =>
   here(
     `waits until ${type}/${name} is done`,

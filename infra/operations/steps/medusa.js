@@ -4,22 +4,26 @@ import { command } from './shell.js';
 
 /** @import { Step } from '../plan.js' */
 
-/** Settings of Medusa on every node. They hold its credentials for the store, so these are on no command line. */
+/** The configuration file of Medusa on every node. It holds the credentials of the object store, so no command line contains them. */
 const SETTINGS = '/etc/medusa/medusa.ini';
 
-/** The names of the stores in Medusa's settings, as regular expressions. @satisfies {Record<string, string>} */
+/**
+ * Regular expressions for the name of an object store in Medusa's configuration, by the prefix of `--location`.
+ *
+ * @satisfies {Record<string, string>}
+ */
 const PROVIDERS = { s3: 's3.*', gcs: 'google_storage' };
 
-/** @param {...string} words @returns {string} a command of Medusa's */
+/** @param {...string} words @returns {string} a command of Medusa */
 export const medusa = (...words) => command('medusa', ...words);
 
 /**
- * Medusa connects to the other nodes by itself, and each node has its own settings there. A bucket on the command line would apply to
- * one node only.
+ * Returns steps that check where each node stores its backups. Medusa connects to the other nodes by itself, and each node uses its own
+ * configuration file. A bucket on the command line would apply to one node only.
  *
  * @param {string[]} nodes
  * @param {string} location `s3:BUCKET` or `gcs:BUCKET`
- * @returns {Step[]} fail where a node stores to another place
+ * @returns {Step[]} steps that fail if a node stores its backups in another place
  * @throws {MillraceError} `usage`
  */
 export function storesTo(nodes, location) {

@@ -4,8 +4,8 @@ import { until } from './wait.js';
 /** @import { Step } from '../plan.js' */
 
 /**
- * True when `nodetool status` knows exactly so many nodes, and all of them are up and take part. The check ignores addresses, because
- * the nodes may be reached from here by other ones.
+ * Returns a command that succeeds if `nodetool status` lists exactly `count` nodes, and all are up and normal (UN). The check ignores
+ * addresses, because this machine may use other addresses for the nodes.
  *
  * @param {number} count
  */
@@ -13,15 +13,16 @@ const allUp = (count) =>
   `nodetool status | awk "/^[UD][NLJM] / {all++} /^UN / {up++} END {exit all != ${count} || up != ${count}}"`;
 
 /**
- * No operation begins while a node is down, because two of three nodes down are no quorum.
+ * Returns a step that fails while a node is down. No operation may begin then: it stops a second node, and two of three nodes are needed
+ * for a quorum.
  *
- * @param {string} viewer
- * @param {number} count
+ * @param {string} viewer the node whose view of the cluster counts
+ * @param {number} count number of nodes
  */
 export const expectAllUp = (viewer, count) =>
   onNode(viewer, `all ${count} nodes are up, or this goes no further`, allUp(count));
 
-/** @param {string} viewer who waits until it sees so @param {number} count @param {number} within ms */
+/** Returns a step that waits until all nodes are up. @param {string} viewer @param {number} count @param {number} within ms */
 export const awaitAllUp = (viewer, count, within) =>
   onNode(
     viewer,
@@ -33,12 +34,13 @@ export const awaitAllUp = (viewer, count, within) =>
   );
 
 /**
- * True when all nodes have one schema. A node that has left is reported as unreachable for days. `allUp` finds a node that is down.
+ * A command that succeeds if all nodes have the same schema. It ignores unreachable nodes, because a node that has left the cluster is
+ * listed as unreachable for days. `allUp` detects a node that is down.
  */
 const ONE_SCHEMA =
   'nodetool describecluster | awk "/Schema versions:/ {on = 1; next} /^[^\\t]/ {on = 0} /UNREACHABLE/ {next} on && /: \\[/ {n++} END {exit n != 1}"';
 
-/** Nodes with two schemas agree on one within seconds, if nothing is wrong. */
+/** Time limit for nodes to agree on one schema, in ms. Without a problem they agree within seconds. */
 const AGREE_WITHIN_MS = 120_000;
 
 /** @param {string} viewer @param {number} within ms */
@@ -53,7 +55,7 @@ export const awaitOneSchema = (viewer, within) =>
   );
 
 /**
- * A node opens its port for clients last, when it has joined and has read its log.
+ * Returns a step that waits until a node opens its port for clients. A node does this last, after it has joined and read its commit log.
  *
  * @param {string} node
  * @param {number} within ms
@@ -69,11 +71,12 @@ export const awaitServing = (node, within) =>
   );
 
 /**
- * Stops and starts one node while the others serve. The steps end when the other nodes see it again.
+ * Returns steps that restart one node while the other nodes serve. They end when the other nodes report the node as up again.
  *
  * @param {string} node
- * @param {string[]} nodes all
- * @param {{ stop: string, start: string, within: number, between?: Step[] }} commands `within`: ms for each wait
+ * @param {string[]} nodes all nodes of the cluster
+ * @param {{ stop: string, start: string, within: number, between?: Step[] }} commands `within`: time limit of each wait, in ms;
+ *   `between`: steps while the node is stopped
  * @returns {Step[]}
  */
 export const restarted = (node, nodes, { stop, start, within, between = [] }) => [

@@ -5,7 +5,7 @@ import { command } from './shell.js';
 /** @import { Given } from '../flags.js' */
 /** @import { Step } from '../plan.js' */
 
-/** @param {Given} given @returns {Step[]} the steps that give every node the writes that it missed */
+/** @param {Given} given @returns {Step[]} steps of a repair, which gives every node the writes that it missed */
 export const repairAll = ({ engine, need, keyspace, tag }) =>
   engine === 'scylla'
     ? managed('repairs all nodes', {
@@ -17,8 +17,8 @@ export const repairAll = ({ engine, need, keyspace, tag }) =>
     : repairs(need('nodes'), keyspace);
 
 /**
- * Each node repairs its own ranges, so that none is left out and none is repaired three times. A full repair also covers
- * the data that an incremental repair has marked.
+ * Returns steps in which each node repairs its primary ranges. So every range is repaired once, and not once for each of three copies. A
+ * full repair also covers the data that an incremental repair has marked as repaired.
  *
  * @param {string[]} nodes
  * @param {string} keyspace

@@ -1,13 +1,13 @@
 import { MillraceError } from '../../../common/errors.js';
 
-/** Stops and starts the database on a node by its package. `--stop` and `--start` override it. */
+/** Commands that stop and start the database, as its package installs it. The flags `--stop` and `--start` replace them. */
 export const SERVICE = {
   scylla: { stop: 'sudo systemctl stop scylla-server', start: 'sudo systemctl start scylla-server' },
   cassandra: { stop: 'sudo systemctl stop cassandra', start: 'sudo systemctl start cassandra' },
 };
 
 /**
- * The Kubernetes operator stops and starts pods. compose.sh stops and starts the container.
+ * Refuses nodes in Kubernetes, where only the operator stops and starts pods. In docker compose, compose.sh stops and starts the container.
  *
  * @param {string} reach
  * @throws {MillraceError} `usage`
@@ -21,8 +21,10 @@ export function expectService(reach) {
 }
 
 /**
+ * Refuses nodes in containers.
+ *
  * @param {string} reach
- * @param {string} instead what is done in containers
+ * @param {string} instead sentence for the error message: the procedure for containers
  * @throws {MillraceError} `usage`
  */
 export function expectMachine(reach, instead) {

@@ -2,7 +2,8 @@ import { here } from '../plan.js';
 import { command } from './shell.js';
 
 /**
- * Samples may come in any order, but a running packer would mark hours as packed before their samples are restored. That is permanent.
+ * Returns a step that fails while a process of the application runs. During a restore, a running packer would mark hours as packed before
+ * their samples are restored, and this mark is permanent.
  *
  * @param {string} keyspace
  */

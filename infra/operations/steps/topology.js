@@ -4,7 +4,7 @@ import { quote } from './shell.js';
 /** @import { Flag } from '../../../common/flags.js' */
 /** @import { Given } from '../flags.js' */
 
-/** The configuration file of a node, as packages install it. */
+/** Path of the database's configuration file, where its package installs it. */
 const CONFIG = { scylla: '/etc/scylla/scylla.yaml', cassandra: '/etc/cassandra/cassandra.yaml' };
 
 /** @satisfies {Record<string, Flag>} */
@@ -15,12 +15,13 @@ export const configFlag = {
 /** @param {Given} given */
 const configOf = ({ config, engine }) => quote(config ?? CONFIG[engine]);
 
-/** @param {string | undefined} id host id; none: of the node where this runs */
+/** Returns a command that sets `$id`. @param {string | undefined} id host id; undefined: that of the node that runs the command */
 const whose = (id) => (id ? `id=${quote(id)}` : 'id=$(nodetool info | sed -n "s/^ID *: *//p")');
 
 /**
- * Every table of a keyspace has as many copies of each row, so any key of any table shows how many. A row of `nodetool
- * status` ends with the rack; in which column the host id is depends on the number of tokens.
+ * An awk program that checks whether enough nodes and racks stay for all copies. It counts the copies of one row, because all rows
+ * of a keyspace have the same number of copies. A row of `nodetool status` ends with the rack. The column of the host id depends on the
+ * number of tokens.
  */
 const LEFT = `
 /^[0-9A-Fa-f.:]+$/ { copy[$1] }
@@ -41,11 +42,11 @@ END {
 }`;
 
 /**
- * Fails if fewer nodes than copies would be left, or if a rack that copies need would be lost.
+ * Returns a step that fails if fewer nodes than copies would be left, or if a rack that the copies need would be lost.
  *
- * @param {string} viewer
+ * @param {string} viewer the node that runs the step
  * @param {Given} given
- * @param {string} [id] host id of the one that goes; none: the viewer
+ * @param {string} [id] host id of the node to remove; default: the node that runs the step
  */
 export const expectEnoughLeft = (viewer, { keyspace }, id) =>
   onNode(
@@ -56,11 +57,11 @@ export const expectEnoughLeft = (viewer, { keyspace }, id) =>
   );
 
 /**
- * Prints a note if the node is a seed, because other nodes need a seed at their next start.
+ * Returns a step that prints a note if the node is a seed, because other nodes need a seed at their next start.
  *
- * @param {string} viewer
+ * @param {string} viewer the node that runs the step
  * @param {Given} given
- * @param {string} [id] as above
+ * @param {string} [id] host id of the node to check; default: the node that runs the step
  */
 export const printSeed = (viewer, given, id) =>
   onNode(
@@ -73,7 +74,12 @@ if [ -n "$address" ] && grep -E "^[ -]*seeds:" ${configOf(given)} | grep -qwF "$
 fi`,
   );
 
-/** A node that is its own seed creates a separate cluster, or joins without its share. @param {string} node @param {Given} given */
+/**
+ * Returns a step that fails if a new node is its own seed. Such a node creates a separate cluster, or joins without its share of the data.
+ *
+ * @param {string} node
+ * @param {Given} given
+ */
 export const expectOtherSeeds = (node, given) =>
   onNode(
     node,

@@ -2,7 +2,10 @@ import { at, fromNumbers } from './integers.js';
 
 /** @import { Wide } from './integers.js' */
 
-/** @param {Wide} code 64 bits without a sign @returns {Buffer} 7 bits a byte, the lowest first, the top bit set in all but the last */
+/**
+ * @param {Wide} code unsigned 64-bit number
+ * @returns {Buffer} 7 bits per byte, lowest bits first; the top bit is set in every byte but the last
+ */
 function wideVarint([high, low]) {
   const bytes = [];
   let [hi, lo] = [high, low];
@@ -18,7 +21,7 @@ function wideVarint([high, low]) {
 /** @param {number} count 0 to 2^53 @returns {Buffer} */
 export const varint = (count) => wideVarint(at(fromNumbers([count]), 0));
 
-/** @param {Wide} integer @returns {Buffer} small ones of both signs are short */
+/** @param {Wide} integer @returns {Buffer} zigzag varint, which is short for small numbers of both signs */
 export const signedVarint = ([high, low]) => {
   const sign = high >> 31;
   return wideVarint([((high << 1) | (low >>> 31)) ^ sign, (low << 1) ^ sign]);
@@ -34,7 +37,7 @@ export class Reader {
     this.#blob = blob;
   }
 
-  /** @throws {RangeError} */
+  /** @throws {RangeError} when no byte is left */
   byte() {
     const byte = this.#blob[this.#at++];
     if (byte === undefined)
@@ -42,7 +45,7 @@ export class Reader {
     return byte;
   }
 
-  /** @param {number} length @returns {Uint8Array} a view, no copy @throws {RangeError} */
+  /** @param {number} length @returns {Uint8Array} a view of the blob, not a copy @throws {RangeError} when fewer bytes are left */
   bytes(length) {
     const end = this.#at + length;
     if (end > this.#blob.length) {
@@ -53,7 +56,7 @@ export class Reader {
     return bytes;
   }
 
-  /** @returns {Wide} without a sign @throws {RangeError} */
+  /** @returns {Wide} unsigned number @throws {RangeError} */
   #varint() {
     let [high, low] = [0, 0];
     for (let shift = 0; shift < 64; shift += 7) {
@@ -74,7 +77,7 @@ export class Reader {
     return [(high >>> 1) ^ sign, ((low >>> 1) | (high << 31)) ^ sign];
   }
 
-  /** @param {number} most up to 2^53 @returns {number} @throws {RangeError} when it is greater */
+  /** @param {number} most maximum of the count, at most 2^53 @returns {number} @throws {RangeError} when the count is greater */
   count(most) {
     const [high, low] = this.#varint();
     const count = (high >>> 0) * 2 ** 32 + (low >>> 0);
@@ -82,7 +85,7 @@ export class Reader {
     return count;
   }
 
-  /** @throws {RangeError} when something is left */
+  /** Checks that all bytes were read. @throws {RangeError} when bytes are left */
   end() {
     const left = this.#blob.length - this.#at;
     if (left > 0) throw new RangeError(`packed samples are followed by ${left} bytes of something else`);

@@ -1,25 +1,26 @@
 /**
- * A clock that ticks at even intervals. Each sample belongs to a tick, and a tick may have no sample. The difference of a time from
- * its tick holds the jitter once. Differences between times would hold it twice.
+ * A model of the times of samples: a clock that ticks at even intervals. Each sample belongs to a tick, and a tick may have no sample. Only
+ * the differences between times and ticks are stored, because they contain the jitter of one time. A difference between two times would
+ * contain the jitter of both times.
  *
- * @typedef {{ origin: number, interval: number }} Clock in 2^-24 ms: the first tick since the hour began, and from
- *   tick to tick
+ * @typedef {{ origin: number, interval: number }} Clock both in 2^-24 ms: `origin` is the time from the beginning of the hour to the first
+ *   tick, `interval` the time between two ticks
  */
 
-/** The resolution of an interval: 65,536 intervals are exact to 0.01 ms. */
+/** Origin and interval are stored in units of 1 / FRACTION ms. With this resolution, 65,536 intervals are exact to 0.01 ms. */
 const FRACTION = 2 ** 24;
 
-/** The limit of times and intervals: years from the hour, and exact in a double. */
+/** The limit of times and intervals, in 1 / FRACTION ms. It is years from the hour, and a double is exact up to it. */
 export const MOST = 2 ** 53;
 
-/** The number of differences for the median. */
+/** The median of at most this many differences estimates the interval. */
 const LOOKED_AT = 63;
 
 /**
- * The straight line with the least squares.
+ * Fits a clock to the times by least squares.
  *
  * @param {Float64Array} offsets ms since the hour began, ascending
- * @param {Float64Array} ticks of each
+ * @param {Float64Array} ticks the tick of each sample
  * @returns {Clock}
  */
 export function fitClock(offsets, ticks) {
@@ -32,7 +33,7 @@ export function fitClock(offsets, ticks) {
     alone += tick * tick;
   }
   const slope = alone > 0 ? Math.max(0, together / alone) : 0;
-  // Half a millisecond is added, because times are cut to whole milliseconds.
+  // Half a millisecond is added, because `tickAt` cuts times to whole milliseconds.
   const first = Math.max(0, meanOffset - slope * meanTick + 0.5);
   return { origin: Math.round(first * FRACTION), interval: Math.round(slope * FRACTION) };
 }
@@ -40,8 +41,8 @@ export function fitClock(offsets, ticks) {
 /**
  * @param {Clock} clock
  * @param {number} tick
- * @returns {number} ms since the hour began
- * @throws {RangeError} when that is no number that a clock of ours can have
+ * @returns {number} time of the tick, in ms since the hour began
+ * @throws {RangeError} when the time is beyond the limit, so the blob is damaged
  */
 export function tickAt({ origin, interval }, tick) {
   const position = origin + interval * tick;
@@ -50,8 +51,8 @@ export function tickAt({ origin, interval }, tick) {
 }
 
 /**
- * @param {Int32Array | Float64Array} missed ticks without a sample, before each sample
- * @returns {Float64Array} the tick of each sample; 0 1 2 3 where none are missed
+ * @param {Int32Array | Float64Array} missed number of ticks without a sample before each sample
+ * @returns {Float64Array} the tick of each sample; 0 1 2 3 if every tick has a sample
  */
 export function ticksOf(missed) {
   const ticks = new Float64Array(missed.length);
@@ -64,8 +65,8 @@ export function ticksOf(missed) {
 }
 
 /**
- * @param {Float64Array} offsets
- * @returns {Int32Array} ticks without a sample, before each sample, if the clock ticks at the usual interval
+ * @param {Float64Array} offsets ms since the hour began, ascending
+ * @returns {Int32Array} number of ticks without a sample before each sample, for a clock with the usual interval
  */
 export function missedIn(offsets) {
   const missed = new Int32Array(offsets.length);

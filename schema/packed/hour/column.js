@@ -7,22 +7,23 @@ import { packPlane, planeOf, unpackPlane } from './plane.js';
 /** @import { Plane } from './plane.js' */
 
 /**
- * Numbers of 64 bits in the form that probably takes the fewest bytes.
+ * 64-bit numbers in the encoding that probably takes the fewest bytes.
  *
  * @typedef {object} Column
- * @property {Wide[]} seeds order 0: one reference for all numbers. Order 1: the number before the first; each number is stored as the
- *   difference to the one before. Order 2: that number and the first difference; each difference is stored relative to the one before
- * @property {number} order 0, 1, 2: which of these
- * @property {Plane[]} planes of what is left, the lowest first; those above are zero
- * @property {number} estimate bytes that it will take, about
+ * @property {number} order 0: each number is stored as the difference to one reference. 1: as the difference to the number before. 2: each
+ *   difference between neighbors is stored as the difference to the difference before
+ * @property {Wide[]} seeds the numbers with which decoding starts. Order 0: the reference. Order 1: the predecessor of the first
+ *   number. Order 2: the predecessor of the first number, and the first difference
+ * @property {Plane[]} planes the bytes of the stored differences, lowest byte first; higher planes that are all zero are left out
+ * @property {number} estimate estimated size in bytes
  */
 
 const MOST_PLANES = 8;
 
-/** The order stands in the lowest bits of a column's first byte, the number of its planes above. */
+/** The first byte of a column holds its order in this many lowest bits, and the number of its planes in the bits above. */
 const ORDER_BITS = 2;
 
-/** @param {Integers} integers one at least @returns {Column} */
+/** @param {Integers} integers at least one number @returns {Column} */
 export function columnOf(integers) {
   let best = column(integers, 0, [middleOf(integers)]);
   if (best.planes.length === 0) return best;
@@ -30,7 +31,7 @@ export function columnOf(integers) {
   const tried = [column(integers, 1, [first])];
   if (integers.hi.length > 2) {
     const slope = minus(at(integers, 1), first);
-    // Extrapolates backward, so that the first two numbers are predicted as well.
+    // The seed is extrapolated backward, so that the first two numbers are predicted exactly.
     tried.push(column(integers, 2, [minus(first, slope), slope]));
   }
   for (const other of tried) if (other.estimate < best.estimate) best = other;
@@ -47,7 +48,7 @@ function column(integers, order, seeds) {
   return { order, seeds: /** @type {Wide[]} */ (seeds), planes, estimate };
 }
 
-/** The median of a few of them: noise around it needs the fewest bits. @param {Integers} integers */
+/** Returns the median of a few of the numbers: the differences to it need the fewest bits. @param {Integers} integers */
 function middleOf(integers) {
   const length = integers.hi.length;
   const few = Math.min(length, 9);

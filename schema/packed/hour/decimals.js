@@ -3,27 +3,28 @@ import { fromNumbers, toNumbers } from './integers.js';
 /** @import { Integers } from './integers.js' */
 
 /**
- * Sensors mostly send a whole number of tenths, hundredths or thousandths, written as the double nearest to it. That
- * whole number, divided again, gives the same double, bit by bit. Some round to single precision on the way.
+ * Most sensors send decimal fractions with a few digits, as the nearest double. Such a value is stored as a whole number, for example of
+ * hundredths. Division by the power of ten gives the same double again, bit by bit. Some sensors round to single precision before that.
  */
 
-/** With more digits, a full double counts as a decimal by chance, and saves no bytes. */
+/** Maximum number of decimal digits. With more digits, any double could count as a decimal by chance, which saves no bytes. */
 export const MOST_DIGITS = 12;
 
-/** Division by a power of ten is rounded correctly as long as both numbers are exact. */
+/** Limit of the whole numbers. Up to it, a double is exact, so a division by a power of ten is rounded correctly. */
 const MOST = 2 ** 53;
 
 /**
  * @typedef {object} Decimals
- * @property {number} digits behind the point
- * @property {number[] | Float64Array} minusZeros indexes of `-0`, which is no whole number; displays and printf write it as `-0.00`
+ * @property {number} digits number of digits behind the decimal point
+ * @property {number[] | Float64Array} minusZeros indexes of the values `-0`, because integers have no `-0`; devices that format values with
+ *   printf send `-0.00`
  * @property {Integers} integers the values times 10^digits
  */
 
 /**
  * @param {Float64Array} values
- * @param {boolean} single they were rounded to binary32
- * @returns {Decimals | undefined} none where any value is no decimal
+ * @param {boolean} single whether the values were rounded to binary32
+ * @returns {Decimals | undefined} undefined: at least one value is no decimal fraction
  */
 export function asDecimals(values, single) {
   for (let digits = 0; digits <= MOST_DIGITS; digits++) {
@@ -33,9 +34,9 @@ export function asDecimals(values, single) {
   return undefined;
 }
 
-// The loop exists twice: with a rounding function as a parameter it took three times as long.
+// The next two functions have the same loop. One function with the rounding function as a parameter took three times as long.
 
-/** @param {Float64Array} values @param {number} power of ten */
+/** @param {Float64Array} values @param {number} power a power of ten */
 function scaledDoubles(values, power) {
   const scaled = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
@@ -47,7 +48,7 @@ function scaledDoubles(values, power) {
   return scaled;
 }
 
-/** @param {Float64Array} values @param {number} power of ten */
+/** @param {Float64Array} values @param {number} power a power of ten */
 function scaledSingles(values, power) {
   const scaled = new Float64Array(values.length);
   for (let i = 0; i < values.length; i++) {
@@ -68,7 +69,7 @@ function minusZerosOf(values) {
 
 /**
  * @param {Decimals} decimals
- * @param {boolean} single
+ * @param {boolean} single whether to round the values to binary32
  * @returns {Float64Array}
  */
 export function fromDecimals({ digits, minusZeros, integers }, single) {

@@ -7,7 +7,7 @@ import { fromNumbers, toNumbers, zeros } from './integers.js';
 /** @import { Integers } from './integers.js' */
 /** @import { Reader } from './bytes.js' */
 
-/** The form of the values: the second byte of a blob. */
+/** The encodings (forms) of the values. The second byte of a blob names the form. */
 export const FORMS = /** @type {const} */ ({
   bits: 0,
   singleBits: 1,
@@ -19,13 +19,13 @@ export const FORMS = /** @type {const} */ ({
 /** @typedef {{ form: number, parts: () => Uint8Array[], estimate: number }} Tried */
 
 /**
- * The values in the form that probably takes the fewest bytes.
+ * Packs the values in the form that probably takes the fewest bytes.
  *
- * @param {Float64Array} values one at least
+ * @param {Float64Array} values at least one value
  * @returns {{ form: number, parts: Uint8Array[] }}
  */
 export function packValues(values) {
-  // Nearly all sensors send decimals, and no other form is nearly as small for them.
+  // Decimals are tried first: nearly all sensors send decimal fractions, and all other forms are much larger for them.
   const { form, parts } = decimals(values, false) ?? smallest(values);
   return { form, parts: parts() };
 }
@@ -110,7 +110,7 @@ function readTable(reader, count) {
 /**
  * @param {Reader} reader
  * @param {number} count
- * @param {number} size of what they point into
+ * @param {number} size number of entries of the array that the indexes refer to
  */
 function readIndexes(reader, count, size) {
   const indexes = toNumbers(unpackColumn(reader, count));
@@ -122,12 +122,12 @@ function readIndexes(reader, count, size) {
 }
 
 /**
- * A dictionary of the different values if these are few, for example the 4,096 steps of a converter.
+ * A dictionary of the distinct values, for sensors with few distinct values, such as the 4,096 steps of a 12-bit converter.
  *
  * @typedef {{ table: Float64Array, indexes: Float64Array }} Table `table`: ascending, so that near values have near indexes
  */
 
-/** A table of more than this part of the samples is not worth it. */
+/** Maximum number of distinct values in a table, as a fraction of the number of samples. A larger table saves too little. */
 const MOST = 1 / 4;
 
 /** @param {Float64Array} values @returns {Table | undefined} */
@@ -135,7 +135,7 @@ export function tableOf(values) {
   /** @type {Set<number>} */
   const different = new Set();
   for (const value of values) {
-    // Sets take 0 and -0, and any two NaN, for the same.
+    // A Set treats 0 and -0 as equal, and any two NaN as equal, so a table would lose their bits.
     if (Object.is(value, -0) || Number.isNaN(value)) return undefined;
     if (different.add(value).size > values.length * MOST) return undefined;
   }
@@ -145,11 +145,11 @@ export function tableOf(values) {
 }
 
 /**
- * Doubles as 64-bit integers: for near values of the same sign and magnitude, a difference of bits is a difference of values. Singles
- * (every float32 is also a double) as 32-bit integers.
+ * The next functions convert doubles to 64-bit integers by their bits, and float32 values to 32-bit integers. If two values are close and
+ * have the same sign and magnitude, the difference of the integers is small, too.
  */
 
-/** @param {Float64Array} values @returns {Integers} their bits in binary64 */
+/** @param {Float64Array} values @returns {Integers} the bits of the values in binary64 */
 export function bitsOf(values) {
   const integers = zeros(values.length);
   const view = new DataView(new ArrayBuffer(8));
@@ -173,7 +173,7 @@ export function fromBits({ hi, lo }) {
   return values;
 }
 
-/** @param {Float64Array} values @returns {Integers | undefined} their bits in binary32, as signed numbers; none where any needs more */
+/** @param {Float64Array} values @returns {Integers | undefined} their bits in binary32, signed; undefined: a value needs binary64 */
 export function singleBitsOf(values) {
   if (!values.every((value) => Math.fround(value) === value)) return undefined;
   const integers = zeros(values.length);

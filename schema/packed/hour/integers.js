@@ -1,9 +1,9 @@
 /**
- * Whole numbers of 64 bits, two's complement, as their upper and lower halves. BigInts are not used: each operation makes an
- * object, and the compiler of V8 11.3 (Node 20) was seen to end the process over a loop with BigInt.asUintN.
+ * 64-bit integers in two's complement, as upper and lower halves. BigInts are not used, because each operation creates an object. Also,
+ * the compiler of V8 11.3 (Node 20) crashed the process in a loop with BigInt.asUintN.
  *
  * @typedef {{ hi: Int32Array, lo: Int32Array }} Integers
- * @typedef {readonly [hi: number, lo: number]} Wide one such number
+ * @typedef {readonly [hi: number, lo: number]} Wide a single 64-bit integer
  */
 
 const WORD = 2 ** 32;
@@ -11,7 +11,7 @@ const WORD = 2 ** 32;
 /** @param {number} length @returns {Integers} zeros */
 export const zeros = (length) => ({ hi: new Int32Array(length), lo: new Int32Array(length) });
 
-/** @param {ArrayLike<number>} numbers whole ones, at most 2^53 either way @returns {Integers} */
+/** @param {ArrayLike<number>} numbers integers from -2^53 to 2^53 @returns {Integers} */
 export function fromNumbers(numbers) {
   const integers = zeros(numbers.length);
   const { hi, lo } = integers;
@@ -23,7 +23,7 @@ export function fromNumbers(numbers) {
   return integers;
 }
 
-/** @param {Integers} integers @returns {Float64Array} exact up to 2^53 either way */
+/** @param {Integers} integers @returns {Float64Array} exact from -2^53 to 2^53 */
 export function toNumbers({ hi, lo }) {
   const numbers = new Float64Array(hi.length);
   for (let i = 0; i < hi.length; i++) {
@@ -36,25 +36,24 @@ export function toNumbers({ hi, lo }) {
 /** @param {Integers} integers @param {number} index @returns {Wide} */
 export const at = ({ hi, lo }, index) => [Number(hi[index]), Number(lo[index])];
 
-/** @param {Wide} a @param {Wide} b @returns {Wide} modulo 2^64 */
+/** @param {Wide} a @param {Wide} b @returns {Wide} a - b modulo 2^64 */
 export const minus = ([high, low], [lessHigh, lessLow]) => [
   (high - lessHigh - (low >>> 0 < lessLow >>> 0 ? 1 : 0)) | 0,
   (low - lessLow) | 0,
 ];
 
-/** @param {Wide} a @param {Wide} b by size, for sorting */
+/** Compares two numbers, for `sort`. @param {Wide} a @param {Wide} b */
 export const byWidth = (a, b) => a[0] - b[0] || (a[1] >>> 0) - (b[1] >>> 0);
 
 /**
- * The difference of each number from its prediction, modulo 2^64, as a code without a sign: 0 -1 1 -2 2 become 0 1 2 3 4.
- * In one pass, because this loop is the largest cost of packing after deflate.
+ * Computes the difference of each number from its prediction, modulo 2^64, and encodes it as an unsigned code (zigzag): 0 -1 1 -2 2 become
+ * 0 1 2 3 4. One loop does both steps, because after deflate this loop takes the most time of packing.
  *
  * @param {Integers} integers
- * @param {number} order 0: each is predicted as `start`; 1: as the one before it, the first as `start`; 2: as the one before it plus
- *   the last step, `slope` being the step to the first
- * @param {Wide} start
- * @param {Wide} [slope]
- * @returns {{ codes: Integers, bits: number }} `bits`: of the greatest code
+ * @param {number} order the prediction of a number. 0: `start`. 1: the number before it. 2: the number before it plus the last difference
+ * @param {Wide} start with order 0 the prediction of all numbers, otherwise the predecessor of the first number
+ * @param {Wide} [slope] with order 2 the difference before the first number
+ * @returns {{ codes: Integers, bits: number }} `bits`: number of bits of the greatest code
  */
 export function codesOf({ hi, lo }, order, start, slope = [0, 0]) {
   const codes = zeros(hi.length);
@@ -89,11 +88,11 @@ export function codesOf({ hi, lo }, order, start, slope = [0, 0]) {
 }
 
 /**
- * Works in place.
+ * Adds `start` to each number, in place.
  *
  * @param {Integers} integers
- * @param {Wide} start is added to each
- * @param {boolean} running whether all numbers before it are added, too
+ * @param {Wide} start
+ * @param {boolean} running whether all preceding numbers are added to each number, too (a running sum)
  */
 export function addUp({ hi, lo }, start, running) {
   let [high, low] = start;
@@ -111,7 +110,7 @@ export function addUp({ hi, lo }, start, running) {
   }
 }
 
-/** Makes numbers of codes, in place: 0 1 2 3 4 become 0 -1 1 -2 2. @param {Integers} integers */
+/** Decodes the codes of `codesOf` to signed numbers, in place: 0 1 2 3 4 become 0 -1 1 -2 2. @param {Integers} integers */
 export function unzigzag({ hi, lo }) {
   for (let i = 0; i < hi.length; i++) {
     const high = /** @type {number} */ (hi[i]);

@@ -7,7 +7,8 @@ import { packTimes } from './times.js';
 /** @import { Numbers } from '../series.js' */
 
 /**
- * Version 2 of packed samples, for history: an hour of one sensor, compressed; docs/reference/packed-form.md has it byte by byte.
+ * Version 2 of packed samples, for history: the compressed samples of one sensor in one hour. docs/reference/packed-form.md describes each
+ * byte.
  *
  *     +---------+---------+-----------+--------+--------+
  *     | version | form of | number of | times  | values |
@@ -17,16 +18,16 @@ import { packTimes } from './times.js';
 export const HOUR_VERSION = 2;
 
 /**
- * Packs an hour of one sensor without loss in as few bytes as possible. A few samples that are smaller in version 1 stay in version 1.
- * Synchronous: an hour at 1 Hz takes a millisecond, the longest 25.
+ * Packs an hour of one sensor without loss in as few bytes as possible. If version 1 is smaller, as for a few samples, the result has
+ * version 1. The call is synchronous. It takes 1 ms for an hour at 1 Hz, and 25 ms for the largest hour.
  *
  * @param {number} bucket epoch ms of the start of the hour
  * @param {Numbers} times epoch ms, strictly ascending, all within the hour
  * @param {Numbers} values
  * @param {number} from index of the first sample to pack
- * @param {number} to index after the last one, at most MAX_SAMPLES_PER_HISTORY_ROW further
+ * @param {number} to index after the last sample to pack, at most `from` + MAX_SAMPLES_PER_HISTORY_ROW
  * @returns {Buffer}
- * @throws {RangeError} when there is no sample, one is not of this hour, or there are too many
+ * @throws {RangeError} when there is no sample, a sample is not of this hour, or there are too many samples
  */
 export function packHour(bucket, times, values, from, to) {
   const count = to - from;

@@ -4,27 +4,27 @@ import { varint } from './bytes.js';
 /** @import { Reader } from './bytes.js' */
 
 /**
- * One byte of each number of a column, all of the same rank: the lowest byte of all, the next one of all, and so on. This separates
- * noise from repetition, and each plane gets the codes that suit it.
+ * A plane holds the bytes of the same position of all numbers in a column: the first plane all lowest bytes, the second plane all next
+ * bytes, and so on. This separates noise in low bytes from repetition in high bytes, so that each plane gets its own compression.
  *
- * @typedef {{ bytes: Uint8Array, estimate: number }} Plane `estimate`: bytes that it will take, about
+ * @typedef {{ bytes: Uint8Array, estimate: number }} Plane `estimate`: estimated size in bytes after compression
  */
 
-/** From this entropy on, in bits a byte, deflate saves nothing. It also takes longest for noise. */
+/** Entropy in bits per byte from which a plane is not deflated: deflate would save nothing, and it takes longest for noise. */
 const NOISE = 7.9;
 
 /**
- * Strategies of deflate. The shorter result is used. Noise is smallest with runs alone (a tenth less for small differences, in a third
- * of the time). Repetition needs matches, and the filtered strategy makes none that are too short.
+ * Strategies of deflate. Each plane is deflated with both, and the shorter result is used. Z_RLE is best for noise: small differences take
+ * a tenth less space, in a third of the time. Repetition needs string matches, and Z_FILTERED avoids matches that are too short.
  */
 const STRATEGIES = [constants.Z_RLE, constants.Z_FILTERED];
 
-/** Bytes that the table of a deflated plane takes for each byte that occurs. */
+/** Estimated size of the Huffman table of a deflated plane, in bytes per distinct byte value. */
 const TABLE_BYTES = 0.5;
 
 /**
- * @param {Int32Array} words halves of 64-bit numbers
- * @param {number} shift bits to the right of the wanted byte
+ * @param {Int32Array} words upper or lower halves of 64-bit numbers
+ * @param {number} shift number of bits to the right of the wanted byte
  * @returns {Plane}
  */
 export function planeOf(words, shift) {
@@ -39,7 +39,7 @@ export function planeOf(words, shift) {
   return { bytes, estimate: estimateOf(counts, words.length) };
 }
 
-/** Bytes by Shannon's entropy. @param {Uint32Array} counts @param {number} total */
+/** Estimates the compressed size in bytes by Shannon's entropy. @param {Uint32Array} counts @param {number} total */
 function estimateOf(counts, total) {
   let [bits, distinct] = [0, 0];
   for (const count of counts) {
@@ -51,7 +51,10 @@ function estimateOf(counts, total) {
   return Math.min(total, bits / 8 + TABLE_BYTES * distinct);
 }
 
-/** @param {Plane} plane @returns {Uint8Array[]} a length, and so many bytes; 0 and one byte that stands for all; or all as they are */
+/**
+ * @param {Plane} plane
+ * @returns {Uint8Array[]} 0 and one byte, if all bytes are equal; otherwise a length, followed by the deflated or the plain bytes
+ */
 export function packPlane({ bytes, estimate }) {
   const [first] = bytes;
   if (bytes.every((byte) => byte === first)) return [Buffer.from([0, Number(first)])];
@@ -70,7 +73,7 @@ const deflate = (bytes) =>
 
 /**
  * @param {Reader} reader
- * @param {number} count of bytes in the plane
+ * @param {number} count number of bytes in the plane
  * @returns {Uint8Array}
  * @throws {RangeError}
  */

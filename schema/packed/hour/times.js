@@ -7,7 +7,7 @@ import { fromNumbers, toNumbers } from './integers.js';
 
 /**
  * @param {Float64Array} offsets ms since the hour began, ascending
- * @returns {Uint8Array[]} the clock, the ticks missed before each sample, and how far each is from its tick
+ * @returns {Uint8Array[]} the clock, the number of ticks without a sample before each sample, and the difference of each time to its tick
  */
 export function packTimes(offsets) {
   const even = clockColumns(offsets, new Int32Array(offsets.length));
@@ -32,7 +32,7 @@ function clockColumns(offsets, missed) {
 /**
  * @param {Reader} reader
  * @param {number} count
- * @returns {Float64Array} ms since the hour began, as the blob has them: in any order, anywhere
+ * @returns {Float64Array} ms since the hour began, unchecked: the times may be out of order or outside the hour
  * @throws {RangeError}
  */
 export function unpackTimes(reader, count) {

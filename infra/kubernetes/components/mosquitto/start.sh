@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs in the container of Mosquitto: writes the password file from the secrets, then becomes the broker. Kubernetes renews secrets
-# and certificates in place. A loop next to the broker detects that and makes the broker reload them.
+# Runs in the container of Mosquitto: writes the password file from the secrets, then runs the broker. Kubernetes renews secrets and
+# certificates in place. A background loop detects a change and makes the broker reload them.
 set -eu
 
 secrets=${SECRETS:-/run/secrets/millrace}
@@ -15,26 +15,26 @@ mkdir -p "$run"
 
 log() { echo "start.sh: $*" >&2; }
 
-# Mosquitto wants its password and access files owned by its own user and closed to others. Mounted files are neither. The function
-# replaces nothing before all new files exist. It returns 1 with an error message when a step fails. set -e does not apply in
-# its callers, so every step is checked.
+# write_accounts: copies the password and access files. Mosquitto requires that its user owns them, and that no other user can read them.
+# Mounted files fulfill neither. The function replaces a file only after all new files exist. If a step fails, it prints an error and
+# returns 1. Every step is checked, because set -e does not apply where the function is called in a condition.
 write_accounts() {
   for name in mqtt_password mqtt_device_password; do
     [ -s "$secrets/$name" ] || { log "there is no password in $secrets/$name" && return 1; }
   done
-  # The password goes through a file, because the list of processes shows arguments.
+  # The passwords are passed in a file, because the process list shows arguments.
   {
     printf 'millrace:%s\n' "$(cat "$secrets/mqtt_password")"
     printf 'devices:%s\n' "$(cat "$secrets/mqtt_device_password")"
   } >"$run/passwords.new" || return 1
-  # Each line must now be a name and a hash that starts with the name of its kind.
+  # Now each line must hold a name and a password hash, which begins with its algorithm.
   if ! mosquitto_passwd -U "$run/passwords.new" ||
     [ "$(grep -c '^[a-z]*:\$[0-9a-z]*\$' "$run/passwords.new")" != 2 ]; then
     rm -f "$run/passwords.new"
     log "mosquitto_passwd could not hash the passwords of $secrets"
     return 1
   fi
-  # This file is for mosquitto_sub and mosquitto_pub in this container, which find it by XDG_CONFIG_HOME.
+  # mosquitto_sub and mosquitto_pub in this container read this file. They find it by XDG_CONFIG_HOME.
   printf -- '-u devices\n-P %s\n' "$(cat "$secrets/mqtt_device_password")" >"$run/mosquitto_sub" &&
     cat "$run/mosquitto_sub" >"$run/mosquitto_pub" &&
     cat "$configuration/mosquitto.acl" >"$run/acl.new" &&

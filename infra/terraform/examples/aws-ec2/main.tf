@@ -1,4 +1,4 @@
-# Millrace's database on EC2: three zones, a node in each.
+# Millrace's database on EC2, with one node in each of three zones.
 terraform {
   required_version = ">= 1.11"
 

@@ -14,7 +14,7 @@ terraform {
   }
 }
 
-# The token comes from the environment: SCYLLADB_CLOUD_TOKEN.
+# The provider reads its token from the environment variable SCYLLADB_CLOUD_TOKEN.
 provider "scylladbcloud" {}
 
 provider "aws" {

@@ -1,5 +1,6 @@
-# Scylla Manager's agents write backups here and delete those past its retention. S3 keeps a deleted or overwritten object for
-# backup_versions_days more. No node may delete a version, so an attacker on a node cannot destroy the backups.
+# Scylla Manager's agents write backups to this bucket, and delete backups that are older than Manager's retention. S3 keeps a
+# deleted or overwritten object for backup_versions_days more. No node may delete object versions, so an attacker on a node cannot
+# destroy the backups.
 resource "aws_s3_bucket" "backups" {
   bucket = var.backup_bucket
   tags   = local.tags

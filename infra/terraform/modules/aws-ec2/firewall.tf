@@ -1,6 +1,6 @@
-# Connections that are allowed. Each rule names a group or a network, never everybody.
+# The connections that are allowed. Each rule for incoming connections names a security group or a network as source, never all addresses.
 
-# An instance without a group of its own gets this one. It has no rule, so nothing can connect.
+# AWS gives this default group to an instance without another group. It has no rule, so no connection is possible.
 resource "aws_default_security_group" "nobody" {
   vpc_id = aws_vpc.this.id
   tags   = merge(local.tags, { Name = "${var.name}-nobody" })
@@ -37,7 +37,8 @@ resource "aws_vpc_security_group_ingress_rule" "outside" {
   to_port           = each.value.port
 }
 
-# Terraform removes the rule that lets a new group open any connection. These rules add back the necessary ones.
+# By default AWS lets a new group open any outbound connection, but Terraform removes this rule. These rules allow the necessary
+# connections.
 resource "aws_vpc_security_group_egress_rule" "outward" {
   for_each = local.ways_out
 

@@ -1,4 +1,4 @@
-# Arithmetic over the variables. It asks no provider, so the tests run it without one.
+# Values that are computed from the variables. They need no provider, so the tests run without a provider.
 locals {
   tags = merge(var.tags, { Cluster = var.name })
 
@@ -12,7 +12,7 @@ locals {
   manager_agent_token = "/${var.name}/manager-agent-token"
 }
 
-# Ports, and the groups that may connect to them.
+# Ports, and the security groups that may connect to them.
 locals {
   groups = {
     nodes      = "Nodes of ScyllaDB"

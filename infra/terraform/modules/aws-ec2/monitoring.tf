@@ -1,5 +1,5 @@
-# Host of Prometheus, Alertmanager, Grafana, Loki, Alloy and Scylla Manager. infra/monitoring and infra/operations install them.
-# A session that forwards a port reaches their pages.
+# The host of Prometheus, Alertmanager, Grafana, Loki, Alloy and Scylla Manager. infra/monitoring and infra/operations install them. Their
+# web pages are reachable through a Systems Manager session that forwards a port.
 resource "aws_instance" "monitoring" {
   ami                     = var.monitoring_ami
   instance_type           = var.monitoring_instance_type

@@ -1,6 +1,6 @@
-# Nodes have no public address, and nobody outside can open a connection. Traffic to Systems Manager and to package mirrors goes
-# through one NAT gateway. While its zone is down no session can start, but the database keeps working. Backups reach S3 through a
-# gateway endpoint, which is free.
+# Nodes have no public address, and no host outside can open a connection to them. Traffic to Systems Manager and to package mirrors goes
+# through one NAT gateway. While the zone of the gateway is down, no Systems Manager session can start, but the database keeps working.
+# Backups reach S3 through a gateway endpoint, which is free.
 resource "aws_vpc" "this" {
   cidr_block           = var.cidr_block
   enable_dns_support   = true

@@ -19,8 +19,8 @@ module "bootstrap" {
   other_storage_gb          = var.other_storage_gb
 }
 
-# The data is on the disks of the instance and is lost when the instance stops or terminates. So Terraform may do neither.
-# A newer image or other user data apply to new nodes only. On a running node they would cause a replacement or a stop.
+# The data is on local disks and is lost when the instance stops or terminates. So Terraform must not stop or replace an instance. A newer
+# image or changed user data apply only to new nodes, because on a running node they would cause a replacement or a stop.
 resource "aws_instance" "first" {
   ami                     = var.ami
   instance_type           = var.instance_type
@@ -47,7 +47,7 @@ resource "aws_instance" "first" {
   }
 }
 
-# These nodes join the first one, so it must start before them. A node waits five minutes for its seed (shadow_round_ms).
+# These nodes join the first node, so the first node must start before them. A node waits five minutes for its seed (shadow_round_ms).
 resource "aws_instance" "other" {
   for_each = { for name, node in module.bootstrap.nodes : name => node if name != module.bootstrap.first_node }
 

@@ -1,5 +1,6 @@
-# Permissions of the machines in the account. Systems Manager needs these actions for sessions and commands. An agent before 3.3
-# gets commands by ec2messages. AmazonSSMManagedInstanceCore is not used: it lets every node read every parameter of the account.
+# Permissions of the machines in the AWS account. Systems Manager needs these actions for sessions and commands. Its agents before version
+# 3.3 receive commands through ec2messages. The policy AmazonSSMManagedInstanceCore is not used, because it lets every node read every
+# parameter of the account.
 data "aws_iam_policy_document" "assume" {
   statement {
     actions = ["sts:AssumeRole"]
@@ -27,12 +28,12 @@ data "aws_iam_policy_document" "sessions" {
       "ec2messages:GetMessages",
       "ec2messages:SendReply",
     ]
-    # These actions have no resource, so IAM accepts "*" alone.
+    # These actions have no resource, so IAM accepts only "*".
     resources = ["*"]
   }
 }
 
-# The permissions that ScyllaDB Manager's documentation lists for its agent.
+# The permissions that the documentation of ScyllaDB Manager lists for its agent.
 data "aws_iam_policy_document" "backups" {
   statement {
     sid = "BackupBucket"

@@ -1,5 +1,5 @@
-# Limits of ScyllaDB's free tier: 10 TB of disk and 50 vCPUs for all servers of an organization together
-# (https://www.scylladb.com/source-available-faq). The whole disk counts, not only the used part.
+# Limits of ScyllaDB's free tier: all servers of an organization together may have 10 TB of disk and 50 vCPUs
+# (https://www.scylladb.com/source-available-faq). The whole size of a disk counts, not only the used part.
 locals {
   free_vcpus      = 50
   free_storage_tb = 10

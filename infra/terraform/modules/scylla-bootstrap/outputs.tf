@@ -39,8 +39,8 @@ output "create_keyspace" {
   value       = "CREATE KEYSPACE IF NOT EXISTS ${var.keyspace} WITH replication = {'class': 'NetworkTopologyStrategy', '${local.datacenter}': ${var.replication_factor}};"
 }
 
-# ScyllaDB encrypts the default port unless native_transport_port_ssl names another. Without TLS the application sends no password
-# beyond loopback, unless TLS_ELSEWHERE declares the network private.
+# With TLS, ScyllaDB encrypts the default port, unless native_transport_port_ssl names another port. Without TLS the application sends no
+# password beyond loopback, unless TLS_ELSEWHERE declares the network private.
 locals {
   has_tls  = try(tobool(var.scylla_yaml.client_encryption_options.enabled), false)
   cql_port = local.has_tls ? try(var.scylla_yaml.native_transport_port_ssl, 9042) : 9042

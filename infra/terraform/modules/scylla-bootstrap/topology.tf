@@ -1,6 +1,6 @@
-# Names as Ec2Snitch derives them (ScyllaDB, locator/ec2_snitch.cc). The rack is the part of the zone after the last dash. The
-# data center is the region, without "-1" where the number of the region ends in 1. So us-east-1a is us-east and 1a, and
-# us-west-2b is us-west-2 and 2b.
+# The names of data center and rack that Ec2Snitch derives from a zone (ScyllaDB, locator/ec2_snitch.cc). The rack is the part of the zone
+# after the last dash. The data center is the region, without "-1" if the number of the region ends in 1. So zone us-east-1a is in data
+# center us-east and rack 1a, and zone us-west-2b is in data center us-west-2 and rack 2b.
 locals {
   zones  = sort(keys(var.zones))
   region = substr(local.zones[0], 0, length(local.zones[0]) - 1)
@@ -9,11 +9,12 @@ locals {
   racks      = { for zone in local.zones : zone => reverse(split("-", zone))[0] }
 }
 
-# AWS reserves the first four addresses of a subnet and the last one. The others below this number stay free for other machines.
+# AWS reserves the first four addresses and the last address of a subnet. The other addresses below this number stay free for other
+# machines.
 locals {
   first_host = 10
 
-  # Keys are "1a-0", "1a-1". A new node changes no other key, so Terraform leaves the other nodes alone.
+  # Keys are "1a-0", "1a-1". A new node changes no other key, so Terraform does not change the other nodes.
   nodes = merge([
     for zone in local.zones : {
       for i in range(var.nodes_per_zone) : "${local.racks[zone]}-${i}" => {

@@ -1,5 +1,5 @@
-# JSON that ScyllaDB's image reads on its first boot (scylla-machine-image, common/scylla_configure.py). The image itself sets
-# the addresses, rpc_address and other defaults.
+# User data in JSON that ScyllaDB's image reads on its first boot (scylla-machine-image, common/scylla_configure.py). The image
+# itself sets the addresses, rpc_address and other defaults.
 locals {
   scylla_yaml = merge(var.scylla_yaml, {
     cluster_name    = var.cluster_name
@@ -9,15 +9,15 @@ locals {
       parameters = [{ seeds = local.seed }]
     }]
 
-    # They prevent a default password (up to 2026.1) and create the superuser (from 2026.2).
+    # These settings prevent a default password (up to 2026.1), and create the superuser (from 2026.2).
     authenticator                  = "PasswordAuthenticator"
     authorizer                     = "CassandraAuthorizer"
     auth_superuser_name            = var.superuser_name
     auth_superuser_salted_password = var.superuser_salted_password
   })
 
-  # The image masks its agent of Systems Manager (packer/scylla_install_image). Without these commands nobody could log in, because
-  # no port for SSH is open.
+  # The image masks its Systems Manager agent (packer/scylla_install_image). Without these commands nobody could log in, because no port
+  # for SSH is open.
   let_session_manager_in = <<-SH
     systemctl unmask amazon-ssm-agent
     systemctl enable amazon-ssm-agent

@@ -1,4 +1,4 @@
-# No provider, on purpose: everything here is arithmetic over names, so `terraform test` can check it without a network.
+# This module intentionally uses no provider. It only computes values from names, so `terraform test` can check it without a network.
 terraform {
   required_version = ">= 1.11"
 }

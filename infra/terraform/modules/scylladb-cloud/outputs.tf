@@ -1,5 +1,5 @@
-# A cluster with TLS listens on 9042 without TLS and on 9142 with it. The application uses one port for all nodes, that of its
-# contact points. Without TLS it sends no password beyond loopback, unless TLS_ELSEWHERE declares the network private.
+# If TLS is enabled, a cluster listens on port 9042 without TLS and on port 9142 with TLS. The application uses the port of its contact
+# points for all nodes. Without TLS it sends no password beyond loopback, unless TLS_ELSEWHERE declares the network private.
 locals {
   has_tls = try(length(scylladbcloud_cluster.this.ca_certificate) > 0, false)
   port    = local.has_tls ? 9142 : 9042
