@@ -155,12 +155,13 @@ async function versionOf(path) {
 }
 
 /** @param {unknown} cause */
-const installFailed = (cause) =>
-  new MillraceError(
+function installFailed(cause) {
+  return new MillraceError(
     'install_failed',
     `Node.js could not be installed from the npm registry.\n${/** @type {Error} */ (cause).message}`,
     { cause },
   );
+}
 
 /**
  * Runs `test/run.js` with a given program of Node.js, and forwards signals to the run.

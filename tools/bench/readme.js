@@ -52,7 +52,9 @@ await runCommand(async () => {
 });
 
 /** @param {URL} document @param {(text: string) => string} edit */
-const change = async (document, edit) => writeFile(document, edit(await readFile(document, 'utf8')));
+async function change(document, edit) {
+  await writeFile(document, edit(await readFile(document, 'utf8')));
+}
 
 /** @param {string} file @returns {Promise<Raw>} */
 async function readRun(file) {
