@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+
+const root = new URL('../../../', import.meta.url);
+const files = execFileSync('git', ['ls-files', '-z', '--', '*.js'], {
+  cwd: fileURLToPath(root),
+  encoding: 'utf8',
+})
+  .split('\0')
+  .filter((file) => file && !file.endsWith('.test.js'));
+
+/** @param {string} source @returns {string[]} declarations that the command cannot use yet when it runs */
+function lateDeclarations(source) {
+  const [, ...rest] = source.split(/^await runCommand\(/m);
+  return rest.join('').match(/^(?:const|let|class) \w+/gm) ?? [];
+}
+
+test('Commands: no file declares a constant or a class after its call of runCommand', () => {
+  const found = files.flatMap((file) =>
+    lateDeclarations(readFileSync(new URL(file, root), 'utf8')).map(
+      (declaration) => `${file}: ${declaration}`,
+    ),
+  );
+  expect(found).toEqual([]);
+});
