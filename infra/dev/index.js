@@ -21,7 +21,7 @@ try {
     line.clear();
     line.print('✓ npm packages installed');
   }
-  // The flags are read only now, because commander is a package, too.
+  // The flags are read only after the installation of the packages, because flags.js needs the package commander.
   const { readFlags } = await import('./flags.js');
   const flags = readFlags(process.argv.slice(2));
   const { runDev } = await import('./main.js');

@@ -64,9 +64,11 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
   }
 
   /**
+   * Reads the stored samples of a device, hour by hour, and adds them to the comparison of their sensor.
+   *
    * @param {Identity} device
-   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons
-   * @param {(id: string, name: string) => void} add
+   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons by sensor id
+   * @param {(id: string, name: string) => void} add adds the comparison of a sensor that has stored samples but sent none
    */
   async function compareHours(device, comparisons, add) {
     const [from, to] = [bucketOf(range.from), bucketOf(range.to - 1) + HOUR_MS];
@@ -86,9 +88,11 @@ export function createDeviceComparison({ store, groups, range, acknowledged, fin
   }
 
   /**
+   * Compares the row of each sensor in the table `latest` with the newest stored sample.
+   *
    * @param {string} device name
    * @param {Identity} identity
-   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons
+   * @param {Map<string, { name: string, comparison: SensorComparison }>} comparisons by sensor id
    * @param {Awaited<ReturnType<typeof latestOf>>} latest
    */
   async function compareLatest(device, identity, comparisons, latest) {

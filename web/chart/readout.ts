@@ -267,7 +267,10 @@ export function rateOf(shape: Shape, unit: string | null): { shape: Shape; unit:
   };
 }
 
-/** @returns `factor`: converts energy per millisecond to `unit`; null: the unit is no unit of energy */
+/**
+ * @param unit unit of a counter, for example kWh
+ * @returns the unit of the power, for example kW, and the factor from energy per ms to this power; null: `unit` is no unit of energy
+ */
 function powerOf(unit: string | null): { unit: string; factor: number } | null {
   const [, prefix = '', energy] = /^([kMG]?)(J|Wh)$/.exec(unit ?? '') ?? [];
   if (!energy) return null;

@@ -105,13 +105,19 @@ export class DefinitionBook {
     return written;
   }
 
-  /** @param {Key} key @param {number} [at] epoch ms @returns {Promise<Definitions | null>} */
+  /**
+   * Reads the definitions of one birth from the database.
+   *
+   * @param {Key} key
+   * @param {number} [at] epoch ms; default: no limit
+   * @returns {Promise<Definitions | null>} those of the newest birth at or before `at`; null: no such birth is stored
+   */
   async #read({ bytes }, at) {
     const row = await this.#retry.run(() => this.#store.birthAt(bytes, at));
     return row && readDefinitions(row.metrics, row.bornAt);
   }
 
-  /** @param {Key} key @returns {Promise<Definitions | null>} */
+  /** Reads the newest definitions from the database, and keeps them in memory. @param {Key} key @returns {Promise<Definitions | null>} */
   async #load(key) {
     const found = await this.#read(key);
     if (found && !this.#newest.has(key.id)) this.#newest.set(key.id, found);

@@ -20,7 +20,7 @@ beforeAll(() => {
   writeFileSync(file, `ts,temperature,site\n${rows.join('\n')}\n`);
 });
 
-test('Import page: CSV file with an invalid line: Test counts samples, Import stores samples and lists the refused line', async () => {
+test('Import page: CSV file with an invalid line: the button Test only counts samples, the button Import stores them and lists the refused line', async () => {
   const { page, system } = dashboard;
   await dashboard.visit('/?show=devices');
   await dashboard.visit('/import');

@@ -102,7 +102,7 @@ describe('Pages of dead letters', () => {
     expect((await requestsOf('dead_letter_ids')) - before).toBeLessThanOrEqual(pages.length * 26 * 16);
   });
 
-  test('Pages of dead letters: range of a day and a minute that begins near the end of an hour: listed in one page', async () => {
+  test('Pages of dead letters: a range of 24 h and 1 min touches 26 hours of the clock: one page lists all its dead letters', async () => {
     const from = NOON - 30 * HOUR - 55_000;
     const range = rangeQuery({ from, to: from + 24 * HOUR + 60_000 });
     expect((await system.get(`/dead-letters?${range}&limit=1000`)).next).toBe(null);

@@ -40,7 +40,7 @@ const evaluate = (_rule, range) => {
 /** Judges the sensor at a given time, with its newest sample read from the database. @param {WatchedSensor} sensor @param {number} now epoch ms @param {Watch} [watch] */
 const judge = (sensor, now, watch = ALWAYS) => sensor.judge(now, watch, true, evaluate);
 
-test('Absence alarm: the sensor stops sending: the silence is evaluated after for_ms, once the newest sample is read again', () => {
+test('Absence alarm: the sensor stops sending: after for_ms, the newest sample is read from the database, and then the silence is evaluated', () => {
   const sensor = sensorOf(NOW, ruleOf(3 * MINUTE));
   expect(judge(sensor, NOW + MINUTE)).toBe(NOW + 3 * MINUTE);
   expect(sensor.judge(NOW + 3 * MINUTE, ALWAYS, false, evaluate)).toBeNull();

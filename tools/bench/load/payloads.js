@@ -13,8 +13,9 @@ const MOST_DEVICES = 100_000;
 export const deviceName = (number) => `bench-${String(number).padStart(NUMBER_DIGITS, '0')}`;
 
 /**
- * Creates the end times of the last message of each device, in epoch ms. A process keeps these times over all of its loads. If
- * they went back, `latest` would get no newer values to write.
+ * Creates an array that holds, for each device, the end of the time range of its last message, in epoch ms. A process keeps one
+ * array for all of its loads. If a load began with earlier times, ingest would write no values to the table `latest`, because that
+ * table keeps only the newest.
  */
 export const createClocks = () => new Float64Array(MOST_DEVICES);
 

@@ -68,7 +68,7 @@ export const createPackingPart = (sizes) => ({
     const pipeline = await environment.pipeline('packing');
     const pids = { ...pipeline.pids, database: environment.database };
     status('packing next to ingest');
-    // The watch starts before the load, because packing may begin as soon as the load runs.
+    // The measurement of packing starts before the load, because packing may begin as soon as the load runs.
     const [loaded, end] = await Promise.all([
       watch(pipeline, pids, due / 2),
       pipeline.hold(shape, peak * SHARE),

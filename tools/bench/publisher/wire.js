@@ -16,7 +16,8 @@ const NUMBER_AT = 2 + 'iot/v1/'.length + deviceName(0).length - NUMBER_DIGITS;
  * queued them. Only the wire shows when ingest acknowledges, and so when a message was committed. Bytes pass through unchanged.
  *
  * @param {string} brokerUrl
- * @param {(intended: number, delivered: number) => void} onCommitted gets both times in ms of `performance.now()`
+ * @param {(intended: number, delivered: number) => void} onCommitted called when ingest acknowledges a message. `intended`: when
+ *   the publisher should have sent the message; `delivered`: when the broker sent it to ingest; both in ms of `performance.now()`
  */
 export async function openWire(brokerUrl, onCommitted) {
   const { hostname, port } = new URL(brokerUrl);

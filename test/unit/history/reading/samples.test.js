@@ -46,7 +46,7 @@ function createSource() {
 /** @param {Series[]} series */
 const valuesOf = (series) => series.map(({ values }) => [...values]);
 
-test('Reading samples: hours of two days in any order: one history request a day, series in the requested order', async () => {
+test('Reading samples: hours of two days are requested in any order: one database request per day, the series have the same order as the hours', async () => {
   const { source, packed } = createSource();
   const hours = [26, 4, 2, 25, 3].map((at) => hourOf(at));
   expect(valuesOf(await readHours(source, sensor, hours))).toEqual([[26], [4], [2], [], []]);

@@ -25,7 +25,7 @@ describe('Samples', () => {
     expect(samples([0, 10])).toMatchObject({ stepMs: null, ...RANGE, avg: [0, 1], count: [1, 1] });
   });
 
-  test('Chart data of samples: a time range is cut out: includes the sample at its start, excludes the sample at its end', () => {
+  test('Chart data of samples: only a time range is kept: includes the sample at its start, excludes the sample at its end', () => {
     const part = within(samples([0, 10, 20]), { from: 0, to: 20 });
     expect(part).toMatchObject({ stepMs: null, from: 0, to: 20, ts: [0, 10], avg: [0, 1], count: [1, 1] });
     expect([part.min, part.max]).toEqual([part.avg, part.avg]);
@@ -49,7 +49,7 @@ describe('Samples', () => {
 });
 
 describe('Bins', () => {
-  test('Chart data of bins: a time range is cut out: every column is cut, the new range is the overlap', () => {
+  test('Chart data of bins: only a time range is kept: every column is cut, the new range is the overlap', () => {
     const part = within(bins([0, 100, 200]), { from: 100, to: 2000 });
     expect(part).toEqual({
       stepMs: 100,

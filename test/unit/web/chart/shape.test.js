@@ -64,7 +64,7 @@ describe('Wider bins', () => {
 });
 
 describe('Part of a shape', () => {
-  test('Chart data: a time range is cut out: a sample or bin at the end of the range is excluded', () => {
+  test('Chart data: only a time range is kept: a sample or bin at the end of the range is excluded', () => {
     expect(within(samples([10, 20, 30]), { from: 10, to: 30 }).ts).toEqual([10, 20]);
     expect(within(bins([0, 100, 200, 300], 100), { from: 100, to: 300 }).ts).toEqual([100, 200]);
   });
@@ -77,7 +77,7 @@ describe('Part of a shape', () => {
     expect(within(within(cut, { from: 151, to: 301 }), { from: 200, to: 350 }).ts).toEqual([200, 300]);
   });
 
-  test('Chart data: a range with all samples is cut out: the same object is returned, so that nothing is redrawn', () => {
+  test('Chart data: only a time range is kept, and it has all samples: the same object is returned, so that nothing is redrawn', () => {
     const shape = samples([10, 20]);
     expect(within(shape, { from: 0, to: 100 })).toBe(shape);
   });

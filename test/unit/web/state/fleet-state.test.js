@@ -130,7 +130,7 @@ describe('Fleet state', () => {
     expect(stateAfter(3000)).toMatchObject({ offline: 2, counted: 2 });
   });
 
-  test('Fleet state: no ingest process stores values: no sensor is reported as silent, and the counts stay', () => {
+  test('Fleet state: no ingest process stores values: no sensor is reported as silent, and the last counts of devices stay', () => {
     become('live');
     stateAfter(5000);
     fleetState.count(counted(1, 1), away('a'));
