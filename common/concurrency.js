@@ -51,3 +51,38 @@ export async function* mapInOrder(concurrency, items, work) {
   }
   for (const result of running) yield await result;
 }
+
+/**
+ * Shares running calls: concurrent calls with the same key run once, and all callers get the result or the error.
+ *
+ * @template {{ id: string }} Key
+ * @template T
+ */
+export class SharedCalls {
+  #run;
+  /** Running calls by the id of the key. @type {Map<string, Promise<T>>} */
+  #running = new Map();
+
+  /** @param {(key: Key, isShared: () => boolean) => Promise<T>} run `isShared`: false after `forget` */
+  constructor(run) {
+    this.#run = run;
+  }
+
+  /** @param {Key} key @returns {Promise<T>} */
+  call(key) {
+    const shared = this.#running.get(key.id);
+    if (shared) return shared;
+    const isShared = () => this.#running.get(key.id) === answer;
+    /** @type {Promise<T>} */
+    const answer = this.#run(key, isShared).finally(() => {
+      if (isShared()) this.#running.delete(key.id);
+    });
+    this.#running.set(key.id, answer);
+    return answer;
+  }
+
+  /** Stops sharing the running call of a key: later calls begin a new one. @param {string} id id of the key */
+  forget(id) {
+    this.#running.delete(id);
+  }
+}

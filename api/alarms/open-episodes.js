@@ -1,4 +1,4 @@
-import { forEachConcurrently } from '../../common/concurrency.js';
+import { forEachConcurrently, SharedCalls } from '../../common/concurrency.js';
 import { groupOf, uuidText } from '../../schema/ids.js';
 
 /** @import { Alarm, AlarmStore, EpisodeKey } from '../store/alarms/episodes.js' */
@@ -17,8 +17,11 @@ const AT_ONCE = 8;
  */
 export class OpenEpisodes {
   #deps;
-  /** Episodes that are being ended. @type {Map<string, Promise<void>>} */
-  #ending = new Map();
+  /** The change of a rule and the takeover of a group may end an episode at the same time. The end is then reported once. */
+  #ends = new SharedCalls(
+    (/** @type {{ id: string, key: EpisodeKey, rule: Rule | undefined }} */ { key, rule }) =>
+      this.#end(key, rule),
+  );
 
   /**
    * @param {object} deps
@@ -74,33 +77,18 @@ export class OpenEpisodes {
     // A removed rule still ends its episodes.
     const rule = rules.find(uuidText(key.rule));
     const subject = await subjects.find(key);
-    if (!subject || this.#isOutlived(alarm)) await this.#end(key, rule);
+    if (!subject || this.#isOutlived(alarm)) {
+      const id = [...[key.device, key.sensor, key.rule].map(uuidText), key.start].join();
+      await this.#ends.call({ id, key, rule });
+    }
     if (subject && rule) scheduler.evaluate(subject, rule, { from: key.start, to: clock() });
   }
 
-  /**
-   * Ends an episode, and reports the end once. A change of its rule and the takeover of its group may both try to end it at the
-   * same time.
-   *
-   * @param {EpisodeKey} key
-   * @param {Rule | undefined} rule
-   */
+  /** Ends an episode, and reports the end. @param {EpisodeKey} key @param {Rule | undefined} rule */
   async #end(key, rule) {
     const { evaluator, onChange, groups } = this.#deps;
-    const name = [key.device, key.sensor, key.rule].map(uuidText).join() + key.start;
-    const earlier = this.#ending.get(name) ?? Promise.resolve();
-    const ending = earlier
-      .catch(() => {})
-      .then(async () => {
-        const change = await evaluator.end(key, { group: groupOf(key.device, groups), rule });
-        if (change) onChange(change);
-      });
-    this.#ending.set(name, ending);
-    try {
-      await ending;
-    } finally {
-      if (this.#ending.get(name) === ending) this.#ending.delete(name);
-    }
+    const change = await evaluator.end(key, { group: groupOf(key.device, groups), rule });
+    if (change) onChange(change);
   }
 
   /** @param {EpisodeKey} key @param {Alarm | null} alarm null: the alarm has expired, or is not written yet */

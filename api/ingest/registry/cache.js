@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { SharedCalls } from '../../../common/concurrency.js';
 import { groupOf, identifySensor, uuidBytes } from '../../../schema/ids.js';
 
 /** @import { RegistryStore } from '../../store/registry/index.js' */
@@ -71,7 +72,7 @@ export class DeviceCache {
     ttlResolution: TTL_RESOLUTION_MS,
     noUpdateTTL: true,
   });
-  #reads = new SharedReads(
+  #reads = new SharedCalls(
     (/** @type {Pick<Device, 'id' | 'bytes'>} */ identity, /** @type {() => boolean} */ isShared) =>
       this.#load(identity, isShared),
   );
@@ -96,7 +97,7 @@ export class DeviceCache {
   find(identity) {
     const known = this.#devices.get(identity.id);
     if (known) return Promise.resolve(known);
-    return this.#reads.read(identity);
+    return this.#reads.call(identity);
   }
 
   /** Puts a new or changed device into the cache. The age of its entry still counts from the first read. @param {Device} device */
@@ -193,38 +194,3 @@ export const blankSensor = (known) => ({
   ts: null,
   value: null,
 });
-
-/**
- * Shares running reads: concurrent calls with the same key share one read.
- *
- * @template {{ id: string }} Key
- * @template T
- */
-export class SharedReads {
-  #load;
-  /** Running reads by the id of the key. @type {Map<string, Promise<T>>} */
-  #underWay = new Map();
-
-  /** @param {(key: Key, isShared: () => boolean) => Promise<T>} load `isShared`: false after `forget` */
-  constructor(load) {
-    this.#load = load;
-  }
-
-  /** @param {Key} key @returns {Promise<T>} */
-  read(key) {
-    const shared = this.#underWay.get(key.id);
-    if (shared) return shared;
-    const isShared = () => this.#underWay.get(key.id) === answer;
-    /** @type {Promise<T>} */
-    const answer = this.#load(key, isShared).finally(() => {
-      if (isShared()) this.#underWay.delete(key.id);
-    });
-    this.#underWay.set(key.id, answer);
-    return answer;
-  }
-
-  /** Stops sharing the running read of a key: later calls begin a new read. @param {string} id id of the key */
-  forget(id) {
-    this.#underWay.delete(id);
-  }
-}

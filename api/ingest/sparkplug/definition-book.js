@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { SharedCalls } from '../../../common/concurrency.js';
 import { BIRTH_REPEAT_SHARE, DAY_MS } from '../../../schema/rules.js';
-import { SharedReads } from '../registry/cache.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
 /** @import { Retry } from '../../store/sending/retry.js' */
@@ -32,7 +32,7 @@ export class DefinitionBook {
     maxSize: MAX_METRICS,
     sizeCalculation: ({ datatypes }) => 1 + datatypes.size,
   });
-  #reads = new SharedReads((/** @type {Key} */ key) => this.#load(key));
+  #reads = new SharedCalls((/** @type {Key} */ key) => this.#load(key));
 
   /**
    * @param {object} deps
@@ -58,7 +58,7 @@ export class DefinitionBook {
    * @returns {Promise<Definitions | null>} null: no valid birth is known
    */
   async newest(key) {
-    return this.#newest.get(key.id) ?? this.#reads.read(key);
+    return this.#newest.get(key.id) ?? this.#reads.call(key);
   }
 
   /**

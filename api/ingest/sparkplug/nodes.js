@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { SharedCalls } from '../../../common/concurrency.js';
 import { identifyDevice } from '../../../schema/ids.js';
-import { SharedReads } from '../registry/cache.js';
 import { bdSeqOf } from './metrics.js';
 
 /** @import { Identity } from '../../../schema/ids.js' */
@@ -70,7 +70,7 @@ export class Nodes {
   #retry;
   /** Nodes by id. @type {LRUCache<string, Node>} */
   #nodes = new LRUCache({ max: MAX_NODES });
-  #reads = new SharedReads((/** @type {Identity} */ identity) => this.#load(identity));
+  #reads = new SharedCalls((/** @type {Identity} */ identity) => this.#load(identity));
 
   /**
    * @param {object} deps
@@ -84,7 +84,7 @@ export class Nodes {
 
   /** Returns an edge node from memory or from the database. @param {Identity} identity of the node @returns {Promise<Node>} */
   async of(identity) {
-    return this.#nodes.get(identity.id) ?? this.#reads.read(identity);
+    return this.#nodes.get(identity.id) ?? this.#reads.call(identity);
   }
 
   /** @param {Identity} identity @returns {Promise<Node>} */

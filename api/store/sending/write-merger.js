@@ -125,6 +125,7 @@ export class WriteMerger {
 
   /** @param {PendingRow<any>} row */
   #add(row) {
+    // A row whose size cannot be read must fail before it is queued.
     const { bytes } = row;
     const name = row.isAlone ? null : this.#replicasOf(row.partition.routing);
     const replicas = name === null ? null : this.#findReplicas(name);
