@@ -79,21 +79,32 @@ export function useChanges(subscribe: (listener: () => void) => () => void) {
 }
 
 /**
- * @param isReady whether the element has its final place; while a page loads, lower elements stand near the top of the page
- * @returns whether `px` pixels of the top of the element were on the screen at least once
+ * Time in ms that an element must stay on the screen to count as seen. While a page loads, an element stands near the top until
+ * the elements above it have their height.
+ */
+const SEEN_MS = 400;
+
+/**
+ * @param isReady whether the element has its content
+ * @returns whether `px` pixels of the top of the element stayed on the screen at least once
  */
 export function useSeen(element: { current: Element | null }, px: number, isReady: boolean): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
     if (isSeen || !isReady || !element.current) return undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const observer = new IntersectionObserver(
       (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+        clearTimeout(timer);
+        if (entries.at(-1)?.isIntersecting) timer = setTimeout(() => setSeen(true), SEEN_MS);
       },
       { rootMargin: `0px 0px -${px}px 0px` },
     );
     observer.observe(element.current);
-    return () => observer.disconnect();
+    return () => {
+      clearTimeout(timer);
+      observer.disconnect();
+    };
   }, [element, isSeen, isReady, px]);
   return isSeen;
 }
