@@ -1,6 +1,13 @@
 import { announcedText } from './announced.js';
 import { encodeAvro, singleObjectHead } from './avro.js';
-import { latestText, numberText, openBatchText, samplesOf, watermarkText } from './records.js';
+import {
+  createTimeText,
+  latestText,
+  numberText,
+  openBatchText,
+  samplesOf,
+  watermarkText,
+} from './records.js';
 
 /** @import { Config } from '../../common/settings/config.js' */
 /** @import { AnnouncedRecord } from './announced.js' */
@@ -10,9 +17,10 @@ import { latestText, numberText, openBatchText, samplesOf, watermarkText } from 
 /** @param {Block} block @param {Names} names @returns {Buffer[]} */
 const jsonSamples = (block, names) =>
   samplesOf(block, names).flatMap(({ id, name, series }) => {
+    const timeText = createTimeText();
     const head = `{"kind":"sample","device_id":"${names.id}","device":${JSON.stringify(names.name)},"sensor_id":"${id}","sensor":${JSON.stringify(name)}`;
     return Array.from(series.times, (ts, index) =>
-      Buffer.from(`${head},"ts":${ts},"value":${numberText(Number(series.values[index]))}}`),
+      Buffer.from(`${head},"ts":${timeText(ts)},"value":${numberText(Number(series.values[index]))}}`),
     );
   });
 

@@ -2,6 +2,7 @@ import { isLate } from '../../schema/rules.js';
 import { sizeOf } from './announced.js';
 import { ANNOUNCED_TOPICS } from './kafka/topics.js';
 import { LatestSender } from './latest-sender.js';
+import { recordKeyOf } from './record-maker.js';
 import { Resequencer } from './resequencer.js';
 import { TopicQueue } from './topic-queue.js';
 
@@ -12,7 +13,8 @@ import { TopicQueue } from './topic-queue.js';
 /** @import { KafkaSender } from './kafka/sender.js' */
 /** @import { TopicKind } from './kafka/topics.js' */
 /** @import { SentNotes } from './notes.js' */
-/** @import { RecordMaker } from './record-maker.js' */
+/** @import { RecordKey, RecordMaker } from './record-maker.js' */
+/** @import { Names } from './records.js' */
 /** @import { Schemas } from './schemas.js' */
 
 /** Indexes of the parameters in a row of `message`. */
@@ -61,6 +63,8 @@ export class HotPath {
   /** The queue of each kind of announcement. @type {Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>} */
   #announced;
   #latest;
+  /** What the records of a device have in common. @type {WeakMap<Device, { names: Names, key: RecordKey }>} */
+  #kept = new WeakMap();
 
   /**
    * @param {object} deps
@@ -100,7 +104,10 @@ export class HotPath {
       new TopicQueue({
         ...topicDeps('batches'),
         limit: queueBytes - kinds.length * announcedBytes,
-        toRecords: (block) => records.ofBlock(block, namesOf(block.device), 'hot'),
+        toRecords: (block) => {
+          const { names, key } = this.#keptOf(block.device);
+          return records.ofBlock(block, names, 'hot', key);
+        },
         onSent: ({ device, bucket, digest }) => notes.add(device.bytes, bucket, digest),
       })
     );
@@ -167,6 +174,16 @@ export class HotPath {
     return this.#latest ? [...this.#queues, this.#latest] : this.#queues;
   }
 
+  /** @param {Device} device */
+  #keptOf(device) {
+    let kept = this.#kept.get(device);
+    if (!kept) {
+      kept = { names: namesOf(device), key: recordKeyOf(device.id) };
+      this.#kept.set(device, kept);
+    }
+    return kept;
+  }
+
   /** @param {Query[]} rows */
   #accept(rows) {
     let bytes = 0;
@@ -188,9 +205,11 @@ export class HotPath {
   }
 }
 
-/** @param {Device} device */
-const namesOf = ({ id, name, sensors }) => ({
-  id,
-  name,
-  sensor: (/** @type {string} */ sensorId) => sensors.get(sensorId)?.name ?? null,
+/** The names of a device and its sensors, which may change at any time. @param {Device} device @returns {Names} */
+const namesOf = (device) => ({
+  id: device.id,
+  get name() {
+    return device.name;
+  },
+  sensor: (sensorId) => device.sensors.get(sensorId)?.name ?? null,
 });

@@ -70,9 +70,7 @@ export function createStreamOut({ config, clock, logger, metrics }, deps) {
       logger,
       throttle,
       waitsForTopics,
-      onSent: (sent) => {
-        for (const { topic } of sent) metrics.streamRecords.inc({ topic });
-      },
+      onSent: (sent) => metrics.streamRecords.inc({ topic: sent[0]?.topic ?? '' }, sent.length),
       onFailure: () => metrics.streamFailures.inc(),
     });
   const completing = createSender('completion', false);

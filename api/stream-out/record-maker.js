@@ -1,3 +1,4 @@
+import { defaultPartitioner } from '@platformatic/kafka';
 import { recordOf } from './announced.js';
 import { createEncoder, createSmallEncoder } from './encoder.js';
 import { ANNOUNCED_TOPICS, topicName } from './kafka/topics.js';
@@ -24,6 +25,19 @@ const FALSE = Buffer.from('false');
 const NO_HEADERS = new Map();
 
 /**
+ * The key of the records of a device, with its hash. The producer computes the hash with big integers, 1 to 2 µs, so the hot path
+ * keeps it for each device.
+ *
+ * @typedef {{ key: Buffer, partition: number }} RecordKey
+ */
+
+/** @param {string} id of a device @returns {RecordKey} */
+export function recordKeyOf(id) {
+  const key = Buffer.from(id);
+  return { key, partition: defaultPartitioner(/** @type {any} */ ({}), key) };
+}
+
+/**
  * Returns functions that make the records of all topics from committed items. A record has a topic, a key, a value and headers.
  *
  * @param {Config['stream']} stream
@@ -38,9 +52,15 @@ export function createRecordMaker({ format, explode, prefix }, headOf) {
   const smallFormatText = Buffer.from(format === 'packed' ? 'json' : format);
 
   return {
-    /** @param {Block} block @param {Names} names @param {Source} source @returns {OutRecord[]} */
-    ofBlock(block, names, source) {
-      const key = Buffer.from(names.id);
+    /**
+     * @param {Block} block
+     * @param {Names} names
+     * @param {Source} source
+     * @param {RecordKey} [recordKey] of the device
+     * @returns {OutRecord[]}
+     */
+    ofBlock(block, names, source, recordKey = recordKeyOf(names.id)) {
+      const { key, partition } = recordKey;
       const headers = new Map([
         [HEADER['format'], formatText],
         [HEADER['digest'], Buffer.from(block.digest.toString('hex'))],
@@ -52,6 +72,7 @@ export function createRecordMaker({ format, explode, prefix }, headOf) {
       return encode(block, names).map((value) => ({
         topic: topics.batches,
         key,
+        partition,
         value,
         headers: /** @type {Map<Buffer, Buffer>} */ (headers),
       }));

@@ -6,9 +6,10 @@ import { LogThrottle } from '../../../common/log-throttle.js';
 /** @import { Logger } from 'pino' */
 
 /**
- * A record to send. The same key always goes to the same partition.
+ * A record to send. The same key always goes to the same partition. `partition`: hash of the key, of which the producer takes the
+ * remainder by the number of partitions; without it the producer computes the hash.
  *
- * @typedef {{ topic: string, key: Buffer, value: Buffer, headers: Map<Buffer, Buffer> }} OutRecord
+ * @typedef {{ topic: string, key: Buffer, value: Buffer, headers: Map<Buffer, Buffer>, partition?: number }} OutRecord
  */
 
 /**
@@ -93,7 +94,7 @@ export class KafkaSender {
    * @param {object} deps
    * @param {BaseOptions} deps.options
    * @param {Logger} deps.logger
-   * @param {(records: OutRecord[]) => void} deps.onSent
+   * @param {(records: OutRecord[]) => void} deps.onSent receives records of one topic that Kafka has taken
    * @param {() => void} deps.onFailure
    * @param {LogThrottle} [deps.throttle] shared by several senders; default: a throttle of this sender alone
    * @param {boolean} [deps.waitsForTopics] whether records of a topic that Kafka refuses are repeated too; default: true

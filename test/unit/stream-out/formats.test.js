@@ -3,6 +3,7 @@ import { crc64, decodeAvro, encodeAvro } from '../../../api/stream-out/avro.js';
 import { decodeBatch, decodeWatermark } from '../../../api/stream-out/decoder.js';
 import { createEncoder, createSmallEncoder } from '../../../api/stream-out/encoder.js';
 import { chunks, MAX_REQUEST_BYTES } from '../../../api/stream-out/kafka/sender.js';
+import { createTimeText } from '../../../api/stream-out/records.js';
 import { identifyDevice, identifySensor } from '../../../schema/ids.js';
 import { packBlock } from '../../../schema/packed/block.js';
 import { digestOf } from '../../../schema/packed/pack.js';
@@ -128,6 +129,14 @@ test.each([
   ['"string"', BigInt.asUintN(64, -8142146995180207161n)],
 ])('CRC-64-AVRO: schema %s: the fingerprint equals the published one', (schema, fingerprint) => {
   expect(crc64(Buffer.from(schema))).toBe(fingerprint);
+});
+
+test('Kafka format json: times near a change of their leading digits, in any order: each time has all its digits', () => {
+  const timeText = createTimeText();
+  const edges = [0, 1, 999_999, 1_000_000, 1_000_001, 1_999_999, 2_000_000, BUCKET, BUCKET + 3_599_999];
+  const near = edges.flatMap((edge) => [edge + 1_000_000, edge, edge + 999_999, edge + 5]);
+  const some = [...near, ...near.toReversed()];
+  expect(some.map(timeText)).toEqual(some.map(String));
 });
 
 test('Kafka format avro: the fingerprint is unknown: decoding throws a RangeError', () => {
