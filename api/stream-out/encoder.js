@@ -15,14 +15,15 @@ import {
 /** @import { Block, LatestValue, Names, Watermark } from './records.js' */
 
 /** @param {Block} block @param {Names} names @returns {Buffer[]} */
-const jsonSamples = (block, names) =>
-  samplesOf(block, names).flatMap(({ id, name, series }) => {
-    const timeText = createTimeText();
+const jsonSamples = (block, names) => {
+  const timeText = createTimeText();
+  return samplesOf(block, names).flatMap(({ id, name, series }) => {
     const head = `{"kind":"sample","device_id":"${names.id}","device":${JSON.stringify(names.name)},"sensor_id":"${id}","sensor":${JSON.stringify(name)}`;
     return Array.from(series.times, (ts, index) =>
       Buffer.from(`${head},"ts":${timeText(ts)},"value":${numberText(Number(series.values[index]))}}`),
     );
   });
+};
 
 /**
  * Returns the first bytes of a record, which name its schema.

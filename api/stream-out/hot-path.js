@@ -2,7 +2,6 @@ import { isLate } from '../../schema/rules.js';
 import { sizeOf } from './announced.js';
 import { ANNOUNCED_TOPICS } from './kafka/topics.js';
 import { LatestSender } from './latest-sender.js';
-import { recordKeyOf } from './record-maker.js';
 import { Resequencer } from './resequencer.js';
 import { TopicQueue } from './topic-queue.js';
 
@@ -13,7 +12,7 @@ import { TopicQueue } from './topic-queue.js';
 /** @import { KafkaSender } from './kafka/sender.js' */
 /** @import { TopicKind } from './kafka/topics.js' */
 /** @import { SentNotes } from './notes.js' */
-/** @import { RecordKey, RecordMaker } from './record-maker.js' */
+/** @import { RecordMaker } from './record-maker.js' */
 /** @import { Names } from './records.js' */
 /** @import { Schemas } from './schemas.js' */
 
@@ -63,8 +62,8 @@ export class HotPath {
   /** The queue of each kind of announcement. @type {Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>} */
   #announced;
   #latest;
-  /** What the records of a device have in common. @type {WeakMap<Device, { names: Names, key: RecordKey }>} */
-  #kept = new WeakMap();
+  /** The names of each device, one object for all its blocks. @type {WeakMap<Device, Names>} */
+  #names = new WeakMap();
 
   /**
    * @param {object} deps
@@ -104,10 +103,7 @@ export class HotPath {
       new TopicQueue({
         ...topicDeps('batches'),
         limit: queueBytes - kinds.length * announcedBytes,
-        toRecords: (block) => {
-          const { names, key } = this.#keptOf(block.device);
-          return records.ofBlock(block, names, 'hot', key);
-        },
+        toRecords: (block) => records.ofBlock(block, this.#namesOf(block.device), 'hot'),
         onSent: ({ device, bucket, digest }) => notes.add(device.bytes, bucket, digest),
       })
     );
@@ -175,13 +171,13 @@ export class HotPath {
   }
 
   /** @param {Device} device */
-  #keptOf(device) {
-    let kept = this.#kept.get(device);
-    if (!kept) {
-      kept = { names: namesOf(device), key: recordKeyOf(device.id) };
-      this.#kept.set(device, kept);
+  #namesOf(device) {
+    let names = this.#names.get(device);
+    if (!names) {
+      names = createNames(device);
+      this.#names.set(device, names);
     }
-    return kept;
+    return names;
   }
 
   /** @param {Query[]} rows */
@@ -206,7 +202,7 @@ export class HotPath {
 }
 
 /** The names of a device and its sensors, which may change at any time. @param {Device} device @returns {Names} */
-const namesOf = (device) => ({
+const createNames = (device) => ({
   id: device.id,
   get name() {
     return device.name;

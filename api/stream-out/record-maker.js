@@ -25,14 +25,13 @@ const FALSE = Buffer.from('false');
 const NO_HEADERS = new Map();
 
 /**
- * The key of the records of a device, with its hash. The producer computes the hash with big integers, 1 to 2 µs, so the hot path
- * keeps it for each device.
+ * The key of the records of a device, with its hash.
  *
  * @typedef {{ key: Buffer, partition: number }} RecordKey
  */
 
 /** @param {string} id of a device @returns {RecordKey} */
-export function recordKeyOf(id) {
+function recordKeyOf(id) {
   const key = Buffer.from(id);
   return { key, partition: defaultPartitioner(/** @type {any} */ ({}), key) };
 }
@@ -50,16 +49,21 @@ export function createRecordMaker({ format, explode, prefix }, headOf) {
   const topics = { batches: name('batches'), latest: name('latest'), watermarks: name('watermarks') };
   const formatText = Buffer.from(format);
   const smallFormatText = Buffer.from(format === 'packed' ? 'json' : format);
+  /**
+   * Keys by the names of their device. The producer computes the hash of a key with big integers, 1 to 2 µs, so it is kept.
+   *
+   * @type {WeakMap<Names, RecordKey>}
+   */
+  const recordKeys = new WeakMap();
 
   return {
-    /**
-     * @param {Block} block
-     * @param {Names} names
-     * @param {Source} source
-     * @param {RecordKey} [recordKey] of the device
-     * @returns {OutRecord[]}
-     */
-    ofBlock(block, names, source, recordKey = recordKeyOf(names.id)) {
+    /** @param {Block} block @param {Names} names @param {Source} source @returns {OutRecord[]} */
+    ofBlock(block, names, source) {
+      let recordKey = recordKeys.get(names);
+      if (!recordKey) {
+        recordKey = recordKeyOf(names.id);
+        recordKeys.set(names, recordKey);
+      }
       const { key, partition } = recordKey;
       const headers = new Map([
         [HEADER['format'], formatText],

@@ -44,8 +44,7 @@ const MILLION = 1e6;
 
 /**
  * Returns a function that formats times as epoch ms. Consecutive times share all digits but the last six. These digits are kept,
- * because the engine formats small integers much faster than integers of 13 digits: 170 to 420 ns a sample with its value,
- * instead of 860 to 950 ns.
+ * because the engine formats small integers faster than integers of 13 digits: 230 ns a sample with its value, instead of 380 ns.
  *
  * @returns {(time: number) => string} `time`: epoch ms
  */
