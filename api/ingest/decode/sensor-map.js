@@ -63,9 +63,8 @@ class MapReader {
   #batch;
   /** The name of each value, by the index of the value in the message. @type {string[]} */
   #names = [];
-  /** The index of the element that contains the value, by the index of the value. @type {number[]} */
-  #owners = [];
-  #element = 0;
+  /** The index of the first value of each element. Each element has at least one value, which may be refused. @type {number[]} */
+  #firstValues = [];
   /** The key of the time in the current element. */
   #timeKey = 'ts';
   /** The key of the time by element, for elements in which the key is not `ts`. @type {string[]} */
@@ -79,17 +78,17 @@ class MapReader {
   constructor(batch, isArray) {
     this.#batch = batch;
     batch.pathOf = (index, field) => {
-      const owner = Number(this.#owners[index]);
-      const own = field === 'ts' ? (this.#timeKeys[owner] ?? field) : String(this.#names[index]);
+      const element = isArray ? this.#firstValues.findLastIndex((first) => first <= index) : 0;
+      const own = field === 'ts' ? (this.#timeKeys[element] ?? field) : String(this.#names[index]);
       const name = field === 'sensor_id' ? field : own;
-      const begin = isArray ? `[${owner}]` : '';
+      const begin = isArray ? `[${element}]` : '';
       return begin === '' || name === '' ? begin + name : `${begin}.${name}`;
     };
   }
 
   /** @param {number} element index of the element @param {unknown} content */
   read(element, content) {
-    this.#element = element;
+    this.#firstValues.push(this.#names.length);
     if (content === null || typeof content !== 'object' || Array.isArray(content)) {
       this.#batch.countReceived(1);
       return this.#batch.refuse(this.#count(''), 'malformed');
@@ -110,9 +109,11 @@ class MapReader {
     }
   }
 
-  /** @param {object} object @param {string} prefix text before each key of the object @param {number} depth */
+  /** @param {Record<string, unknown>} object @param {string} prefix text before each key of the object @param {number} depth */
   #readMembers(object, prefix, depth) {
-    for (const [key, value] of Object.entries(object)) {
+    // An object from `JSON.parse` inherits no enumerable member. `Object.entries` takes 0.1 µs longer for an object of one value.
+    for (const key in object) {
+      const value = object[key];
       const isTime = depth === 1 && key === this.#timeKey && (typeof value !== 'object' || value === null);
       if (isTime) continue;
       const isNested = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -127,7 +128,7 @@ class MapReader {
       } else if (depth === MAX_DEPTH) {
         this.#refuse(prefix + key, 'malformed', TOO_DEEP);
       } else {
-        this.#readMembers(value, `${prefix}${key}.`, depth + 1);
+        this.#readMembers(/** @type {Record<string, unknown>} */ (value), `${prefix}${key}.`, depth + 1);
       }
     }
   }
@@ -159,7 +160,6 @@ class MapReader {
       throw new MillraceError('too_large', `${MAX_SAMPLES_PER_MESSAGE} values are the most`);
     }
     this.#names.push(name);
-    this.#owners.push(this.#element);
     return index;
   }
 }
