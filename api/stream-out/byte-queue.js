@@ -1,8 +1,8 @@
 /**
- * Memory of a waiting item in addition to its payload, in bytes: the object, its keys and its place in the queue. Measured: 190
- * to 230 bytes.
+ * Memory of a waiting item in addition to its payload, in bytes: the object, its Buffers and its place in the queue. Measured:
+ * 314 bytes on the heap.
  */
-const ITEM_BYTES = 256;
+const ITEM_BYTES = 320;
 
 /**
  * An item that waits for Kafka.

@@ -1,4 +1,5 @@
 import { isLate } from '../../schema/rules.js';
+import { PayloadMemory } from '../ingest/admission/index.js';
 import { sizeOf } from './announced.js';
 import { ANNOUNCED_TOPICS } from './kafka/topics.js';
 import { LatestSender } from './latest-sender.js';
@@ -62,6 +63,8 @@ export class HotPath {
   /** The queue of each kind of announcement. @type {Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>} */
   #announced;
   #latest;
+  /** Copies the blocks that wait. Uncopied, a block of 200 bytes kept 1.9 KB of the Buffer pool of Node.js alive. */
+  #memory = new PayloadMemory();
   /** The names of each device, one object for all its blocks. @type {WeakMap<Device, Names>} */
   #names = new WeakMap();
 
@@ -194,8 +197,8 @@ export class HotPath {
     const committedAt = this.#clock();
     const late = isLate(bucket, committedAt);
     for (const { params } of rows) {
-      const digest = /** @type {Buffer} */ (params[DIGEST]);
-      const samples = /** @type {Buffer} */ (params[SAMPLES]);
+      const digest = this.#memory.own(/** @type {Buffer} */ (params[DIGEST]));
+      const samples = this.#memory.own(/** @type {Buffer} */ (params[SAMPLES]));
       this.#blocks.push({ device, bucket, digest, samples, size: samples.length, committedAt, late });
     }
   }

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { HotPath } from '../../../api/stream-out/hot-path.js';
+import { usedBytes } from '../../support/memory.js';
+
+const BLOCKS = 10_000;
+
+/** Small Buffers that the other parts of a process make between two blocks, in bytes. */
+const OTHER_BUFFERS = [600, 600, 600];
+
+test('Kafka hot path: blocks wait for Kafka: they take no more memory than the queue counts', () => {
+  const path = new HotPath({
+    queueBytes: 1e9,
+    // Nothing is sent, because the path is not started.
+    createSender: () => /** @type {any} */ ({}),
+    schemas: { wait: async () => true },
+    records: /** @type {any} */ ({}),
+    notes: /** @type {any} */ ({}),
+    sendsLatest: false,
+    clock: () => 0,
+    metrics: /** @type {any} */ ({}),
+  });
+  const device = /** @type {any} */ ({ id: 'a' });
+  const before = usedBytes();
+  for (let index = 0; index < BLOCKS; index++) {
+    const [digest, samples] = [Buffer.allocUnsafe(8), Buffer.allocUnsafe(200)];
+    for (const size of OTHER_BUFFERS) Buffer.allocUnsafe(size);
+    const row = /** @type {any} */ ({ params: [null, null, null, null, digest, samples] });
+    path.blocks.settle(path.blocks.expect(device), 0, [row]);
+  }
+  const used = usedBytes() - before;
+  expect(path.queueBytes).toBe(BLOCKS * (320 + 200));
+  expect(used).toBeLessThan(1.1 * path.queueBytes);
+});
