@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import { HOUR_MS } from '../../../schema/rules.js';
 import { alarmId } from '../../store/index.js';
 import { isShelved } from './alarm-sender.js';
 
@@ -15,6 +14,12 @@ const AT_ONCE = 16;
  * finished chains.
  */
 const MAX_IN_MEMORY = 10_000;
+
+/**
+ * Age in ms at which a delivery is removed if its change is not written. A process writes the change right after the delivery,
+ * with two requests that time out much sooner. If that failed, its repetition stores the delivery again.
+ */
+const ABANDONED_MS = 120_000;
 
 /**
  * Sends deliveries in order. The deliveries of one alarm to one target are a chain: each delivery waits until the earlier
@@ -159,9 +164,9 @@ export class DeliveryChains {
         if (!(await sender.attempt(delivery, alarm))) return false;
       } else {
         isFinished = false;
-        // The process ended before it wrote the change. Its successor writes the change and begins the delivery again, so this
-        // old row can go.
-        if (now - delivery.begunAt > HOUR_MS) await store.remove(delivery);
+        // The process ended, or lost the database, before it wrote the change. The next evaluation begins a delivery of its own,
+        // perhaps of another alarm, because it has more samples.
+        if (now - delivery.begunAt > ABANDONED_MS) await store.remove(delivery);
       }
     }
     return isFinished;

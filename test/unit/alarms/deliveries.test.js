@@ -217,7 +217,7 @@ test.each([
     expect(sent).toEqual([]);
     expect(rows.size).toBe(1);
     expect(rows.get('due').attempts).toBe(0);
-    now += HOUR_MS + 1;
+    now += 120_001;
     await until(() => rows.size === 0);
     await deliveries.stop();
     expect(sent).toEqual([]);
