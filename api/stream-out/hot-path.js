@@ -63,7 +63,7 @@ export class HotPath {
   /** The queue of each kind of announcement. @type {Map<Announcement['kind'], TopicQueue<WaitingAnnouncement>>} */
   #announced;
   #latest;
-  /** Copies the blocks that wait. Uncopied, a block of 200 bytes kept 1.9 KB of the Buffer pool of Node.js alive. */
+  /** Copies the blocks that wait. Without a copy, a block of 200 bytes kept 1.9 KB of the Buffer pool of Node.js alive. */
   #memory = new PayloadMemory();
   /** The names of each device, one object for all its blocks. @type {WeakMap<Device, Names>} */
   #names = new WeakMap();
