@@ -13,6 +13,12 @@ import { thresholdOf } from './condition.js';
 const AT_ONCE = 16;
 
 /**
+ * Limit of repeated evaluations that run concurrently. They begin only while no new samples wait. Otherwise, with 200 changing
+ * alarms beside half of the highest load, new samples waited for seconds.
+ */
+const RECHECKS_AT_ONCE = 2;
+
+/**
  * Minimum pause between two evaluations of a task, in ms. A rate needs the samples of all processes, so a task with a rate waits
  * ten times as long.
  */
@@ -90,8 +96,12 @@ export class EvaluationScheduler {
   #watched = new Map();
   /** @type {Set<EvaluationTask>} tasks that wait for evaluation, the longest waiting first */
   #waiting = new Set();
+  /** @type {Set<EvaluationTask>} tasks without new samples that wait for a repeated evaluation, the longest waiting first */
+  #rechecks = new Set();
   /** @type {Set<EvaluationTask>} */
   #running = new Set();
+  /** Number of running evaluations that are repeated ones. */
+  #runningRechecks = 0;
   /**
    * Commit time of the oldest samples that were not queued for evaluation, because too many tasks waited, in epoch ms. Infinite:
    * all samples were queued.
@@ -131,7 +141,7 @@ export class EvaluationScheduler {
 
   /** Number of tasks that wait, or are being evaluated. */
   get waiting() {
-    return this.#waiting.size + this.#running.size;
+    return this.#waiting.size + this.#rechecks.size + this.#running.size;
   }
 
   /** Number of tasks in memory. */
@@ -225,6 +235,7 @@ export class EvaluationScheduler {
     // The caller may have read the rule before the rule changed.
     task.rule = this.#newest(rule);
     task.due = merged(task.due, { from, to, committedAt: this.#clock(), silentAt });
+    this.#rechecks.delete(task);
     if (!task.current) this.#waiting.add(task);
     this.#next();
     return true;
@@ -244,6 +255,7 @@ export class EvaluationScheduler {
   async stop(withinMs) {
     this.#stopped = true;
     clearInterval(this.#recheckTimer);
+    this.#rechecks.clear();
     const end = performance.now() + withinMs;
     while (this.waiting > 0 && performance.now() < end) {
       this.#next();
@@ -262,15 +274,21 @@ export class EvaluationScheduler {
         continue;
       }
       this.#waiting.delete(task);
-      this.#running.add(task);
       void this.#run(task);
+    }
+    for (const task of this.#rechecks) {
+      if (this.#running.size >= AT_ONCE || this.#runningRechecks >= RECHECKS_AT_ONCE) break;
+      this.#rechecks.delete(task);
+      this.#runningRechecks++;
+      void this.#run(task, () => this.#runningRechecks--);
     }
     clearTimeout(this.#timer);
     if (Number.isFinite(soonest)) this.#timer = setTimeout(() => this.#next(), soonest - now + 1).unref();
   }
 
-  /** @param {EvaluationTask} task */
-  async #run(task) {
+  /** @param {EvaluationTask} task @param {() => void} [onEnd] */
+  async #run(task, onEnd = () => {}) {
+    this.#running.add(task);
     const current = /** @type {Due} */ (task.due);
     task.due = null;
     task.current = current;
@@ -294,6 +312,7 @@ export class EvaluationScheduler {
     task.current = null;
     task.notBefore = performance.now() + pause;
     this.#running.delete(task);
+    onEnd();
     if (task.due) this.#waiting.add(task);
     else if (isSettled(task, this.#clock())) this.#forget(task);
     this.#next();
@@ -331,8 +350,10 @@ export class EvaluationScheduler {
         continue;
       }
       const from = Math.max(task.watchedFrom, now - SETTLE_MS);
-      this.evaluate(task.subject, task.rule, { from, to: now });
+      task.due = { from, to: now, committedAt: now, silentAt: Number.NEGATIVE_INFINITY };
+      this.#rechecks.add(task);
     }
+    this.#next();
   }
 
   /** @param {Rule} rule @returns {Rule} the rule with all versions that this process knows */
