@@ -19,7 +19,7 @@ export const SUITES = {
   unit: { projects: ['unit'], tools: ['openssl'] },
   thorough: {
     projects: ['thorough'],
-    tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'openssl'],
+    tools: ['java', 'maven', 'mosquitto', 'mosquittoClients', 'openssl', 'prometheus'],
   },
   browser: { projects: ['browser'], tools: ['java', 'maven', 'chromium'] },
   infra: {

@@ -2,7 +2,7 @@ import express from 'express';
 import { compressAnswers } from './compression.js';
 import { mqttItem } from './items.js';
 import { createConcurrencyLimits, MAX_CONCURRENT } from './long-requests.js';
-import { API_ROUTES, LINE_ROUTES } from './routes/index.js';
+import { API_ROUTES, LINE_ROUTES, PROMETHEUS_PATH, PROMETHEUS_ROUTES } from './routes/index.js';
 import { serve } from './serve.js';
 import { createStream } from './stream/index.js';
 
@@ -68,7 +68,7 @@ import { createStream } from './stream/index.js';
  */
 
 /**
- * Creates the router of all routes under `/api/v1`, and of the routes of line protocol.
+ * Creates the router of all routes under `/api/v1`, and of the routes for clients of InfluxDB and Prometheus.
  *
  * @param {Context} context
  * @param {Omit<RouteDeps, keyof ReturnType<typeof settingsOf> | 'mqtt' | 'clock' | 'logger' | 'metrics'> & { mqttPort: () => number }} given
@@ -80,9 +80,14 @@ export function createApi({ config, clock, logger, metrics }, given) {
   const router = express.Router();
   const limits = createConcurrencyLimits(deps.maxConcurrent ?? MAX_CONCURRENT);
   const stream = createStream({ ...deps, limits });
-  router.use(['/api/v1', ...LINE_ROUTES.map(({ path }) => path)], noStore, compressAnswers());
+  router.use(
+    ['/api/v1', PROMETHEUS_PATH, ...LINE_ROUTES.map(({ path }) => path)],
+    noStore,
+    compressAnswers(),
+  );
   serve(router, API_ROUTES, { ...deps, limits, stream });
   serve(router, LINE_ROUTES, deps);
+  serve(router, PROMETHEUS_ROUTES, { ...deps, limits });
   return { router, readers: stream.readers, stopStreams: stream.stop };
 }
 

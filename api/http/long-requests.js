@@ -6,7 +6,7 @@ import { MillraceError } from '../../common/errors.js';
 
 /**
  * Limits of concurrent long requests, for all clients of a process together. Above its limit a request is refused. Only a page
- * (`pages`) and a series as JSON (`points`) wait instead.
+ * (`pages`), a series as JSON (`points`) and a query in PromQL (`promql`) wait instead.
  *
  * The requests are long for these reasons: An export reads ahead for its client. An import holds up to 32 MB of samples. A
  * series may read a year. A query may read thousands of sensors, and a test of an alarm rule fifty. A stream is written to until
@@ -21,6 +21,7 @@ export const MAX_CONCURRENT = {
   changes: 64,
   pages: 8,
   points: 8,
+  promql: 8,
 };
 
 /** @param {typeof MAX_CONCURRENT} limits */
@@ -51,6 +52,7 @@ export const createConcurrencyLimits = (limits) => ({
   ),
   pages: createWaitingLimit(limits.pages),
   points: createWaitingLimit(limits.points),
+  promql: createWaitingLimit(limits.promql),
 });
 
 /**

@@ -155,7 +155,20 @@ export const fields = {
  */
 export function readQuery(req, shape) {
   checkEncoding(req.url);
-  const result = z.strictObject(shape).safeParse(req.query);
+  return readParameters(req.query, z.strictObject(shape));
+}
+
+/**
+ * Reads parameters by name.
+ *
+ * @template {ZodObject} T
+ * @param {Record<string, unknown>} given a parameter that was given several times is an array
+ * @param {T} schema
+ * @returns {z.infer<T>}
+ * @throws {MillraceError} `bad_parameter`
+ */
+export function readParameters(given, schema) {
+  const result = schema.safeParse(given);
   if (result.success) return result.data;
   const parameters = result.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
@@ -167,7 +180,7 @@ export function readQuery(req, shape) {
 }
 
 /** Refuses invalid percent-encoding, which the query parser would decode wrongly. @param {string} url */
-function checkEncoding(url) {
+export function checkEncoding(url) {
   try {
     decodeURIComponent(url.slice(url.indexOf('?') + 1));
   } catch (error) {

@@ -31,13 +31,17 @@ const PAGE = 1000;
  *
  * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
  * @param {Selection} selection
- * @param {{ limit: number, to: number, signal: AbortSignal }} options `limit`: maximum number of sensors; `to`: end of the range
- *   that will be read, in epoch ms
+ * @param {object} options
+ * @param {number} options.limit maximum number of sensors
+ * @param {number} options.to end of the range that will be read, in epoch ms
+ * @param {AbortSignal} options.signal
+ * @param {(row: LatestRow) => boolean} [options.accepts] a further condition; default: every sensor
+ * @param {boolean} [options.skipsUnknown] whether to skip devices that do not exist; default: they are an error
  * @returns {Promise<SelectedSensor[]>} sensors in no particular order
- * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist; `query_too_large`
+ * @throws {MillraceError} `bad_id`; `not_found`: a device does not exist, unless `skipsUnknown`; `query_too_large`
  */
 export async function selectSensors({ store, groups }, { devices, sensors, site, type }, options) {
-  const { limit, to, signal } = options;
+  const { limit, to, signal, accepts = () => true, skipsUnknown = false } = options;
   /** @type {SelectedSensor[]} */
   const found = [];
   const wanted = sensorTest(sensors);
@@ -46,7 +50,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
   /** @param {LatestRow[]} rows */
   function add(rows) {
     for (const row of rows) {
-      if (!wanted(row)) continue;
+      if (!wanted(row) || !accepts(row)) continue;
       if (found.length === limit) {
         throw new MillraceError(
           'query_too_large',
@@ -65,7 +69,7 @@ export async function selectSensors({ store, groups }, { devices, sensors, site,
     await forEachConcurrently(AT_ONCE, identities.values(), async ({ bytes }) => {
       const key = { group: groupOf(bytes, groups), bytes };
       const rows = await store.fleet.latestOfDevice(key);
-      if (rows.length === 0 && !(await store.devices.device(key))) throw noSuchDevice();
+      if (rows.length === 0 && !skipsUnknown && !(await store.devices.device(key))) throw noSuchDevice();
       add(rows.filter((row) => matches(row, filter)));
     });
   } else {

@@ -14,7 +14,7 @@ const AT_ONCE = 16;
 
 /**
  * Limit of repeated evaluations that run concurrently. They begin only while no new samples wait. Otherwise, with 200 changing
- * alarms beside half of the highest load, new samples waited for seconds.
+ * alarms at half of the highest load, new samples waited for seconds.
  */
 const RECHECKS_AT_ONCE = 2;
 

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../../schema/rules.js';
  *
  * @typedef {object} Grid
  * @property {number} length count of bins
- * @property {number} narrowest lower bound of the widths of all bins, in ms
+ * @property {number} narrowest lower bound of the widths of all bins, in ms; of the wider bins, if bins of two widths alternate
  * @property {(ts: number) => number} indexOf returns the index of the bin that contains an instant of the range, in epoch ms
  * @property {(index: number) => number} startOf returns the start of a bin in epoch ms; it may be before the range
  */

@@ -154,6 +154,11 @@ const IN_PATH = {
     schema: { type: 'string', minLength: 1, maxLength: 128 },
     example: 'temperature',
   },
+  label: {
+    description: 'The name of a label.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'site',
+  },
   annotation: {
     description: 'The `id` of an annotation in `GET /api/v1/annotations`.',
     schema: { type: 'string', format: 'uuid' },

@@ -41,6 +41,7 @@ export const TAGS = {
   devices: 'Devices and their sensors.',
   measurements: 'The samples of one sensor, and ingest over HTTP.',
   'line-protocol': 'Ingest of line protocol, for clients of InfluxDB such as Telegraf.',
+  prometheus: 'Samples for clients of Prometheus, such as Grafana.',
   annotations: 'Texts about instants of a device or of the installation.',
   alarms: 'Rules, the alarms that they find, and their life.',
   'dead-letters': 'Messages with refused measurements, and the reasons.',

@@ -1,3 +1,4 @@
+import { formOf } from '../prometheus/requests.js';
 import * as alarmRules from './alarm-rules.js';
 import * as alarms from './alarms.js';
 import * as annotations from './annotations.js';
@@ -12,6 +13,8 @@ import * as latest from './latest.js';
 import * as lineProtocol from './line-protocol.js';
 import * as measurements from './measurements.js';
 import * as outliers from './outliers.js';
+import * as prometheus from './prometheus.js';
+import * as prometheusLabels from './prometheus-labels.js';
 import * as query from './query.js';
 import * as refusedDevices from './refused-devices.js';
 import * as search from './search.js';
@@ -318,6 +321,46 @@ export const LINE_ROUTES = [
   },
 ];
 
+/** Prefix of the routes for clients of Prometheus, which append the rest of a path to it. */
+export const PROMETHEUS_PATH = '/prometheus';
+
+/** The routes for clients of Prometheus. @type {Array<RouteOf<Parameters<typeof prometheus.getRange>[0]>>} */
+export const PROMETHEUS_ROUTES = [
+  ...getAndPost('query_range', prometheus.getRange, prometheus.rangeOperations),
+  ...getAndPost('query', prometheus.getInstant, prometheus.instantOperations),
+  ...getAndPost('series', prometheusLabels.getSeries, prometheusLabels.series),
+  ...getAndPost('labels', prometheusLabels.getLabels, prometheusLabels.labels),
+  {
+    method: 'get',
+    path: `${PROMETHEUS_PATH}/api/v1/label/{label}/values`,
+    create: prometheusLabels.getLabelValues,
+    operation: prometheusLabels.labelValues,
+  },
+  {
+    method: 'get',
+    path: `${PROMETHEUS_PATH}/api/v1/metadata`,
+    create: prometheusLabels.getMetadata,
+    operation: prometheusLabels.metadata,
+  },
+];
+
+/**
+ * @template P
+ * @param {string} name
+ * @param {(deps: P) => RequestHandler} create
+ * @param {Parameters<typeof formOf>[0]} operation
+ * @returns {Array<RouteOf<P>>}
+ */
+function getAndPost(name, create, operation) {
+  const path = `${PROMETHEUS_PATH}/api/v1/${name}`;
+  return /** @type {const} */ (['get', 'post']).map((method) => ({
+    method,
+    path,
+    create,
+    operation: method === 'get' ? operation : formOf(operation),
+  }));
+}
+
 /**
  * The routes that clients of InfluxDB request before they write. Only a process that serves the API serves them.
  *
@@ -358,6 +401,7 @@ export const DOCUMENT_ROUTES = [
 export const ROUTES = [
   ...API_ROUTES,
   ...LINE_ROUTES,
+  ...PROMETHEUS_ROUTES,
   ...INFLUX_ROUTES,
   ...SERVICE_ROUTES,
   ...DOCUMENT_ROUTES,

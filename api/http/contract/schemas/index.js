@@ -4,6 +4,7 @@ import { INGEST_SCHEMAS } from './ingest.js';
 import { LATEST_SCHEMAS } from './latest.js';
 import { MEASUREMENTS_SCHEMAS } from './measurements.js';
 import { PROCESSES_SCHEMAS } from './processes.js';
+import { PROMETHEUS_SCHEMAS } from './prometheus.js';
 import { SHARED_SCHEMAS } from './shared.js';
 
 export { AnnotationText } from './devices.js';
@@ -21,4 +22,5 @@ export const SCHEMAS = {
   ...MEASUREMENTS_SCHEMAS,
   ...INGEST_SCHEMAS,
   ...PROCESSES_SCHEMAS,
+  ...PROMETHEUS_SCHEMAS,
 };

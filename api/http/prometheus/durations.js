@@ -1,0 +1,30 @@
+import { MillraceError } from '../../../common/errors.js';
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 };
+
+/** Durations with their units in order, as in Prometheus. */
+const DURATION =
+  /^(?=\d)(?:\d{1,9}y)?(?:\d{1,9}w)?(?:\d{1,9}d)?(?:\d{1,9}h)?(?:\d{1,9}m(?!s))?(?:\d{1,9}s)?(?:\d{1,15}ms)?$/;
+
+const SECONDS = /^\d{1,12}(?:\.\d{1,12})?$/;
+
+/**
+ * Reads a duration of Prometheus, such as `1h30m`, or a number of seconds.
+ *
+ * @param {string} text
+ * @returns {number} ms, at least 1
+ * @throws {MillraceError} `bad_parameter`
+ */
+export function durationOf(text) {
+  const parts = DURATION.test(text) ? [...text.matchAll(/(\d+)(ms|[smhdwy])/g)] : null;
+  const ms = parts
+    ? parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[/** @type {'s'} */ (unit)], 0)
+    : Math.round((SECONDS.test(text) ? Number(text) : 0) * 1000);
+  if (ms >= 1 && ms <= Number.MAX_SAFE_INTEGER) return ms;
+  throw badQuery(
+    `${text.slice(0, 60)} is not a duration of at least 1 ms, such as 5m, 1h30m or 15 (seconds)`,
+  );
+}
+
+/** Makes the error of a query that Millrace cannot answer. @param {string} reason */
+export const badQuery = (reason) => new MillraceError('bad_parameter', reason);

@@ -1,0 +1,76 @@
+import { identifyDevice, isName } from '../../../schema/ids.js';
+import { selectSensors } from '../sensor-selection.js';
+import { NAME_LABEL } from './expression.js';
+
+/** @import { LatestRow } from '../../store/devices/latest-rows.js' */
+/** @import { RouteDeps } from '../api.js' */
+/** @import { SelectedSensor } from '../sensor-selection.js' */
+/** @import { Labels } from './expression.js' */
+/** @import { Matcher } from './matchers.js' */
+
+/** The metric of all sensors. */
+export const METRIC = 'millrace_value';
+
+/** Maximum number of devices that a query reads one by one. With more devices it reads the whole fleet. */
+const MAX_DEVICES = 100;
+
+/**
+ * @param {LatestRow} row
+ * @returns {Labels} labels that the sensor does not have are missing; no label is inherited, because a query may ask for `constructor`
+ */
+export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }) {
+  const all = { [NAME_LABEL]: METRIC, device: deviceName ?? deviceId, sensor: name ?? id, type, unit, site };
+  const own = Object.fromEntries(
+    Object.entries(all).filter(/** @returns {entry is [string, string]} */ (entry) => Boolean(entry[1])),
+  );
+  return Object.assign(Object.create(null), own);
+}
+
+/**
+ * Finds the sensors whose labels fulfil all conditions.
+ *
+ * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
+ * @param {Matcher[]} matchers
+ * @param {{ limit: number, to: number, signal: AbortSignal, accepts?: (labels: Labels) => boolean }} options `to`: end of the range
+ *   that will be read, in epoch ms; `accepts`: a further condition
+ * @returns {Promise<SelectedSensor[]>} sensors in no particular order
+ * @throws {MillraceError} `query_too_large`: more than `limit` sensors
+ */
+export async function selectMatching(deps, matchers, { accepts: acceptsLabels = () => true, ...options }) {
+  const name = matchers.find(({ label }) => label === NAME_LABEL);
+  if (name && !name.accepts(METRIC)) return [];
+  const [devices, sites, types] = ['device', 'site', 'type'].map((label) => allowedValues(matchers, label));
+  // No label has a text that is no name.
+  if ([devices, sites, types].some((texts) => texts && !texts.some((text) => text === '' || isName(text))))
+    return [];
+  const selection = {
+    devices: (devices ?? []).filter((text) => identifyDevice(text)),
+    sensors: [],
+    site: onlyName(sites),
+    type: onlyName(types),
+  };
+  if (devices && selection.devices.length === 0) return [];
+  return selectSensors(deps, selection, {
+    ...options,
+    skipsUnknown: true,
+    accepts(row) {
+      const labels = labelsOf(row);
+      return matchers.every(({ label, accepts }) => accepts(labels[label] ?? '')) && acceptsLabels(labels);
+    },
+  });
+}
+
+/** @param {string[] | null | undefined} texts @returns {string | undefined} undefined: several texts, or the empty text of a missing label */
+const onlyName = (texts) => (texts?.length === 1 && texts[0] ? texts[0] : undefined);
+
+/**
+ * Lists the only values that a label may have.
+ *
+ * @param {Matcher[]} matchers
+ * @param {string} label
+ * @returns {string[] | null} null: the matchers do not list the values, or list more than MAX_DEVICES
+ */
+function allowedValues(matchers, label) {
+  const listed = matchers.find((matcher) => matcher.label === label && matcher.texts);
+  return listed?.texts && listed.texts.length <= MAX_DEVICES ? listed.texts : null;
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { MillraceError } from '../../../common/errors.js';
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { abortOnClose } from '../long-requests.js';
+import { NAME_LABEL, parseSelector } from '../prometheus/expression.js';
+import { METRIC, selectMatching } from '../prometheus/labels.js';
+import { LIMIT, operationOf, parametersOf, success, withPrometheusErrors } from '../prometheus/requests.js';
+import { MAX_SERIES } from '../prometheus/vector.js';
+
+/** @import { RequestHandler, Request, Response } from 'express' */
+/** @import { Operation } from '../contract/operation.js' */
+/** @import { Labels } from '../prometheus/expression.js' */
+/** @import { Deps } from '../prometheus/requests.js' */
+
+const MAX_SELECTORS = 100;
+
+const MATCH = {
+  'match[]': z
+    .union([z.string(), z.array(z.string())], 'a text, which may be repeated')
+    .transform((given) => [given].flat())
+    .refine((texts) => texts.length <= MAX_SELECTORS, `at most ${MAX_SELECTORS} of them`)
+    .optional()
+    .meta({
+      description: `A selector. A client may repeat it, up to ${MAX_SELECTORS} times. The answer covers every sensor that at least one selector matches. Default: all sensors.`,
+      example: ['millrace_value{site="Office"}'],
+      means: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: MAX_SELECTORS },
+    }),
+  limit: LIMIT,
+};
+
+/** `series` @param {Deps} deps @returns {RequestHandler} */
+export const getSeries = (deps) =>
+  withPrometheusErrors(async (req, res) => {
+    const { 'match[]': texts, limit } = await parametersOf(req, res, MATCH);
+    const most = limit || MAX_SERIES;
+    /** @type {Labels[]} */
+    const series = [];
+    await eachSensor(deps, { res, texts }, (labels) => {
+      if (series.length < most) series.push(labels);
+      else if (!limit)
+        throw new MillraceError(
+          'query_too_large',
+          `More than ${most} series. Send a limit, or select fewer.`,
+        );
+    });
+    if (!res.closed) res.json(success(series));
+  });
+
+/** `labels` @param {Deps} deps @returns {RequestHandler} */
+export const getLabels = (deps) =>
+  withPrometheusErrors((req, res) => answerTexts(deps, req, res, (labels) => Object.keys(labels)));
+
+/** `label/{label}/values` @param {Deps} deps @returns {RequestHandler} */
+export const getLabelValues = (deps) =>
+  withPrometheusErrors((req, res) =>
+    answerTexts(deps, req, res, (labels) => labels[String(req.params['label'])] ?? []),
+  );
+
+/**
+ * @param {Deps} deps
+ * @param {Request} req
+ * @param {Response} res
+ * @param {(labels: Labels) => string | string[]} textsOf returns the texts to which a sensor leads
+ */
+async function answerTexts(deps, req, res, textsOf) {
+  const { 'match[]': texts, limit } = await parametersOf(req, res, MATCH);
+  /** @type {Set<string>} */
+  const found = new Set();
+  await eachSensor(deps, { res, texts }, (labels) => {
+    for (const text of [textsOf(labels)].flat()) found.add(text);
+  });
+  if (!res.closed) res.json(success([...found].sort().slice(0, limit || undefined)));
+}
+
+/**
+ * Reads the labels of each sensor that at least one selector matches. The sensors themselves are not kept, so that a fleet of any
+ * size has an answer.
+ *
+ * @param {Deps} deps
+ * @param {{ res: Response, texts: string[] | undefined }} request `texts`: selectors
+ * @param {(labels: Labels) => void} onLabels
+ */
+async function eachSensor(deps, { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }, onLabels) {
+  const selectors = texts.map(parseSelector);
+  // A single selector can narrow the read down. Several ones need one read of the whole fleet.
+  const [matchers = []] = selectors.length === 1 ? selectors : [];
+  const accepts = (/** @type {Labels} */ labels) => {
+    const isSelected = selectors.some((each) =>
+      each.every(({ label, accepts }) => accepts(labels[label] ?? '')),
+    );
+    if (isSelected) onLabels(labels);
+    return false;
+  };
+  const read = async (/** @type {AbortSignal} */ signal) =>
+    void (await selectMatching(deps, matchers, { limit: 0, to: 0, signal, accepts }));
+  await deps.limits.promql(res, () => abortOnClose(res, read));
+}
+
+/** `metadata` @returns {RequestHandler} */
+export const getMetadata = () => (req, res) => {
+  const { metric } = req.query;
+  const isKnown = metric === undefined || metric === '' || metric === METRIC;
+  res.json(success(isKnown ? { [METRIC]: [{ type: 'gauge', help: 'A value of a sensor.', unit: '' }] } : {}));
+};
+
+const OF_SELECTED =
+  'of the sensors that at least one `match[]` selects (default: all sensors), at all times.';
+
+export const series = operationOf('prometheusSeries', 'The labels of series', {
+  query: MATCH,
+  answer: json(SCHEMAS.PrometheusSeries),
+  description: `The labels ${OF_SELECTED}`,
+});
+
+export const labels = operationOf('prometheusLabels', 'The names of labels', {
+  query: MATCH,
+  answer: json(SCHEMAS.PrometheusTexts),
+  description: `The names of the labels ${OF_SELECTED}`,
+});
+
+export const labelValues = operationOf('prometheusLabelValues', 'The values of a label', {
+  query: MATCH,
+  answer: json(SCHEMAS.PrometheusTexts),
+  description: `The values of a label ${OF_SELECTED}`,
+});
+
+/** @type {Operation} */
+export const metadata = {
+  id: 'prometheusMetadata',
+  tag: 'prometheus',
+  scope: 'read',
+  summary: 'The metrics',
+  query: {
+    metric: z.string().optional().meta({ description: 'The name of a metric. Default: all metrics.' }),
+  },
+  answers: { 200: json(SCHEMAS.PrometheusMetadata) },
+  problems: [],
+};

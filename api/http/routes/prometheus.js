@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { MillraceError } from '../../../common/errors.js';
+import { json } from '../contract/operation.js';
+import { SCHEMAS } from '../contract/schemas/index.js';
+import { sendPieces } from '../json-pieces.js';
+import { abortOnClose } from '../long-requests.js';
+import { durationOf } from '../prometheus/durations.js';
+import { parseExpression } from '../prometheus/expression.js';
+import { METRIC } from '../prometheus/labels.js';
+import {
+  LIMIT,
+  operationOf,
+  parametersOf,
+  RANGE,
+  success,
+  time,
+  withPrometheusErrors,
+} from '../prometheus/requests.js';
+import { evaluate } from '../prometheus/vector.js';
+import { Windows } from '../prometheus/windows.js';
+
+/** @import { RequestHandler } from 'express' */
+/** @import { Expression } from '../prometheus/expression.js' */
+/** @import { Deps } from '../prometheus/requests.js' */
+/** @import { Series } from '../prometheus/vector.js' */
+
+/** Limit of the points of a series, as in Prometheus. */
+const MAX_STEPS = 11_000;
+
+/** Window of a selector that has none, in ms. A longer step replaces it. */
+const DEFAULT_WINDOW_MS = 5 * 60_000;
+
+/** The expression with which Grafana tests a data source, without its spaces. */
+const TEST_EXPRESSION = '1+1';
+
+const step = z.string().transform((text) => durationOf(text));
+
+const EXPRESSION = z.string().meta({
+  description: 'The expression.',
+  example: 'avg_over_time(millrace_value{device="my-desk"}[5m])',
+});
+
+const INSTANT_QUERY = {
+  query: EXPRESSION,
+  time: time(
+    'The instant of evaluation: Unix seconds, or RFC 3339. Without it, the instant is now.',
+    '1795680000',
+  ).optional(),
+  limit: LIMIT,
+};
+
+const RANGE_QUERY = {
+  query: EXPRESSION,
+  ...RANGE,
+  step: step.meta({
+    description:
+      'The time between two steps, at least 1 ms: a duration such as `15s`, or a number of seconds.',
+    example: '15s',
+    means: { type: 'string' },
+  }),
+  limit: LIMIT,
+};
+
+/** `query_range` @param {Deps} deps @returns {RequestHandler} */
+export const getRange = (deps) =>
+  withPrometheusErrors(async (req, res) => {
+    const { query: text, start, end, step: width, limit } = await parametersOf(req, res, RANGE_QUERY);
+    const expression = parseExpression(text);
+    if (start > end) throw new MillraceError('bad_range', 'end is before start');
+    if ((end - start) / width > MAX_STEPS)
+      throw new MillraceError(
+        'query_too_large',
+        `The range has more than ${MAX_STEPS} steps. Take a longer step.`,
+      );
+    const windows = windowsOf(expression, { start, end, step: width });
+    const answer = (/** @type {AbortSignal} */ signal) => {
+      const begin = '{"status":"success","data":{"resultType":"matrix","result":[';
+      const read = evaluate(deps, expression, { windows, signal });
+      return sendPieces(res, { begin, end: ']}}', signal }, pieces(read, limit));
+    };
+    await deps.limits.promql(res, () => abortOnClose(res, answer));
+
+    /** @param {AsyncIterable<Series>} read @param {number | undefined} limit */
+    async function* pieces(read, limit) {
+      for await (const { labels, values } of takeFirst(read, limit)) {
+        const points = values.flatMap((value, index) =>
+          value === null ? [] : [[windows.timeOf(index) / 1000, String(value)]],
+        );
+        yield [JSON.stringify({ metric: labels, values: points })];
+      }
+    }
+  });
+
+/** `query` @param {Deps} deps @returns {RequestHandler} */
+export const getInstant = (deps) =>
+  withPrometheusErrors(async (req, res) => {
+    const { query: text, time: instant = deps.clock(), limit } = await parametersOf(req, res, INSTANT_QUERY);
+    if (text.replaceAll(/\s/g, '') === TEST_EXPRESSION)
+      return void res.json(success({ resultType: 'scalar', result: [instant / 1000, '2'] }));
+    const expression = parseExpression(text);
+    const windows = windowsOf(expression, { start: instant, end: instant, step: 1 });
+    /** @param {AbortSignal} signal */
+    async function answer(signal) {
+      const result = [];
+      const read = evaluate(deps, expression, { windows, signal });
+      for await (const { labels, values } of takeFirst(read, limit)) {
+        const [value = null] = values;
+        if (value !== null) result.push({ metric: labels, value: [instant / 1000, String(value)] });
+      }
+      res.json(success({ resultType: 'vector', result }));
+    }
+    await deps.limits.promql(res, () => abortOnClose(res, answer));
+  });
+
+/** @param {Expression} expression @param {{ start: number, end: number, step: number }} steps */
+function windowsOf({ windowMs }, steps) {
+  return new Windows(steps, windowMs ?? Math.max(DEFAULT_WINDOW_MS, steps.step));
+}
+
+/** @template T @param {AsyncIterable<T>} items @param {number} [limit] 0: no limit @returns {AsyncGenerator<T, void>} */
+async function* takeFirst(items, limit = 0) {
+  let count = 0;
+  for await (const item of items) {
+    yield item;
+    if (++count === limit) return;
+  }
+}
+
+const DESCRIPTION = `Millrace answers a part of PromQL, for clients of Prometheus such as Grafana and \`promtool\`. One metric, \`${METRIC}\`, contains the values of all
+sensors. Its labels are \`device\`, \`sensor\`, \`type\`, \`unit\` and \`site\`. A device or sensor without a name appears with its id.
+
+- Supported are selectors, \`avg_over_time\`, \`min_over_time\`, \`max_over_time\`, \`sum_over_time\`, \`count_over_time\`, \`first_over_time\` and
+  \`last_over_time\`, and one aggregation around these: \`sum\`, \`avg\`, \`min\`, \`max\` or \`count\`, with or without \`by\`.
+- A window includes its start and excludes its step. A sample at the very instant of a step counts only for later steps. Prometheus does the opposite.
+- A selector without a window takes the newest value of the 5 minutes before the step, or of the whole step if it is longer.`;
+
+export const rangeOperations = operationOf('prometheusRange', 'Values of series at each step of a range', {
+  query: RANGE_QUERY,
+  answer: json(SCHEMAS.PrometheusMatrix),
+  description: DESCRIPTION,
+});
+
+export const instantOperations = operationOf('prometheusInstant', 'Values of series at an instant', {
+  query: INSTANT_QUERY,
+  answer: json(SCHEMAS.PrometheusVector),
+  description: DESCRIPTION,
+});
