@@ -13,7 +13,7 @@ import { thresholdOf } from './condition.js';
 const AT_ONCE = 16;
 
 /**
- * Limit of repeated evaluations that run concurrently. They begin only while no new samples wait. Otherwise, with 200 changing
+ * Limit of repeated evaluations that run concurrently. New samples are evaluated first. Without this limit, with 200 changing
  * alarms at half of the highest load, new samples waited for seconds.
  */
 const RECHECKS_AT_ONCE = 2;
@@ -100,8 +100,8 @@ export class EvaluationScheduler {
   #rechecks = new Set();
   /** @type {Set<EvaluationTask>} */
   #running = new Set();
-  /** Number of running evaluations that are repeated ones. */
-  #runningRechecks = 0;
+  /** Running tasks whose evaluation is a repeated one. @type {Set<EvaluationTask>} */
+  #rechecking = new Set();
   /**
    * Commit time of the oldest samples that were not queued for evaluation, because too many tasks waited, in epoch ms. Infinite:
    * all samples were queued.
@@ -277,17 +277,17 @@ export class EvaluationScheduler {
       void this.#run(task);
     }
     for (const task of this.#rechecks) {
-      if (this.#running.size >= AT_ONCE || this.#runningRechecks >= RECHECKS_AT_ONCE) break;
+      if (this.#running.size >= AT_ONCE || this.#rechecking.size >= RECHECKS_AT_ONCE) break;
       this.#rechecks.delete(task);
-      this.#runningRechecks++;
-      void this.#run(task, () => this.#runningRechecks--);
+      this.#rechecking.add(task);
+      void this.#run(task);
     }
     clearTimeout(this.#timer);
     if (Number.isFinite(soonest)) this.#timer = setTimeout(() => this.#next(), soonest - now + 1).unref();
   }
 
-  /** @param {EvaluationTask} task @param {() => void} [onEnd] */
-  async #run(task, onEnd = () => {}) {
+  /** @param {EvaluationTask} task */
+  async #run(task) {
     this.#running.add(task);
     const current = /** @type {Due} */ (task.due);
     task.due = null;
@@ -312,7 +312,7 @@ export class EvaluationScheduler {
     task.current = null;
     task.notBefore = performance.now() + pause;
     this.#running.delete(task);
-    onEnd();
+    this.#rechecking.delete(task);
     if (task.due) this.#waiting.add(task);
     else if (isSettled(task, this.#clock())) this.#forget(task);
     this.#next();

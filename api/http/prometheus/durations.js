@@ -1,4 +1,6 @@
-import { MillraceError } from '../../../common/errors.js';
+import { badQuery } from './bad-query.js';
+
+/** @import { MillraceError } from '../../../common/errors.js' */
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 };
 
@@ -25,6 +27,3 @@ export function durationOf(text) {
     `${text.slice(0, 60)} is not a duration of at least 1 ms, such as 5m, 1h30m or 15 (seconds)`,
   );
 }
-
-/** Makes the error of a query that Millrace cannot answer. @param {string} reason */
-export const badQuery = (reason) => new MillraceError('bad_parameter', reason);

@@ -1,5 +1,6 @@
 import { parser } from '@prometheus-io/lezer-promql';
-import { badQuery, durationOf } from './durations.js';
+import { badQuery } from './bad-query.js';
+import { durationOf } from './durations.js';
 import { createMatcher, unquote } from './matchers.js';
 
 /** @import { SyntaxNode } from '@lezer/common' */

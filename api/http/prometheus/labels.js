@@ -27,16 +27,18 @@ export function labelsOf({ deviceName, deviceId, name, id, type, unit, site }) {
 }
 
 /**
- * Finds the sensors whose labels fulfil all conditions.
+ * Finds the sensors that at least one selector matches. A single selector narrows the read down. For several ones the whole
+ * fleet is read.
  *
  * @param {Pick<RouteDeps, 'store' | 'groups'>} deps
- * @param {Matcher[]} matchers
+ * @param {Matcher[][]} selectors
  * @param {{ limit: number, to: number, signal: AbortSignal, accepts?: (labels: Labels) => boolean }} options `to`: end of the range
  *   that will be read, in epoch ms; `accepts`: a further condition
  * @returns {Promise<SelectedSensor[]>} sensors in no particular order
  * @throws {MillraceError} `query_too_large`: more than `limit` sensors
  */
-export async function selectMatching(deps, matchers, { accepts: acceptsLabels = () => true, ...options }) {
+export async function selectMatching(deps, selectors, { accepts = () => true, ...options }) {
+  const [matchers = []] = selectors.length === 1 ? selectors : [];
   const name = matchers.find(({ label }) => label === NAME_LABEL);
   if (name && !name.accepts(METRIC)) return [];
   const [devices, sites, types] = ['device', 'site', 'type'].map((label) => allowedValues(matchers, label));
@@ -55,10 +57,13 @@ export async function selectMatching(deps, matchers, { accepts: acceptsLabels = 
     skipsUnknown: true,
     accepts(row) {
       const labels = labelsOf(row);
-      return matchers.every(({ label, accepts }) => accepts(labels[label] ?? '')) && acceptsLabels(labels);
+      return selectors.some((each) => matches(labels, each)) && accepts(labels);
     },
   });
 }
+
+/** @param {Labels} labels @param {Matcher[]} matchers */
+const matches = (labels, matchers) => matchers.every(({ label, accepts }) => accepts(labels[label] ?? ''));
 
 /** @param {string[] | null | undefined} texts @returns {string | undefined} undefined: several texts, or the empty text of a missing label */
 const onlyName = (texts) => (texts?.length === 1 && texts[0] ? texts[0] : undefined);

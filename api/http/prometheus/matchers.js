@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException } from 're2js';
-import { badQuery } from './durations.js';
+import { badQuery } from './bad-query.js';
 
 /** @import { MillraceError } from '../../../common/errors.js' */
 

@@ -37,15 +37,6 @@ const instant = z.string().transform((text, context) => {
 export const time = (description, example) =>
   instant.meta({ description, example, means: { type: 'string' } });
 
-/** Times of a range. */
-export const RANGE = {
-  start: time('The first step: Unix seconds, or RFC 3339.', '1795680000'),
-  end: time(
-    'No step is later than this instant, which is included: Unix seconds, or RFC 3339.',
-    '1795683600',
-  ),
-};
-
 /** The limit of an answer, as a parameter. */
 export const LIMIT = z
   .string()
@@ -115,7 +106,7 @@ export const operationOf = (id, summary, { query, answer, description }) => ({
 });
 
 /**
- * Describes the same route with a form, which replaces the query string.
+ * Describes the same route for POST, whose parameters may stand in a form instead of the query string.
  *
  * @param {ReturnType<typeof operationOf>} operation
  * @returns {Operation}

@@ -33,7 +33,7 @@ export async function* evaluate(deps, expression, { windows, signal }) {
   const { matchers, aggregate, group } = expression;
   const range = cutRange(windows.range, deps);
   if (range.from >= range.to) return;
-  const selected = await selectMatching(deps, matchers, { limit: MAX_SERIES, to: range.to, signal });
+  const selected = await selectMatching(deps, [matchers], { limit: MAX_SERIES, to: range.to, signal });
   if (windows.bins > MAX_BINS || selected.length * Math.max(windows.bins, windows.additions) > MAX_CELLS) {
     throw new MillraceError(
       'query_too_large',
@@ -65,8 +65,7 @@ export async function* evaluate(deps, expression, { windows, signal }) {
 
 /** @param {Labels} labels @param {Expression} expression @returns {Labels} the labels that a series of the result has */
 function shownLabels(labels, { group, keepsName }) {
-  const { [NAME_LABEL]: name, ...others } = labels;
-  const kept = new Map(Object.entries(keepsName && name ? { [NAME_LABEL]: name, ...others } : others));
-  if (!group) return Object.fromEntries(kept);
-  return Object.fromEntries([...kept].filter(([label]) => group.labels.includes(label)));
+  const isShown = (/** @type {string} */ label) =>
+    (keepsName || label !== NAME_LABEL) && (group === null || group.labels.includes(label));
+  return Object.fromEntries(Object.entries(labels).filter(([label]) => isShown(label)));
 }

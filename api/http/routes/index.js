@@ -326,8 +326,8 @@ export const PROMETHEUS_PATH = '/prometheus';
 
 /** The routes for clients of Prometheus. @type {Array<RouteOf<Parameters<typeof prometheus.getRange>[0]>>} */
 export const PROMETHEUS_ROUTES = [
-  ...getAndPost('query_range', prometheus.getRange, prometheus.rangeOperations),
-  ...getAndPost('query', prometheus.getInstant, prometheus.instantOperations),
+  ...getAndPost('query_range', prometheus.getRange, prometheus.rangeQuery),
+  ...getAndPost('query', prometheus.getInstant, prometheus.instantQuery),
   ...getAndPost('series', prometheusLabels.getSeries, prometheusLabels.series),
   ...getAndPost('labels', prometheusLabels.getLabels, prometheusLabels.labels),
   {

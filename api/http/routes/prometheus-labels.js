@@ -83,17 +83,12 @@ async function answerTexts(deps, req, res, textsOf) {
  */
 async function eachSensor(deps, { res, texts = [`{${NAME_LABEL}="${METRIC}"}`] }, onLabels) {
   const selectors = texts.map(parseSelector);
-  // A single selector can narrow the read down. Several ones need one read of the whole fleet.
-  const [matchers = []] = selectors.length === 1 ? selectors : [];
   const accepts = (/** @type {Labels} */ labels) => {
-    const isSelected = selectors.some((each) =>
-      each.every(({ label, accepts }) => accepts(labels[label] ?? '')),
-    );
-    if (isSelected) onLabels(labels);
+    onLabels(labels);
     return false;
   };
   const read = async (/** @type {AbortSignal} */ signal) =>
-    void (await selectMatching(deps, matchers, { limit: 0, to: 0, signal, accepts }));
+    void (await selectMatching(deps, selectors, { limit: 0, to: 0, signal, accepts }));
   await deps.limits.promql(res, () => abortOnClose(res, read));
 }
 

@@ -11,7 +11,6 @@ import {
   LIMIT,
   operationOf,
   parametersOf,
-  RANGE,
   success,
   time,
   withPrometheusErrors,
@@ -51,7 +50,11 @@ const INSTANT_QUERY = {
 
 const RANGE_QUERY = {
   query: EXPRESSION,
-  ...RANGE,
+  start: time('The first step: Unix seconds, or RFC 3339.', '1795680000'),
+  end: time(
+    'No step is later than this instant, which is included: Unix seconds, or RFC 3339.',
+    '1795683600',
+  ),
   step: step.meta({
     description:
       'The time between two steps, at least 1 ms: a duration such as `15s`, or a number of seconds.',
@@ -134,13 +137,13 @@ sensors. Its labels are \`device\`, \`sensor\`, \`type\`, \`unit\` and \`site\`.
 - A window includes its start and excludes its step. A sample at the very instant of a step counts only for later steps. Prometheus does the opposite.
 - A selector without a window takes the newest value of the 5 minutes before the step, or of the whole step if it is longer.`;
 
-export const rangeOperations = operationOf('prometheusRange', 'Values of series at each step of a range', {
+export const rangeQuery = operationOf('prometheusRange', 'Values of series at each step of a range', {
   query: RANGE_QUERY,
   answer: json(SCHEMAS.PrometheusMatrix),
   description: DESCRIPTION,
 });
 
-export const instantOperations = operationOf('prometheusInstant', 'Values of series at an instant', {
+export const instantQuery = operationOf('prometheusInstant', 'Values of series at an instant', {
   query: INSTANT_QUERY,
   answer: json(SCHEMAS.PrometheusVector),
   description: DESCRIPTION,

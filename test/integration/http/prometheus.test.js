@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DAY_MS, dayOf, HOUR_MS } from '../../../schema/rules.js';
+import { AGGREGATES } from '../../support/history/brute-force.js';
 import { useHistorySystem } from '../../support/system/history.js';
 
+/** @import { Aggregate } from '../../../api/history/reading/bins.js' */
 /** @import { Sample } from '../../support/history/index.js' */
 
 const BEGIN = dayOf(Date.now() - 60 * DAY_MS);
@@ -53,20 +55,8 @@ async function ask(name, params = {}) {
   return response.ok ? answer.data : { httpStatus: response.status, ...answer };
 }
 
-/** @type {Record<string, (values: number[]) => number>} */
-const AGGREGATES = {
-  avg: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
-  min: (values) => Math.min(...values),
-  max: (values) => Math.max(...values),
-  sum: (values) => values.reduce((sum, value) => sum + value, 0),
-  count: (values) => values.length,
-  first: (values) => Number(values[0]),
-  last: (values) => Number(values.at(-1)),
-};
-
 /** @param {string} aggregate @param {number[]} values */
-const aggregateOf = (aggregate, values) =>
-  /** @type {NonNullable<typeof AGGREGATES['avg']>} */ (AGGREGATES[aggregate])(values);
+const aggregateOf = (aggregate, values) => AGGREGATES[/** @type {Aggregate} */ (aggregate)](values);
 
 /** @param {string} aggregate @param {Sample[]} samples @param {{ start: number, end: number, step: number, window: number }} query in ms */
 function valuesOf(aggregate, samples, { start, end, step, window }) {

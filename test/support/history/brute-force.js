@@ -1,5 +1,6 @@
 /** @typedef {{ ts: number, min: number, max: number, avg: number | null, count: number }} Point */
 
+/** @import { Aggregate } from '../../../api/history/reading/bins.js' */
 /** @import { Sample } from './index.js' */
 
 const SECOND = 1000;
@@ -49,6 +50,22 @@ function averageOf(values) {
   return Math.abs(sum) > Number.MAX_VALUE / scale ? null : (sum / values.length) * scale;
 }
 
+/** Computes aggregates from all values, in the simplest way. @type {Record<Aggregate, (values: number[]) => number>} */
+export const AGGREGATES = {
+  avg: (values) => sumOf(values) / values.length,
+  min: (values) => Math.min(...values),
+  max: (values) => Math.max(...values),
+  count: (values) => values.length,
+  sum: sumOf,
+  first: (values) => Number(values[0]),
+  last: (values) => Number(values.at(-1)),
+};
+
+/** @param {number[]} values */
+function sumOf(values) {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
 /**
  * Computes the aggregates of an aligned query from all samples, in the simplest way.
  *
@@ -59,26 +76,15 @@ function averageOf(values) {
  */
 export function alignedOf(samples, { from, to }, edges) {
   const inRange = samples.filter(([ts]) => ts >= from && ts < to).sort(([a], [b]) => a - b);
-  const bins = edges.slice(0, -1).map((edge, index) => {
-    const values = inRange
-      .filter(([ts]) => ts >= edge && ts < Number(edges[index + 1]))
-      .map(([, value]) => value);
-    if (values.length === 0) return { count: 0 };
-    const sum = values.reduce((total, value) => total + value, 0);
-    return {
-      avg: sum / values.length,
-      min: Math.min(...values),
-      max: Math.max(...values),
-      count: values.length,
-      sum,
-      first: values[0],
-      last: values.at(-1),
-    };
-  });
+  const bins = edges
+    .slice(0, -1)
+    .map((edge, index) =>
+      inRange.filter(([ts]) => ts >= edge && ts < Number(edges[index + 1])).map(([, value]) => value),
+    );
   return Object.fromEntries(
-    ['avg', 'min', 'max', 'count', 'sum', 'first', 'last'].map((name) => [
+    Object.entries(AGGREGATES).map(([name, compute]) => [
       name,
-      bins.map((bin) => /** @type {Record<string, number | undefined>} */ (bin)[name] ?? null),
+      bins.map((values) => (values.length > 0 || name === 'count' ? compute(values) : null)),
     ]),
   );
 }

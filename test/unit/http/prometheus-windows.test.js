@@ -3,19 +3,9 @@ import fc from 'fast-check';
 import { Bins } from '../../../api/history/reading/bins.js';
 import { aggregateSeries } from '../../../api/http/prometheus/series-aggregation.js';
 import { Windows } from '../../../api/http/prometheus/windows.js';
+import { AGGREGATES } from '../../support/history/brute-force.js';
 
 /** @import { Aggregate } from '../../../api/history/reading/bins.js' */
-
-/** @type {Record<Aggregate, (values: number[]) => number>} */
-const AGGREGATES = {
-  avg: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
-  min: (values) => Math.min(...values),
-  max: (values) => Math.max(...values),
-  sum: (values) => values.reduce((sum, value) => sum + value, 0),
-  count: (values) => values.length,
-  first: (values) => Number(values[0]),
-  last: (values) => Number(values.at(-1)),
-};
 
 /** @param {Windows} windows @param {number[]} times in order @param {number[]} values */
 function binsOf(windows, times, values) {

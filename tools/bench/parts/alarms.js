@@ -164,8 +164,8 @@ async function startReceiver() {
 }
 
 /**
- * Creates rules one after the other, starting with the rules of the probes. A new rule is a lightweight transaction on the single
- * partition of all rules. Concurrent transactions on one partition time out.
+ * Creates rules, starting with the rule of the probes. A new rule is a lightweight transaction on the single partition of all
+ * rules. Too many concurrent transactions on one partition time out.
  *
  * @param {Line} line
  * @param {number} count
