@@ -10,10 +10,10 @@ import { splitBytes, ValueDictionary } from './values.js';
 /** @import { RowGroup, Samples } from './rows.js' */
 
 /**
- * Limit of rows in a row group. A group is in memory as a whole: 4 MiB of times and values, and less for its encoded form. The file's
+ * Limit of rows in a row group. A group is in memory as a whole: 2 MiB of times and values, and less for its encoded form. The file's
  * footer has about 1 KB for each group.
  */
-const ROWS_PER_GROUP = 2 ** 18;
+const ROWS_PER_GROUP = 2 ** 17;
 
 /** Labels that a sensor may lack, so that their columns may have nulls. */
 const OPTIONAL = new Set(['type', 'unit']);

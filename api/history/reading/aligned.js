@@ -15,10 +15,11 @@ import { readBins } from './series.js';
  */
 
 /**
- * Limits of sensors that are read concurrently. For statistics the limit is high enough to hide the round trips. For
- * samples it is low enough for the memory.
+ * Limits of sensors that are read concurrently. For statistics the limit is high enough to hide the round trips. With 32
+ * instead of 8, the garbage collector copies the hours of more sensors: a month of 1,000 sensors took 1.7 times the CPU
+ * time between rows and answer. For samples the limit is low enough for the memory.
  */
-const AT_ONCE = { statistics: 32, samples: 6 };
+const AT_ONCE = { statistics: 8, samples: 6 };
 
 /** Approximate limit of the bins of all sensors that are read concurrently. A bin takes about 100 bytes. */
 const BINS_AT_ONCE = 200_000;

@@ -44,22 +44,34 @@ export const createLookUp =
     const years = await Promise.all(
       yearsOf(from, to).map((year) => readStatistics(sensor, year.from, year.to)),
     );
-    return hoursOf(years.flat(), Math.max(from, until), to);
+    return hoursOf(years, Math.max(from, until), to);
   };
 
 /**
- * @param {HourRow[]} rows in order of time
+ * @param {HourRow[][]} parts rows in order of time
  * @param {number} unpackedFrom epoch ms before which all hours are packed, so that an hour without a row has no samples
  * @param {number} to epoch ms
  * @returns {Hour[]} hours in order of time
  */
-function hoursOf(rows, unpackedFrom, to) {
-  const hours = rows.filter(({ hour }) => hour < unpackedFrom).map(known);
-  const later = new Map(rows.slice(hours.length).map((row) => [row.hour, row]));
-  for (let hour = unpackedFrom; hour < to; hour += HOUR_MS) {
-    const row = later.get(hour);
-    hours.push(row ? known(row) : { hour, packed: false, exact: null, count: null });
+function hoursOf(parts, unpackedFrom, to) {
+  /** @type {Hour[]} */
+  const hours = [];
+  let next = unpackedFrom;
+  /** @param {number} end epoch ms */
+  const addUnknown = (end) => {
+    for (; next < end; next += HOUR_MS) hours.push({ hour: next, packed: false, exact: null, count: null });
+  };
+  // One loop without intermediate lists: a query of a month of 1,000 sensors has 744,000 rows.
+  for (const rows of parts) {
+    for (const row of rows) {
+      if (row.hour >= unpackedFrom) {
+        addUnknown(row.hour);
+        next += HOUR_MS;
+      }
+      hours.push(known(row));
+    }
   }
+  addUnknown(to);
   return hours;
 }
 

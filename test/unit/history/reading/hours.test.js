@@ -72,3 +72,17 @@ test('Look-up of hours: hours without statistics are not packed yet: returned as
     [4, false],
   ]);
 });
+
+test('Look-up of hours: rows of two years after the packing progress: hours without a row are filled in between', async () => {
+  const { hours, asked } = await lookUp([rowOf(-4), rowOf(-2), rowOf(1)], { until: -3, from: -5, to: 3 });
+  expect(asked.slice(1)).toEqual(['hours -5 to 0', 'hours 0 to 3']);
+  expect(hours.map(({ hour, packed }) => [hour, packed])).toEqual([
+    [-4, true],
+    [-3, false],
+    [-2, true],
+    [-1, false],
+    [0, false],
+    [1, true],
+    [2, false],
+  ]);
+});

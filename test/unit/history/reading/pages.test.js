@@ -171,8 +171,8 @@ async function readsOf(counts) {
 test.each([
   ['hours of few samples: one read covers a whole day', Array(24).fill(100), [24]],
   ['hours of two days: one read covers each day', Array(30).fill(100), [24, 6]],
-  ['hours of 45,000 samples: one read covers two hours', Array(5).fill(45_000), [2, 2, 1]],
-  ['hours of 45,001 samples: one read covers one hour', Array(3).fill(45_001), [1, 1, 1]],
+  ['hours of 15,000 samples: one read covers two hours', Array(5).fill(15_000), [2, 2, 1]],
+  ['hours of 15,001 samples: one read covers one hour', Array(3).fill(15_001), [1, 1, 1]],
   ['hours with an unknown number of samples: one read covers four hours', Array(9).fill(null), [4, 4, 1]],
 ])('Export of samples: %s', async (_, counts, reads) => {
   expect(await readsOf(counts)).toEqual(reads);
