@@ -86,3 +86,36 @@ export class SharedCalls {
     this.#running.delete(id);
   }
 }
+
+/**
+ * Joins calls: a call that comes while a call with the same key runs waits for its end. Then all waiting calls share one run. A run
+ * begins after all calls that get its result. So it sees everything that was stored before them.
+ *
+ * @template T
+ */
+export class JoinedCalls {
+  /** The newest run of each key. @type {Map<string, { hasBegun: boolean, result: Promise<T> }>} */
+  #newest = new Map();
+
+  /**
+   * @param {string} key
+   * @param {() => Promise<T>} run the work of all calls with this key
+   * @returns {Promise<T>}
+   */
+  call(key, run) {
+    const before = this.#newest.get(key);
+    if (before && !before.hasBegun) return before.result;
+    const own = { hasBegun: false, result: /** @type {Promise<T>} */ (Promise.resolve()) };
+    // The run begins one microtask later, so that calls of the same moment share it.
+    own.result = Promise.resolve(before?.result.catch(() => {})).then(() => {
+      own.hasBegun = true;
+      return run();
+    });
+    this.#newest.set(key, own);
+    const remove = () => {
+      if (this.#newest.get(key) === own) this.#newest.delete(key);
+    };
+    own.result.then(remove, remove);
+    return own.result;
+  }
+}

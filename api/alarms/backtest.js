@@ -175,7 +175,7 @@ export function createBacktest({ reading, subjects, clock }) {
 /**
  * A range of stored samples, and the functions that read it. The functions throw after the signal of the backtest was aborted.
  *
- * @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'> }} Task
+ * @typedef {{ from: number, to: number, watched: Pick<Reading, 'hours' | 'samplesOf'> }} Task
  */
 
 /**
@@ -195,10 +195,6 @@ const endedBy = (reading, signal) => ({
   async samplesOf(...given) {
     signal.throwIfAborted();
     return reading.samplesOf(...given);
-  },
-  async lookUp(...given) {
-    signal.throwIfAborted();
-    return reading.lookUp(...given);
   },
 });
 

@@ -126,7 +126,7 @@ export function createAlarms(context, deps) {
     clock: clockGuard,
     historyMs: config.retention.historyDays * DAY_MS,
     maxClockSkewMs: config.ingest.maxClockSkewMs,
-    goneAt: subjects.goneAt,
+    stateOf: subjects.stateOf,
     announce: ({ alarm, kinds }) => announce(alarm, kinds),
   });
 

@@ -1,3 +1,4 @@
+import { JoinedCalls } from '../../common/concurrency.js';
 import { groupOf, identifyDevice, uuidBytes, uuidText } from '../../schema/ids.js';
 import { covers } from './rules/rule.js';
 
@@ -10,20 +11,34 @@ import { covers } from './rules/rule.js';
 /** @typedef {MonitoredSensor & { ts: number | null }} FoundSubject `ts`: epoch ms of the newest sample */
 
 /**
+ * The state of a sensor in the registry.
+ *
+ * @typedef {object} SensorState
+ * @property {number | null} newest epoch ms of the newest acknowledged sample; null: unknown
+ * @property {number | null} goneAt epoch ms at which the device of the sensor was retired, or the time of the request if that
+ *   time is unknown; null: the sensor is registered
+ */
+
+/**
  * Returns functions that find the sensors of rules in the registry.
  *
  * @param {Pick<Store, 'fleet' | 'devices'>} store
  * @param {number} groups number of groups of devices (`LATEST_GROUPS`)
  */
 export function createSubjects(store, groups) {
+  /** Reads of devices. The alarms of a device are evaluated together, and share a read. @type {JoinedCalls<FoundSubject[]>} */
+  const joined = new JoinedCalls();
+
   /** @param {Buffer} bytes 16 bytes of the device id @returns {Promise<FoundSubject[]>} the registered sensors of the device */
-  async function ofDevice(bytes) {
-    const group = groupOf(bytes, groups);
-    const rows = await store.devices.sensors({ group, bytes });
+  function ofDevice(bytes) {
     const id = uuidText(bytes);
-    return rows
-      .filter(({ registeredAt }) => registeredAt !== null)
-      .map((row) => toSubject(row, id, bytes, group));
+    return joined.call(id, async () => {
+      const group = groupOf(bytes, groups);
+      const rows = await store.devices.sensors({ group, bytes });
+      return rows
+        .filter(({ registeredAt }) => registeredAt !== null)
+        .map((row) => toSubject(row, id, bytes, group));
+    });
   }
 
   /** @param {{ device: Buffer, sensor: Buffer }} key @returns {Promise<FoundSubject | null>} */
@@ -35,17 +50,15 @@ export function createSubjects(store, groups) {
     find,
 
     /**
-     * Finds when the device of a sensor was retired.
-     *
      * @param {{ device: Buffer, sensor: Buffer }} key
      * @param {number} now epoch ms
-     * @returns {Promise<number | null>} time of retirement in epoch ms; `now` if that time is unknown; null: the sensor is
-     *   registered
+     * @returns {Promise<SensorState>}
      */
-    async goneAt({ device, sensor }, now) {
-      if (await find({ device, sensor })) return null;
+    async stateOf({ device, sensor }, now) {
+      const found = await find({ device, sensor });
+      if (found) return { newest: found.ts, goneAt: null };
       const group = groupOf(device, groups);
-      return (await store.devices.retiredAt({ group, bytes: device })) ?? now;
+      return { newest: null, goneAt: (await store.devices.retiredAt({ group, bytes: device })) ?? now };
     },
 
     /**

@@ -1,3 +1,4 @@
+import { forEachConcurrently } from '../../../common/concurrency.js';
 import { newestOf } from '../rules/rule.js';
 import { thresholdOf } from './condition.js';
 
@@ -9,14 +10,14 @@ import { thresholdOf } from './condition.js';
 /** @import { Threshold } from './condition.js' */
 /** @import { AlarmChange, Evaluated, Evaluator, MonitoredSensor } from './evaluator.js' */
 
-/** Limit of tasks that are evaluated concurrently. */
+/** Limit of tasks with new samples that are evaluated concurrently. */
 const AT_ONCE = 16;
 
 /**
- * Limit of repeated evaluations that run concurrently. New samples are evaluated first. Without this limit, with 200 changing
- * alarms at half of the highest load, new samples waited for seconds.
+ * Limits of repeated evaluations that run concurrently: devices, and tasks of one device. The tasks of a device begin together, so
+ * that they share the reads of its samples.
  */
-const RECHECKS_AT_ONCE = 2;
+const RECHECKS_AT_ONCE = { devices: 2, tasks: 64 };
 
 /**
  * Minimum pause between two evaluations of a task, in ms. A rate needs the samples of all processes, so a task with a rate waits
@@ -42,6 +43,12 @@ export const SETTLE_MS = 15 * 60_000;
 
 /** The first and the longest pause before a task is evaluated again, in ms. */
 const RECHECK_MS = { first: 1000, longest: 60_000 };
+
+/**
+ * Range in ms of a usual repeated evaluation. A longer one, of up to `SETTLE_MS`, comes once in the longest pause. So alarms that
+ * change all the time do not read minutes of samples every second.
+ */
+const SHORT_RANGE_MS = 60_000;
 
 /**
  * New samples, or a silence, that a task has to evaluate.
@@ -73,6 +80,7 @@ const RECHECK_MS = { first: 1000, longest: 60_000 };
  * @property {number} recheckMs pause in ms until the task is evaluated again
  * @property {number} recheckAt epoch ms of the next repeated evaluation
  * @property {number} watchedFrom epoch ms of the earliest sample that a repeated evaluation reads
+ * @property {number} longRangeAt epoch ms of the newest repeated evaluation with the long range
  */
 
 /**
@@ -96,11 +104,15 @@ export class EvaluationScheduler {
   #watched = new Map();
   /** @type {Set<EvaluationTask>} tasks that wait for evaluation, the longest waiting first */
   #waiting = new Set();
-  /** @type {Set<EvaluationTask>} tasks without new samples that wait for a repeated evaluation, the longest waiting first */
-  #rechecks = new Set();
-  /** @type {Set<EvaluationTask>} */
+  /** @type {Set<EvaluationTask>} tasks with new samples that are being evaluated */
   #running = new Set();
-  /** Running tasks whose evaluation is a repeated one. @type {Set<EvaluationTask>} */
+  /** @type {Set<EvaluationTask>} tasks without new samples that wait for a repeated evaluation */
+  #rechecks = new Set();
+  /** Tasks of one device each, the longest waiting first. A task that is no longer in `#rechecks` is skipped. @type {EvaluationTask[][]} */
+  #batches = [];
+  /** @type {Set<EvaluationTask[]>} */
+  #runningBatches = new Set();
+  /** @type {Set<EvaluationTask>} tasks whose repeated evaluation is running */
   #rechecking = new Set();
   /**
    * Commit time of the oldest samples that were not queued for evaluation, because too many tasks waited, in epoch ms. Infinite:
@@ -141,7 +153,7 @@ export class EvaluationScheduler {
 
   /** Number of tasks that wait, or are being evaluated. */
   get waiting() {
-    return this.#waiting.size + this.#rechecks.size + this.#running.size;
+    return this.#waiting.size + this.#running.size + this.#rechecks.size + this.#rechecking.size;
   }
 
   /** Number of tasks in memory. */
@@ -159,7 +171,7 @@ export class EvaluationScheduler {
   /** @returns {number} epoch ms; all samples that this process committed before this time are evaluated */
   get evaluatedUntil() {
     let until = Math.min(this.#overflowedAt, this.#clock());
-    for (const { due, current } of [...this.#waiting, ...this.#running])
+    for (const { due, current } of [...this.#waiting, ...this.#running, ...this.#rechecking])
       until = Math.min(until, due?.committedAt ?? until, current?.committedAt ?? until);
     return until;
   }
@@ -256,6 +268,7 @@ export class EvaluationScheduler {
     this.#stopped = true;
     clearInterval(this.#recheckTimer);
     this.#rechecks.clear();
+    this.#batches = [];
     const end = performance.now() + withinMs;
     while (this.waiting > 0 && performance.now() < end) {
       this.#next();
@@ -267,6 +280,11 @@ export class EvaluationScheduler {
   #next() {
     const now = performance.now();
     let soonest = Number.POSITIVE_INFINITY;
+    while (this.#runningBatches.size < RECHECKS_AT_ONCE.devices) {
+      const batch = this.#batches.shift();
+      if (!batch) break;
+      void this.#runBatch(batch);
+    }
     for (const task of this.#waiting) {
       if (this.#running.size >= AT_ONCE) return;
       if (task.notBefore > now) {
@@ -274,21 +292,25 @@ export class EvaluationScheduler {
         continue;
       }
       this.#waiting.delete(task);
-      void this.#run(task);
-    }
-    for (const task of this.#rechecks) {
-      if (this.#running.size >= AT_ONCE || this.#rechecking.size >= RECHECKS_AT_ONCE) break;
-      this.#rechecks.delete(task);
-      this.#rechecking.add(task);
-      void this.#run(task);
+      void this.#run(task, this.#running);
     }
     clearTimeout(this.#timer);
     if (Number.isFinite(soonest)) this.#timer = setTimeout(() => this.#next(), soonest - now + 1).unref();
   }
 
-  /** @param {EvaluationTask} task */
-  async #run(task) {
-    this.#running.add(task);
+  /** @param {EvaluationTask[]} batch tasks of one device */
+  async #runBatch(batch) {
+    this.#runningBatches.add(batch);
+    await forEachConcurrently(RECHECKS_AT_ONCE.tasks, batch, async (task) => {
+      if (this.#rechecks.delete(task)) await this.#run(task, this.#rechecking);
+    });
+    this.#runningBatches.delete(batch);
+    this.#next();
+  }
+
+  /** @param {EvaluationTask} task @param {Set<EvaluationTask>} running has the task until its end */
+  async #run(task, running) {
+    running.add(task);
     const current = /** @type {Due} */ (task.due);
     task.due = null;
     task.current = current;
@@ -311,8 +333,7 @@ export class EvaluationScheduler {
     this.#onEvaluated(ok, this.#clock() - current.committedAt);
     task.current = null;
     task.notBefore = performance.now() + pause;
-    this.#running.delete(task);
-    this.#rechecking.delete(task);
+    running.delete(task);
     if (task.due) this.#waiting.add(task);
     else if (isSettled(task, this.#clock())) this.#forget(task);
     this.#next();
@@ -343,16 +364,25 @@ export class EvaluationScheduler {
   /** Evaluates tasks again, because another process may have committed a sample that changes their episodes. */
   #recheck() {
     const now = this.#clock();
+    /** @type {Map<string, EvaluationTask[]>} */
+    const batches = new Map();
     for (const task of this.#tasks.values()) {
       if (task.due || task.current || now < task.recheckAt) continue;
       if (isSettled(task, now)) {
         this.#forget(task);
         continue;
       }
-      const from = Math.max(task.watchedFrom, now - SETTLE_MS);
+      const isLong = now - task.longRangeAt >= RECHECK_MS.longest;
+      if (isLong) task.longRangeAt = now;
+      const from = Math.max(task.watchedFrom, now - (isLong ? SETTLE_MS : SHORT_RANGE_MS));
       task.due = { from, to: now, committedAt: now, silentAt: Number.NEGATIVE_INFINITY };
       this.#rechecks.add(task);
+      const { id } = task.subject.device;
+      const batch = batches.get(id);
+      if (batch) batch.push(task);
+      else batches.set(id, [task]);
     }
+    this.#batches.push(...batches.values());
     this.#next();
   }
 
@@ -390,6 +420,7 @@ const newTask = (key, subject, rule, recheckMs) => ({
   recheckMs,
   recheckAt: 0,
   watchedFrom: Number.POSITIVE_INFINITY,
+  longRangeAt: Number.NEGATIVE_INFINITY,
 });
 
 /** @param {Due | null} a @param {Due} b @returns {Due} */

@@ -7,6 +7,7 @@ import { readWindow } from './windows.js';
 /** @import { ClockGuard } from '../../store/clock-guard.js' */
 /** @import { Alarm, AlarmStore, Episode, EpisodeKey } from '../../store/alarms/episodes.js' */
 /** @import { Rule, RuleCondition, RuleVersion } from '../rules/rule.js' */
+/** @import { SensorState } from '../subjects.js' */
 /** @import { Window } from './windows.js' */
 
 /**
@@ -47,13 +48,12 @@ export class Evaluator {
 
   /**
    * @param {object} deps
-   * @param {Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'>} deps.reading
+   * @param {Pick<Reading, 'hours' | 'samplesOf'>} deps.reading
    * @param {AlarmStore} deps.episodes
    * @param {Pick<ClockGuard, 'now'>} deps.clock
    * @param {number} deps.historyMs
    * @param {number} deps.maxClockSkewMs
-   * @param {(key: { device: Buffer, sensor: Buffer }, now: number) => Promise<number | null>} deps.goneAt finds when the device
-   *   of a sensor was retired, in epoch ms; `now` if that time is unknown; null: the sensor is registered
+   * @param {(key: { device: Buffer, sensor: Buffer }, now: number) => Promise<SensorState>} deps.stateOf
    * @param {(change: AlarmChange) => Promise<void>} deps.announce begins the deliveries, before the change is written
    */
   constructor(deps) {
@@ -78,13 +78,15 @@ export class Evaluator {
     // The clock may have been set back since the caller found the silence, and the caller does not repeat the evaluation.
     const now = Math.max(time, silentAt);
     const first = Math.max(from, now - historyMs);
+    const { device, sensor } = subject;
+    const state = await this.#deps.stateOf({ device: device.bytes, sensor: sensor.bytes }, now);
     /** @type {Evaluated} */
     const result = { changes: [], episodes: 0, run: null };
     for (const version of rule.versions) {
       // Skip versions of the rule that the samples cannot concern. An episode that ended with its version may begin before the
       // samples.
       if (version.removed || version.until <= first || version.since > Math.max(to, now)) continue;
-      const task = { subject, rule, version, now, readAt, silentAt };
+      const task = { subject, rule, version, state, now, readAt, silentAt };
       const { changes, episodes, run } = await this.#evaluateVersion(task, first, to);
       result.changes.push(...changes);
       result.episodes += episodes;
@@ -107,23 +109,26 @@ export class Evaluator {
     if (!alarm || alarm.withdrawn || alarm.cleared !== null) return null;
     const version = rule?.versions.find(({ version }) => version === alarm.version);
     // Use the time of retirement, so that each evaluation finds the same end.
-    const end = (await this.#deps.goneAt(key, now)) ?? now;
+    const end = (await this.#deps.stateOf(key, now)).goneAt ?? now;
     const ended = { ...alarm, cleared: endOf(alarm, Math.min(version?.until ?? end, end)) };
     return this.#write({ group, now, readAt: writeTimestamp(now) }, ended, ['cleared']);
   }
 
   /**
-   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, now: number, readAt: Buffer, silentAt: number }} task
+   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, state: SensorState, now: number, readAt: Buffer,
+   *   silentAt: number }} task
    * @param {number} from
    * @param {number} to
    * @returns {Promise<Evaluated>}
    */
   async #evaluateVersion(task, from, to) {
-    const { subject, rule, version, now } = task;
+    const { subject, rule, version, state, now } = task;
     const { reading, episodes, historyMs, maxClockSkewMs } = this.#deps;
     const { device, sensor } = subject;
     const since = Math.max(version.since, now - historyMs);
-    const until = Math.min(version.until, now + maxClockSkewMs + 1);
+    const { newest, goneAt } = state;
+    // A clock of a device may be a day ahead. Without this bound, each evaluation read the empty hours of that day.
+    const until = Math.min(version.until, now + maxClockSkewMs + 1, Math.max(now, to, newest ?? now) + 1);
     const { condition } = version.definition;
     const key = { device: device.bytes, sensor: sensor.bytes, rule: rule.bytes };
     const window = await readWindow(reading, condition, {
@@ -146,19 +151,18 @@ export class Evaluator {
     );
     const known = new Map(stored.map((alarm) => [alarm.start, alarm]));
     const isCovered = covers(version, device.id, sensor);
-    const computed = window.episodes
+    const found = window.episodes
       .filter(({ start }) => start >= earliest && start <= window.to)
       // A sensor that left the scope of the rule gets no new episode. Its open episode ends as usual.
       .filter(({ start }) => isCovered || known.has(start))
       // If the version of the rule has ended, its last silence can be judged without `silentAt`, because the end of the version
       // is known.
-      .filter((episode) => version.until <= now || !isUnjudged(condition, episode, known, task.silentAt))
-      .map((episode) => endedBy(episode, version.until));
-    const isOpen = computed.at(-1)?.cleared === null;
+      .filter((episode) => version.until <= now || !isUnjudged(condition, episode, known, task.silentAt));
     // A retired sensor has samples, but no later sample will end its last episode.
-    const goneAt = isOpen ? await this.#deps.goneAt(key, now) : null;
-    const isGone = goneAt !== null;
-    if (isGone) endLast(computed, known, goneAt);
+    const isGone = found.at(-1)?.cleared === null && goneAt !== null;
+    if (isGone) endLast(found, known, goneAt);
+    const computed = found.map((episode) => endedBy(episode, version.until));
+    const isOpen = computed.at(-1)?.cleared === null;
     /** @type {AlarmChange[]} */
     const changes = [];
     for (const episode of computed) {
@@ -247,10 +251,10 @@ export class Evaluator {
     const change = { alarm, group, kinds };
     // The history orders the events of one ms by their names, and `cleared` would stand before `opened`.
     const events = kinds.map((kind, index) => ({ at: now + index, kind, actor: null, comment: null }));
-    // If the process ends here, the deliveries have begun, but the row is missing. The successor of the process writes the row,
-    // and then the deliveries are sent.
-    if (kinds.length > 0) await this.#deps.announce(change);
-    await this.#deps.episodes.write(group, alarm, readAt, events);
+    // If the process ends before the row is written, the deliveries have begun, but the row is missing. The successor of the
+    // process writes the row, and then the deliveries are sent.
+    const announced = kinds.length > 0 ? this.#deps.announce(change) : undefined;
+    await this.#deps.episodes.write(group, alarm, readAt, events, announced);
     return change;
   }
 }

@@ -3,7 +3,7 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
 
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Reading } from '../../history/reading/index.js' */
-/** @import { Sensor } from '../../history/reading/hours.js' */
+/** @import { Hour, Sensor } from '../../history/reading/hours.js' */
 /** @import { Episode } from '../../store/alarms/episodes.js' */
 /** @import { RuleCondition } from '../rules/rule.js' */
 /** @import { Threshold } from './condition.js' */
@@ -40,8 +40,11 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
 /** Age in ms below which samples are first searched in the hours that are not packed yet. */
 const YOUNG_MS = 50 * 60_000;
 
-/** Range in ms before a young sample that is first searched for a value that clears. */
-const LOOK_BACK_MS = 60_000;
+/**
+ * Ranges in ms before a young sample that are searched for a value that clears, the shorter one first. A read of a range returns the
+ * samples of all sensors of the device.
+ */
+const LOOK_BACK_MS = [15_000, 60_000];
 
 /** Length in ms of the first range of stored hours that a search reads. */
 const FIRST_MS = 4 * HOUR_MS;
@@ -54,7 +57,7 @@ const ALL = Number.POSITIVE_INFINITY;
  * samples that clears, and ends with the first value after them that clears. So the evaluation needs no stored state, and finds
  * the same episodes in any order of arrival. Only an episode that began before all stored samples is continued from its row.
  *
- * @param {Pick<Reading, 'hours' | 'samplesOf' | 'lookUp'>} reading
+ * @param {Pick<Reading, 'hours' | 'samplesOf'>} reading
  * @param {RuleCondition} condition
  * @param {Part} part
  * @returns {Promise<Window>}
@@ -62,22 +65,27 @@ const ALL = Number.POSITIVE_INFINITY;
 export async function readWindow(reading, condition, part) {
   if (condition.kind === 'absent') return readAbsences(reading, condition, part);
   const threshold = thresholdOf(condition);
-  const young = part.from > part.now - YOUNG_MS ? await readYoung(reading, threshold, part) : null;
-  return young ?? readOld(reading, threshold, part);
+  if (part.from > part.now - YOUNG_MS) {
+    for (const lookBackMs of LOOK_BACK_MS) {
+      const young = await readYoung(reading, threshold, part, lookBackMs);
+      if (young) return young;
+    }
+  }
+  return readOld(reading, threshold, part);
 }
 
 /**
  * Reads the window in the usual case: the samples are minutes old, and a value shortly before them clears.
  *
- * @param {Pick<Reading, 'samplesOf' | 'lookUp'>} reading
+ * @param {Pick<Reading, 'samplesOf'>} reading
  * @param {Threshold} threshold
  * @param {Part} part
+ * @param {number} lookBackMs range before the samples that is searched
  * @returns {Promise<Window | null>} null: no value that clears was found
  */
-async function readYoung(reading, threshold, { sensor, from, since, until, most = ALL }) {
-  const begin = Math.max(since, from - LOOK_BACK_MS);
-  const hours = await reading.lookUp(sensor, bucketOf(begin), bucketOf(until - 1) + HOUR_MS);
-  const found = join(await reading.samplesOf(sensor, hours, begin));
+async function readYoung(reading, threshold, { sensor, from, since, until, most = ALL }, lookBackMs) {
+  const begin = Math.max(since, from - lookBackMs);
+  const found = join(await reading.samplesOf(sensor, unpackedHours(begin, until), begin));
   const first = found.times.findIndex((ts) => ts >= begin);
   const start = first < 0 ? found.times.length : first;
   const place = begin === since ? { index: start, ts: since } : lastClear(threshold, found, start, from);
@@ -89,6 +97,21 @@ async function readYoung(reading, threshold, { sensor, from, since, until, most 
     tracker.take(ts, Number(found.values[index]));
   }
   return windowOf(tracker, place.ts, until - 1);
+}
+
+/**
+ * Lists hours as not packed. That is right for each hour, because both tables are read then. So no look-up is needed.
+ *
+ * @param {number} from epoch ms
+ * @param {number} until epoch ms
+ * @returns {Hour[]}
+ */
+function unpackedHours(from, until) {
+  /** @type {Hour[]} */
+  const hours = [];
+  for (let hour = bucketOf(from); hour < until; hour += HOUR_MS)
+    hours.push({ hour, packed: false, exact: null, count: null });
+  return hours;
 }
 
 /**

@@ -23,8 +23,6 @@ export function createReading(store) {
   const packedUntil = rememberPackedUntil(store.packProgress);
   const lookUp = createLookUp({ packedUntil, readStatistics: store.packed.readStatistics });
   return {
-    lookUp,
-
     /**
      * Finds the hours of a range that may have samples, with exact statistics if they are known.
      *

@@ -1,30 +1,51 @@
+import { JoinedCalls } from '../../../common/concurrency.js';
 import { uuidText } from '../../../schema/ids.js';
-import { visitBlock } from '../../../schema/packed/block.js';
 import { mergeSeries } from '../../../schema/packed/series.js';
-import { allParts, createMessageRows, partsOfSensor, samplesOf } from './rows.js';
+import { HourBlocks } from './hour-blocks.js';
+import { allParts, createMessageRows, partsOfSensor } from './rows.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Session } from '../sending/session.js' */
 
+/**
+ * Time in ms of which the start of a read is a multiple, so that reads for many sensors of a device begin at the same time and
+ * share one read.
+ */
+const SINCE_STEP_MS = 10_000;
+
 /** @param {Session} session */
 export function createSampleReads(session) {
   const rows = createMessageRows(session);
+  /**
+   * Reads of parts of hours. A device with 200 sensors is read once for all of them, instead of 200 times at once.
+   *
+   * @type {JoinedCalls<{ blocks: HourBlocks, parts: number[] }>}
+   */
+  const joined = new JoinedCalls();
+
+  /** @param {Buffer} device 16 bytes @param {number} bucket epoch ms @param {number} part @param {number} since epoch ms */
+  const readPart = (device, bucket, part, since) =>
+    joined.call(`${device.toString('latin1')} ${bucket} ${part} ${since}`, async () => {
+      const { blocks, parts } = await rows.read(device, bucket, part, since);
+      return { blocks: new HourBlocks(bucket, blocks), parts };
+    });
 
   /**
-   * Reads the blocks of an hour of a device from part 0, and from other parts that the caller chooses.
+   * Reads an hour of a device: part 0, and other parts that the caller chooses.
    *
    * @param {Buffer} device 16 bytes
    * @param {number} bucket epoch ms
    * @param {(parts: number[]) => number[]} choose gets all numbers of parts over which the hour is spread, and returns the
    *   parts to read in addition to part 0
    * @param {number} [since] epoch ms: samples before it may be left out
-   * @returns {Promise<Buffer[]>} blocks
+   * @returns {Promise<HourBlocks[]>} the blocks of each part
    */
-  async function blocksOf(device, bucket, choose, since) {
-    const { blocks, parts } = await rows.read(device, bucket, 0, since);
-    if (parts.length === 0) return blocks;
-    const others = await Promise.all(choose(parts).map((part) => rows.read(device, bucket, part, since)));
-    return [...blocks, ...others.flatMap((other) => other.blocks)];
+  async function partsOf(device, bucket, choose, since = bucket) {
+    const from = Math.max(bucket, since - (since % SINCE_STEP_MS));
+    const { blocks, parts } = await readPart(device, bucket, 0, from);
+    if (parts.length === 0) return [blocks];
+    const others = await Promise.all(choose(parts).map((part) => readPart(device, bucket, part, from)));
+    return [blocks, ...others.map((other) => other.blocks)];
   }
 
   return {
@@ -40,8 +61,8 @@ export function createSampleReads(session) {
      * @returns {Promise<Series>} samples in order of time
      */
     async readHour(device, sensor, bucket, since) {
-      const blocks = await blocksOf(device, bucket, (parts) => partsOfSensor(parts, sensor), since);
-      return mergeSeries(samplesOf(bucket, blocks, sensor));
+      const parts = await partsOf(device, bucket, (numbers) => partsOfSensor(numbers, sensor), since);
+      return mergeSeries(parts.flatMap((blocks) => blocks.samplesOf(sensor)));
     },
 
     /**
@@ -54,8 +75,8 @@ export function createSampleReads(session) {
     async readDeviceHour(device, bucket) {
       /** @type {Map<string, Series[]>} */
       const sensors = new Map();
-      for (const blob of await blocksOf(device, bucket, allParts)) {
-        visitBlock(bucket, blob, (sensor, series) => {
+      for (const part of await partsOf(device, bucket, allParts)) {
+        part.visit((sensor, series) => {
           const id = uuidText(sensor);
           const list = sensors.get(id);
           if (list) list.push(series());

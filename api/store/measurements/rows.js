@@ -1,9 +1,7 @@
-import { visitBlock } from '../../../schema/packed/block.js';
 import { bucketOf } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
 import { partOf } from './hours.js';
 
-/** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Row, Session } from '../sending/session.js' */
 
 const SELECT = {
@@ -121,21 +119,3 @@ export const partsOfSensor = (parts, sensor) => [...new Set(parts.map((count) =>
  * @returns {number[]} all parts of the hour except part 0
  */
 export const allParts = (parts) => Array.from({ length: Math.max(0, ...parts) }, (_, index) => index + 1);
-
-/**
- * @param {number} bucket epoch ms
- * @param {Buffer[]} blocks
- * @param {Buffer} sensor 16 bytes
- * @returns {Series[]} samples of the sensor: one sorted series for each block that has some
- * @throws {RangeError} when one of the Buffers is not an encoded block of samples of one hour
- */
-export function samplesOf(bucket, blocks, sensor) {
-  /** @type {Series[]} */
-  const found = [];
-  for (const blob of blocks) {
-    visitBlock(bucket, blob, (id, series) => {
-      if (sensor.equals(id)) found.push(series());
-    });
-  }
-  return found;
-}

@@ -103,22 +103,30 @@ export function describeSamples(subject) {
 
     test('Store: samples are read since an instant: rows whose newest sample is older are not returned', async () => {
       const [device, sensor] = [newId(), newId()];
-      await commit(device, sensor, [HOUR + 1, HOUR + 50], [1, 50]);
-      await commit(device, sensor, [HOUR + 2, HOUR + 20], [2, 20]);
-      await commit(device, sensor, [HOUR + 30], [30]);
-      const read = async (/** @type {number} */ since) => [
-        ...(await store.samples.readHour(device, sensor, HOUR, since)).values,
+      // A read begins at a whole multiple of 10 s.
+      const store10s = (/** @type {number[]} */ ...numbers) =>
+        commit(
+          device,
+          sensor,
+          numbers.map((number) => HOUR + number * 10_000),
+          numbers,
+        );
+      await store10s(1, 50);
+      await store10s(2, 20);
+      await store10s(30);
+      const read = async (/** @type {number} */ number) => [
+        ...(await store.samples.readHour(device, sensor, HOUR, HOUR + number * 10_000)).values,
       ];
-      expect(await read(HOUR)).toEqual([1, 2, 20, 30, 50]);
-      expect(await read(HOUR + 20)).toEqual([1, 2, 20, 30, 50]);
-      expect(await read(HOUR + 21)).toEqual([1, 30, 50]);
-      expect(await read(HOUR + 51)).toEqual([]);
+      expect(await read(0)).toEqual([1, 2, 20, 30, 50]);
+      expect(await read(20)).toEqual([1, 2, 20, 30, 50]);
+      expect(await read(21)).toEqual([1, 30, 50]);
+      expect(await read(51)).toEqual([]);
     });
 
     test('Store: rows of an hour are in several partitions: the samples of all partitions are read', async () => {
       const [device, sensor] = [newId(), newId()];
       for (const [index, parts] of [1, 4, 2, 4].entries()) {
-        const series = { sensor, times: [HOUR + index], values: [index] };
+        const series = { sensor, times: [HOUR + index * 10_000], values: [index] };
         const sensors = { size: parts * SENSORS_PER_PART };
         await store.write.samples({ bytes: device, sensors }, [series]);
       }
@@ -126,7 +134,9 @@ export function describeSamples(subject) {
       expect([...parts].sort()).toEqual([2, 4]);
       expect([...(await store.samples.readHour(device, sensor, HOUR)).values]).toEqual([0, 1, 2, 3]);
       // The numbers of parts are known, although no row of part 0 is new enough.
-      expect([...(await store.samples.readHour(device, sensor, HOUR, HOUR + 1)).values]).toEqual([1, 2, 3]);
+      expect([...(await store.samples.readHour(device, sensor, HOUR, HOUR + 10_000)).values]).toEqual([
+        1, 2, 3,
+      ]);
     });
   });
 

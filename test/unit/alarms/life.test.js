@@ -8,7 +8,7 @@ import { startMemoryAlarms } from '../../support/system/memory-alarms.js';
 import { until } from '../../support/until.js';
 
 /** @import { MonitoredSensor } from '../../../api/alarms/evaluation/evaluator.js' */
-/** @import { Definition } from '../../../api/alarms/rules/rule.js' */
+/** @import { Definition, RuleVersion } from '../../../api/alarms/rules/rule.js' */
 /** @import { MemoryAlarms } from '../../support/system/memory-alarms.js' */
 
 const SECOND_MS = 1000;
@@ -45,6 +45,28 @@ test('Alarm: values vary between the limit and the clear limit: the alarm stays 
   await heat(5);
   await system.evaluated();
   expect(events()).toEqual(['opened', 'cleared']);
+});
+
+test('Alarm: a device clock may be a day ahead: only hours up to the newest sample are read, and a sample five hours ahead clears', async () => {
+  system = await startMemoryAlarms({ clock, settings: { MAX_CLOCK_SKEW: '1d' } });
+  const { samples } = system.store;
+  const { readHour } = samples;
+  /** @type {Set<number>} */
+  const hours = new Set();
+  samples.readHour = (device, sensor, hour, since) => {
+    hours.add((hour - Math.floor(NOW / HOUR_MS) * HOUR_MS) / HOUR_MS);
+    return readHour(device, sensor, hour, since);
+  };
+  await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  await heat(20);
+  await system.evaluated();
+  expect(events()).toEqual(['opened']);
+  expect([...hours].sort()).toEqual([-1, 0]);
+  const ahead = clock() + 5 * HOUR_MS;
+  await heat(1, ahead);
+  await until(() => events().includes('cleared'));
+  expect(await system.episodes('oven', 'heat')).toMatchObject([{ cleared: ahead }]);
+  expect(Math.max(...hours)).toBe(5);
 });
 
 test('Alarm: the process dies after writing the alarm history: the next evaluation reports the alarm, the history lists it once', async () => {
@@ -530,12 +552,44 @@ test('Absence alarm: the clock is set back after a silence was detected: the eva
     clock: { now: () => silentAt - SECOND_MS },
     historyMs: 365 * DAY_MS,
     maxClockSkewMs: MINUTE_MS,
-    goneAt: async () => null,
+    stateOf: async () => ({ newest: null, goneAt: null }),
     announce: async () => {},
   });
   const { changes } = await evaluator.evaluate(subject, rule, { from: last, to: last, silentAt });
   expect(changes.map(({ kinds }) => kinds)).toEqual([['opened']]);
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start: last, opened: silentAt }]);
+});
+
+test('Alarm: the device was retired, and then the rule was removed: each evaluation ends the alarm at the retirement', async () => {
+  system = await startMemoryAlarms({ clock });
+  system.world.watches = false;
+  const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
+  const start = clock();
+  await heat(20, start);
+  await system.evaluated();
+  const { store } = system;
+  const found = await createSubjects(store, 4).find(system.keyOf('oven', 'heat'));
+  const subject = /** @type {MonitoredSensor} */ (found);
+  const [version] = rule.versions;
+  const goneAt = clock();
+  const ended = {
+    ...rule,
+    versions: [{ .../** @type {RuleVersion} */ (version), until: goneAt + SECOND_MS }],
+  };
+  const evaluator = new Evaluator({
+    reading: createReading(store),
+    episodes: store.alarms.episodes,
+    clock: { now: () => goneAt + MINUTE_MS },
+    historyMs: 365 * DAY_MS,
+    maxClockSkewMs: MINUTE_MS,
+    stateOf: async () => ({ newest: null, goneAt }),
+    announce: async () => {},
+  });
+  const range = { from: start, to: start, silentAt: Number.NEGATIVE_INFINITY };
+  const { changes } = await evaluator.evaluate(subject, ended, range);
+  expect(changes.map(({ kinds }) => kinds)).toEqual([['cleared']]);
+  expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: goneAt }]);
+  expect((await evaluator.evaluate(subject, ended, range)).changes).toEqual([]);
 });
 
 test('Absence alarm: a second rule is added while an alarm of the first rule is open: the second rule opens an alarm at once', async () => {

@@ -11,20 +11,33 @@ const RULE = /** @type {any} */ ({
   bytes: uuidBytes(RULE_ID),
   versions: [{ definition: { condition: { kind: 'above', limit: 10 } } }],
 });
-const ALARMS = 40;
+const RUN = /** @type {any} */ ({ start: 1, opened: 1, samples: 1 });
 
-test('Alarm evaluations: 40 open alarms are evaluated again, and hang: a new sample is still evaluated at once', async () => {
-  let hangs = false;
-  /** @type {string[]} */
-  const hanging = [];
+/**
+ * Creates a scheduler whose evaluations hang until they are released. Each of its tasks has an open alarm.
+ *
+ * @param {number} sensorsADevice
+ */
+function createHangingScheduler(sensorsADevice) {
+  let isHanging = false;
+  let release = () => {};
+  /** Sensors whose evaluation hangs, or has hung. @type {string[]} */
+  const hung = [];
+  /** @type {Set<string>} */
+  const running = new Set();
+  /** Sensors of which two evaluations ran at once. @type {string[]} */
+  const doubled = [];
   const scheduler = new EvaluationScheduler({
     evaluator: {
-      evaluate: async ({ sensor }) => {
-        if (hangs) {
-          hanging.push(sensor.id);
-          await new Promise(() => {});
+      async evaluate({ sensor: { id } }) {
+        if (running.has(id)) doubled.push(id);
+        running.add(id);
+        if (isHanging) {
+          hung.push(id);
+          await released;
         }
-        return { changes: [], episodes: 1, run: /** @type {any} */ ({ start: 1, opened: 1, samples: 1 }) };
+        running.delete(id);
+        return { changes: [], episodes: 1, run: RUN };
       },
     },
     rules: { find: () => RULE },
@@ -34,16 +47,56 @@ test('Alarm evaluations: 40 open alarms are evaluated again, and hang: a new sam
     onEvaluated: () => {},
     recheckMs: 20,
   });
-  const add = (/** @type {number} */ index) => {
-    const sensor = /** @type {any} */ ({ id: idOf(index), bytes: uuidBytes(idOf(index)) });
-    scheduler.evaluate({ device: /** @type {any} */ ({}), sensor }, RULE, { from: 1, to: 1 });
+  const released = new Promise((resolve) => (release = () => resolve(null)));
+  return {
+    scheduler,
+    hung,
+    doubled,
+    hang: () => (isHanging = true),
+    release() {
+      isHanging = false;
+      release();
+    },
+    /** Reports a new sample. @param {number} index of the sensor */
+    add(index) {
+      const sensor = /** @type {any} */ ({ id: idOf(index), bytes: uuidBytes(idOf(index)) });
+      const device = /** @type {any} */ ({ id: `device ${Math.floor(index / sensorsADevice)}` });
+      scheduler.evaluate({ device, sensor }, RULE, { from: 1, to: 1 });
+    },
   };
-  for (let index = 1; index <= ALARMS; index++) add(index);
+}
+
+test('Alarm evaluations: open alarms of 8 devices are evaluated again, and hang: only two devices at once, and a new sample is evaluated at once', async () => {
+  const [devices, alarms] = [8, 40];
+  const { scheduler, hung, hang, add } = createHangingScheduler(alarms / devices);
+  for (let index = 0; index < alarms; index++) add(index);
   await until(() => scheduler.waiting === 0);
-  hangs = true;
-  await until(() => scheduler.waiting === ALARMS);
-  expect(hanging).toHaveLength(2);
-  add(ALARMS + 1);
-  await until(() => hanging.includes(idOf(ALARMS + 1)));
+  hang();
+  await until(() => scheduler.waiting === alarms);
+  expect(hung.length).toBeGreaterThan(0);
+  const devicesOf = new Set(hung.map((id) => Math.floor((Number(id.slice(-12)) * devices) / alarms)));
+  expect(devicesOf.size).toBeLessThanOrEqual(2);
+  add(alarms);
+  await until(() => hung.includes(idOf(alarms)));
   await scheduler.stop(0);
+});
+
+test('Alarm evaluations: 200 open alarms of a device: at most 64 at once; one that gets a sample meanwhile is never evaluated twice at once', async () => {
+  const alarms = 200;
+  const { scheduler, hung, doubled, hang, release, add } = createHangingScheduler(alarms);
+  for (let index = 0; index < alarms; index++) add(index);
+  await until(() => scheduler.waiting === 0);
+  hang();
+  await until(() => scheduler.waiting === alarms);
+  expect(hung.length).toBeLessThanOrEqual(2 * 64);
+  const waiting = Array.from({ length: alarms }, (_, index) => index).filter(
+    (index) => !hung.includes(idOf(index)),
+  );
+  const [first = -1] = waiting;
+  add(first);
+  await until(() => hung.includes(idOf(first)));
+  release();
+  await until(() => scheduler.waiting === 0);
+  await scheduler.stop(0);
+  expect(doubled).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { forEachConcurrently } from '../../../common/concurrency.js';
+import { forEachConcurrently, JoinedCalls } from '../../../common/concurrency.js';
 
 /** @param {number} count */
 const numbers = (count) => Array.from({ length: count }, (_, at) => at);
@@ -34,4 +34,35 @@ test('forEachConcurrently: the work for one item fails: no further item starts, 
   await expect(work).rejects.toThrow('no');
   expect(begun).toBeLessThan(10);
   expect(ended).toBe(begun - 1);
+});
+
+test('JoinedCalls: calls of one moment share a run; calls during the run share the next one; another key does not wait', async () => {
+  const calls = new JoinedCalls();
+  /** @type {Array<(error?: Error) => void>} */
+  const ends = [];
+  let begun = 0;
+  const run = () => {
+    const number = ++begun;
+    return new Promise((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve(number))));
+  };
+  const call = (key = 'a') => calls.call(key, run);
+  const first = [call(), call()];
+  await turn();
+  const second = [call(), call()];
+  const other = call('b');
+  await turn();
+  expect(begun).toBe(2);
+  ends[1]?.();
+  expect(await other).toBe(2);
+  ends[0]?.(new Error('no'));
+  expect(await Promise.allSettled(first)).toEqual(
+    Array(2).fill({ status: 'rejected', reason: new Error('no') }),
+  );
+  await turn();
+  ends[2]?.();
+  expect(await Promise.all(second)).toEqual([3, 3]);
+  const later = call();
+  await turn();
+  ends[3]?.();
+  expect(await later).toBe(4);
 });

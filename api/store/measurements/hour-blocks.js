@@ -1,0 +1,59 @@
+import { visitBlock } from '../../../schema/packed/block.js';
+
+/** @import { Series } from '../../../schema/packed/series.js' */
+
+/** The blocks of samples that a read of one hour of a device found. Several callers may share them. */
+export class HourBlocks {
+  #bucket;
+  #blocks;
+  /** The sensors of the blocks, in the order of the blocks, by id as latin1 text; null: not needed yet. @type {Map<string, Array<() => Series>> | null} */
+  #sensors = null;
+  #isUsed = false;
+
+  /** @param {number} bucket epoch ms @param {Buffer[]} blocks */
+  constructor(bucket, blocks) {
+    this.#bucket = bucket;
+    this.#blocks = blocks;
+  }
+
+  /**
+   * Visits all sensors of all blocks.
+   *
+   * @param {Parameters<typeof visitBlock>[2]} visit
+   * @throws {RangeError} when one of the Buffers is not an encoded block of samples of one hour
+   */
+  visit(visit) {
+    for (const blob of this.#blocks) visitBlock(this.#bucket, blob, visit);
+  }
+
+  /**
+   * @param {Buffer} sensor 16 bytes
+   * @returns {Series[]} samples of the sensor: one sorted series for each block that has some
+   * @throws {RangeError} as `visit`
+   */
+  samplesOf(sensor) {
+    // A caller that shares the blocks with nobody needs no index, which takes longer than one search.
+    if (this.#isUsed) return (this.#index().get(sensor.toString('latin1')) ?? []).map((series) => series());
+    this.#isUsed = true;
+    /** @type {Series[]} */
+    const found = [];
+    this.visit((id, series) => {
+      if (sensor.equals(id)) found.push(series());
+    });
+    return found;
+  }
+
+  #index() {
+    if (this.#sensors) return this.#sensors;
+    /** @type {Map<string, Array<() => Series>>} */
+    const sensors = new Map();
+    this.visit((id, series) => {
+      const key = id.toString('latin1');
+      const list = sensors.get(key);
+      if (list) list.push(series);
+      else sensors.set(key, [series]);
+    });
+    this.#sensors = sensors;
+    return sensors;
+  }
+}
