@@ -88,8 +88,8 @@ export class SharedCalls {
 }
 
 /**
- * Joins calls: a call that comes while a call with the same key runs waits for its end. Then all waiting calls share one run. A run
- * begins after all calls that get its result. So it sees everything that was stored before them.
+ * Joins calls. Unlike with `SharedCalls`, no call gets the result of a run that began before the call: it waits for the end of that
+ * run, and then all waiting calls with the same key share one run. So each run sees everything that was stored before its calls.
  *
  * @template T
  */

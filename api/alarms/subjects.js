@@ -15,8 +15,8 @@ import { covers } from './rules/rule.js';
  *
  * @typedef {object} SensorState
  * @property {number | null} newest epoch ms of the newest acknowledged sample; null: unknown
- * @property {number | null} goneAt epoch ms at which the device of the sensor was retired, or the time of the request if that
- *   time is unknown; null: the sensor is registered
+ * @property {number | null} goneAt epoch ms at which the device of the sensor was retired, or the caller's `now` if that time is
+ *   unknown; null: the sensor is registered
  */
 
 /**

@@ -17,7 +17,7 @@ const AT_ONCE = 16;
  * Limits of repeated evaluations that run concurrently: devices, and tasks of one device. The tasks of a device begin together, so
  * that they share the reads of its samples.
  */
-const RECHECKS_AT_ONCE = { devices: 2, tasks: 64 };
+const RECHECKS_AT_ONCE = { devices: 2, tasks: 16 };
 
 /**
  * Minimum pause between two evaluations of a task, in ms. A rate needs the samples of all processes, so a task with a rate waits
@@ -45,8 +45,8 @@ export const SETTLE_MS = 15 * 60_000;
 const RECHECK_MS = { first: 1000, longest: 60_000 };
 
 /**
- * Range in ms of a usual repeated evaluation. A longer one, of up to `SETTLE_MS`, comes once in the longest pause. So alarms that
- * change all the time do not read minutes of samples every second.
+ * Range in ms of a usual repeated evaluation. Once a minute it is longer, up to `SETTLE_MS`. So alarms that change all the time do
+ * not read minutes of samples every second.
  */
 const SHORT_RANGE_MS = 60_000;
 
@@ -80,7 +80,7 @@ const SHORT_RANGE_MS = 60_000;
  * @property {number} recheckMs pause in ms until the task is evaluated again
  * @property {number} recheckAt epoch ms of the next repeated evaluation
  * @property {number} watchedFrom epoch ms of the earliest sample that a repeated evaluation reads
- * @property {number} longRangeAt epoch ms of the newest repeated evaluation with the long range
+ * @property {number} longRangeAt epoch ms at which the last repeated evaluation with the long range was queued
  */
 
 /**
@@ -106,12 +106,10 @@ export class EvaluationScheduler {
   #waiting = new Set();
   /** @type {Set<EvaluationTask>} tasks with new samples that are being evaluated */
   #running = new Set();
-  /** @type {Set<EvaluationTask>} tasks without new samples that wait for a repeated evaluation */
-  #rechecks = new Set();
-  /** Tasks of one device each, the longest waiting first. A task that is no longer in `#rechecks` is skipped. @type {EvaluationTask[][]} */
-  #batches = [];
-  /** @type {Set<EvaluationTask[]>} */
-  #runningBatches = new Set();
+  /** Tasks without new samples that wait for a repeated evaluation, by device id, the longest waiting first. @type {Map<string, Set<EvaluationTask>>} */
+  #rechecks = new Map();
+  /** The waiting tasks of the devices whose repeated evaluations have begun. @type {Set<Set<EvaluationTask>>} */
+  #batches = new Set();
   /** @type {Set<EvaluationTask>} tasks whose repeated evaluation is running */
   #rechecking = new Set();
   /**
@@ -153,7 +151,11 @@ export class EvaluationScheduler {
 
   /** Number of tasks that wait, or are being evaluated. */
   get waiting() {
-    return this.#waiting.size + this.#running.size + this.#rechecks.size + this.#rechecking.size;
+    const sizes = [...this.#rechecks.values(), ...this.#batches].map(({ size }) => size);
+    return sizes.reduce(
+      (sum, size) => sum + size,
+      this.#waiting.size + this.#running.size + this.#rechecking.size,
+    );
   }
 
   /** Number of tasks in memory. */
@@ -246,8 +248,8 @@ export class EvaluationScheduler {
     task.subject = subject;
     // The caller may have read the rule before the rule changed.
     task.rule = this.#newest(rule);
+    if (task.due) this.#dropRecheck(task);
     task.due = merged(task.due, { from, to, committedAt: this.#clock(), silentAt });
-    this.#rechecks.delete(task);
     if (!task.current) this.#waiting.add(task);
     this.#next();
     return true;
@@ -268,7 +270,7 @@ export class EvaluationScheduler {
     this.#stopped = true;
     clearInterval(this.#recheckTimer);
     this.#rechecks.clear();
-    this.#batches = [];
+    for (const batch of this.#batches) batch.clear();
     const end = performance.now() + withinMs;
     while (this.waiting > 0 && performance.now() < end) {
       this.#next();
@@ -280,11 +282,6 @@ export class EvaluationScheduler {
   #next() {
     const now = performance.now();
     let soonest = Number.POSITIVE_INFINITY;
-    while (this.#runningBatches.size < RECHECKS_AT_ONCE.devices) {
-      const batch = this.#batches.shift();
-      if (!batch) break;
-      void this.#runBatch(batch);
-    }
     for (const task of this.#waiting) {
       if (this.#running.size >= AT_ONCE) return;
       if (task.notBefore > now) {
@@ -294,21 +291,35 @@ export class EvaluationScheduler {
       this.#waiting.delete(task);
       void this.#run(task, this.#running);
     }
+    for (const [device, batch] of this.#rechecks) {
+      if (this.#batches.size >= RECHECKS_AT_ONCE.devices) break;
+      this.#rechecks.delete(device);
+      void this.#runBatch(batch);
+    }
     clearTimeout(this.#timer);
     if (Number.isFinite(soonest)) this.#timer = setTimeout(() => this.#next(), soonest - now + 1).unref();
   }
 
-  /** @param {EvaluationTask[]} batch tasks of one device */
+  /** @param {Set<EvaluationTask>} batch tasks of one device; is emptied */
   async #runBatch(batch) {
-    this.#runningBatches.add(batch);
-    await forEachConcurrently(RECHECKS_AT_ONCE.tasks, batch, async (task) => {
-      if (this.#rechecks.delete(task)) await this.#run(task, this.#rechecking);
+    this.#batches.add(batch);
+    await forEachConcurrently(Math.min(RECHECKS_AT_ONCE.tasks, batch.size), batch, (task) => {
+      batch.delete(task);
+      return this.#run(task, this.#rechecking);
     });
-    this.#runningBatches.delete(batch);
+    this.#batches.delete(batch);
     this.#next();
   }
 
-  /** @param {EvaluationTask} task @param {Set<EvaluationTask>} running has the task until its end */
+  /** Removes a task from the waiting repeated evaluations, because it gets new samples. @param {EvaluationTask} task */
+  #dropRecheck(task) {
+    const { id } = task.subject.device;
+    const tasks = this.#rechecks.get(id);
+    if (tasks?.delete(task) && tasks.size === 0) this.#rechecks.delete(id);
+    for (const batch of this.#batches) batch.delete(task);
+  }
+
+  /** @param {EvaluationTask} task @param {Set<EvaluationTask>} running set that holds the task while it is evaluated */
   async #run(task, running) {
     running.add(task);
     const current = /** @type {Due} */ (task.due);
@@ -364,8 +375,6 @@ export class EvaluationScheduler {
   /** Evaluates tasks again, because another process may have committed a sample that changes their episodes. */
   #recheck() {
     const now = this.#clock();
-    /** @type {Map<string, EvaluationTask[]>} */
-    const batches = new Map();
     for (const task of this.#tasks.values()) {
       if (task.due || task.current || now < task.recheckAt) continue;
       if (isSettled(task, now)) {
@@ -376,13 +385,11 @@ export class EvaluationScheduler {
       if (isLong) task.longRangeAt = now;
       const from = Math.max(task.watchedFrom, now - (isLong ? SETTLE_MS : SHORT_RANGE_MS));
       task.due = { from, to: now, committedAt: now, silentAt: Number.NEGATIVE_INFINITY };
-      this.#rechecks.add(task);
       const { id } = task.subject.device;
-      const batch = batches.get(id);
-      if (batch) batch.push(task);
-      else batches.set(id, [task]);
+      const tasks = this.#rechecks.get(id);
+      if (tasks) tasks.add(task);
+      else this.#rechecks.set(id, new Set([task]));
     }
-    this.#batches.push(...batches.values());
     this.#next();
   }
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../schema/rules.js';
+import { bucketOf, DAY_MS } from '../../../schema/rules.js';
 import { writeTimestamp } from '../../store/index.js';
 import { covers } from '../rules/rule.js';
 import { readWindow } from './windows.js';
@@ -79,7 +79,10 @@ export class Evaluator {
     const now = Math.max(time, silentAt);
     const first = Math.max(from, now - historyMs);
     const { device, sensor } = subject;
-    const state = await this.#deps.stateOf({ device: device.bytes, sensor: sensor.bytes }, now);
+    /** @type {Promise<SensorState> | undefined} */
+    let read;
+    // Most evaluations need no state, and a device may have thousands of sensors.
+    const state = () => (read ??= this.#deps.stateOf({ device: device.bytes, sensor: sensor.bytes }, now));
     /** @type {Evaluated} */
     const result = { changes: [], episodes: 0, run: null };
     for (const version of rule.versions) {
@@ -115,7 +118,7 @@ export class Evaluator {
   }
 
   /**
-   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, state: SensorState, now: number, readAt: Buffer,
+   * @param {{ subject: MonitoredSensor, rule: Rule, version: RuleVersion, state: () => Promise<SensorState>, now: number, readAt: Buffer,
    *   silentAt: number }} task
    * @param {number} from
    * @param {number} to
@@ -123,12 +126,10 @@ export class Evaluator {
    */
   async #evaluateVersion(task, from, to) {
     const { subject, rule, version, state, now } = task;
-    const { reading, episodes, historyMs, maxClockSkewMs } = this.#deps;
+    const { reading, episodes, historyMs } = this.#deps;
     const { device, sensor } = subject;
     const since = Math.max(version.since, now - historyMs);
-    const { newest, goneAt } = state;
-    // A clock of a device may be a day ahead. Without this bound, each evaluation read the empty hours of that day.
-    const until = Math.min(version.until, now + maxClockSkewMs + 1, Math.max(now, to, newest ?? now) + 1);
+    const until = Math.min(version.until, await this.#endOfSamples(state, now, to));
     const { condition } = version.definition;
     const key = { device: device.bytes, sensor: sensor.bytes, rule: rule.bytes };
     const window = await readWindow(reading, condition, {
@@ -159,8 +160,9 @@ export class Evaluator {
       // is known.
       .filter((episode) => version.until <= now || !isUnjudged(condition, episode, known, task.silentAt));
     // A retired sensor has samples, but no later sample will end its last episode.
-    const isGone = found.at(-1)?.cleared === null && goneAt !== null;
-    if (isGone) endLast(found, known, goneAt);
+    const goneAt = found.at(-1)?.cleared === null ? (await state()).goneAt : null;
+    const isGone = goneAt !== null;
+    if (isGone && goneAt < version.until) endLast(found, known, goneAt);
     const computed = found.map((episode) => endedBy(episode, version.until));
     const isOpen = computed.at(-1)?.cleared === null;
     /** @type {AlarmChange[]} */
@@ -178,6 +180,22 @@ export class Evaluator {
     const isWatched = !isGone && (isCovered || computed.length > 0);
     const isRunning = isWatched && (isOpen || condition.kind !== 'absent');
     return { changes, episodes: computed.length, run: isRunning ? window.run : null };
+  }
+
+  /**
+   * Finds the time after which a sensor has no sample. The clock of a device may be ahead by `MAX_CLOCK_SKEW`, up to a day. Without
+   * the newest sample, each evaluation would read the empty hours of that day.
+   *
+   * @param {() => Promise<SensorState>} state
+   * @param {number} now epoch ms
+   * @param {number} to epoch ms of the last new sample
+   * @returns {Promise<number>} epoch ms, exclusive
+   */
+  async #endOfSamples(state, now, to) {
+    const latest = now + this.#deps.maxClockSkewMs;
+    if (bucketOf(latest) <= bucketOf(Math.max(now, to))) return latest + 1;
+    const { newest } = await state();
+    return newest === null ? latest + 1 : Math.min(latest, Math.max(now, to, newest)) + 1;
   }
 
   /**
@@ -251,10 +269,10 @@ export class Evaluator {
     const change = { alarm, group, kinds };
     // The history orders the events of one ms by their names, and `cleared` would stand before `opened`.
     const events = kinds.map((kind, index) => ({ at: now + index, kind, actor: null, comment: null }));
-    // If the process ends before the row is written, the deliveries have begun, but the row is missing. The successor of the
-    // process writes the row, and then the deliveries are sent.
-    const announced = kinds.length > 0 ? this.#deps.announce(change) : undefined;
-    await this.#deps.episodes.write(group, alarm, readAt, events, announced);
+    // If the process ends here, the deliveries have begun, but the row is missing. The successor of the process writes the row,
+    // and then the deliveries are sent.
+    if (kinds.length > 0) await this.#deps.announce(change);
+    await this.#deps.episodes.write(group, alarm, readAt, events);
     return change;
   }
 }

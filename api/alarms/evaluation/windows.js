@@ -37,7 +37,7 @@ import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condit
  * @property {() => Promise<Episode | null>} [openBefore] reads an open episode that began at `since` or earlier
  */
 
-/** Age in ms below which samples are first searched in the hours that are not packed yet. */
+/** Samples that are younger than this, in ms, are first searched without a look-up of packed hours. */
 const YOUNG_MS = 50 * 60_000;
 
 /**
@@ -100,7 +100,7 @@ async function readYoung(reading, threshold, { sensor, from, since, until, most 
 }
 
 /**
- * Lists hours as not packed. That is right for each hour, because both tables are read then. So no look-up is needed.
+ * Lists hours as not packed, without a look-up. That is safe also for packed hours: both tables are read then, and merged.
  *
  * @param {number} from epoch ms
  * @param {number} until epoch ms

@@ -48,12 +48,12 @@ export const createLookUp =
   };
 
 /**
- * @param {HourRow[][]} parts rows in order of time
+ * @param {HourRow[][]} years rows of each year, in order of time
  * @param {number} unpackedFrom epoch ms before which all hours are packed, so that an hour without a row has no samples
  * @param {number} to epoch ms
  * @returns {Hour[]} hours in order of time
  */
-function hoursOf(parts, unpackedFrom, to) {
+function hoursOf(years, unpackedFrom, to) {
   /** @type {Hour[]} */
   const hours = [];
   let next = unpackedFrom;
@@ -62,7 +62,7 @@ function hoursOf(parts, unpackedFrom, to) {
     for (; next < end; next += HOUR_MS) hours.push({ hour: next, packed: false, exact: null, count: null });
   };
   // One loop without intermediate lists: a query of a month of 1,000 sensors has 744,000 rows.
-  for (const rows of parts) {
+  for (const rows of years) {
     for (const row of rows) {
       if (row.hour >= unpackedFrom) {
         addUnknown(row.hour);

@@ -51,7 +51,7 @@ const readBatches = async ({ samples }, { device, sensor }, { hour, packed }, si
 
 /**
  * Approximate number of samples per read: 8 hours at 1 Hz. With 90,000, arrays of several reads survived a few garbage
- * collections, so that an export needed 80 MB more memory instead of 40 MB.
+ * collections, and an export needed 80 MB above an idle process. With 30,000 it needs 40 MB.
  */
 const SAMPLES_A_READ = 30_000;
 

@@ -167,9 +167,8 @@ export function createAlarmStore(session) {
      * @param {Alarm} alarm
      * @param {Buffer} readAt the write timestamp, in µs: a time before the samples were read
      * @param {AlarmEvent[]} [events] events that the evaluation found, for the history
-     * @param {Promise<void>} [announced] another write, which must end before the row is written
      */
-    async write(group, alarm, readAt, events = [], announced) {
+    async write(group, alarm, readAt, events = []) {
       const key = keyOf(alarm);
       const isOpen = alarm.cleared === null && !alarm.withdrawn;
       await Promise.all([
@@ -182,7 +181,6 @@ export function createAlarmStore(session) {
           alarm.rule,
         ]),
         ...events.map((event) => note(alarm, event)),
-        announced,
       ]);
       await session.write(WRITE, [
         ...key,

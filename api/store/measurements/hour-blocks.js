@@ -2,13 +2,16 @@ import { visitBlock } from '../../../schema/packed/block.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
 
+/** Number of searches without an index. An index takes longer than a search, and more memory. */
+const SEARCHES = 3;
+
 /** The blocks of samples that a read of one hour of a device found. Several callers may share them. */
 export class HourBlocks {
   #bucket;
   #blocks;
   /** The sensors of the blocks, in the order of the blocks, by id as latin1 text; null: not needed yet. @type {Map<string, Array<() => Series>> | null} */
   #sensors = null;
-  #isUsed = false;
+  #searches = 0;
 
   /** @param {number} bucket epoch ms @param {Buffer[]} blocks */
   constructor(bucket, blocks) {
@@ -32,9 +35,8 @@ export class HourBlocks {
    * @throws {RangeError} as `visit`
    */
   samplesOf(sensor) {
-    // A caller that shares the blocks with nobody needs no index, which takes longer than one search.
-    if (this.#isUsed) return (this.#index().get(sensor.toString('latin1')) ?? []).map((series) => series());
-    this.#isUsed = true;
+    if (this.#searches++ >= SEARCHES)
+      return (this.#index().get(sensor.toString('latin1')) ?? []).map((series) => series());
     /** @type {Series[]} */
     const found = [];
     this.visit((id, series) => {

@@ -8,8 +8,8 @@ import { allParts, createMessageRows, partsOfSensor } from './rows.js';
 /** @import { Session } from '../sending/session.js' */
 
 /**
- * Time in ms of which the start of a read is a multiple, so that reads for many sensors of a device begin at the same time and
- * share one read.
+ * The lower bound `since` of a read is rounded down to a multiple of this, in ms. Then reads for several sensors of a device have
+ * the same bound, and share one request.
  */
 const SINCE_STEP_MS = 10_000;
 

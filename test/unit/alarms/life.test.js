@@ -560,36 +560,60 @@ test('Absence alarm: the clock is set back after a silence was detected: the eva
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start: last, opened: silentAt }]);
 });
 
+/** @param {number} now epoch ms @param {{ newest: number | null, goneAt: number | null }} state of the sensor */
+const evaluatorAt = (now, state) =>
+  new Evaluator({
+    reading: createReading(system.store),
+    episodes: system.store.alarms.episodes,
+    clock: { now: () => now },
+    historyMs: 365 * DAY_MS,
+    maxClockSkewMs: DAY_MS,
+    stateOf: async () => state,
+    announce: async () => {},
+  });
+
+/** @returns {Promise<MonitoredSensor>} the sensor that `heat` measures */
+async function findSubject() {
+  const found = await createSubjects(system.store, 4).find(system.keyOf('oven', 'heat'));
+  return /** @type {MonitoredSensor} */ (found);
+}
+
 test('Alarm: the device was retired, and then the rule was removed: each evaluation ends the alarm at the retirement', async () => {
   system = await startMemoryAlarms({ clock });
-  system.world.watches = false;
   const rule = await system.addRule({ scope, condition: ABOVE }, NOW - HOUR_MS);
   const start = clock();
   await heat(20, start);
   await system.evaluated();
-  const { store } = system;
-  const found = await createSubjects(store, 4).find(system.keyOf('oven', 'heat'));
-  const subject = /** @type {MonitoredSensor} */ (found);
   const [version] = rule.versions;
   const goneAt = clock();
   const ended = {
     ...rule,
     versions: [{ .../** @type {RuleVersion} */ (version), until: goneAt + SECOND_MS }],
   };
-  const evaluator = new Evaluator({
-    reading: createReading(store),
-    episodes: store.alarms.episodes,
-    clock: { now: () => goneAt + MINUTE_MS },
-    historyMs: 365 * DAY_MS,
-    maxClockSkewMs: MINUTE_MS,
-    stateOf: async () => ({ newest: null, goneAt }),
-    announce: async () => {},
-  });
+  const evaluator = evaluatorAt(goneAt + MINUTE_MS, { newest: null, goneAt });
   const range = { from: start, to: start, silentAt: Number.NEGATIVE_INFINITY };
-  const { changes } = await evaluator.evaluate(subject, ended, range);
+  const { changes } = await evaluator.evaluate(await findSubject(), ended, range);
   expect(changes.map(({ kinds }) => kinds)).toEqual([['cleared']]);
   expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: goneAt }]);
-  expect((await evaluator.evaluate(subject, ended, range)).changes).toEqual([]);
+  expect((await evaluator.evaluate(await findSubject(), ended, range)).changes).toEqual([]);
+});
+
+test('Alarm: it opened ahead of the clock, and its device was retired: later evaluations do not withdraw it', async () => {
+  system = await startMemoryAlarms({ clock, settings: { MAX_CLOCK_SKEW: '1d' } });
+  const condition = { ...ABOVE, for_ms: 3 * HOUR_MS };
+  const rule = await system.addRule({ scope, condition }, NOW - HOUR_MS);
+  const start = clock();
+  for (const hours of [0, 1, 2, 3]) await heat(20, start + hours * HOUR_MS);
+  await until(() => events().includes('opened'));
+  await system.evaluated();
+  const now = clock();
+  const evaluator = evaluatorAt(now, { newest: null, goneAt: now });
+  const range = { from: start, to: now, silentAt: Number.NEGATIVE_INFINITY };
+  const subject = await findSubject();
+  const kinds = (await evaluator.evaluate(subject, rule, range)).changes.map((change) => change.kinds);
+  expect(kinds).toEqual([['cleared']]);
+  expect((await evaluator.evaluate(subject, rule, range)).changes).toEqual([]);
+  expect(await system.episodes('oven', 'heat')).toMatchObject([{ start, cleared: start + 3 * HOUR_MS }]);
 });
 
 test('Absence alarm: a second rule is added while an alarm of the first rule is open: the second rule opens an alarm at once', async () => {
