@@ -50,6 +50,8 @@ export function createSubjects(store, groups) {
     find,
 
     /**
+     * Finds the newest sample of a sensor, and whether its device was retired.
+     *
      * @param {{ device: Buffer, sensor: Buffer }} key
      * @param {number} now epoch ms
      * @returns {Promise<SensorState>}

@@ -1,6 +1,6 @@
-import { forEachConcurrently } from '../../../common/concurrency.js';
 import { newestOf } from '../rules/rule.js';
 import { thresholdOf } from './condition.js';
+import { RecheckQueue } from './recheck-queue.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { Numbers } from '../../../schema/packed/series.js' */
@@ -12,12 +12,6 @@ import { thresholdOf } from './condition.js';
 
 /** Limit of tasks with new samples that are evaluated concurrently. */
 const AT_ONCE = 16;
-
-/**
- * Limits of repeated evaluations that run concurrently: devices, and tasks of one device. The tasks of a device begin together, so
- * that they share the reads of its samples.
- */
-const RECHECKS_AT_ONCE = { devices: 2, tasks: 16 };
 
 /**
  * Minimum pause between two evaluations of a task, in ms. A rate needs the samples of all processes, so a task with a rate waits
@@ -106,12 +100,11 @@ export class EvaluationScheduler {
   #waiting = new Set();
   /** @type {Set<EvaluationTask>} tasks with new samples that are being evaluated */
   #running = new Set();
-  /** Tasks without new samples that wait for a repeated evaluation, by device id, the longest waiting first. @type {Map<string, Set<EvaluationTask>>} */
-  #rechecks = new Map();
-  /** The waiting tasks of the devices whose repeated evaluations have begun. @type {Set<Set<EvaluationTask>>} */
-  #batches = new Set();
-  /** @type {Set<EvaluationTask>} tasks whose repeated evaluation is running */
-  #rechecking = new Set();
+  /** Tasks without new samples. @type {RecheckQueue<EvaluationTask>} */
+  #rechecks = new RecheckQueue({
+    run: (task, running) => this.#run(task, running),
+    onBatchEnd: () => this.#next(),
+  });
   /**
    * Commit time of the oldest samples that were not queued for evaluation, because too many tasks waited, in epoch ms. Infinite:
    * all samples were queued.
@@ -151,11 +144,7 @@ export class EvaluationScheduler {
 
   /** Number of tasks that wait, or are being evaluated. */
   get waiting() {
-    const sizes = [...this.#rechecks.values(), ...this.#batches].map(({ size }) => size);
-    return sizes.reduce(
-      (sum, size) => sum + size,
-      this.#waiting.size + this.#running.size + this.#rechecking.size,
-    );
+    return this.#waiting.size + this.#running.size + this.#rechecks.size;
   }
 
   /** Number of tasks in memory. */
@@ -173,7 +162,7 @@ export class EvaluationScheduler {
   /** @returns {number} epoch ms; all samples that this process committed before this time are evaluated */
   get evaluatedUntil() {
     let until = Math.min(this.#overflowedAt, this.#clock());
-    for (const { due, current } of [...this.#waiting, ...this.#running, ...this.#rechecking])
+    for (const { due, current } of [...this.#waiting, ...this.#running, ...this.#rechecks.running])
       until = Math.min(until, due?.committedAt ?? until, current?.committedAt ?? until);
     return until;
   }
@@ -248,7 +237,7 @@ export class EvaluationScheduler {
     task.subject = subject;
     // The caller may have read the rule before the rule changed.
     task.rule = this.#newest(rule);
-    if (task.due) this.#dropRecheck(task);
+    if (task.due) this.#rechecks.remove(task);
     task.due = merged(task.due, { from, to, committedAt: this.#clock(), silentAt });
     if (!task.current) this.#waiting.add(task);
     this.#next();
@@ -270,7 +259,6 @@ export class EvaluationScheduler {
     this.#stopped = true;
     clearInterval(this.#recheckTimer);
     this.#rechecks.clear();
-    for (const batch of this.#batches) batch.clear();
     const end = performance.now() + withinMs;
     while (this.waiting > 0 && performance.now() < end) {
       this.#next();
@@ -291,32 +279,9 @@ export class EvaluationScheduler {
       this.#waiting.delete(task);
       void this.#run(task, this.#running);
     }
-    for (const [device, batch] of this.#rechecks) {
-      if (this.#batches.size >= RECHECKS_AT_ONCE.devices) break;
-      this.#rechecks.delete(device);
-      void this.#runBatch(batch);
-    }
+    this.#rechecks.next();
     clearTimeout(this.#timer);
     if (Number.isFinite(soonest)) this.#timer = setTimeout(() => this.#next(), soonest - now + 1).unref();
-  }
-
-  /** @param {Set<EvaluationTask>} batch tasks of one device; is emptied */
-  async #runBatch(batch) {
-    this.#batches.add(batch);
-    await forEachConcurrently(Math.min(RECHECKS_AT_ONCE.tasks, batch.size), batch, (task) => {
-      batch.delete(task);
-      return this.#run(task, this.#rechecking);
-    });
-    this.#batches.delete(batch);
-    this.#next();
-  }
-
-  /** Removes a task from the waiting repeated evaluations, because it gets new samples. @param {EvaluationTask} task */
-  #dropRecheck(task) {
-    const { id } = task.subject.device;
-    const tasks = this.#rechecks.get(id);
-    if (tasks?.delete(task) && tasks.size === 0) this.#rechecks.delete(id);
-    for (const batch of this.#batches) batch.delete(task);
   }
 
   /** @param {EvaluationTask} task @param {Set<EvaluationTask>} running set that holds the task while it is evaluated */
@@ -385,10 +350,7 @@ export class EvaluationScheduler {
       if (isLong) task.longRangeAt = now;
       const from = Math.max(task.watchedFrom, now - (isLong ? SETTLE_MS : SHORT_RANGE_MS));
       task.due = { from, to: now, committedAt: now, silentAt: Number.NEGATIVE_INFINITY };
-      const { id } = task.subject.device;
-      const tasks = this.#rechecks.get(id);
-      if (tasks) tasks.add(task);
-      else this.#rechecks.set(id, new Set([task]));
+      this.#rechecks.add(task);
     }
     this.#next();
   }

@@ -1,9 +1,10 @@
 import { bucketOf, HOUR_MS } from '../../../schema/rules.js';
+import { unpackedHours } from '../../history/reading/index.js';
 import { AbsenceTracker, EpisodeTracker, silenceOf, thresholdOf } from './condition.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Reading } from '../../history/reading/index.js' */
-/** @import { Hour, Sensor } from '../../history/reading/hours.js' */
+/** @import { Sensor } from '../../history/reading/hours.js' */
 /** @import { Episode } from '../../store/alarms/episodes.js' */
 /** @import { RuleCondition } from '../rules/rule.js' */
 /** @import { Threshold } from './condition.js' */
@@ -85,7 +86,8 @@ export async function readWindow(reading, condition, part) {
  */
 async function readYoung(reading, threshold, { sensor, from, since, until, most = ALL }, lookBackMs) {
   const begin = Math.max(since, from - lookBackMs);
-  const found = join(await reading.samplesOf(sensor, unpackedHours(begin, until), begin));
+  const hours = [...unpackedHours(bucketOf(begin), until)];
+  const found = join(await reading.samplesOf(sensor, hours, begin));
   const first = found.times.findIndex((ts) => ts >= begin);
   const start = first < 0 ? found.times.length : first;
   const place = begin === since ? { index: start, ts: since } : lastClear(threshold, found, start, from);
@@ -97,21 +99,6 @@ async function readYoung(reading, threshold, { sensor, from, since, until, most 
     tracker.take(ts, Number(found.values[index]));
   }
   return windowOf(tracker, place.ts, until - 1);
-}
-
-/**
- * Lists hours as not packed, without a look-up. That is safe also for packed hours: both tables are read then, and merged.
- *
- * @param {number} from epoch ms
- * @param {number} until epoch ms
- * @returns {Hour[]}
- */
-function unpackedHours(from, until) {
-  /** @type {Hour[]} */
-  const hours = [];
-  for (let hour = bucketOf(from); hour < until; hour += HOUR_MS)
-    hours.push({ hour, packed: false, exact: null, count: null });
-  return hours;
 }
 
 /**

@@ -57,22 +57,29 @@ function hoursOf(years, unpackedFrom, to) {
   /** @type {Hour[]} */
   const hours = [];
   let next = unpackedFrom;
-  /** @param {number} end epoch ms */
-  const addUnknown = (end) => {
-    for (; next < end; next += HOUR_MS) hours.push({ hour: next, packed: false, exact: null, count: null });
-  };
   // One loop without intermediate lists: a query of a month of 1,000 sensors has 744,000 rows.
   for (const rows of years) {
     for (const row of rows) {
       if (row.hour >= unpackedFrom) {
-        addUnknown(row.hour);
-        next += HOUR_MS;
+        for (const hour of unpackedHours(next, row.hour)) hours.push(hour);
+        next = row.hour + HOUR_MS;
       }
       hours.push(known(row));
     }
   }
-  addUnknown(to);
+  for (const hour of unpackedHours(next, to)) hours.push(hour);
   return hours;
+}
+
+/**
+ * Lists hours as not packed. That is safe also for packed hours: both tables are read then, and merged.
+ *
+ * @param {number} from epoch ms, the start of an hour
+ * @param {number} to epoch ms
+ * @returns {Generator<Hour, void>} hours in order of time
+ */
+export function* unpackedHours(from, to) {
+  for (let hour = from; hour < to; hour += HOUR_MS) yield { hour, packed: false, exact: null, count: null };
 }
 
 /** @param {HourRow} row @returns {Hour} */

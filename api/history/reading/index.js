@@ -7,6 +7,7 @@ import { readSeries } from './series.js';
 
 export { addGroups } from './aligned.js';
 export { binsOf, calendarGrid, isZone, mostCalendarBins, NO_BINS, uniformGrid, wholeGrid } from './grid.js';
+export { unpackedHours } from './hours.js';
 
 /** @import { Series } from '../../../schema/packed/series.js' */
 /** @import { Store } from '../../store/index.js' */

@@ -9,8 +9,8 @@ const SEARCHES = 3;
 export class HourBlocks {
   #bucket;
   #blocks;
-  /** The sensors of the blocks, in the order of the blocks, by id as latin1 text; null: not needed yet. @type {Map<string, Array<() => Series>> | null} */
-  #sensors = null;
+  /** @type {Map<string, Array<() => Series>> | null} the index; null: not needed yet */
+  #index = null;
   #searches = 0;
 
   /** @param {number} bucket epoch ms @param {Buffer[]} blocks */
@@ -20,42 +20,42 @@ export class HourBlocks {
   }
 
   /**
-   * Visits all sensors of all blocks.
-   *
-   * @param {Parameters<typeof visitBlock>[2]} visit
-   * @throws {RangeError} when one of the Buffers is not an encoded block of samples of one hour
-   */
-  visit(visit) {
-    for (const blob of this.#blocks) visitBlock(this.#bucket, blob, visit);
-  }
-
-  /**
    * @param {Buffer} sensor 16 bytes
    * @returns {Series[]} samples of the sensor: one sorted series for each block that has some
-   * @throws {RangeError} as `visit`
+   * @throws {RangeError} when one of the Buffers is not an encoded block of samples of one hour
    */
   samplesOf(sensor) {
     if (this.#searches++ >= SEARCHES)
-      return (this.#index().get(sensor.toString('latin1')) ?? []).map((series) => series());
+      return (this.bySensor().get(sensor.toString('latin1')) ?? []).map((series) => series());
     /** @type {Series[]} */
     const found = [];
-    this.visit((id, series) => {
+    this.#visit((id, series) => {
       if (sensor.equals(id)) found.push(series());
     });
     return found;
   }
 
-  #index() {
-    if (this.#sensors) return this.#sensors;
+  /**
+   * @returns {Map<string, Array<() => Series>>} by sensor id as latin1 text: a function for each block, which reads the samples of
+   *   the sensor
+   * @throws {RangeError} as `samplesOf`
+   */
+  bySensor() {
+    if (this.#index) return this.#index;
     /** @type {Map<string, Array<() => Series>>} */
     const sensors = new Map();
-    this.visit((id, series) => {
+    this.#visit((id, series) => {
       const key = id.toString('latin1');
       const list = sensors.get(key);
       if (list) list.push(series);
       else sensors.set(key, [series]);
     });
-    this.#sensors = sensors;
+    this.#index = sensors;
     return sensors;
+  }
+
+  /** @param {Parameters<typeof visitBlock>[2]} visit */
+  #visit(visit) {
+    for (const blob of this.#blocks) visitBlock(this.#bucket, blob, visit);
   }
 }

@@ -76,12 +76,10 @@ export function createSampleReads(session) {
       /** @type {Map<string, Series[]>} */
       const sensors = new Map();
       for (const part of await partsOf(device, bucket, allParts)) {
-        part.visit((sensor, series) => {
-          const id = uuidText(sensor);
-          const list = sensors.get(id);
-          if (list) list.push(series());
-          else sensors.set(id, [series()]);
-        });
+        for (const [key, list] of part.bySensor()) {
+          const id = uuidText(Buffer.from(key, 'latin1'));
+          sensors.set(id, [...(sensors.get(id) ?? []), ...list.map((series) => series())]);
+        }
       }
       return sensors;
     },
