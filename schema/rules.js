@@ -12,11 +12,23 @@ export const MAX_SAMPLES_PER_MESSAGE = 10_000;
 /** Maximum number of sensors of one device. Ingest refuses further sensors. */
 export const MAX_SENSORS_PER_DEVICE = 10_000;
 
-/** Maximum number of statements in a batch of the registry. 256 rows of about 60 bytes stay far below the size limit of a batch. */
+/** Maximum number of statements in a batch that is written outside the path of measurements. */
 export const MAX_STATEMENTS_PER_BATCH = 256;
 
-/** Maximum number of entries in a group commit, such as new sensor values: 50 bytes each, 100 kB in one partition of a table. */
+/** Maximum size of a request with several statements, in bytes. */
+export const MAX_REQUEST_BYTES = 256 * 1024;
+
+/**
+ * Maximum number of entries in a group commit, such as new sensor values. An entry with an instant of its own is a statement of 125 bytes,
+ * so a request has at most 2,000 statements and 250 kB.
+ */
 export const MAX_ENTRIES_PER_GROUP_COMMIT = 2000;
+
+/**
+ * Maximum number of latest values of one message in a group commit. The values of a wider message follow in further commits, between which
+ * other devices of the group write theirs.
+ */
+export const MAX_ENTRIES_PER_MESSAGE = 1000;
 
 /**
  * The default batch limits of Cassandra and ScyllaDB. Both servers apply `statements` and `bytes` only to a batch with more than one

@@ -89,6 +89,12 @@ export const MUST_DIE = [
     test: 'test/unit/store/sending/pending-rows.test.js',
   },
   {
+    file: 'api/store/sending/pending-rows.js',
+    before: 'if (isTimeout(failure)) row.parts = this.#divide(row);',
+    after: '',
+    test: 'test/unit/store/sending/request-bounds.test.js',
+  },
+  {
     file: 'api/store/sending/write-merger.js',
     before: 'if (each.inFlight < BUSY_REQUESTS || this.#isFull(each))',
     after: 'if (this.#isFull(each))',

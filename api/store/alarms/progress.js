@@ -1,6 +1,5 @@
 import { uuidBytes, uuidText } from '../../../schema/ids.js';
 import { PART } from '../../../schema/migrate/installation.js';
-import { MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
 import { int64 } from '../cql-encoding.js';
 
 /** @import { Session } from '../sending/session.js' */
@@ -84,12 +83,10 @@ export function createAlarmProgress(session) {
      * @param {number[]} days starts of the days, in epoch ms
      */
     async noteDue({ bytes, group }, noticed, days) {
-      for (let from = 0; from < days.length; from += MAX_STATEMENTS_PER_BATCH) {
-        const some = days.slice(from, from + MAX_STATEMENTS_PER_BATCH);
-        await session.writeBatch('write_alarm_due', () =>
-          some.map((day) => ({ query: DUE, params: [group, int64(noticed), bytes, int64(day)] })),
-        );
-      }
+      await session.writeBatch(
+        'write_alarm_due',
+        days.map((day) => ({ query: DUE, params: [group, int64(noticed), bytes, int64(day)] })),
+      );
     },
 
     /**

@@ -45,7 +45,8 @@ export function createBaselineStore(session) {
     async write(group, day, profiles) {
       for (let from = 0; from < profiles.length; from += ROWS_PER_BATCH) {
         const some = profiles.slice(from, from + ROWS_PER_BATCH);
-        await session.writeBatch('write_baselines', () =>
+        await session.writeBatch(
+          'write_baselines',
           some.map(({ device, sensor, profile }) => ({
             query: INSERT,
             params: [group, int64(day), device, sensor, profileBytes(profile)],

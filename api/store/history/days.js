@@ -66,7 +66,8 @@ export function createDayStatistics(session) {
      * @param {number} lateAt epoch ms at which the samples arrived
      */
     writeLate: (key, hours, lateAt) =>
-      session.writeBatch('write_late_day', () =>
+      session.writeBatch(
+        'write_late_day',
         [...new Set(hours.map(dayOf))].map((day) => ({
           query: UPDATE_LATE,
           params: [

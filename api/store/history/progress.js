@@ -1,5 +1,5 @@
 import { PART } from '../../../schema/migrate/installation.js';
-import { bucketOf, DAY_MS, MAX_STATEMENTS_PER_BATCH, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
+import { bucketOf, DAY_MS, PACKED_BEFORE_START_MS } from '../../../schema/rules.js';
 import { int64, writeTimestamp } from '../cql-encoding.js';
 
 /** @import { Session } from '../sending/session.js' */
@@ -153,15 +153,13 @@ export function createLateDays(session) {
      * @param {LateDay[]} days
      */
     async write(group, noticed, days) {
-      for (let from = 0; from < days.length; from += MAX_STATEMENTS_PER_BATCH) {
-        const some = days.slice(from, from + MAX_STATEMENTS_PER_BATCH);
-        await session.writeBatch('write_late_days', () =>
-          some.map(({ device, day }) => ({
-            query: INSERT,
-            params: [group, int64(noticed), device, int64(day)],
-          })),
-        );
-      }
+      await session.writeBatch(
+        'write_late_days',
+        days.map(({ device, day }) => ({
+          query: INSERT,
+          params: [group, int64(noticed), device, int64(day)],
+        })),
+      );
     },
 
     /**

@@ -37,7 +37,8 @@ export function createHistoryWrites(session) {
      * @returns {Promise<unknown>} settles when the hours are committed
      */
     writeSamples: (key, hours) =>
-      session.writeBatch('write_history', () =>
+      session.writeBatch(
+        'write_history',
         hours.map(({ hour, samples }) => ({
           query: INSERT_SAMPLES,
           params: [...dayKey(key, hour), int64(hour), digestOf(samples), samples],
@@ -61,7 +62,6 @@ export function createHistoryWrites(session) {
       ]),
 
     /**
-     * @param {SensorBytes} key
      * Marks hours that got late samples, so that readers do not trust their statistics and the packer packs them again.
      *
      * @param {SensorBytes} key
@@ -72,7 +72,8 @@ export function createHistoryWrites(session) {
     writeLate: (key, hours, lateAt) =>
       Promise.all([
         days.writeLate(key, hours, lateAt),
-        session.writeBatch('write_late', () =>
+        session.writeBatch(
+          'write_late',
           hours.map((hour) => ({
             query: INSERT_LATE,
             params: [...yearKey(key, hour), int64(hour), int64(lateAt * 1000), int64(lateAt * 1000)],

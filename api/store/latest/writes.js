@@ -1,8 +1,9 @@
 import { writeBytes } from '../../../schema/packed/pack.js';
 import { greaterValue } from '../../../schema/packed/series.js';
-import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT } from '../../../schema/rules.js';
+import { DAY_MS, MAX_ENTRIES_PER_GROUP_COMMIT, MAX_ENTRIES_PER_MESSAGE } from '../../../schema/rules.js';
 import { int32, int64 } from '../cql-encoding.js';
-import { isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.js';
+import { committed, isRefusal, Partition, PendingRow, PendingRows } from '../sending/pending-rows.js';
+import { halvesOf } from '../sending/request-bounds.js';
 
 /** @import { Logger } from 'pino' */
 /** @import { MillraceError } from '../../../common/errors.js' */
@@ -52,7 +53,7 @@ export class LatestWrites {
   /**
    * @param {object} deps
    * @param {Pick<Session, 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'repeat' | 'noteAnswer'>} deps.retry
+   * @param {Pick<Retry, 'wait' | 'noteAnswer'>} deps.retry
    * @param {Pick<Logger, 'warn'>} deps.logger
    */
   constructor({ session, retry, logger }) {
@@ -73,22 +74,43 @@ export class LatestWrites {
     // Nearly always all values are newer. Then the list of the message is used without a copy.
     const news = newest.every(isNews) ? newest : newest.filter(isNews);
     if (news.length === 0) return Promise.resolve([]);
+    if (news.length > MAX_ENTRIES_PER_MESSAGE) return this.#writeWide(device, news);
     const update = new LatestUpdate(device, news);
     const partition = this.#partitions.find(device.group);
     const { open } = partition;
     const row = open?.join(update) ? open : this.#rows.open(new PendingLatest(partition, update));
+    const onRefusal = async (/** @type {unknown} */ error) => {
+      if (!isRefusal(error)) throw error;
+      // The refused update also has values of later messages of the device. So an update with only the values of
+      // this message is built.
+      const isCommitted = await this.#writeAlone(partition, new LatestUpdate(device, news));
+      return isCommitted ? noteCommitted(news) : [];
+    };
     // `then` instead of an async function saves memory: every message would keep the state of an async function until
     // its commit.
     return row.done.then(
-      () => noteCommitted(news),
-      async (error) => {
-        if (!isRefusal(error)) throw error;
-        // The refused update also has values of later messages of the device. So an update with only the values of
-        // this message is built.
-        const isCommitted = await this.#writeAlone(partition, new LatestUpdate(device, news));
-        return isCommitted ? noteCommitted(news) : [];
-      },
+      () =>
+        row.parts
+          ? committed(row, device.bytes).then(() => noteCommitted(news), onRefusal)
+          : noteCommitted(news),
+      onRefusal,
     );
+  }
+
+  /**
+   * Writes the values of many sensors in several commits, one after the other. Other devices of the group write between them.
+   *
+   * @template {LatestSensor} S
+   * @param {{ bytes: Buffer, group: number, retiredAt: number | null }} device
+   * @param {SensorNewest<S>[]} news
+   * @returns {Promise<S[]>} as `write`
+   */
+  async #writeWide(device, news) {
+    /** @type {S[]} */
+    const changed = [];
+    for (let from = 0; from < news.length; from += MAX_ENTRIES_PER_MESSAGE)
+      changed.push(...(await this.write(device, news.slice(from, from + MAX_ENTRIES_PER_MESSAGE))));
+    return changed;
   }
 
   /**
@@ -101,7 +123,9 @@ export class LatestWrites {
    */
   async #writeAlone(partition, update) {
     try {
-      await this.#rows.sendAlone(new PendingLatest(partition, update));
+      const row = new PendingLatest(partition, update);
+      await this.#rows.sendAlone(row);
+      await committed(row, update.device);
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -219,8 +243,7 @@ export class LatestUpdate {
 /**
  * The updates of a group of devices that are sent as one write.
  *
- * Invariant: a write for several devices has at most 2,000 entries, even after merging. The update of a single device may
- * have up to 10,000 entries, the limit of sensors per device. A batch of the protocol may have 65,535 statements.
+ * Invariant: a write has at most 2,000 entries, even after merging, and so at most 2,000 statements.
  *
  * @extends {PendingRow<LatestUpdate>}
  */
@@ -239,8 +262,7 @@ export class PendingLatest extends PendingRow {
   join(update) {
     const same = this.updates.get(update.device);
     const added = same ? same.countNew(update) : update.size;
-    const isAlone = same !== undefined && this.updates.size === 1;
-    if (!isAlone && this.entries + added > MAX_ENTRIES_PER_GROUP_COMMIT) return false;
+    if (this.entries + added > MAX_ENTRIES_PER_GROUP_COMMIT) return false;
     if (same) same.merge(update);
     else {
       this.updates.set(update.device, update);
@@ -250,6 +272,28 @@ export class PendingLatest extends PendingRow {
     this.entries += added;
     this.grow(ENTRY_WEIGHT * added);
     return true;
+  }
+
+  /** @override Divides the devices, or the sensors of a single device. */
+  divide() {
+    const updates = [...this.updates.values()];
+    const [first] = updates;
+    if (first && updates.length > 1) return halvesOf(updates).map((half) => this.#part(half));
+    if (!first || first.size < 2) return [];
+    const { device: bytes, retiredAt } = first;
+    return halvesOf(first.newest).map((half) => this.#part([new LatestUpdate({ bytes, retiredAt }, half)]));
+  }
+
+  /** @param {LatestUpdate[]} updates at least one, of different devices */
+  #part([first, ...others]) {
+    const part = new PendingLatest(this.partition, /** @type {LatestUpdate} */ (first));
+    for (const update of others) part.join(update);
+    return part;
+  }
+
+  /** @override @param {Buffer} device id */
+  has(device) {
+    return this.updates.has(device);
   }
 
   /** @override */
@@ -369,7 +413,7 @@ export class LastSeenWrites {
   #rows;
   #partitions = new GroupPartitions();
 
-  /** @param {{ session: Pick<Session, 'writeMerged'>, retry: Pick<Retry, 'repeat' | 'noteAnswer'> }} deps */
+  /** @param {{ session: Pick<Session, 'writeMerged'>, retry: Pick<Retry, 'wait' | 'noteAnswer'> }} deps */
   constructor({ session, retry }) {
     this.#rows = new PendingRows({ session, retry, isSequential: true });
   }
@@ -389,7 +433,7 @@ export class LastSeenWrites {
     const partition = this.#partitions.find(device.group);
     const { open } = partition;
     const row = open?.join(seen) ? open : this.#rows.open(new PendingLastSeen(partition, seen));
-    return row.done;
+    return committed(row, device.bytes);
   }
 }
 

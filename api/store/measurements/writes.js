@@ -82,7 +82,7 @@ export class SampleWrites {
   /**
    * @param {object} deps
    * @param {Pick<Session, 'write' | 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'run' | 'repeat' | 'noteAnswer'>} deps.retry
+   * @param {Pick<Retry, 'run' | 'wait' | 'noteAnswer'>} deps.retry
    * @param {PartitionWatch} deps.watch
    * @param {() => number} [deps.now] ms of a monotonic clock
    */

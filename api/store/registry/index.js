@@ -136,7 +136,7 @@ export function createRegistryStore(session) {
     sensorWrites,
 
     /** @param {PartitionWrite} write */
-    commit: ({ name, queries }) => session.writeBatch(name, () => queries),
+    commit: ({ name, queries }) => session.writeBatch(name, queries),
   };
 }
 

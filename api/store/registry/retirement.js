@@ -73,7 +73,7 @@ export function createRetirementStore(session) {
     const batches = partitions.flatMap(cut);
     for (let from = 0; from < batches.length; from += CONCURRENT_REQUESTS) {
       const some = batches.slice(from, from + CONCURRENT_REQUESTS);
-      await Promise.all(some.map((queries) => session.writeBatch(name, () => queries)));
+      await Promise.all(some.map((queries) => session.writeBatch(name, queries)));
     }
   }
 

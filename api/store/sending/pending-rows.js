@@ -1,4 +1,5 @@
 import { MillraceError } from '../../../common/errors.js';
+import { halvesOf, isTimeout } from './request-bounds.js';
 import { routingKey } from './routing.js';
 
 /** @import { Retry } from './retry.js' */
@@ -46,6 +47,8 @@ export class PendingRow {
   resolve = ignore;
   /** @type {(error: unknown) => void} */
   reject = ignore;
+  /** The smaller rows that replace this row after its request timed out. @type {PendingRow<any>[] | null} */
+  parts = null;
   /** @type {Query[] | null} */
   #queries;
 
@@ -79,6 +82,22 @@ export class PendingRow {
     return [];
   }
 
+  /**
+   * Divides a row whose request timed out. The two parts write what the row writes.
+   *
+   * @returns {PendingRow<any>[]} empty: the row cannot be divided
+   */
+  divide() {
+    const queries = this.encode();
+    if (queries.length < 2) return [];
+    return halvesOf(queries).map((half) => new PendingRow(this.name, this.partition, this.bytes, half));
+  }
+
+  /** @param {unknown} _key key of a message, such as a device @returns {boolean} whether the row may have data of the message */
+  has(_key) {
+    return true;
+  }
+
   /** Called when the row is committed, or has finally failed. @param {boolean} _isCommitted */
   settled(_isCommitted) {}
 
@@ -109,7 +128,8 @@ export class PendingRow {
  *     merged      [a 12:00 + latest]  [c 12:00]                          a permit is free: rows of the same replicas share a request
  *     in flight   [b 12:00]                                              one permit a request; rows of its replicas wait for its answer
  *
- * After a failed request, each of its rows is repeated in a separate request, with the same bytes.
+ * After a failed request, each of its rows is repeated in a separate request, with the same bytes. A row whose request timed out is
+ * divided in halves, down to a single statement, because a request that was too large once times out again.
  */
 export class PendingRows {
   #session;
@@ -119,9 +139,10 @@ export class PendingRows {
   /**
    * @param {object} deps
    * @param {Pick<Session, 'writeMerged'>} deps.session
-   * @param {Pick<Retry, 'repeat' | 'noteAnswer'>} deps.retry
+   * @param {Pick<Retry, 'wait' | 'noteAnswer'>} deps.retry
    * @param {boolean} [deps.isSequential] whether only one row of a partition is in flight at a time, while further messages
-   *   join the next row (default: false)
+   *   join the next row (default: false). A row that times out then leaves this order, and its messages wait for their parts
+   *   of it: see `committed`
    */
   constructor({ session, retry, isSequential = false }) {
     this.#session = session;
@@ -148,7 +169,8 @@ export class PendingRows {
   /** Sends a row in a separate request. @param {PendingRow<any>} row an encoded row, which no message may join */
   sendAlone(row) {
     row.isAlone = true;
-    return this.#send(row);
+    row.done = this.#send(row);
+    return row.done;
   }
 
   /** Sends a row after the row `before` has settled. @param {PendingRow<any>} row @param {PendingRow<any>} before @returns {Promise<void>} */
@@ -178,12 +200,43 @@ export class PendingRows {
   /** @param {PendingRow<any>} row @param {unknown} error error of the first attempt */
   async #repeat(row, error) {
     let isCommitted = false;
+    let failure = error;
     try {
-      await this.#retry.repeat(() => this.#session.writeMerged(row), error);
-      isCommitted = true;
+      for (let attempt = 0; !isCommitted; attempt++) {
+        await this.#retry.wait(failure, attempt);
+        if (isTimeout(failure)) row.parts = this.#divide(row);
+        if (row.parts) await this.#sendParts(row.parts);
+        else {
+          try {
+            await this.#session.writeMerged(row);
+            this.#retry.noteAnswer();
+          } catch (next) {
+            failure = next;
+            continue;
+          }
+        }
+        isCommitted = true;
+      }
     } finally {
       this.#leave(row, isCommitted);
     }
+  }
+
+  /** @param {PendingRow<any>} row @returns {PendingRow<any>[] | null} null: the row itself is repeated */
+  #divide(row) {
+    const parts = row.divide();
+    if (parts.length > 0) return parts;
+    // Later rows of the partition must not wait for a single statement that times out again and again.
+    const isInOrder = this.#isSequential && !row.isAlone;
+    return isInOrder ? [new PendingRow(row.name, row.partition, row.bytes, row.encode())] : null;
+  }
+
+  /** @param {PendingRow<any>[]} parts */
+  async #sendParts(parts) {
+    for (const part of parts) {
+      this.sendAlone(part).catch(ignore);
+    }
+    if (!this.#isSequential) await Promise.all(parts.map(({ done }) => done));
   }
 
   /** Ends the work on a row that is committed or has finally failed. @param {PendingRow<any>} row @param {boolean} isCommitted */
@@ -192,6 +245,19 @@ export class PendingRows {
     if (row.partition.last === row) row.partition.last = null;
     row.settled(isCommitted);
   }
+}
+
+/**
+ * Waits for the data of one message in a sequential row, also if the row was divided meanwhile.
+ *
+ * @param {PendingRow<any>} row
+ * @param {unknown} key see `has`
+ * @returns {Promise<void>} settles when the data are committed
+ */
+export async function committed(row, key) {
+  await row.done;
+  const parts = row.parts?.filter((part) => part.has(key)) ?? [];
+  await Promise.all(parts.map((part) => committed(part, key)));
 }
 
 function ignore() {}

@@ -41,44 +41,33 @@ export class Retry {
    * @throws {MillraceError} `rejected`, which is permanent; `unavailable` only while this process ends
    */
   async run(request) {
-    try {
-      const answer = await request();
-      this.noteAnswer();
-      return answer;
-    } catch (error) {
-      return this.repeat(request, error);
-    }
-  }
-
-  /**
-   * Repeats a request that has failed, until the database answers. A caller that sends the first attempt itself, and
-   * calls `repeat` only after a failure, saves a promise.
-   *
-   * @template T
-   * @param {() => Promise<T>} request idempotent
-   * @param {unknown} failure error of the first attempt
-   * @returns {Promise<T>}
-   * @throws {MillraceError} as `run`
-   */
-  async repeat(request, failure) {
-    let error = failure;
     for (let attempt = 0; ; attempt++) {
-      if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
-        this.#markAnswered();
-        throw error;
-      }
-      if (this.#ending.signal.aborted) throw error;
-      this.#report(error);
-      this.#onRetry();
-      await pause(attempt, this.#ending.signal);
       try {
         const answer = await request();
         this.noteAnswer();
         return answer;
-      } catch (next) {
-        error = next;
+      } catch (error) {
+        await this.wait(error, attempt);
       }
     }
+  }
+
+  /**
+   * Waits before a failed request is repeated, for callers with a loop of their own.
+   *
+   * @param {unknown} error error of the last attempt
+   * @param {number} attempt counting from 0
+   * @throws {MillraceError} as `run`
+   */
+  async wait(error, attempt) {
+    if (!(error instanceof MillraceError) || error.code !== 'unavailable') {
+      this.#markAnswered();
+      throw error;
+    }
+    if (this.#ending.signal.aborted) throw error;
+    this.#report(error);
+    this.#onRetry();
+    await pause(attempt, this.#ending.signal);
   }
 
   /** Records that a request succeeded. */

@@ -3,6 +3,7 @@ import cassandra from 'cassandra-driver';
 import { MillraceError } from '../../../common/errors.js';
 import { reasonOf } from '../error-reason.js';
 import { createPreparedWrites } from './frames.js';
+import { halvesOf, isTimeout, requestsOf } from './request-bounds.js';
 import { DEFAULT_LIMITS, WriteMerger } from './write-merger.js';
 
 /** @import { Client, types } from 'cassandra-driver' */
@@ -99,6 +100,23 @@ export function createSession(
     limits,
   });
 
+  /**
+   * Sends a batch. If it times out, its halves are sent, because it may be too large for a busy database.
+   *
+   * @param {string} name
+   * @param {Query[]} queries
+   * @param {Buffer} [routingKey]
+   * @returns {Promise<void>}
+   */
+  async function sendHalving(name, queries, routingKey) {
+    try {
+      await timed(name, () => execute(queries, routingKey));
+    } catch (error) {
+      if (queries.length === 1 || !isTimeout(error)) throw error;
+      for (const half of halvesOf(queries)) await sendHalving(name, half, routingKey);
+    }
+  }
+
   return {
     /**
      * @param {Statement} statement
@@ -111,14 +129,16 @@ export function createSession(
     },
 
     /**
-     * Sends an unlogged batch for one partition of one table, which the server applies as one mutation.
+     * Writes rows of one partition of one table, in unlogged batches of limited size, one after the other.
      *
      * @param {string} name
-     * @param {() => Query[]} take returns the rows; called when the batch is sent, so that rows can be added until then
+     * @param {Query[]} queries
      * @param {Buffer} [routingKey] see `routing.js`; without it the driver computes one
-     * @returns {Promise<unknown>}
+     * @returns {Promise<void>}
      */
-    writeBatch: (name, take, routingKey) => timed(name, () => execute(take(), routingKey)),
+    async writeBatch(name, queries, routingKey) {
+      for (const request of requestsOf(queries)) await sendHalving(name, request, routingKey);
+    },
 
     /** Sends a row, together with other rows for the same replicas if some wait: see write-merger.js. */
     writeMerged: (/** @type {PendingRow<any>} */ row) => merger.write(row),

@@ -53,7 +53,7 @@ serve(
 /** Runs a request without retries, so that a failure ends the round. */
 const NO_RETRY = {
   run: (/** @type {() => Promise<any>} */ request) => request(),
-  repeat: (/** @type {unknown} */ _request, /** @type {unknown} */ error) => Promise.reject(error),
+  wait: (/** @type {unknown} */ error) => Promise.reject(error),
   noteAnswer() {},
 };
 

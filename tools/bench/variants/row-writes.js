@@ -1,5 +1,6 @@
 import { float64, int64 } from '../../../api/store/cql-encoding.js';
 import { PendingHour } from '../../../api/store/measurements/writes.js';
+import { PendingRow } from '../../../api/store/sending/pending-rows.js';
 import { routingKey } from '../../../api/store/sending/routing.js';
 import { DAY_MS } from '../../../schema/rules.js';
 
@@ -49,21 +50,21 @@ export function withRowWrites(session) {
     if (!(row instanceof PendingHour)) return session.writeMerged(row);
     /** @type {Promise<unknown>} */
     let others = Promise.resolve();
-    // Further rows may join the batch until its first request is sent, as in the store with packed rows.
-    const takeFirst = () => {
-      row.close();
-      const [first, ...rest] = byPartition(encode(row));
-      others = Promise.all(rest.map((rows) => session.writeBatch(row.name, () => rows, rows[0]?.routing)));
-      others.catch(() => {}); // Awaited below, after the first.
-      return first ?? [];
-    };
     const { hour, device } = row;
     const [oldest] = hour.pieces;
-    await session.writeBatch(
-      row.name,
-      takeFirst,
-      oldest && daysOf(device.bytes, oldest.sensor, hour.bucket).routing,
-    );
+    if (!oldest) return;
+    const { routing } = daysOf(device.bytes, oldest.sensor, hour.bucket);
+    const first = new PendingRow(row.name, { key: [], routing, open: null, last: null }, 0);
+    first.isAlone = true;
+    // Further rows may join the batch until its first request is sent, as in the store with packed rows.
+    first.toQueries = () => {
+      row.close();
+      const [queries, ...rest] = byPartition(encode(row));
+      others = Promise.all(rest.map((rows) => session.writeBatch(row.name, rows, rows[0]?.routing)));
+      others.catch(() => {}); // Awaited below, after the first.
+      return queries ?? [];
+    };
+    await session.writeMerged(first);
     await others;
   }
 

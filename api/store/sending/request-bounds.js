@@ -1,0 +1,66 @@
+import cassandra from 'cassandra-driver';
+import { MillraceError } from '../../../common/errors.js';
+import { MAX_REQUEST_BYTES, MAX_STATEMENTS_PER_BATCH } from '../../../schema/rules.js';
+
+/** @import { Query } from './session.js' */
+
+const { errors, types } = cassandra;
+
+/** Answers of a server to a request that is too large for it, but also to requests of a busy server (native_protocol_v4.spec, section 9). */
+const TIMEOUTS = new Set([types.responseErrorCodes.writeTimeout, types.responseErrorCodes.writeFailure]);
+
+/** Bytes of a statement in a frame in addition to its values: its id, the lengths and the number of values, rounded up. */
+const STATEMENT_BYTES = 80;
+
+/**
+ * Cuts the rows of a write into requests of limited size.
+ *
+ * @param {Query[]} queries
+ * @returns {Query[][]} at most 256 statements and 256 KiB each, unless a single statement is larger
+ */
+export function requestsOf(queries) {
+  /** @type {Query[][]} */
+  const requests = [];
+  /** @type {Query[]} */
+  let request = [];
+  let bytes = 0;
+  for (const query of queries) {
+    const added = bytesOf(query);
+    if (request.length >= MAX_STATEMENTS_PER_BATCH || bytes + added > MAX_REQUEST_BYTES) request = [];
+    if (request.length === 0) {
+      requests.push(request);
+      bytes = 0;
+    }
+    request.push(query);
+    bytes += added;
+  }
+  return requests;
+}
+
+/** @param {Query} query @returns {number} bytes of the statement in a frame, rounded up */
+export function bytesOf({ params }) {
+  let bytes = STATEMENT_BYTES;
+  for (const value of params) {
+    if (Buffer.isBuffer(value)) bytes += value.length;
+    else bytes += typeof value === 'string' ? Buffer.byteLength(value) : 16;
+  }
+  return bytes;
+}
+
+/** @template T @param {T[]} list at least two items @returns {[T[], T[]]} */
+export function halvesOf(list) {
+  const middle = Math.ceil(list.length / 2);
+  return [list.slice(0, middle), list.slice(middle)];
+}
+
+/** @param {unknown} error of a session @returns {boolean} whether a smaller request may succeed */
+export const isTimeout = (error) =>
+  error instanceof MillraceError && error.code === 'unavailable' && isTimeoutOfDriver(error.cause);
+
+/** @param {unknown} cause @returns {boolean} */
+function isTimeoutOfDriver(cause) {
+  if (cause instanceof errors.NoHostAvailableError)
+    return Object.values(cause.innerErrors ?? {}).some(isTimeoutOfDriver);
+  if (cause instanceof errors.OperationTimedOutError) return true;
+  return cause instanceof errors.ResponseError && TIMEOUTS.has(cause.code);
+}
