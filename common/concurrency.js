@@ -52,32 +52,42 @@ export async function* mapInOrder(concurrency, items, work) {
   for (const result of running) yield await result;
 }
 
+/** Age in ms from which on a running call, such as a read that hangs, is neither shared nor waited for. */
+const MAX_SHARED_MS = 10_000;
+
 /**
- * Shares running calls: concurrent calls with the same key run once, and all callers get the result or the error.
+ * Shares running calls: concurrent calls with the same key run once, and all callers get the result or the error. A call that
+ * has run for ten seconds is not shared any more.
  *
  * @template {{ id: string }} Key
  * @template T
  */
 export class SharedCalls {
   #run;
-  /** Running calls by the id of the key. @type {Map<string, Promise<T>>} */
+  #maxSharedMs;
+  /** Running calls by the id of the key. @type {Map<string, { answer: Promise<T>, since: number }>} */
   #running = new Map();
 
-  /** @param {(key: Key, isShared: () => boolean) => Promise<T>} run `isShared`: false after `forget` */
-  constructor(run) {
+  /**
+   * @param {(key: Key, isShared: () => boolean) => Promise<T>} run `isShared`: false after `forget`, and after a later run of the key began
+   * @param {{ maxSharedMs?: number }} [options]
+   */
+  constructor(run, { maxSharedMs = MAX_SHARED_MS } = {}) {
     this.#run = run;
+    this.#maxSharedMs = maxSharedMs;
   }
 
   /** @param {Key} key @returns {Promise<T>} */
   call(key) {
+    const now = performance.now();
     const shared = this.#running.get(key.id);
-    if (shared) return shared;
-    const isShared = () => this.#running.get(key.id) === answer;
+    if (shared && now - shared.since < this.#maxSharedMs) return shared.answer;
+    const isShared = () => this.#running.get(key.id)?.answer === answer;
     /** @type {Promise<T>} */
     const answer = this.#run(key, isShared).finally(() => {
       if (isShared()) this.#running.delete(key.id);
     });
-    this.#running.set(key.id, answer);
+    this.#running.set(key.id, { answer, since: now });
     return answer;
   }
 
@@ -89,13 +99,20 @@ export class SharedCalls {
 
 /**
  * Joins calls. Unlike with `SharedCalls`, no call gets the result of a run that began before the call: it waits for the end of that
- * run, and then all waiting calls with the same key share one run. So each run sees everything that was stored before its calls.
+ * run, and then all waiting calls with the same key share one run. So each run sees everything that was stored before its calls. A call
+ * waits for ten seconds at most, and then runs although an earlier run still hangs.
  *
  * @template T
  */
 export class JoinedCalls {
   /** The newest run of each key. @type {Map<string, { hasBegun: boolean, result: Promise<T> }>} */
   #newest = new Map();
+  #maxWaitMs;
+
+  /** @param {{ maxWaitMs?: number }} [options] */
+  constructor({ maxWaitMs = MAX_SHARED_MS } = {}) {
+    this.#maxWaitMs = maxWaitMs;
+  }
 
   /**
    * @param {string} key
@@ -107,7 +124,7 @@ export class JoinedCalls {
     if (before && !before.hasBegun) return before.result;
     const own = { hasBegun: false, result: /** @type {Promise<T>} */ (Promise.resolve()) };
     // The run begins one microtask later, so that calls of the same moment share it.
-    own.result = Promise.resolve(before?.result.catch(() => {})).then(() => {
+    own.result = (before ? endOf(before.result, this.#maxWaitMs) : Promise.resolve()).then(() => {
       own.hasBegun = true;
       return run();
     });
@@ -119,3 +136,14 @@ export class JoinedCalls {
     return own.result;
   }
 }
+
+/** @param {Promise<unknown>} call @param {number} withinMs @returns {Promise<void>} settles when the call has ended, or after `withinMs` */
+const endOf = (call, withinMs) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, withinMs).unref();
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    call.then(end, end);
+  });

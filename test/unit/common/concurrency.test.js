@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { forEachConcurrently, JoinedCalls } from '../../../common/concurrency.js';
+import { forEachConcurrently, JoinedCalls, SharedCalls } from '../../../common/concurrency.js';
 
 /** @param {number} count */
 const numbers = (count) => Array.from({ length: count }, (_, at) => at);
@@ -66,3 +66,39 @@ test('JoinedCalls: calls of one moment share a run; calls during the run share t
   ends[3]?.();
   expect(await later).toBe(4);
 });
+
+const hanging = () => new Promise(() => {});
+
+test('JoinedCalls: a run hangs: later calls of the key share a run that begins after the limit', async () => {
+  const calls = new JoinedCalls({ maxWaitMs: 20 });
+  let runs = 0;
+  void calls.call('a', hanging);
+  await turn();
+  const run = async () => ++runs;
+  expect(await Promise.all([calls.call('a', run), calls.call('a', run)])).toEqual([1, 1]);
+});
+
+test.each([
+  ['over the limit', 0, 2],
+  ['within the limit', 60_000, 1],
+])(
+  'SharedCalls: a run hangs for a time %s (%i ms): a later call of the key makes %i runs',
+  async (_, maxSharedMs, expected) => {
+    let runs = 0;
+    /** @type {Array<() => boolean>} */
+    const shared = [];
+    const calls = new SharedCalls(
+      (/** @type {{ id: string }} */ _key, isShared) => {
+        shared.push(isShared);
+        return ++runs === 1 ? hanging() : Promise.resolve(runs);
+      },
+      { maxSharedMs },
+    );
+    void calls.call({ id: 'a' });
+    const second = calls.call({ id: 'a' });
+    expect(runs).toBe(expected);
+    if (expected === 1) return;
+    expect(await second).toBe(2);
+    expect(shared[0]?.()).toBe(false);
+  },
+);
