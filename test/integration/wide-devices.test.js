@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { groupOf } from '../../schema/ids.js';
 import { closingOf, HOUR_MS } from '../../schema/rules.js';
-import { usePackedSystem } from '../support/system/packed.js';
+import { GROUPS, usePackedSystem } from '../support/system/packed.js';
 
 const packed = usePackedSystem();
 
@@ -114,4 +115,37 @@ test('Raw samples from a given time on: device with 70 sensors, so without rows 
     .system()
     .all(`/devices/wide-since/sensors/s3/measurements?from=${hour + 30_000}&to=${hour + HOUR_MS}&limit=1000`);
   expect(items.map(({ ts }) => Date.parse(ts))).toEqual([hour + 60_000]);
+});
+
+test('Device with 8,500 sensors: one message with an instant for each: acknowledged and stored; another device of its group is acknowledged within 2 s meanwhile', async () => {
+  const hour = packed.newHour();
+  const sensors = names(8500);
+  await send('widest', sensors, hour);
+  const groupOfDevice = (/** @type {string} */ device) => groupOf(packed.keyOf(device).device, GROUPS);
+  const other = names(100).find((name) => groupOfDevice(name) === groupOfDevice('widest')) ?? '';
+  await send(other, ['s'], hour);
+
+  const samples = sensors.map((sensor, index) => ({ sensor_id: sensor, ts: hour + 1 + index, value: index }));
+  let isWritten = false;
+  const written = packed
+    .system()
+    .post('/measurements?device=widest', samples)
+    .then((response) => {
+      isWritten = true;
+      return response.status;
+    });
+  let slowest = 0;
+  for (let second = 1; !isWritten; second++) {
+    const began = performance.now();
+    await send(other, ['s'], hour + 1000 * second);
+    slowest = Math.max(slowest, performance.now() - began);
+  }
+  expect(await written).toBe(200);
+  expect(slowest).toBeLessThan(2000);
+  const values = await packed
+    .store()
+    .devices.sensors({ group: groupOfDevice('widest'), bytes: packed.keyOf('widest').device });
+  expect(values.every(({ name, ts, value }) => name === `s${value}` && ts === hour + 1 + Number(value))).toBe(
+    true,
+  );
 });
