@@ -32,6 +32,12 @@ import { sensorOf } from '../registry/cache.js';
  * @property {(device: Device, series: Series[]) => void} observe called after the commit; must return at once
  */
 
+/**
+ * Longest wait in ms of a message for the clock to reach its instants. Acknowledgements leave in order of arrival, so all later messages of
+ * its connection wait too, and the session at an external broker has the messages of all devices.
+ */
+const MAX_CLOCK_WAIT_MS = 1000;
+
 /** Interval in ms at which a message that waits for the clock checks whether the process ends. */
 const MAX_SLEEP_MS = 1000;
 
@@ -120,7 +126,9 @@ export class MeasurementStore {
     const waitMs = batch.untimed
       ? this.#deps.receiptTimes.place(batch, identity, device, arrival.receivedAt, receipt)
       : 0;
-    if (waitMs > 0) return this.#wait(waitMs).then(() => this.#storeResolved(device, batch, arrival));
+    if (waitMs > MAX_CLOCK_WAIT_MS) {
+      for (const ref of batch.untimed?.keys() ?? []) batch.refuseSensor(ref, 'in_future');
+    } else if (waitMs > 0) return this.#wait(waitMs).then(() => this.#storeResolved(device, batch, arrival));
     return this.#storeResolved(device, batch, arrival);
   }
 

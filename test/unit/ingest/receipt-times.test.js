@@ -319,3 +319,23 @@ test.each([
     for (const sensor of order) expect(await pipeline.samples('d', sensor, NOW)).toHaveLength(16);
   },
 );
+
+test('Values without a time: a sensor is ahead of the clock by more than MAX_CLOCK_SKEW: a dead letter instead of a long wait, and a replay stores each value', async () => {
+  let now = NOW;
+  pipeline = await startMemoryPipeline({ settings: { MAX_CLOCK_SKEW: '1s' }, clock: () => now });
+  const many = Array.from({ length: 500 }, (_, value) => ({ sensor_id: 's', value }));
+  for (let message = 0; message < 3; message++) await pipeline.measure('d', many);
+  const flood = Array.from({ length: 7 }, () =>
+    pipeline.measure('d', [...many, { sensor_id: 't', ts: NOW, value: 1 }]),
+  );
+  await Promise.all([...flood, pipeline.measure('other', [{ sensor_id: 's', value: 1 }])]);
+  expect(await pipeline.samples('d', 't', NOW)).toHaveLength(1);
+  const refused = await deadLetters();
+  expect(refused.length).toBeGreaterThan(4);
+  for (const { codes } of refused) expect(codes).toEqual({ in_future: 500 });
+  now = NOW + 10_000;
+  for (const each of refused) await pipeline.ingest.replay(each);
+  expect(await pipeline.store.devices.sensors(pipeline.keyOf('d'))).toContainEqual(
+    expect.objectContaining({ name: 's', ts: NOW + 10 * 500 - 1, value: 499 }),
+  );
+});
