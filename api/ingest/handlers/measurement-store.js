@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MillraceError } from '../../../common/errors.js';
 import { isAscending, sortKeepLast, sortMerge } from '../../../schema/packed/series.js';
+import { bucketOf, HOUR_MS, isLate, SENSORS_PER_PART } from '../../../schema/rules.js';
 import { joinSamples } from '../decode/message-batch.js';
 import { sensorOf } from '../registry/cache.js';
 
@@ -165,7 +166,9 @@ export class MeasurementStore {
     countMerged(batch, series);
     const began = Date.now();
     const noted = this.#observer?.note(device, series, seenAt);
-    const written = this.#write(device, series, seenAt);
+    const written = this.#isOneTimelyRow(device, series)
+      ? this.#write(device, series, seenAt)
+      : this.#writeInOrder(device, series, seenAt, began);
     const committed = noted ? Promise.all([written, noted]).then(([first]) => first) : written;
     return committed.then(([changed, hours]) => {
       const late = this.#deps.samples.finish(device, hours, began);
@@ -358,6 +361,44 @@ export class MeasurementStore {
     const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
     // `seen` is nearly always undefined, because the time was written less than a minute ago.
     return seen ? Promise.all([latest, rows, seen]) : Promise.all([latest, rows]);
+  }
+
+  /**
+   * Returns whether the samples are one row of `message`, and readers find them there. This row and its row of `latest` are usually one
+   * request, and the row of `latest` is never sent long before.
+   *
+   * @param {Device} device
+   * @param {Series[]} series
+   * @returns {boolean}
+   */
+  #isOneTimelyRow(device, series) {
+    if (device.sensors.size > SENSORS_PER_PART) return false;
+    let oldest = Number.POSITIVE_INFINITY;
+    let newest = Number.NEGATIVE_INFINITY;
+    for (const { times } of series) {
+      oldest = Math.min(oldest, /** @type {number} */ (times[0]));
+      newest = Math.max(newest, /** @type {number} */ (times[times.length - 1]));
+    }
+    const bucket = bucketOf(oldest);
+    return newest - bucket < HOUR_MS && !isLate(bucket, this.#clock());
+  }
+
+  /**
+   * Commits the samples, also to history, and only then the newest values. Otherwise `latest` could show a sample that no reader finds, if
+   * the process ends between two requests.
+   *
+   * @param {Device} device
+   * @param {Series[]} series
+   * @param {number | null} seenAt epoch ms; null: the device was not seen now
+   * @param {number} began time before the commit, in epoch ms
+   * @returns {Promise<[changed: Sensor[], hours: Hour[]]>} `hours`: none, because late samples are committed to history
+   */
+  async #writeInOrder(device, series, seenAt, began) {
+    const { samples, write } = this.#deps;
+    const seen = seenAt === null ? undefined : write.lastSeen(device, seenAt);
+    const [hours] = await Promise.all([samples.commit(device, series), seen]);
+    await samples.finish(device, hours, began);
+    return [await write.latest(device, series.map(newestOf)), []];
   }
 
   /** @param {MessageBatch} batch @param {Series[]} series @param {number | null} seenAt epoch ms */

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { HeldWrites } from '../../../support/database/held-writes.js';
 import { startMemoryPipeline } from '../../../support/system/memory-pipeline.js';
 
 /** @import { MemoryPipeline } from '../../../support/system/memory-pipeline.js' */
@@ -37,3 +38,34 @@ test('Storing measurements: the commit takes an hour: the sample observer is not
   await measure();
   expect(calls.slice(4)).toEqual(['note', 'observe']);
 });
+
+const names = (/** @type {number} */ count) => Array.from({ length: count }, (_, index) => `s${index}`);
+
+test.each([
+  ['in two hours', names(1), [NOW, NOW - HOUR_MS], 'write_measurements'],
+  ['late', names(1), [NOW - 5 * HOUR_MS], 'history.writeSamples'],
+  ['late, its mark', names(1), [NOW - 5 * HOUR_MS], 'history.writeLate'],
+  ['of 100 sensors', names(100), [NOW], 'write_measurements'],
+])(
+  'Storing measurements: samples %s are not committed yet: latest values stay as they are',
+  async (_, sensors, times, write) => {
+    const writes = new HeldWrites();
+    pipeline = await startMemoryPipeline({ clock: () => NOW, writes });
+    const send = (/** @type {number} */ ms) =>
+      pipeline.measure(
+        'oven',
+        sensors.flatMap((sensor_id) => times.map((ts) => ({ sensor_id, ts: ts + ms, value: ms }))),
+      );
+    await send(0);
+    const held = writes.hold({ write });
+    const sent = send(1);
+    await held.reached();
+    await writes.quiet();
+    const values = async () =>
+      (await pipeline.store.devices.sensors(pipeline.keyOf('oven'))).map(({ value }) => value);
+    expect(new Set(await values())).toEqual(new Set([0]));
+    await held.release();
+    await sent;
+    expect(new Set(await values())).toEqual(new Set([1]));
+  },
+);
