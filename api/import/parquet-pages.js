@@ -6,7 +6,6 @@ import { MillraceError } from '../../common/errors.js';
 import { checkRuns, storageOf } from './parquet-runs.js';
 
 /** @import { ColumnMetaData, DecodedArray, Encoding, PageHeader, SchemaElement, SchemaTree } from 'hyparquet' */
-/** @import { ColumnDecoder, DataPage } from 'hyparquet/src/types.js' */
 /** @import { Storage } from './parquet-runs.js' */
 
 /**
@@ -38,6 +37,9 @@ const PARSERS = {
   timestampFromNanoseconds: (/** @type {bigint} */ nanos) => Number(nanos / 1_000_000n),
   dateFromDays: (/** @type {number} */ days) => days * 86_400_000,
 };
+
+/** @typedef {Parameters<typeof readPage>[2]} ColumnDecoder */
+/** @typedef {ReturnType<typeof readDataPageV2>} DataPage */
 
 /** The bytes of a file. @typedef {{ size: number, read: (start: number, end: number) => Uint8Array<ArrayBuffer> }} FileBytes */
 
